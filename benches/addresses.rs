@@ -1,4 +1,6 @@
-//! Memory that the rate limit uses for a million addresses: the increase afterwards and at the peak.
+//! Memory that the rate limit uses for a million addresses.
+//!
+//! The memory is measured after the requests and at its peak.
 //!
 //! `cargo bench --bench addresses` uses a clock that stands still, so that no bucket is ever refilled and forgotten;
 //! `-- clock` uses the system clock. Each variant needs its own process, since freed memory would hide the other's use.
@@ -29,7 +31,9 @@ use toposcope::service::{Api, ClientAddr};
 use toposcope::store::MemoryStore;
 
 const ADDRESSES: u32 = 1_000_000;
-/// Number of addresses before measuring starts, so that code and the allocator's reserve do not count.
+/// Number of requests from one address before measuring starts.
+///
+/// They keep code and the allocator's reserve out of the figures.
 const WARM_UP: u32 = 1_000;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,9 +1,9 @@
-//! Fairness between organizations: latency of a small one's pages while a large one causes the highest load.
+//! Fairness between organizations: page latency of a small one beside a busy large one.
 //!
-//! The small organization reads pages of 50 hosts. The large one requests the most expensive lists or changes the largest
-//! hosts, in addition to 1,000 updates per second. Everything runs in one process, on one runtime with one thread per
-//! processor. `cargo bench --bench fairness` uses 1,000,000 hosts and needs 4 GB of free memory; `-- 60000` sets the number
-//! of hosts.
+//! The small organization reads pages of 50 hosts. The large one requests the most expensive lists or changes the
+//! largest hosts, in addition to 1,000 updates per second. Everything runs in one process, on one runtime with one
+//! thread per processor. `cargo bench --bench fairness` uses 1,000,000 hosts and needs 4 GB of free memory; `-- 60000`
+//! sets the number of hosts.
 
 #![allow(
     clippy::indexing_slicing,
@@ -268,7 +268,8 @@ async fn key(
     Ok(inventory.create_user_api_key(key).await?.plaintext().to_owned())
 }
 
-/// Returns a host with one port, so that a million fit into memory. Every third has no hostname; the others share 1,000.
+/// Returns a host with one port, so that a million fit into memory. Every third has no hostname; the others share
+/// 1,000.
 fn lean_host(
     random: &mut Random,
     number: usize,

@@ -1,4 +1,4 @@
-//! A client of the API: of a server over HTTP, or of an `Api` in this process.
+//! A client of a server over HTTP, or of an `Api` in this process.
 //!
 //! ```text
 //! cargo run --example client --features client

@@ -1,4 +1,5 @@
-//! The API without a network: a request goes in, a response comes out. Tests of an embedding application can do the same.
+//! The API without a network: a request goes in, a response comes out. Tests of an embedding application can do the
+//! same.
 //!
 //! ```text
 //! cargo run --example in_process
@@ -74,7 +75,7 @@ async fn manage_host(api: &Api, member: &User, network: Uuid) -> Result<(), Box<
     Ok(())
 }
 
-/// Creates a key for a discovery daemon, with the session of a user who logs in.
+/// Creates a key for a discovery daemon in the session of a user.
 async fn create_daemon_key(api: &Api, inventory: &Inventory, network: Uuid) -> Result<(), Box<dyn Error>> {
     let credentials = json!({"email": "member@example.net", "password": "correct horse battery"});
     let session = send(api, Request::post("/api/auth/login"), &credentials).await?.success()?;

@@ -1,4 +1,6 @@
-//! Exports, restores and copies stores of any backend, and verifies or repairs the folder of a `SledStore`.
+//! Exports, restores and copies stores of any backend, and verifies or repairs a folder.
+//!
+//! The folder is one of a `SledStore`.
 //!
 //! ```text
 //! cargo run --release --example store -- export folder:toposcope-data inventory.jsonl
@@ -10,7 +12,8 @@
 //!
 //! An export contains digests of keys and hashes of passwords: protect it like a secret. On Unix, the export file and a
 //! restored folder are readable by their owner only. No server may use a folder meanwhile; a PostgreSQL database can be
-//! exported while servers use it. A server can export its own store while it is running, with the same few lines as here.
+//! exported while servers use it. A server can export its own store while it is running, with the same few lines as
+//! here.
 
 use std::env;
 use std::error::Error;
@@ -216,7 +219,7 @@ async fn restore(place: &Place) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Restores an export while it is written, so that memory for a few chunks is enough for any store.
+/// Restores an export while it is written. Any store can therefore be copied with memory for a few chunks.
 pub(crate) async fn copy(from: &Place, to: &Place) -> Outcome {
     let source = from.open_source().await?;
     let target = to.open_target().await?;

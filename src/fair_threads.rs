@@ -17,8 +17,10 @@ use crate::keyed_lock::{KeyGuard, KeyedLock};
 /// The most jobs of one organization that run or wait.
 const WAITING: usize = 256;
 
-/// Runs jobs on the runtime's blocking threads: one at a time for each organization, and in all fewer than there are
-/// processors, so that one is left for everything else. Organizations take turns in the order in which they asked.
+/// Runs jobs on the runtime's blocking threads, one at a time for each organization.
+///
+/// In total, fewer jobs run than there are processors, so that one is left for everything else. On a single processor,
+/// one job runs. Organizations take turns in the order in which they asked.
 ///
 /// Where there is no runtime, jobs run in place.
 #[derive(Clone, Debug)]
@@ -80,7 +82,7 @@ impl FairThreads {
         }
     }
 
-    /// Runs a job if it can begin at once, and waits for it only where there is no runtime.
+    /// Runs a job if it can begin at once. Waits for the job only where there is no runtime.
     pub(crate) fn run_if_idle(&self, organization: Uuid, job: impl FnOnce() + Send + 'static) {
         let Some(turn) = self.try_turn(organization) else { return };
         let job = move || {
@@ -123,7 +125,7 @@ impl<T> Drop for AbortOnDrop<T> {
     }
 }
 
-/// Continues a panic of a job in its caller, as if the caller had run it.
+/// Resumes a job's panic in its caller, as if the caller had run the job.
 fn rethrow(error: tokio::task::JoinError) -> NotRun {
     match error.try_into_panic() {
         Ok(panic) => resume_unwind(panic),

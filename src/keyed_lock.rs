@@ -1,4 +1,4 @@
-//! A lock for each key, for work on one thing that must happen one after the other.
+//! A lock for each key, for work on one key that must not run concurrently.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// A map without keys gives its memory back when it has room for more of them than this.
+/// Capacity above which a map without keys releases its memory.
 const KEPT_ROOM: usize = 1_024;
 
-/// A lock for each key. Those that wait for one key get it in the order in which they asked; other keys do not matter.
+/// A lock for each key. The callers that wait for a key get it in the order in which they asked. Other keys do not
+/// matter.
 ///
 /// A key takes memory only while it is held or waited for, so the number of keys is bounded by the number of callers. The
 /// number of callers that wait for one key is bounded by [`new`](Self::new).
@@ -44,7 +45,7 @@ struct Caller<K: Eq + Hash + Copy> {
 }
 
 impl<K: Eq + Hash + Copy> KeyedLock<K> {
-    /// Locks for which at most this many callers wait at a time, the one included that holds it.
+    /// Creates locks that at most this many callers per key hold or wait for.
     pub(crate) fn new(most: usize) -> Self {
         Self { slots: Arc::default(), most }
     }

@@ -1,4 +1,4 @@
-//! The example servers before they serve: their flags, their initial data, and their output about it.
+//! The example servers at startup: their flags, their initial data, and their output.
 
 #![cfg(feature = "sled")]
 #![allow(
@@ -269,7 +269,9 @@ async fn folder_that_is_opened_again_keeps_its_records_and_replaces_its_key() {
     }
 }
 
-/// Returns the records of an export in an order that does not depend on the store.
+/// Returns the records of an export in a fixed order.
+///
+/// A store may return records in any order, and likewise the links, terms and keys of each record.
 ///
 /// A store may return records in any order, and likewise the links, terms and keys of each.
 fn records(export: &str) -> Vec<Value> {

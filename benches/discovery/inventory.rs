@@ -22,7 +22,7 @@ const DEVICES: [usize; 2] = [1_000, 10_000];
 /// Fields that identify a device or name its neighbor, apart from addresses.
 const IDENTITIES: [&str; 5] = ["sys_name", "hostname", "serial_number", "cdp_device_id", "device_id"];
 
-/// Measures how long it takes to discover many devices: the labs, again and again with other identities.
+/// Measures how long it takes to discover many devices. The devices are copies of the labs with varied identities.
 pub(crate) fn measure() -> Result<(), Box<dyn Error>> {
     let labs = labs()?;
     let per_copy: usize = labs.iter().map(|report| report.devices.len()).sum();
@@ -62,7 +62,7 @@ async fn discover(reports: &[Report]) -> Result<(f64, f64), Box<dyn Error>> {
     Ok((seconds[0], seconds[1]))
 }
 
-/// Returns the labs, one report each; none where the folder is missing.
+/// Returns the labs, one report each. The list is empty if the folder is missing.
 fn labs() -> Result<Vec<Report>, Box<dyn Error>> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
     let data = env::var_os("TOPOSCOPE_DISCOVERY_DATA").map_or_else(beside, PathBuf::from);
@@ -86,7 +86,7 @@ fn labs() -> Result<Vec<Report>, Box<dyn Error>> {
     Ok(labs.into_values().collect())
 }
 
-/// Returns a lab with the identities of another one.
+/// Returns a copy of a lab with other identities.
 fn varied(lab: &Report, copy: usize) -> Result<Report, serde_json::Error> {
     let mut value = serde_json::to_value(lab)?;
     vary(&mut value, "", copy);
@@ -96,7 +96,7 @@ fn varied(lab: &Report, copy: usize) -> Result<Report, serde_json::Error> {
 fn vary(value: &mut Value, field: &str, copy: usize) {
     match value {
         Value::Object(members) => {
-            // The value of a chassis id is an identity, that of a port id is not.
+            // The value of a chassis id is an identity, but the value of a port id is not.
             let is_port = field == "port_id" || field == "local_port_id";
             for (name, member) in members.iter_mut().filter(|(name, _)| !(is_port && *name == "value")) {
                 let name = if field == "chassis_id" && name == "value" { "serial_number" } else { name };

@@ -19,7 +19,7 @@ use toposcope::store::MemoryStore;
 
 const ROUNDS: usize = 5;
 
-/// Imports all hosts again and again, which replaces them, by turns over a connection and in process.
+/// Imports all hosts repeatedly, over a connection and in process in turn. Each import replaces the hosts.
 pub(crate) async fn measure(lines: &[u8]) -> Result<(), Box<dyn Error>> {
     let inventory = Inventory::new(MemoryStore::new());
     let bootstrap = || Bootstrap::new("Benchmark", "owner@example.net").rotate_key();

@@ -1,10 +1,11 @@
-//! Import of a real inventory: its time, its memory beyond that of the store, and its time over HTTP; and requests of many
-//! hosts.
+//! Import of a real inventory, and requests that put many hosts.
 //!
-//! `cargo bench --bench import` puts 100,000 benchmark hosts in requests of 1,000, into memory and into a folder in cargo's
-//! target directory, each case three times. Then it imports `../shared/data/inventory.jsonl.gz`, or the gzipped JSON lines
-//! at the path in `TOPOSCOPE_INVENTORY`, once and several times with new ids; `-- 20` sets the number of times. `-- bulk`
-//! and `-- lines` select one of them, and `-- http` the import over HTTP.
+//! It measures the time of the import in process and over HTTP, and its memory beyond the memory of the store.
+//!
+//! `cargo bench --bench import` puts 100,000 benchmark hosts in requests of 1,000, into memory and into a folder in
+//! cargo's target directory, each case three times. Then it imports `../shared/data/inventory.jsonl.gz`, or the gzipped
+//! JSON lines at the path in `TOPOSCOPE_INVENTORY`, once and several times with new ids; `-- 20` sets the number of
+//! times. `-- bulk` and `-- lines` select one of them, and `-- http` the import over HTTP.
 
 #![allow(
     clippy::indexing_slicing,
@@ -102,7 +103,8 @@ async fn measure(lines: &[u8], times: u32) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the processor time of this process, in user mode and in the kernel (mostly for clearing new memory).
+/// Returns the user and kernel time of this process, in seconds. Most of the kernel time is spent on clearing new
+/// memory.
 fn processor_seconds() -> Result<(f64, f64), Box<dyn Error>> {
     let status = std::fs::read_to_string("/proc/self/stat")?;
     let (_, fields) = status.rsplit_once(") ").ok_or("the system does not report this figure")?;
@@ -127,7 +129,7 @@ fn inventory_file() -> Option<PathBuf> {
     Some(named.unwrap_or(beside)).filter(|file| file.exists())
 }
 
-/// Repeats the same lines with new ids each time, with a single copy of them in memory.
+/// A reader that repeats the same lines with new ids each time. It keeps a single copy of them in memory.
 #[derive(Debug)]
 struct Repeated {
     lines: Vec<u8>,
@@ -136,7 +138,7 @@ struct Repeated {
     round: u32,
     rounds: u32,
     position: usize,
-    /// Time spent on new ids, in microseconds, which is not part of the import.
+    /// Time spent on new ids, in microseconds. It is not part of the import.
     spent: Arc<AtomicU64>,
 }
 

@@ -40,7 +40,7 @@ impl Graph {
         self.diagram.connections.push(Connection { id, source, target });
     }
 
-    /// Adds a leaf where the last shape but ten hangs.
+    /// Adds a leaf to the hub of the eleventh last shape, in its container.
     pub(crate) fn add_leaf(&mut self) {
         let peer = self.diagram.shapes.len() - 11;
         let shape = self.node("new-host", self.diagram.shapes[peer].rank);
@@ -57,7 +57,8 @@ impl Graph {
         ends.filter(|(source, target)| source != target).collect()
     }
 
-    /// Returns whether at most one connection in ten closes a circle once leaves are not counted.
+    /// Returns whether the graph is nearly a tree. The number of connections that close a circle is then at most a
+    /// tenth of the number of nodes.
     pub(crate) fn is_tree_like(&self) -> bool {
         let pairs = self.pairs();
         let nodes = self.diagram.shapes.len();
@@ -65,7 +66,8 @@ impl Graph {
         pairs.len() + components <= nodes + nodes / 10
     }
 
-    /// Returns the distances within each component from nodes of it, one node in `step`.
+    /// Returns distances to all nodes, in hops, from a sample of nodes. The sample contains one node in `step`, and at
+    /// least one of each component. `None`: in another component.
     pub(crate) fn distances(&self, nodes: usize, step: usize) -> Vec<Vec<Option<usize>>> {
         let mut neighbors = vec![Vec::new(); nodes];
         for (source, target) in self.pairs() {
@@ -219,7 +221,7 @@ pub(crate) fn subnets(nodes: usize) -> Graph {
     graph
 }
 
-/// Generates rings of sites with chords, which are not connected with each other.
+/// Generates rings of sites with chords. The rings are not connected with each other.
 pub(crate) fn islands(nodes: usize, each: usize) -> Graph {
     let mut graph = Graph::new(&format!("islands of {nodes}, {each} each"));
     for start in (0..nodes).step_by(each) {
@@ -282,7 +284,7 @@ pub(crate) fn shared_leaves(nodes: usize, hubs: usize) -> Graph {
     graph
 }
 
-/// Generates hubs that are connected to all of some nodes, each of which has a leaf of its own.
+/// Generates hubs that are all connected to the same nodes, each with its own leaf.
 pub(crate) fn shared_branches(nodes: usize, hubs: usize) -> Graph {
     let mut graph = shared_leaves(hubs + (nodes - hubs) / 2, hubs);
     graph.name = format!("{hubs} hubs with branches of {nodes}");

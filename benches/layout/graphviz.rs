@@ -17,7 +17,7 @@ pub(crate) fn is_installed() -> bool {
     Command::new("dot").arg("-V").stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
-/// Arranges a graph by one of the programs of Graphviz; `None` if it fails or takes longer than the limit.
+/// Arranges a graph with a Graphviz program. Returns `None` if the program fails or takes longer than the limit.
 pub(crate) fn arrange(program: &str, graph: &Graph, limit: Duration) -> Option<(Drawing, Duration)> {
     let folder = tempfile::tempdir().ok()?;
     let (input, output) = (folder.path().join("in.gv"), folder.path().join("out.txt"));
@@ -49,7 +49,7 @@ pub(crate) fn arrange(program: &str, graph: &Graph, limit: Duration) -> Option<(
     Some((drawing(graph, &text)?, time))
 }
 
-/// Writes a graph with nodes of the same sizes, and edges from higher ranks to lower ones.
+/// Returns the graph in Graphviz's language. Nodes keep their sizes, and edges lead from higher ranks to lower ones.
 fn source(graph: &Graph) -> String {
     let mut text = String::from("graph {\nnode [shape=box, fixedsize=true, label=\"\"];\n");
     for (index, shape) in graph.diagram.shapes.iter().enumerate() {

@@ -1,13 +1,16 @@
-//! Quality and time of arrangements: `cargo bench --bench layout` prints figures for each graph, and for the arrangements of the
-//! same graphs by `dot`, `sfdp` and `neato` where Graphviz is installed.
+//! Quality and time of arrangements.
 //!
-//! The graphs are those of the Internet Topology Zoo and the labs beside the repository (or in the folder that `TOPOSCOPE_DATA`
-//! names), and generated ones. `cargo bench --bench layout -- Colt` arranges only graphs whose names contain "Colt";
-//! `--svg FOLDER` writes pictures.
+//! `cargo bench --bench layout` prints figures for each graph. Where Graphviz is installed, it also prints them for the
+//! arrangements of the same graphs by `dot`, `sfdp` and `neato`.
 //!
-//! Overlaps count pairs of shapes, containers included. Crossings count points where lines cross, but not where they touch or
-//! run together. Stress is normalized: the mean squared difference of distances from those in the network, in relation to these,
-//! at the best scale. Passages count lines that run through foreign shapes.
+//! The graphs are those of the Internet Topology Zoo and the labs beside the repository (or in the folder that
+//! `TOPOSCOPE_DATA` names), and generated ones. `cargo bench --bench layout -- Colt` arranges only graphs whose names
+//! contain "Colt"; `--svg FOLDER` writes pictures.
+//!
+//! Overlaps count pairs of shapes, containers included. Crossings count points where lines cross, but not where they
+//! touch or run together. Stress is normalized: it is the mean squared difference between drawn distances, at the best
+//! scale, and distances in the network, relative to the distances in the network. Passages count lines that run through
+//! foreign shapes.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 #![allow(clippy::indexing_slicing, reason = "of lists as long as the graph")]
@@ -184,7 +187,8 @@ fn row(graph: &Graph, by: &str, figures: &Figures, outside: &str, labels: &str, 
     );
 }
 
-/// Places a label at each end of each line, and returns how many pairs of labels, or of a label and a shape, overlap.
+/// Places a label at each end of each line. Returns the labels, and how many pairs of labels, or of a label and a
+/// shape, overlap.
 fn labels(graph: &Graph, arrangement: &Arrangement) -> (Vec<Option<Rect>>, usize) {
     let count = graph.diagram.connections.len();
     let labels: Vec<Label> = (0..count)

@@ -128,7 +128,8 @@ fn crossings(drawing: &Drawing) -> usize {
     count
 }
 
-/// Returns the normalized stress: the mean squared difference, in relation to the number of hops, at the best scale.
+/// Returns the normalized stress of a drawing. It is the mean squared difference between drawn distances, at the best
+/// scale, and numbers of hops, relative to the number of hops.
 fn stress(graph: &Graph, shapes: &[Rect]) -> f64 {
     let step = (shapes.len() / 200).max(1);
     let center = |node: usize| {
@@ -197,7 +198,7 @@ fn enters(rect: &Rect, from: Point, to: Point) -> bool {
     enter < leave
 }
 
-/// Counts the pairs of overlapping rectangles of which at least one is among the first ones.
+/// Counts the pairs of overlapping rectangles with at least one of the first `first`.
 pub(crate) fn overlaps_of_first(rects: &[Rect], first: usize) -> usize {
     let mut order: Vec<usize> = (0..rects.len()).collect();
     order.sort_by(|one, other| rects[*one].x.total_cmp(&rects[*other].x));

@@ -1,4 +1,6 @@
-//! Pages of hosts over the loopback interface, compared with a static and with a handwritten server.
+//! Pages of hosts over the loopback interface, compared with two simpler servers.
+//!
+//! One sends a prepared buffer, the other is handwritten.
 //!
 //! All servers use hyper with HTTP/1.1, run on a thread of their own, and return the same bytes:
 //!
@@ -10,10 +12,10 @@
 //! - memory and folder: the same without the page cache.
 //!
 //! One client measures the servers in turn, round by round, and reads each response completely. The servers run on one
-//! processor and the client on another, where it never sleeps: waking it would cost a fifth of a server's work for a page
-//! of 50, which does not happen with remote clients. No server has a rate limit. A ratio is the median over all rounds, so
-//! that a drift in the machine's speed affects all servers alike. Processor time is that of the server's thread, which on
-//! the loopback interface includes most of the kernel's work for the connection.
+//! processor and the client on another, where it never sleeps: waking it would cost a fifth of a server's work for a
+//! page of 50, which does not happen with remote clients. No server has a rate limit. A ratio is the median over all
+//! rounds, so that a drift in the machine's speed affects all servers alike. Processor time is that of the server's
+//! thread, which on the loopback interface includes most of the kernel's work for the connection.
 //!
 //! `cargo bench --bench loopback` measures pages of 50 and of 1,000 hosts on 1 and on 16 connections; `-- page=50` or
 //! `-- connections=1` selects, and `-- rounds=21` sets the number of rounds. It requires Linux, for processor times of

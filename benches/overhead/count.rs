@@ -1,4 +1,6 @@
-//! Instruction counts per request by valgrind, which do not depend on the load of the machine.
+//! Counts instructions per request with valgrind.
+//!
+//! Unlike times, the counts do not depend on the load of the machine.
 
 use std::error::Error;
 use std::process::Command;
@@ -10,7 +12,8 @@ use crate::paths::{ADDRESSES, Path};
 /// First argument of the counted process, followed by the path and the number of requests.
 pub(crate) const COUNTED: &str = "counted";
 
-/// Number of requests before counting starts, for one-time work: the table of addresses and lazy initialization.
+/// Number of requests before counting starts. They do one-time work: filling the table of addresses and lazy
+/// initialization.
 const WARM_UP: u32 = ADDRESSES;
 const REQUESTS: u32 = 1_000;
 

@@ -1,4 +1,4 @@
-//! Cost of the service itself, in process and on one core: time and instructions per request.
+//! Time and instructions per request of the service itself, in process and on one core.
 //!
 //! It is measured from the complete request to the last byte of the response body. Instructions require valgrind.
 //! `cargo bench --bench overhead` prints all requests. `-- check` counts the instructions of the most frequent ones and

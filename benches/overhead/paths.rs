@@ -51,7 +51,8 @@ impl Path {
         request
     }
 
-    /// Sends a request and drops each frame of the response, like a server that has passed it to the socket.
+    /// Sends a request and drops each frame of the response. A server does the same once it has passed the frame to the
+    /// socket.
     pub(crate) fn serve(&self, request: Request<String>) {
         let response = call(&self.api, request);
         assert_eq!(response.status(), self.status, "{}", self.name);

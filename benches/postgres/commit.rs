@@ -1,4 +1,6 @@
-//! Commits per second: of one writer and of many, on one instance and on two, against a loop of plain inserts.
+//! Measures commits per second, and compares them with a loop of plain inserts.
+//!
+//! One writer and many writers use one instance, and many writers use two instances.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -14,7 +16,7 @@ use crate::record::{Records, Sort};
 
 const ROUNDS: usize = 7;
 const MANY: usize = 64;
-/// Commits of a single writer in a round, and those of each of many.
+/// Number of commits per round of a single writer, and of each of many writers.
 const COMMITS: (usize, usize) = (1_000, 100);
 
 pub(crate) async fn measure(cluster: &Cluster) -> Result<(), Box<dyn Error>> {

@@ -1,8 +1,10 @@
-//! Costs of the store in PostgreSQL: pages, commits and opening, on a private server behind a Unix socket.
+//! Costs of the store in PostgreSQL: pages, commits and opening.
 //!
-//! `cargo bench --features postgres --bench postgres` measures everything with 100,000 hosts; `-- page`, `-- commit` and
-//! `-- open` select parts, and `-- page 1000000` sets the numbers of hosts. It needs PostgreSQL, of which it starts a
-//! server of its own, with its data in the folder for temporary files.
+//! The server is a private one behind a Unix socket.
+//!
+//! `cargo bench --features postgres --bench postgres` measures everything with 100,000 hosts; `-- page`, `-- commit`
+//! and `-- open` select parts, and `-- page 1000000` sets the numbers of hosts. It needs PostgreSQL, of which it starts
+//! a server of its own, with its data in the folder for temporary files.
 
 #![allow(
     clippy::expect_used,
@@ -36,7 +38,7 @@ use std::time::Duration;
 
 use postgres::Cluster;
 
-/// So that no checkpoint of the server falls into a measurement by chance.
+/// Settings that keep checkpoints of the server out of the measurements.
 const SETTINGS: [&str; 4] =
     ["shared_buffers=512MB", "max_wal_size=16GB", "checkpoint_timeout=1h", "max_connections=100"];
 

@@ -1,4 +1,6 @@
-//! Pages of 50 hosts: with bodies from the database and from the cache, and by SQL over indexes.
+//! Pages of 50 hosts: with bodies from the database, with cached bodies, and by SQL.
+//!
+//! The SQL queries use indexes of an ordinary table.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -17,7 +19,7 @@ use crate::{median, milliseconds};
 /// Number of records that are copied at a time: a multiple of ten.
 const TOGETHER: usize = 1_000;
 const ROUNDS: usize = 41;
-/// SQL takes long for some pages.
+/// Number of rounds of the SQL queries. It is smaller than [`ROUNDS`], because some pages take long.
 const PLAIN_ROUNDS: usize = 5;
 
 /// The same records in the tables of a store and in an ordinary table.
@@ -30,7 +32,7 @@ pub(crate) struct Databases {
 }
 
 impl Databases {
-    /// Fills the tables of a store, and an ordinary table if pages are to be measured. Every tenth host gets a tag.
+    /// Fills the tables of a store, and an ordinary table if pages are measured. Every tenth host gets a tag.
     ///
     /// The records come from a store in memory, piece by piece: a million of them would fill the memory twice.
     pub(crate) async fn fill(

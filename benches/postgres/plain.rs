@@ -1,4 +1,4 @@
-//! What the same costs without the store: rows of an ordinary table, found by indexes of the database.
+//! The same work without the store: rows of an ordinary table with indexes.
 
 use std::error::Error;
 use std::fmt;
@@ -19,7 +19,7 @@ pub(crate) async fn connect(database: &str) -> Result<Client, Box<dyn Error>> {
     Ok(client)
 }
 
-/// Returns how many rows a loop inserts per second, each in a transaction of its own.
+/// Returns the rows per second that a loop inserts. Each row is inserted in its own transaction.
 pub(crate) async fn commits_per_second(
     client: &Client,
     random: &mut Random,
@@ -63,7 +63,7 @@ pub(crate) struct PlainTable {
     client: Client,
     /// The columns of the orders.
     orders: Vec<String>,
-    /// Inserts a host, and a tag of one.
+    /// Statements that insert a host, and a tag of a host.
     insert: [Statement; 2],
 }
 

@@ -1,4 +1,6 @@
-//! Measures each inventory in a child process, so that its memory is that of this inventory alone.
+//! Measures each inventory in a child process.
+//!
+//! The memory of the child is then only the memory of this inventory.
 
 use std::error::Error;
 use std::process::{Command, Stdio};
@@ -23,7 +25,7 @@ pub(crate) fn ask(size: usize, spread: Spread) -> Result<Vec<Finding>, Box<dyn E
     String::from_utf8(output.stdout)?.lines().map(Finding::read).collect()
 }
 
-/// Runs in the child. Memory is measured first: later, memory that was freed would hide what is allocated.
+/// Runs in the child. Memory is measured first, because freed memory would later hide new allocations.
 pub(crate) fn run(size: usize, spread: Spread) -> Result<(), Box<dyn Error>> {
     let say = |what: &str| eprintln!("{size} hosts on {} networks: {what}", spread.name());
     say("loading, and the whole list");

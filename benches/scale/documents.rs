@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 
-/// The documents of all hosts, in the order of loading; they share the memory of the store's own.
+/// The documents of all hosts, in loading order. They share the memory of the store's documents.
 #[derive(Debug, Default)]
 pub(crate) struct Documents {
     all: Vec<Bytes>,
-    /// Address of each document, ascending, and its index in the array.
+    /// Address of each document and its index in the array, in ascending order.
     addresses: Vec<(usize, usize)>,
 }
 
@@ -18,7 +18,7 @@ impl Documents {
         Self { all, addresses }
     }
 
-    /// Returns the indexes of a page's documents, or `None` if one of them is a copy.
+    /// Returns the indexes of a page's documents. Returns `None` if one of them is a copy.
     pub(crate) fn places(&self, page: &[Bytes]) -> Option<Vec<usize>> {
         let place = |document: &Bytes| {
             let found =

@@ -44,7 +44,7 @@ fn measure_tags(loaded: &LoadedInventory) -> Result<Vec<Finding>, Box<dyn Error>
     Ok(findings)
 }
 
-/// Hosts selected by id, and those of a selected network.
+/// Measures hosts selected by id, and hosts of one network selected by id.
 fn measure_picked(loaded: &LoadedInventory) -> Result<Vec<Finding>, Box<dyn Error>> {
     let step = (loaded.ports.len() / IDS).max(1);
     let ids: Vec<Uuid> = loaded.ports.iter().step_by(step).take(IDS).map(|port| port.host).collect();
@@ -60,7 +60,7 @@ fn measure_picked(loaded: &LoadedInventory) -> Result<Vec<Finding>, Box<dyn Erro
     Ok(findings)
 }
 
-/// Groups that are whole networks, parts of all networks, and single hosts.
+/// Measures groups that are whole networks, parts of all networks, and single hosts.
 fn measure_groups(loaded: &LoadedInventory) -> Result<Vec<Finding>, Box<dyn Error>> {
     use HostOrderField::{CreatedAt, Hostname, InterfaceIp, Name, NetworkId, UpdatedAt, VirtualizedBy};
     use OrderDirection::{Ascending, Descending};
@@ -83,7 +83,7 @@ fn measure_groups(loaded: &LoadedInventory) -> Result<Vec<Finding>, Box<dyn Erro
     Ok(findings)
 }
 
-/// Readers with access to the whole organization, and readers with access to some of its networks.
+/// Returns a reader of the whole organization, and a reader of some networks.
 fn readers(loaded: &LoadedInventory) -> [&Reader; 2] {
     [&loaded.readers[0], &loaded.readers[2]]
 }

@@ -1,4 +1,4 @@
-//! What is measured: pages of several families, each with a limit, and single figures.
+//! The measured figures: pages of several families, each with a limit, and single figures.
 
 use std::error::Error;
 use std::fmt;
@@ -46,7 +46,8 @@ impl Family {
         found.ok_or_else(|| format!("there is no family {name}"))
     }
 
-    /// Maximum time of a page as a multiple of a plain copy; `None` if it grows with the number of matches.
+    /// Returns the maximum time of a page as a multiple of a plain copy. `None`: not limited, because the time grows
+    /// with the number of matches.
     pub(crate) const fn bar(self) -> Option<f64> {
         match self {
             Self::Lists => Some(2.0),
@@ -67,8 +68,8 @@ pub(crate) enum Finding {
     Figure { name: String, value: f64 },
 }
 
-/// Times of a page as multiples of a plain copy: handed out on the first request for the list, handed out on
-/// later requests, and read.
+/// Times of a page as multiples of a plain copy. The page is handed out on the first request for the list, handed out
+/// on later requests, and read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ratios {
     /// `None` if the list was requested before.

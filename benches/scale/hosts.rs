@@ -1,4 +1,6 @@
-//! Creates the hosts: benchmark hosts, of which some have tags or run on others where there are ten networks.
+//! Creates the benchmark hosts.
+//!
+//! Where there are ten networks, hosts have tags, and some of them run on others.
 
 use std::error::Error;
 use std::net::IpAddr;
@@ -16,8 +18,8 @@ const RARE: usize = 5;
 const HYPERVISORS: usize = 100;
 const HYPERVISOR_NAMES: usize = 20;
 
-/// Approximate number of hosts, chosen at random, of which a port is remembered; all hosts if there are
-/// fewer.
+/// Approximate number of random hosts of which a port is remembered. If there are fewer hosts, a port of each is
+/// remembered.
 const REMEMBERED: usize = 10_000;
 
 /// A port with its host and network.
@@ -54,7 +56,8 @@ impl Tags {
         })
     }
 
-    /// Returns the tags of a host; tags that not every host has are assigned at random.
+    /// Returns the tags of a host. Every host has the tag `everywhere`, and hosts at regular steps have the rarest one.
+    /// The other tags are assigned at random.
     fn of_host(&self, random: &mut Random, number: usize, size: usize) -> Vec<Uuid> {
         let mut tags = vec![self.everywhere];
         if number.is_multiple_of(size.div_ceil(RARE)) {

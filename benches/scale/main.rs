@@ -46,7 +46,8 @@ use std::error::Error;
 use loaded::Spread;
 use memory::bytes;
 
-/// Approximate memory per host, in bytes: its JSON, the overhead of the store, and its share of the list.
+/// Approximate memory per host, in bytes. It consists of the JSON, the overhead of the store, and the host's share of
+/// the list.
 const ROOM: u64 = 8_800;
 
 fn main() -> Result<(), Box<dyn Error>> {

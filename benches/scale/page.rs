@@ -1,4 +1,6 @@
-//! Measures a page of 50 hosts, from the request to the last byte of the body, against the plain loop.
+//! Measures a page of 50 hosts against the plain loop.
+//!
+//! The time runs from the request to the last byte of the body.
 //!
 //! Each page is measured in three ways: handed out on the first request for the list, the frames passed on as
 //! a server passes them to the socket; handed out after enough requests that the ordering is cached if that
@@ -31,10 +33,11 @@ const COPIES: u32 = 100;
 const LONGEST: Duration = Duration::from_millis(100);
 const FEWEST: usize = 3;
 
-/// How long a page slower than the plain loop is requested before it is measured.
+/// Time for which a slow page is requested before it is measured. A page is slow if it takes longer than the plain
+/// loop.
 const SETTLED: Duration = Duration::from_millis(300);
 
-/// Measures the first, the middle and the last page of a list; `label` describes the query.
+/// Measures the first, the middle and the last page of a list. `label` describes the query.
 pub(crate) fn measure_parts(
     loaded: &LoadedInventory,
     reader: &Reader,

@@ -1,5 +1,6 @@
-//! Several passes over the same pages, so that a disturbance longer than one measurement does not decide the
-//! result.
+//! Several passes over the same pages.
+//!
+//! A disturbance that is longer than one measurement then does not decide the result.
 
 use std::error::Error;
 

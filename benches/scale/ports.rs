@@ -28,7 +28,7 @@ const TURNS: usize = 7;
 pub(crate) const UPDATE: &str = "update of a port, µs";
 pub(crate) const DISTURBED: &str = "readers' p99 with 1,000 updates a second, to quiet";
 
-/// Updates ports of random hosts, and never sets a port to the same number twice in a row.
+/// Updates of ports of random hosts. A port is never set to the same number twice in a row.
 #[derive(Debug)]
 struct Updates<'g> {
     loaded: &'g LoadedInventory,
@@ -62,8 +62,8 @@ impl<'g> Updates<'g> {
     }
 }
 
-/// Times of pages: read alone, beside a thread that works as often and as long as an updater but touches
-/// nothing, and beside an updater.
+/// Times of pages that are read alone, beside a busy thread, and beside an updater. The busy thread works as often and
+/// as long as an updater but accesses nothing.
 #[derive(Debug, Default)]
 struct Readings {
     quiet: Vec<Duration>,
@@ -114,7 +114,7 @@ fn read_in_turns(loaded: &LoadedInventory, update: Duration) -> Result<Readings,
     Ok(readings)
 }
 
-/// Reads while another thread does some work at every interval. Returns how often it did.
+/// Reads while another thread does some work at every interval. Returns how often the work was done.
 fn read_beside(
     loaded: &LoadedInventory,
     requests: &mut impl Iterator<Item = Request<String>>,
@@ -131,7 +131,8 @@ fn read_beside(
     done.map_err(|_| "the work beside the readers failed".into())
 }
 
-/// Starts work at every interval by the clock; if a start is late, the next one follows at once.
+/// Does work at every interval by the clock. If a start is late, the next one follows at once. Returns how often the
+/// work was done.
 fn work_until(ends: &AtomicBool, mut work: impl FnMut()) -> u32 {
     let start = Instant::now();
     let mut count = 0;
@@ -178,7 +179,7 @@ fn pages(loaded: &LoadedInventory, reader: &Reader) -> Result<Vec<Request<String
     offsets.map(|offset| reader.get(&format!("/api/v1/hosts?order_by=name&offset={offset}"))).collect()
 }
 
-/// In microseconds.
+/// Returns a percentile of the times, in microseconds.
 fn percentile(times: &mut [Duration], percent: usize) -> f64 {
     times.sort_unstable();
     times[times.len() * percent / 100].as_secs_f64() * 1e6

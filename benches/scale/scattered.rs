@@ -1,5 +1,7 @@
-//! Pages at random positions, which neither the service nor the plain loop finds in the nearest cache.
-//! Between two turns of a page there are hundreds of others, about a hundred megabytes.
+//! Pages at random positions, which are not in the nearest processor cache.
+//!
+//! This is true of the service and of the plain loop: between two turns of a page, hundreds of other pages are read,
+//! about a hundred megabytes.
 
 use std::error::Error;
 use std::hint::black_box;

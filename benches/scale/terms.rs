@@ -1,6 +1,7 @@
 //! Pages of lists that are found through posting lists: addresses, ports, service definitions and words.
 //!
-//! The first request for a list is slow only once, so several lists of the same kind are requested and the median counts.
+//! The first request for a list is slow only once, so several lists of the same kind are requested and the median
+//! counts.
 
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr};
@@ -16,8 +17,8 @@ use crate::page::{PAGE, describe, measure_parts, uri};
 use crate::passes::in_passes;
 use crate::reader::Reader;
 
-/// Maximum time of the first request in milliseconds, without the postings that it reads; for one filter and for
-/// several.
+/// Maximum time of the first request for one filter, in milliseconds. [`MOST_OF_SEVERAL`] is the maximum for several
+/// filters. Neither includes the time for the postings that are read.
 const MOST: f64 = 3.0;
 const MOST_OF_SEVERAL: f64 = 5.0;
 
@@ -31,7 +32,7 @@ const LISTS: usize = 5;
 #[derive(Debug)]
 struct Kind {
     label: &'static str,
-    /// The filters of each list; a page of the first list is also measured when it is requested again.
+    /// The filters of each list. A page of the first list is also measured when it is requested again.
     lists: Vec<Vec<HostQuery>>,
     /// The number of postings of one host and filter.
     postings: u64,
@@ -131,7 +132,7 @@ fn network_of(address: IpAddr, length: u8) -> String {
     format!("{network}/{length}")
 }
 
-/// Names and hostnames have the same words, so there are two postings of a word for a host.
+/// Returns lists found by words. Names and hostnames have the same words, so each host has two postings per word.
 fn words(label: &'static str, of: fn(usize) -> Vec<String>) -> Kind {
     let query = |word: String| {
         let mut query = HostQuery::default();

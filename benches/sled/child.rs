@@ -1,4 +1,6 @@
-//! A child process with an open store, used to measure its memory and to be killed.
+//! A child process with an open store.
+//!
+//! It is used to measure the memory of the store, and it is killed to measure the next opening.
 
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Write};
@@ -14,7 +16,7 @@ use crate::record::put_all;
 /// First argument of a child process; the folder follows.
 pub(crate) const CHILD: &str = "child";
 
-/// Size of the child's body cache, in bytes: small, so that its memory is that of everything else.
+/// Size of the child's body cache, in bytes. It is small, so that the measured memory is used by everything else.
 const CACHE: usize = 1 << 20;
 
 /// Answer of a child to each command: a line of numbers.
@@ -28,7 +30,8 @@ pub(crate) struct Opened {
     answers: BufReader<ChildStdout>,
     /// How long the store took to open.
     pub(crate) time: Duration,
-    /// Memory of the process before it opened the store, growth after opening, and peak growth, in bytes.
+    /// Memory of the process before it opened the store, in bytes. `grown` and `peak` are the growth after opening and
+    /// the peak growth.
     pub(crate) before: u64,
     pub(crate) grown: u64,
     pub(crate) peak: u64,

@@ -1,5 +1,6 @@
-//! Measures acknowledged commits per second, with one writer and with many at once, against a plain loop that
-//! writes the same number of bytes to a file and syncs it after each write.
+//! Measures acknowledged commits per second, with one writer and with many at once.
+//!
+//! They are compared with a plain loop that writes the same number of bytes to a file and syncs it after each write.
 
 use std::error::Error;
 use std::fs;
@@ -17,7 +18,7 @@ use crate::record::{Records, Sort, deletion};
 const ROUNDS: usize = 15;
 const MANY: usize = 64;
 
-/// Load on one store: the number of writers, and the number of commits that each makes in a round.
+/// Load on one store: the number of writers, and each writer's commits per round.
 #[derive(Clone, Copy, Debug)]
 struct Load {
     durability: Durability,
@@ -25,8 +26,8 @@ struct Load {
     commits: usize,
 }
 
-/// One writer; many writers for less than a log file holds; and many for longer, so that checkpoints have to
-/// run.
+/// Returns the loads, each durable and buffered. These are one writer, many writers for less than a log file holds, and
+/// many writers for longer, so that checkpoints have to run.
 fn loads(sort: Sort) -> Vec<Load> {
     let commits = match sort {
         Sort::Small => [300, 100, 2_000],
@@ -180,7 +181,7 @@ async fn write(
     Ok((latencies.len() as f64 / start.elapsed().as_secs_f64(), latencies))
 }
 
-/// Returns the bytes that each commit takes in the log; only zeros follow the last one.
+/// Returns the bytes that each commit takes in the log. Only zeros follow the last commit.
 async fn journal_size(folder: &Path, batches: Vec<Batch>) -> Result<usize, Box<dyn Error>> {
     let (store, count) = (SledStore::open(folder).await?, batches.len());
     for batch in batches {

@@ -1,4 +1,6 @@
-//! The folder of the benchmark, which must be on a disk for the figures to mean anything.
+//! The folder of the benchmark.
+//!
+//! It must be on a disk, because otherwise the figures mean nothing.
 
 use std::error::Error;
 use std::fs;

@@ -1,4 +1,6 @@
-//! Time of a failed login by the cause of the failure, with no body in memory: the times must not differ.
+//! Time of a failed login by the cause of the failure.
+//!
+//! The times must not differ. No bodies are in memory.
 //!
 //! Passwords are hashed at minimum cost. At the default cost a hash takes about a thousand times as long as a
 //! read.
@@ -15,7 +17,7 @@ use toposcope::store::SledStore;
 use crate::folder::Folder;
 
 const USERS: usize = 1_000;
-/// One fewer than the failures after which logins for an address are refused.
+/// Number of rounds. One more failure, and logins for the address would be refused.
 const ROUNDS: usize = 4;
 
 const KINDS: [&str; 3] = ["wrong password", "no such user", "user without password"];
@@ -74,7 +76,7 @@ async fn create_users(inventory: &Inventory) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the address for a login of this kind; only those of the second kind have no user.
+/// Returns the address for a login of this kind. There is no user with an address of kind 1.
 fn address(kind: usize, number: usize) -> String {
     format!("user{number}-{kind}@example.net")
 }

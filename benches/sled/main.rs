@@ -1,5 +1,7 @@
-//! Costs of the store in a folder: commits, pages, opening, disk space and memory, commits during a
-//! verification, and failed logins.
+//! Costs of the store in a folder.
+//!
+//! The measured parts are commits, pages, opening, disk space and memory, commits during a verification, and failed
+//! logins.
 //!
 //! `cargo bench --bench sled` measures everything; `-- commit`, `-- page`, `-- open`, `-- size`, `-- verify`
 //! and `-- login` select parts, and `-- page 1000 10000` sets the numbers of hosts. It writes several

@@ -1,5 +1,6 @@
-//! Cost of a page of 50 hosts from the store in a folder, compared with the same page from memory: with
-//! recently read hosts, and with every body read from sled, whose files are in the system's page cache.
+//! Cost of a page of 50 hosts from a folder, compared with memory.
+//!
+//! The hosts were either read recently, or every body is read from sled, whose files are in the system's page cache.
 
 use std::error::Error;
 use std::future::Future;
@@ -47,7 +48,7 @@ impl<S: Store> Served<S> {
         Self { store, api: Api::builder(inventory).rate_limit(None).page_cache(0).build() }
     }
 
-    /// The memory store completes every call at once.
+    /// Lists from the memory store, which completes every call at once.
     fn list(&self, query: &Query) -> Page {
         match pin!(self.store.list(query)).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(page)) => page,
@@ -136,7 +137,8 @@ fn in_folder(store: SledStore) -> Served<SledStore> {
     Served::new(store, inventory)
 }
 
-/// The first, the middle and the last page of all hosts by name, and the first page of one network.
+/// Returns requests for pages of hosts, ordered by name. They ask for the first, the middle and the last page of all
+/// hosts, and for the first page of one network.
 fn asked(size: usize, in_memory: &InMemory) -> Result<Vec<Asked>, Box<dyn Error>> {
     let mut asked = Vec::new();
     let last = size.saturating_sub(PAGE);
@@ -162,7 +164,7 @@ fn asked(size: usize, in_memory: &InMemory) -> Result<Vec<Asked>, Box<dyn Error>
     Ok(asked)
 }
 
-/// Each store counts its versions independently.
+/// Returns keys and bodies without versions, because each store counts its versions independently.
 fn without_versions(page: Page) -> Vec<(toposcope::store::Key, bytes::Bytes)> {
     page.records.into_iter().map(|record| (record.key, record.body)).collect()
 }

@@ -1,4 +1,4 @@
-//! A plain loop that writes to a file and syncs it: the limit of the disk.
+//! A plain loop that writes to a file and syncs it, as the disk's limit.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};

@@ -34,7 +34,8 @@ impl Random {
     }
 }
 
-/// Returns a benchmark host: 2 interfaces, 5 ports, 3 services with one binding each, 4 if_entries; about 7.35 KB of JSON.
+/// Returns a benchmark host, about 7.35 KB of JSON. It has 2 interfaces, 5 ports, 3 services with one binding each, and
+/// 4 if_entries.
 pub(crate) fn benchmark_host(
     random: &mut Random,
     number: usize,
@@ -156,7 +157,7 @@ fn if_entry(
     }
 }
 
-/// Returns an address of 10.0.0.0/8: at a million hosts, about 8,000 in each /16 and 30 in each /24.
+/// Returns an address of 10.0.0.0/8. A million hosts have about 8,000 addresses in each /16 and 30 in each /24.
 fn address(random: &mut Random) -> IpAddr {
     let [_, second, third, fourth] = (random.next() as u32).to_be_bytes();
     [10, second, third, fourth].into()

@@ -1,4 +1,6 @@
-//! The written records: small ones, and benchmark hosts with the facets that the inventory gives them.
+//! The written records: small ones, and benchmark hosts.
+//!
+//! The hosts have the facets that the inventory gives them.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -18,7 +20,7 @@ const NOTE: Name = Name::new("note");
 /// Number of small records per writer; every commit replaces one of them.
 const OWN: u64 = 100;
 
-/// Number of records per batch in bulk writes: about as many as an import commits at once.
+/// Number of records per batch in bulk writes, about as many as an import commits.
 const TOGETHER: usize = 256;
 
 /// The kind of record that writers write.
@@ -55,7 +57,7 @@ impl Records {
         Ok(Self { random: Random::new(11), host: host.ok_or("there is no host")? })
     }
 
-    /// The batches of one writer.
+    /// Returns the batches of one writer.
     pub(crate) fn batches(&mut self, sort: Sort, writer: u64, count: usize) -> Vec<Batch> {
         (0..count).map(|_| self.batch(sort, writer)).collect()
     }
@@ -94,7 +96,7 @@ impl Records {
     }
 }
 
-/// A rewrite does not change the creation time.
+/// Returns the facets of a small record. They include its creation time, which a rewrite does not change.
 fn small_facets(writer: u64, number: u64) -> Facets {
     let time = (number * 1_000 + writer).to_be_bytes();
     Facets::default()

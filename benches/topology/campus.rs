@@ -19,7 +19,8 @@ pub(crate) fn campus(switches: u32) -> Vec<(Host, Vec<Claim>)> {
     (0..switches).map(|number| switch(network, number)).collect()
 }
 
-/// Returns the other switches that a switch is connected to, each with the own port and the other's.
+/// Returns the other switches that a switch is connected to. Each has the port of this switch first and its own port
+/// last.
 fn uplinks(number: u32) -> Vec<(i64, u32, i64)> {
     let first = number - number % SITE;
     let place = i64::from(number - first);
@@ -67,7 +68,8 @@ fn lldp(number: u32) -> Vec<LldpRow> {
     uplinks.chain(phones).collect()
 }
 
-/// The switch of each learned address is behind the port to it, or else behind the first port.
+/// Returns the forwarding database of a switch: learned addresses of stations and of other switches. The address of a
+/// switch is behind the port that leads to it.
 fn fdb(number: u32) -> Vec<FdbRow> {
     let row = |port, mac_address| {
         let mut row = FdbRow::new(mac_address);

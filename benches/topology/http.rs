@@ -16,7 +16,8 @@ use uuid::Uuid;
 /// Numbers of hosts of the networks.
 const SIZES: [u32; 2] = [1_000, 10_000];
 
-/// Number of requests whose median is printed, of those that take microseconds and of those that take milliseconds.
+/// Numbers of requests whose median is printed. The first is for requests that take microseconds, the second for
+/// requests that take milliseconds.
 const ROUNDS: (usize, usize) = (10_000, 7);
 
 /// Number of ports of a switch; the first leads to the switch above it.
@@ -52,7 +53,7 @@ impl Asked {
         Ok(self.api.clone().oneshot(request.body(String::new())?).await?)
     }
 
-    /// Returns the time of a request up to the last byte, and the number of bytes.
+    /// Returns the time of a request up to the last byte, and the response's length.
     async fn time(&self, query: &str) -> Result<(Duration, usize), Box<dyn Error>> {
         let start = Instant::now();
         let response = self.get(query, None).await?;
@@ -121,7 +122,7 @@ async fn measure_network(hosts: u32) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns a switch of a tree: each but the first is connected to a port of another one.
+/// Returns a switch of a tree. Each switch but the first is connected to a port of another one.
 fn host(network: Uuid, number: u32, hosts: u32) -> Host {
     let mut host = Host::with_id(id(number), network, format!("sw-{number}"));
     host.sys_name = Some(format!("sw-{number}"));

@@ -10,7 +10,7 @@ use crate::campus::campus;
 const HOSTS: u32 = 10_000;
 const CHANGES: usize = 200;
 
-/// Measures how long it takes to find all links, and those that a changed host affects.
+/// Measures the time to find all links, and the links affected by a change.
 pub(crate) fn measure() {
     let hosts = campus(HOSTS);
     let claims: usize = hosts.iter().map(|(_, claims)| claims.len()).sum();

@@ -1,13 +1,15 @@
-//! Time to find the links of a network: `cargo bench --bench topology` prints one run from scratch, in which 10,000 hosts
-//! with 30,000 claims take at most 2 s, and the median and the slowest of 200 changes of one host, which take at most 20 ms.
+//! Time to find the links of a network, and of requests for its graph.
 //!
-//! The network is generated: sites of 2 distribution and 48 access switches, each switch with an LLDP table, a forwarding
-//! database and a spanning tree. Phones announce themselves, and stations do not.
+//! `cargo bench --bench topology` first prints one run from scratch, in which 10,000 hosts with 30,000 claims take at
+//! most 2 s. It also prints the median and the slowest of 200 changes of one host, which take at most 20 ms.
+//!
+//! The network is generated: sites of 2 distribution and 48 access switches, each switch with an LLDP table, a
+//! forwarding database and a spanning tree. Phones announce themselves, and stations do not.
 
 //!
-//! Then it prints requests for the graph of a network of switches: unchanged (304, at most 3 µs with 1,000 hosts), from the
-//! cache, beside copying as many bytes, and after one change (at most 250 ms with 10,000 hosts, without a layout). `-- links`
-//! and `-- http` select parts.
+//! Then it prints requests for the graph of a network of switches: unchanged (304, at most 3 µs with 1,000 hosts), from
+//! the cache, beside copying as many bytes, and after one change (at most 250 ms with 10,000 hosts, without a layout).
+//! `-- links` and `-- http` select parts.
 
 #![allow(clippy::panic, clippy::print_stdout, reason = "a benchmark stops at its first mistake and prints")]
 

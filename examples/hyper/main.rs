@@ -1,4 +1,6 @@
-//! A server that embeds the API in hyper without a framework; otherwise identical to the example `axum`.
+//! A server that embeds the API in hyper without a framework.
+//!
+//! Otherwise it is identical to the example `axum`.
 //!
 //! ```text
 //! cargo run --release --example hyper
@@ -49,7 +51,8 @@ async fn serve(ready: support::Ready) -> io::Result<()> {
                 Ok(accepted) => accepted,
                 Err(error) => {
                     tracing::warn!(%error, "failed to accept a connection");
-                    // If file descriptors are exhausted, the next attempt would fail immediately: wait for some to close.
+                    // If file descriptors are exhausted, the next attempt would fail immediately: wait for some to
+                    // close.
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     continue;
                 }

@@ -63,7 +63,7 @@ fn url(address: SocketAddr) -> String {
     format!("http://{}", reachable(address))
 }
 
-/// Returns an address to connect to: the loopback address if the server listens on all addresses.
+/// Returns an address to connect to. If the server listens on all addresses, this is the loopback address.
 fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

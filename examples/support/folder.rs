@@ -1,6 +1,6 @@
 //! Folders with the output of scanners and devices.
 //!
-//! The names of the files tell their formats: `.xml` (nmap), `.json` (lldpctl), `.walk` and `.snmpwalk` (net-snmp),
+//! The names of the files show their formats: `.xml` (nmap), `.json` (lldpctl), `.walk` and `.snmpwalk` (net-snmp),
 //! `.snmprec` (snmpsim) and `.arp`, each also with `.gz` or `.bz2`.
 
 use std::fs;
@@ -20,7 +20,7 @@ use super::reports::ReportFile;
 /// A file, and its effect on the inventory or the reason why it had none.
 pub(crate) type Outcome = (String, Result<Vec<DiscoveredHost>, Failure>);
 
-/// Returns the files in a folder whose names tell their format, in the order of their paths.
+/// Returns the files in a folder whose names show their format. They are ordered by path.
 pub(crate) fn find_reports(folder: &Path) -> Result<Vec<ReportFile>, Failure> {
     let mut found = Vec::new();
     find_files(folder, &mut found)?;

@@ -1,5 +1,6 @@
-//! The store and the initial records of an example server: an organization with its owner, networks, a tag, hosts, a key
-//! and a share.
+//! The store and the initial records of an example server.
+//!
+//! The records are an organization with its owner, networks, a tag, hosts, a key and a share.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,7 +27,7 @@ pub(crate) struct Given {
     pub(crate) key: String,
     pub(crate) key_id: Uuid,
     pub(crate) email: &'static str,
-    /// Known only when the owner is new.
+    /// Password of the owner. `None`: the owner existed before this start.
     pub(crate) password: Option<String>,
     /// The first network by name.
     pub(crate) network: Uuid,
@@ -98,7 +99,7 @@ impl Backend {
     }
 }
 
-/// The source of the hosts, opened before anything else so that a missing file is reported at once.
+/// The source of the hosts. It is opened before anything else, so that a missing file is reported at once.
 pub(crate) enum Source {
     Demo(u32),
     Import { name: String, reader: Box<dyn AsyncRead + Send + Unpin> },
@@ -225,7 +226,7 @@ async fn discover(
     Ok(())
 }
 
-/// There is no report without the parsers.
+/// Does nothing, because there are no reports without the parsers.
 #[cfg(not(feature = "discovery"))]
 async fn discover(_: &Inventory, _: &str, _: Uuid, _: &[ReportFile]) -> Result<(), Failure> {
     Ok(())

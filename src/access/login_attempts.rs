@@ -54,9 +54,10 @@ impl LoginLimits {
         Self { concurrent: logins.clamp(1, 65_536), ..self }
     }
 
-    /// Sets the share of the free places that one client prefix may hold, as one place per `free` ones. Default: 8.
+    /// Sets the share of the free places that one client prefix may hold. Default: 8.
     ///
-    /// With 8, a client holds at most an eighth as many places as are free, rounded up. Clamped to 1 to 65,536.
+    /// The share is one place per `free` free places. With 8, a client holds at most an eighth as many places as are
+    /// free, rounded up. Clamped to 1 to 65,536.
     #[must_use]
     pub fn client_share(self, free: usize) -> Self {
         Self { client_share: free.clamp(1, 65_536), ..self }

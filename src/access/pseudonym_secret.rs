@@ -9,7 +9,7 @@ use super::random::{RandomError, RandomSource};
 
 /// The secret under which a share replaces ids and names by pseudonyms.
 ///
-/// A pseudonym stays the same within a share, and tells nothing about that of another share.
+/// A pseudonym stays the same within a share, and reveals nothing about the pseudonyms of other shares.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct PseudonymSecret([u8; 32]);

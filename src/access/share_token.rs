@@ -36,7 +36,7 @@ impl ShareSecret {
         Base64UrlUnpadded::encode_string(&[expiry.as_slice(), &code].concat())
     }
 
-    /// Returns whether a token was issued for the share under this secret and has not expired.
+    /// Returns whether a token was issued for the share under this secret and is unexpired.
     ///
     /// The code is compared in constant time.
     pub(crate) fn verifies(&self, share: Uuid, token: &str, now: Timestamp) -> bool {

@@ -257,7 +257,7 @@ impl<S: HttpService> Client<S> {
         self.tagged(Call::put(item::<T>(record.id())).json(record)?.if_match(if_match)).await
     }
 
-    /// Deletes the record with this id; with a tag, only if the record has not changed since.
+    /// Deletes the record with this id. With a tag, deletes it only if the record has not changed since.
     ///
     /// # Errors
     /// `precondition_failed`, `entity_in_use`; those of [`get`](Self::get).

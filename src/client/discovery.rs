@@ -29,9 +29,9 @@ const LISTS: [&str; 4] = ["interfaces", "ports", "services", "if_entries"];
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReportOptions {
-    /// The network of the devices. Default: that of the daemon's key; the keys of users have none.
+    /// The network of the devices. Default: the network of the daemon's key. The keys of users have no default.
     pub network_id: Option<Uuid>,
-    /// The device that the report comes from, where it does not tell: the id of a host, or a system name.
+    /// The device that the report comes from, by host id or system name. Used where the report does not tell it.
     pub reporter: Option<String>,
     /// Whether the tables of the report have all rows, in formats that do not tell.
     pub complete: bool,
@@ -126,7 +126,7 @@ impl<S: HttpService> Client<S> {
         self.tagged(Call::post(format!("{}/cancel", item::<Discovery>(id)))).await
     }
 
-    /// Returns the discoveries of all networks or of one, and then their changes, as server-sent events.
+    /// Returns the discoveries of all networks or of one, and then their changes. They arrive as server-sent events.
     ///
     /// The server ends the stream after 15 minutes. The first events of the next one are the present states.
     ///
@@ -175,7 +175,7 @@ impl<S: HttpService> Client<S> {
         self.value(Call::post(of_daemon(id, "startup")).json(&Body { daemon_version: version })?).await
     }
 
-    /// Returns the next work of a daemon, and whether it has to stop what it is doing.
+    /// Returns the next work of a daemon, and whether it must stop its present work.
     ///
     /// # Errors
     /// `entity_not_found` unless this key has registered the daemon.

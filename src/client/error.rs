@@ -115,7 +115,7 @@ impl ClientError {
         self.0.status
     }
 
-    /// Returns the error code; `None` if the server sent none, or one that this version does not know.
+    /// Returns the error code. `None` if the server sent none, or one that this version does not know.
     #[must_use]
     pub fn code(&self) -> Option<ErrorCode> {
         let text: StrDeserializer<'_, ValueError> = self.code_text()?.into_deserializer();
@@ -140,7 +140,7 @@ impl ClientError {
         &self.0.message
     }
 
-    /// Returns the time after which the server suggests to repeat the request, from the header `Retry-After`.
+    /// Returns the time after which the server suggests repeating the request. It comes from the header `Retry-After`.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
@@ -165,7 +165,7 @@ impl StdError for ClientError {
     }
 }
 
-/// The envelope of an error. That of the health check has neither a code nor params.
+/// The envelope of an error. The envelope of the health check has neither a code nor params.
 #[derive(Deserialize)]
 struct Failure {
     success: bool,

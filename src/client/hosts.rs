@@ -16,7 +16,7 @@ use crate::model::{Host, Port, PortNumber, Protocol};
 
 const JSON_LINES: &str = "application/x-ndjson";
 
-/// What became of one host of [`Client::put_hosts`].
+/// The outcome of one host of [`Client::put_hosts`].
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct HostOutcome {
@@ -95,7 +95,7 @@ pub struct RefusedLine {
     pub line: u64,
     /// The dotted path of the faulty value; `None`: not a single value.
     pub field: Option<String>,
-    /// What is wrong with the line.
+    /// The problem with the line.
     pub reason: String,
 }
 
@@ -103,7 +103,7 @@ impl<S: HttpService> Client<S> {
     /// Creates or replaces up to 1,000 hosts by id.
     ///
     /// # Errors
-    /// Of all hosts together, those of [`create`](Self::create); the field of a `validation_…` error begins with
+    /// Those of [`create`](Self::create), for all hosts together. The field of a `validation_…` error begins with
     /// `hosts.` and the position of the host.
     pub async fn put_hosts(
         &self,

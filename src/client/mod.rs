@@ -89,14 +89,14 @@ pub use self::transport::{Download, HttpService, RequestBody};
 #[derive(Clone)]
 pub struct Client<S> {
     service: S,
-    /// What precedes the path of each request. Empty in process.
+    /// The prefix of the path of each request. Empty in process.
     base_url: String,
     credential: Credential,
     user_agent: HeaderValue,
     answer_limit: usize,
 }
 
-/// What identifies the caller, as the value of a header.
+/// The credential of the caller, as the value of a header.
 #[derive(Clone)]
 enum Credential {
     None,
@@ -135,7 +135,7 @@ impl<S> Client<S> {
         Ok(Self { base_url, ..self })
     }
 
-    /// Sets the API key of a user or of daemons, in place of any other credential.
+    /// Sets the API key of a user or of daemons. It replaces any other credential.
     ///
     /// # Errors
     /// `Request` if the text cannot be sent in a header.

@@ -79,7 +79,7 @@ impl<S: HttpService, T: Collection> Records<S, T> {
         poll_fn(|context| self.poll_record(context)).await
     }
 
-    /// Returns the query for the pages that have not been read; `None` after the last one.
+    /// Returns the query for the unread pages; `None` after the last one.
     ///
     /// After an error, it continues the list.
     #[must_use]

@@ -1,4 +1,4 @@
-//! Topologies: graphs, pictures, and what users tell about them.
+//! Topologies: graphs, pictures, and the positions that users give to nodes.
 
 use std::fmt;
 
@@ -42,11 +42,11 @@ impl fmt::Debug for TopologyFile {
 pub struct OpenedShare {
     /// The share.
     pub share: ShareMetadata,
-    /// What the share shows.
+    /// The topology that the share shows.
     pub topology: SharedTopology,
 }
 
-/// What a share shows.
+/// The topology that a share shows.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct SharedTopology {
@@ -117,7 +117,7 @@ impl<S: HttpService> Client<S> {
         self.value(Call::get(format!("{PATH}/blind-spots?network_id={network}"))).await
     }
 
-    /// Returns the positions that users have given to the nodes of a network in one view.
+    /// Returns the positions that users have given to nodes of a network in one view.
     ///
     /// # Errors
     /// Those of [`topology_graph`](Self::topology_graph).
@@ -148,7 +148,7 @@ impl<S: HttpService> Client<S> {
         self.tagged(call.if_match(tag)).await
     }
 
-    /// Returns what a share shows. `token` is that of [`verify_share_password`](Self::verify_share_password).
+    /// Returns what a share shows. `token` comes from [`verify_share_password`](Self::verify_share_password).
     ///
     /// # Errors
     /// `entity_not_found`; `share_password_required`.

@@ -11,7 +11,7 @@ use super::{
 };
 
 impl Host {
-    /// A manually entered host without parts, created now.
+    /// Returns a manually entered host without parts, created now.
     ///
     /// Its id follows from network and name, so that building and storing the same host again replaces it. Use
     /// [`with_id`](Self::with_id) where two hosts of a network may share a name.
@@ -41,7 +41,7 @@ impl Host {
         Self::with_id(derived_id("host", &[network_id.as_bytes(), name.as_bytes()]), network_id, name)
     }
 
-    /// A manually entered host with this id, without parts, created now.
+    /// Returns a manually entered host with this id, without parts, created now.
     #[must_use]
     pub fn with_id(id: Uuid, network_id: Uuid, name: impl Into<String>) -> Self {
         let now = Timestamp::now();
@@ -78,7 +78,7 @@ impl Host {
 }
 
 impl Interface {
-    /// An interface of this host, placed behind its present interfaces.
+    /// Returns an interface of this host, placed behind its present interfaces.
     ///
     /// Its id follows from the host and the address; its times are those of the host.
     #[must_use]
@@ -99,7 +99,7 @@ impl Interface {
 }
 
 impl Port {
-    /// An open port of this host.
+    /// Returns an open port of this host.
     ///
     /// Its id follows from the host, the number and the protocol; its times are those of the host.
     #[must_use]
@@ -118,7 +118,7 @@ impl Port {
 }
 
 impl Service {
-    /// A manually entered service of this host without bindings, placed behind its present services.
+    /// Returns a manually entered service of this host without bindings, placed behind its present services.
     ///
     /// Its id follows from the host, the name and the definition; its times are those of the host.
     #[must_use]
@@ -151,7 +151,7 @@ impl Service {
 }
 
 impl Binding {
-    /// A binding of this service.
+    /// Returns a binding of this service.
     ///
     /// Its id follows from the service and the target; its times are those of the service.
     #[must_use]
@@ -172,7 +172,7 @@ impl Binding {
 }
 
 impl IfEntry {
-    /// A row of this host's interface table, with no field but its index.
+    /// Returns a row of this host's interface table, with no field but its index.
     ///
     /// Its id follows from the host and the index; its times are those of the host.
     #[must_use]
@@ -214,13 +214,13 @@ fn next_position(len: usize) -> i64 {
     i64::try_from(len).unwrap_or(i64::MAX)
 }
 
-/// Returns the id of the node that stands for leaves of a device or a container in a topology.
+/// Returns the id of the topology node that stands for leaves of an anchor. The anchor is a device or a container.
 #[cfg(feature = "topology")]
 pub(crate) fn group_node_id(anchor: Uuid) -> Uuid {
     derived_id("topology group", &[anchor.as_bytes()])
 }
 
-/// Returns the id that follows from a record's kind and from what identifies it: a UUID of version 8.
+/// Returns the id that follows from a record's kind and its identifying parts. The id is a UUID of version 8.
 pub(crate) fn derived_id(kind: &str, parts: &[&[u8]]) -> Uuid {
     let mut hash = Sha256::new_with_prefix("toposcope ").chain_update(kind);
     for part in parts {

@@ -3,9 +3,9 @@ use uuid::Uuid;
 
 use super::Timestamp;
 
-/// A discovery daemon: a program on a network that asks for work and reports what it finds.
+/// A discovery daemon: a program that asks for work and reports what it finds.
 ///
-/// A daemon belongs to the API key that registered it. Requests with other keys do not find it.
+/// A daemon runs on a network. It belongs to the API key that registered it. Requests with other keys do not find it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "openapi", schemars(rename = "Daemon"))]
@@ -33,7 +33,7 @@ pub struct DiscoveryDaemon {
     pub version: Option<String>,
     /// What the daemon can discover.
     pub capabilities: DaemonCapabilities,
-    /// Whether other daemons have taken over its work, because it was not heard of for 10 minutes.
+    /// Whether other daemons have taken over its work. They do so when it was not heard of for 10 minutes.
     pub is_unreachable: bool,
     /// False, for clients that expect it: daemons are never put on standby.
     pub standby: bool,

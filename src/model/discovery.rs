@@ -12,7 +12,7 @@ pub struct Discovery {
     pub id: Uuid,
     /// The network to be discovered.
     pub network_id: Uuid,
-    /// The daemon that has the work or is to get it; `None`: the first daemon of the network that asks.
+    /// The daemon that has the work or is to get it. `None`: the first daemon of the network that asks.
     pub daemon_id: Option<Uuid>,
     /// What is to be discovered.
     #[serde(rename = "type")]
@@ -62,7 +62,7 @@ pub enum DiscoveryType {
 }
 
 impl DiscoveryType {
-    /// Returns whether the work is about the daemon's own host, so that no other daemon can do it.
+    /// Returns whether the work is about the daemon's own host. No other daemon can do such work.
     #[must_use]
     pub const fn is_about_own_host(self) -> bool {
         matches!(self, Self::SelfReport | Self::Docker)

@@ -53,7 +53,7 @@ pub struct Host {
     /// `sysContact`: the person or team responsible for the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sys_contact: Option<String>,
-    /// The id of the chassis: the one that the device announces by LLDP, or else its address as a bridge.
+    /// The id of the chassis. It is the id that the device announces by LLDP, or else its address as a bridge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chassis_id: Option<LldpChassisId>,
     /// The manufacturer of the chassis.

@@ -63,7 +63,8 @@ pub struct IfEntry {
     pub admin_status: Option<AdminStatus>,
     /// The current state.
     pub oper_status: Option<OperStatus>,
-    /// The id of the host's entry that is the aggregate of which this port is a member; `None`: not aggregated.
+    /// The id of the aggregate of which this port is a member; `None`: not aggregated. It is the id of another entry of
+    /// the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lag_id: Option<Uuid>,
     /// The VLANs of the port; `None` when unknown.
@@ -102,7 +103,7 @@ pub struct IfEntry {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Vlans {
-    /// The VLAN of frames without a tag; `None`: such frames are dropped, or the VLAN is unknown.
+    /// The VLAN of frames without a tag. `None`: such frames are dropped, or the VLAN is unknown.
     pub untagged: Option<u16>,
     /// The VLANs of frames with a tag, in ascending order.
     pub tagged: Vec<u16>,

@@ -29,7 +29,7 @@ pub(super) fn add_port_type(schema: &mut Schema) {
     }
 }
 
-/// Moves the fields of an object into each of its alternatives, so that every alternative describes a whole object.
+/// Moves the fields of an object into each of its alternatives. Every alternative then describes a whole object.
 #[cfg(feature = "discovery")]
 pub(crate) fn describe_alternatives_whole(schema: &mut Schema) {
     let fields = schema.remove("properties").unwrap_or_default();

@@ -75,7 +75,7 @@ const fn nibble(digit: u8) -> Result<u8, MacAddressError> {
     }
 }
 
-/// The first bytes of MAC addresses, 1 to 6: a vendor's prefix, or a whole address.
+/// The first 1 to 6 bytes of MAC addresses. They are a vendor's prefix or a whole address.
 ///
 /// ```
 /// use toposcope::model::MacPrefix;

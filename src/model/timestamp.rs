@@ -24,7 +24,7 @@ use super::text::deserialize_text;
 #[cfg_attr(feature = "openapi", schemars(inline, try_from = "String", into = "String", extend("format" = "date-time")))]
 pub struct Timestamp(DateTime<Utc>);
 
-/// The error for text that is not an RFC 3339 date-time of the years 0 to 9999.
+/// The error for text that is not an RFC 3339 date-time. The year must be between 0 and 9999.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an RFC 3339 date-time of the years 0 to 9999")]
 #[non_exhaustive]
@@ -178,7 +178,7 @@ impl Text {
         }
     }
 
-    /// Appends the digits of a number from that with this weight on.
+    /// Appends the digits of a number, beginning with the digit of this weight.
     fn push_number(&mut self, number: u32, mut weight: u32) {
         while weight > 0 {
             self.push(b'0' + (number / weight % 10) as u8);

@@ -1,4 +1,5 @@
-//! Endpoints of users, API keys and shares that the generic ones do not cover: creations and what concerns secrets.
+//! Endpoints of users, API keys and shares that the generic ones do not cover. They create these records and handle
+//! their secrets.
 
 use serde::Serialize;
 use uuid::Uuid;

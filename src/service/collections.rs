@@ -1,4 +1,4 @@
-//! The endpoints that all collections share: get, create, update, delete and bulk-delete one kind of record.
+//! The endpoints that all collections share. They get, create, update, delete and bulk-delete records of one kind.
 
 use http::request::Parts;
 use serde::Serialize;
@@ -27,7 +27,7 @@ pub(super) fn get<T: Resource>(call: Call<'_>) -> Pending<'_> {
     })
 }
 
-/// A record from which [`create`] starts: the fields that a body leaves out keep its values.
+/// A record from which [`create`] starts. Fields that a body leaves out keep its values.
 pub(super) trait Template: Creatable {
     fn template() -> Self;
 }

@@ -1,4 +1,5 @@
-//! Credentials of a request: the `Authorization` header, the session cookie, and the sites that may use it.
+//! Credentials of a request, and the sites that may use a session. The credentials are in the `Authorization` header or
+//! the session cookie.
 
 use http::header::{AUTHORIZATION, COOKIE, HOST, HeaderName, ORIGIN};
 use http::request::Parts;

@@ -196,7 +196,7 @@ fn reported_host(daemon: &Daemon, fields: &Fields<'_>) -> Result<Host, Error> {
     parse_host(&text).map_err(within_host)
 }
 
-/// Prefixes the field of an error with `host`, unless it is in a list beside it.
+/// Prefixes the field of an error with `host`. Fields of the lists beside the host keep their names.
 fn within_host(error: Error) -> Error {
     match error.kind() {
         ErrorKind::Invalid { field, problem } => {

@@ -22,10 +22,10 @@ use crate::inventory::{Error, ErrorKind, Inventory, ListOrderField, ListQuery};
 use crate::model::{Discovery, OrderDirection};
 use crate::store::Revision;
 
-/// The time between two looks at the store.
+/// The interval at which the store is checked.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The time after which a silent stream sends a comment, so that no proxy closes the connection.
+/// The time after which a silent stream sends a comment. The comment keeps proxies from closing the connection.
 const SILENCE: Duration = Duration::from_secs(15);
 
 /// The time after which a stream ends and the client has to connect again.
@@ -115,7 +115,7 @@ impl DiscoveryStream {
         }
     }
 
-    /// Returns the events of the discoveries that have changed since the previous call, the oldest change first.
+    /// Returns the events of the discoveries changed since the previous call, the oldest change first.
     async fn changes(&mut self) -> Result<String, Error> {
         // Read before the list: a revision newer than the list would hide changes.
         let revision = self.inventory.revision_of::<Discovery>(&self.caller).await?;

@@ -19,14 +19,14 @@ const LENGTH: usize = 18;
 
 /// The `ETag` of one state of a list or of a record.
 ///
-/// That of a list is a digest of everything that the response is made from: the revision of the records, the caller's
-/// organization and scope, the query and the versions. It reveals none of these. It is weak, because an
-/// intermediary may compress the response. That of a record is a digest of the record, and strong.
+/// The tag of a list is a digest of everything that the response is made from: the revision of the records, the
+/// caller's organization and scope, the query and the versions. It reveals none of these. It is weak, because an
+/// intermediary may compress the response. The tag of a record is a digest of the record, and strong.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct EntityTag(HeaderValue);
 
 impl EntityTag {
-    /// Creates the tag of a list that all callers with the same organization and scope see alike.
+    /// Creates the tag of a list. All callers with the same organization and scope see such a list alike.
     pub(super) fn of_list(
         revision: Revision,
         caller: &Caller,
@@ -74,7 +74,8 @@ impl EntityTag {
         weak(digest_of_topology(revision, server_version).chain_update(share))
     }
 
-    /// Returns the tag of a part of the response with this tag, or of another representation of it.
+    /// Returns the tag of a part of the response that has this tag. The part may also be another representation of the
+    /// response.
     #[cfg(feature = "topology")]
     pub(super) fn of_part(&self, name: &str) -> Option<Self> {
         weak(Sha256::new().chain_update(name).chain_update(self.0.as_bytes()))
@@ -91,9 +92,9 @@ impl EntityTag {
         Self::of_document(&serde_json::to_vec(record).map_err(|_| ApiError::internal())?)
     }
 
-    /// Returns whether the request's `If-Match`, if it has one, names the tag of a record or `*`.
+    /// Returns whether the request's `If-Match` allows a change of the record.
     ///
-    /// Weak tags never match.
+    /// The header must name the record's tag or `*`. Weak tags never match. A request without the header is allowed.
     pub(super) fn allows(request: &Parts, record: &impl Serialize) -> Result<bool, Error> {
         if !request.headers.contains_key(IF_MATCH) {
             return Ok(true);

@@ -114,7 +114,7 @@ pub(super) fn bulk_delete_hosts(mut call: Call<'_>) -> Pending<'_> {
     })
 }
 
-/// `GET /api/v1/{parts}`: those of one host.
+/// `GET /api/v1/{parts}`: the parts of one host.
 pub(super) fn list_parts<P: Part>(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, request) = (call.state, call.input.request);

@@ -1,4 +1,4 @@
-//! Lists: pages, and whole lists (`limit=0`), which are sent while they are read from the store.
+//! Lists, in pages or whole (`limit=0`). Whole lists are sent while they are read from the store.
 
 use std::pin::pin;
 
@@ -103,7 +103,7 @@ struct WholeList<P> {
     sent: u64,
 }
 
-/// Reads the first items of a whole list and returns a body that streams the rest.
+/// Reads the first items of a whole list. Returns a body that streams the rest.
 ///
 /// Errors up to here get an error response; later ones abort the body. A list that these items complete is sent as an
 /// ordinary page.

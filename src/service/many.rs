@@ -106,7 +106,7 @@ pub(super) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
     })
 }
 
-/// Returns the error of an import. What the reader has refused is the client's fault.
+/// Returns the error of an import. A refusal by the reader is the client's fault.
 fn import_error(error: Error, limit: Option<u64>) -> ApiError {
     match (error.kind(), limit) {
         (ErrorKind::Unreadable, Some(limit)) if is_too_large(&error) => {

@@ -75,7 +75,7 @@ impl Parameter {
     }
 }
 
-/// What the body of a request contains.
+/// The content of the body of a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RequestContent {
     /// Nothing that is read.

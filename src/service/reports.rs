@@ -13,10 +13,10 @@ use crate::discovery::{Format, ParseError, ParseErrorKind, ParseOptions, Reporte
 use crate::inventory::{DiscoverOptions, Error, Problem};
 use crate::wire::ErrorCode;
 
-/// The maximum number of imports at once, per user or key of daemons and in total: each holds its body in memory.
+/// The maximum number of concurrent imports, per user or daemon key and in total. Each import holds its body in memory.
 pub(super) const IMPORTS_AT_ONCE: (usize, usize) = (2, 8);
 
-/// The media types of reports. The format is that of the query, whatever the type.
+/// The media types of reports. The query determines the format, whatever the type.
 pub(super) const MEDIA_TYPES: &[&str] =
     &["application/json", "application/octet-stream", "application/xml", "text/plain", "text/xml"];
 

@@ -19,7 +19,7 @@ use crate::wire::ErrorCode;
 pub(super) struct Route {
     pub(super) method: Method,
     pub(super) path: &'static str,
-    /// The name of the operation in the OpenAPI document; `None` for another path of a documented endpoint.
+    /// The name of the operation in the OpenAPI document. `None` for another path of a documented endpoint.
     pub(super) operation_id: Option<String>,
     pub(super) summary: String,
     pub(super) access: Access,
@@ -39,14 +39,14 @@ pub(super) struct Route {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum BodyLimit {
     Usual,
-    /// That of many hosts at once.
+    /// The limit for many hosts at once.
     Bulk,
-    /// That of a report of a scanner or a device.
+    /// The limit for a report of a scanner or a device.
     #[cfg(feature = "discovery")]
     Report,
 }
 
-/// What the body of a success contains.
+/// The content of the body of a success.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(feature = "openapi"), allow(dead_code, reason = "only the OpenAPI document shows all of it"))]
 pub(super) enum Answer {

@@ -27,7 +27,7 @@ impl Sender {
     }
 }
 
-/// Who may use an endpoint.
+/// The senders that may use an endpoint.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Access {
     /// Anyone. Credentials are not looked at.
@@ -47,7 +47,7 @@ pub(super) enum Access {
 }
 
 impl Access {
-    /// Returns what the endpoint requires of callers; `None` if they need not be authenticated or are not admitted.
+    /// Returns what the endpoint requires of callers. `None` if they need not be authenticated or are not admitted.
     pub(super) const fn requirement(self) -> Option<Requirement> {
         match self {
             Self::Caller(requirement) => Some(requirement),

@@ -1,4 +1,4 @@
-//! The shape in which a list of hosts is sent: some of their fields, in an envelope or as JSON Lines.
+//! The shape in which a list of hosts is sent. A list has some of the fields of hosts, in an envelope or as JSON Lines.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ impl Representation {
     }
 }
 
-/// Returns whether the `Accept` header of a request names a media type, unless with a weight of zero.
+/// Returns whether the `Accept` header of a request names a media type. Names with a weight of zero do not count.
 pub(super) fn accepts(request: &Parts, media_type: &str) -> bool {
     let ranges = request.headers.get_all(ACCEPT).iter();
     let mut ranges = ranges.flat_map(|header| header.as_bytes().split(|byte| *byte == b','));

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::{Facets, Key, Link, UniqueKey, Version};
 
-/// The state a record must be in, before a batch, for the batch to be applied.
+/// The state that a record must have before a batch. Otherwise the batch is not applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Precondition {
@@ -110,7 +110,8 @@ pub enum Guard {
         /// The link.
         link: Link,
     },
-    /// The batch writes every record of the organization, of any kind, that is on this network before the batch.
+    /// The batch writes every record that is on this network before the batch. This covers the records of every kind
+    /// in the organization.
     ///
     /// Ensures that no record has been added to the network since its records were listed.
     #[non_exhaustive]

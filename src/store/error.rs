@@ -29,10 +29,10 @@ pub enum StoreErrorKind {
     Linked(Link),
     /// A record outside the batch is on this network; see [`Guard::NetworkEmpty`](super::Guard::NetworkEmpty).
     NetworkInUse(Uuid),
-    /// Another record has this unique key, two records of the batch claim it, or its holder is not the one that
-    /// [`Guard::UniqueKey`](super::Guard::UniqueKey) expects.
+    /// This unique key has an unexpected holder. Another record has the key, two records of the batch claim it, or
+    /// its holder is not the one that [`Guard::UniqueKey`](super::Guard::UniqueKey) expects.
     UniqueKeyTaken(UniqueKey),
-    /// The query or the batch violates the contract of [`Store`](super::Store): a bug in the calling code.
+    /// The query or the batch violates the contract of [`Store`](super::Store). This is a bug in the calling code.
     Invalid,
     /// The store cannot answer at the moment; the same call may succeed later.
     Unavailable,

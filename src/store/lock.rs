@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::StoreError;
 
-/// Time a reader spins before it sleeps: twice the write of one record, and a fraction of the time to wake a sleeper.
+/// Time a reader spins before it sleeps. It is twice the time to write one record, and a fraction of the time to wake
+/// a sleeper.
 const SPIN_TIME: Duration = Duration::from_micros(20);
 
 /// A lock for many readers and one writer.
@@ -58,7 +59,7 @@ impl<T> StateLock<T> {
     }
 }
 
-/// The error after a panic during a write, which may have been applied in part in memory.
+/// Returns the error after a panic during a write. The write may have been applied in part in memory.
 fn poisoned() -> StoreError {
     StoreError::corrupt("a panic interrupted a write: close the store and open it again")
 }

@@ -109,7 +109,8 @@ fn materialize_until_read<S: Indexed>(shared: &Weak<S>, query: &Query) -> Result
     }
 }
 
-/// Materializes a list and calls `read` under the same lock under which the list enters the cache.
+/// Materializes a list, and then calls `read`. The list enters the cache and is read without releasing the lock in
+/// between.
 ///
 /// Holds a strong reference to the store only while reading it, so the store can be dropped in the meantime.
 fn materialize<S: Indexed, T>(

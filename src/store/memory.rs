@@ -47,12 +47,13 @@ use crate::model::Timestamp;
 pub struct MemoryStore {
     shared: Arc<Shared>,
     materializer: Materializer,
-    /// Prepare large batches. Apart from their commits, so that the next one is ready when a commit has ended.
+    /// Threads that prepare large batches. They run apart from the commits, so that the next batch is ready when a
+    /// commit has ended.
     preparations: FairThreads,
     commits: FairThreads,
 }
 
-/// A batch with what the store makes of it before it takes the lock.
+/// A batch that is prepared for its commit before the lock is taken.
 struct Prepared {
     writes: Vec<Write>,
     guards: Vec<Guard>,
@@ -80,7 +81,7 @@ impl MemoryStore {
 }
 
 impl Shared {
-    /// Packs the facets of a large batch, which takes longer than anything may hold the lock.
+    /// Packs the facets of a large batch. This takes longer than anything may hold the lock.
     fn prepare_large(&self, writes: Vec<Write>, guards: Vec<Guard>) -> Result<Prepared, StoreError> {
         let prepared = Prepared::new(writes, guards);
         let packer = self.0.read()?.index.packer();
@@ -91,7 +92,8 @@ impl Shared {
         let Prepared { writes, guards, bodies, packs } = prepared;
         let mut state = self.0.write()?;
         state.index.check(&writes, &packs, &guards)?;
-        // Dropped after the lock: giving back megabytes takes time, and an owner of bytes may do as it likes then.
+        // Dropped after the lock is released: freeing megabytes takes time, and the owner of some bytes may run any
+        // code when they are dropped.
         let replaced = state.apply(&writes, bodies, packs);
         drop(state);
         drop(replaced);
@@ -150,7 +152,8 @@ impl State {
         Some(Record { key, version, body: self.bodies.get(row as usize)?.clone() })
     }
 
-    /// Applies writes whose preconditions hold, of which the bodies of the puts were taken. Returns the replaced bodies.
+    /// Applies writes whose preconditions hold. The bodies of the puts have been taken out of them. Returns the
+    /// replaced bodies.
     fn apply(&mut self, writes: &[Write], bodies_of_puts: Vec<Bytes>, packs: Packs) -> Vec<Bytes> {
         let Self { index, bodies } = self;
         let mut replaced = Vec::with_capacity(writes.len());
@@ -238,7 +241,7 @@ struct MemorySnapshot {
 }
 
 impl MemorySnapshot {
-    /// Size of the bodies, in bytes, at which a chunk ends, after the record that reaches it.
+    /// Size of the bodies at which a chunk ends, in bytes. The record that reaches it is the last of the chunk.
     const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
     fn entry(&self, place: usize) -> Option<Entry> {

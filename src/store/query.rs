@@ -36,7 +36,8 @@ pub struct Query {
     pub order: Vec<Order>,
     /// Position at which the page starts.
     pub start: Start,
-    /// Maximum number of records on the page; `None`: no limit; `Some(0)`: no records, only the total.
+    /// Maximum number of records on the page; `None`: no limit. With `Some(0)` the page has no records, only the
+    /// total.
     pub limit: Option<usize>,
 }
 
@@ -76,7 +77,8 @@ impl LinkFilter {
     }
 }
 
-/// A filter that matches records with a [`Term`](super::Term) of this name in ANY of these ranges.
+/// A filter that matches records with a term in ANY of these ranges. Only [terms](super::Term) of this name are
+/// compared.
 ///
 /// ```
 /// use toposcope::store::{Name, Query, TermFilter, TermRange};

@@ -1,4 +1,4 @@
-//! Records and all they consist of: names, keys, versions, facets; and the revision of a set of records.
+//! Records and their parts: names, keys, versions and facets. A revision identifies the state of a set of records.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::model::Timestamp;
 
-/// The key of a record: its kind and its id, which is unique within the kind.
+/// The key of a record: its kind and its id. The id is unique within the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// Kind of the record.
@@ -57,9 +57,9 @@ impl fmt::Debug for Record {
 
 /// The indexed attributes stored beside a record's body.
 ///
-/// They are what a store filters and orders by, since it never interprets a body. Every put sets them, and only a
-/// [`Snapshot`](super::Snapshot) returns them. A backend may store them as columns, as keys or as an index in memory, in any
-/// form that serves its queries, as long as it can return all of them.
+/// A store filters and orders by them, since it never interprets a body. Every put sets them, and only a
+/// [`Snapshot`](super::Snapshot) returns them. A backend may store them as columns, as keys or as an index in memory,
+/// in any form that serves its queries, as long as it can return all of them.
 ///
 /// ```
 /// use toposcope::store::{Facets, Name, SortKey};
@@ -231,7 +231,7 @@ impl fmt::Debug for UniqueKey {
     }
 }
 
-/// The short name of a record kind, a relation, a term, a sort key or a unique key.
+/// The short name of a record kind, relation, term, sort key or unique key.
 ///
 /// It has 1 to [`Name::MAX_LENGTH`] bytes of visible ASCII, stored inline, so that a name is as cheap to copy and to compare
 /// as a number.

@@ -42,7 +42,7 @@ fn poll<F: Future>(future: Pin<&mut F>) -> Option<F::Output> {
     }
 }
 
-/// Lets the runtime and the storage device make progress, because no waker wakes a future that is polled by hand.
+/// Lets the runtime and the storage device make progress. No waker wakes a future that is polled by hand.
 async fn let_others_run() {
     // Avoids tokio's `time` feature, which users of the suite may not enable.
     let _ = spawn_blocking(|| thread::sleep(Duration::from_micros(200))).await;
@@ -103,7 +103,8 @@ async fn dropped_purge_is_applied_completely_or_not_at_all(mut fixture: Fixture)
     Ok(())
 }
 
-/// Starts many commits and drops every other one, including the first, which may hold the lock the others wait for.
+/// Starts many commits and drops every other one. The first is dropped as well, and may hold the lock that the others
+/// wait for.
 async fn dropped_commit_does_not_block_other_commits(mut fixture: Fixture) -> Outcome {
     const COMMITS: usize = 24;
     for polls in 1..6 {

@@ -60,7 +60,7 @@ impl Case {
         self.run_seeded(store, fresh_seed()).await
     }
 
-    /// Runs the case with the random seed of an earlier failure, which gives the same ids and operations.
+    /// Runs the case with the random seed of an earlier failure. The seed gives the same ids and operations.
     ///
     /// The store must not hold the records that the earlier run left behind.
     ///
@@ -77,7 +77,7 @@ impl fmt::Debug for Case {
     }
 }
 
-/// Returns a new seed for every run, so that runs on a persistent store use different records.
+/// Returns a new seed for every run. Runs on a persistent store thus use different records.
 pub(super) fn fresh_seed() -> u64 {
     RandomState::new().hash_one(())
 }
@@ -160,7 +160,8 @@ impl fmt::Display for Report {
     }
 }
 
-/// Defines the cases of a file: the test functions of each method, grouped by the contract sentence they cite.
+/// Defines the cases of a file. Lists the test functions of each method, grouped by the contract sentence that they
+/// cite.
 macro_rules! table {
     ($(of $method:literal: $($contract:literal => $($case:ident),+;)+)+) => {
         pub(super) const CASES: &[$crate::testing::case::Case] = &[$($($(

@@ -1,4 +1,4 @@
-//! The fixture of a case: a store, keys that nothing else uses, and the entries of snapshots.
+//! The fixture of a case. It has a store, keys that nothing else uses, and the entries of snapshots.
 
 use std::array;
 use std::collections::BTreeMap;
@@ -77,7 +77,7 @@ impl Fixture {
         Link::new(OWNER, self.uuid())
     }
 
-    /// Returns a time before the year 1000, at which a purge deletes only records of this suite.
+    /// Returns a time before the year 1000. A purge at this time deletes only records of this suite.
     pub(super) fn ancient_time(&mut self) -> Timestamp {
         let since = self.random.i64(0..THOUSAND_YEARS);
         Timestamp::UNIX_EPOCH.plus_micros(YEAR_ONE + since)
@@ -125,7 +125,7 @@ impl Fixture {
         Ok(versions)
     }
 
-    /// Expects the batch to fail with this error and to leave all records of the case unchanged.
+    /// Expects the batch to fail with this error. All records of the case must stay unchanged.
     pub(super) async fn expect_rejected(
         &self,
         what: &str,
@@ -190,7 +190,7 @@ pub(super) fn with_expiry(expires_at: Timestamp) -> Facets {
     Facets { expires_at: Some(expires_at), ..Facets::default() }
 }
 
-/// Returns 16 random bytes, not a versioned UUID: a store must order ids that begin with any byte.
+/// Returns 16 random bytes, not a versioned UUID. A store must order ids that begin with any byte.
 pub(super) fn random_uuid(random: &mut Rng) -> Uuid {
     Uuid::from_u128(random.u128(..))
 }
@@ -251,7 +251,7 @@ impl Fixture {
     }
 }
 
-/// Reads a snapshot to its end with this limit, and returns the records of these kinds.
+/// Reads a snapshot to its end with this limit. Returns the records of these kinds.
 pub(super) async fn read_all(
     snapshot: &mut dyn Snapshot,
     limit: usize,

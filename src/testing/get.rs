@@ -139,7 +139,8 @@ async fn unique_key_is_distinguished_by_its_name(mut fixture: Fixture) -> Outcom
     expect_equal("the value under the other name", &fixture.holder(&phone).await?, &Some(two))
 }
 
-/// Uses values that a text type, a collation, a padded column or a concatenated key would confuse.
+/// Uses values that an inexact comparison would confuse. A text type, a collation, a padded column or a concatenated
+/// key would cause one.
 async fn unique_key_values_are_compared_as_bytes(mut fixture: Fixture) -> Outcome {
     let stem = fixture.bytes(12);
     let endings: [&[u8]; 10] = [b"", b"a", b"A", b"a ", b"a\0", b"\0a", b"aa", b"\x80", b"\xff", b"\xff\xff"];

@@ -6,10 +6,10 @@ use uuid::Uuid;
 use crate::model::Timestamp;
 use crate::store::{Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey};
 
-/// A store whose operations pass through a hook, which can observe, delay, fail or replace them.
+/// A store whose operations pass through a hook. The hook can observe, delay, fail or replace them.
 ///
-/// It serves tests of code that uses a store: of how it behaves when the store fails, is slow, or is changed by another
-/// task between two operations.
+/// It serves tests of code that uses a store. They can check how the code behaves when the store fails, is slow, or is
+/// changed by another task between two operations.
 ///
 /// ```
 /// use async_trait::async_trait;

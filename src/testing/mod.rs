@@ -1,4 +1,5 @@
-//! The conformance suite, which verifies that a backend fulfils the contract of [`Store`], and a store for fault injection.
+//! The conformance suite, which verifies that a backend fulfils the contract of [`Store`]. The module also has a store
+//! for fault injection.
 //!
 //! Enable it with the feature `testing`. [`run`] runs all cases; [`cases`] returns them one by one, for a custom loop. The
 //! set of cases is exempt from semantic versioning: any release may add cases.
@@ -61,7 +62,7 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
     files.into_iter().chain(list::CASES).chain(commit::CASES).flatten()
 }
 
-/// Runs all cases one after the other, each on the store that `make` returns for it.
+/// Runs all cases one after the other. Each case runs on the store that `make` returns for it.
 ///
 /// `make` may create a new store every time, or clone one `Arc`. A panic in the store fails the case.
 ///

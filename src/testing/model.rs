@@ -39,7 +39,7 @@ impl Model {
         Ok(page(query, &places))
     }
 
-    /// Returns every error that the batch may fail with; the contract lets a store report any one of them.
+    /// Returns every error that the batch may fail with. The contract lets a store report any one of them.
     pub(super) fn violations(&self, batch: &Batch) -> Vec<StoreErrorKind> {
         let written: BTreeSet<Key> = batch.writes().iter().map(Write::key).collect();
         let mut violations = Vec::new();

@@ -333,7 +333,7 @@ async fn moving_record_is_in_every_snapshot_exactly_once(mut fixture: Fixture) -
     writer.end().await
 }
 
-/// Deletes one record and puts the other in one batch, so that readers see exactly one of them.
+/// Deletes one record and puts the other in one batch. Readers thus see exactly one of them.
 async fn move_record(store: Arc<dyn Store>, from: Key, to: Key, unique_key: UniqueKey) -> Outcome {
     let mut batch = Batch::new();
     batch.delete(from, Any);

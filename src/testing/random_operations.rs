@@ -1,4 +1,4 @@
-//! Thousands of random operations on few ids, links and keys, each result compared with the model's.
+//! Thousands of random operations on few ids, links and keys. Each result is compared with the model's.
 
 use std::fmt::Debug;
 

@@ -121,7 +121,7 @@ async fn put_ten(fixture: &mut Fixture) -> Outcome<([Key; 10], Entries)> {
     Ok((keys, by_key(entries)))
 }
 
-/// Deletes, creates and replaces records, so that a store reuses the row numbers of deleted ones.
+/// Deletes, creates and replaces records. A store thus reuses the row numbers of deleted ones.
 async fn replace_all(fixture: &mut Fixture, keys: &[Key]) -> Outcome {
     let mut deletes = Batch::new();
     for key in keys {

@@ -28,7 +28,7 @@ crate::testing::table! {
         snapshot_shows_moved_unique_key_only_on_its_new_holder;
 }
 
-/// Puts a record with each of the facets, and expects all of them in a snapshot.
+/// Puts a record with each of the facets. Expects all of them in a snapshot.
 async fn expect_in_snapshot(fixture: &mut Fixture, cases: &[Facets]) -> Outcome {
     let mut expected = Vec::new();
     for facets in cases {
@@ -76,7 +76,7 @@ async fn snapshot_returns_each_link_once(mut fixture: Fixture) -> Outcome {
     expect_in_snapshot(&mut fixture, &prefixes).await
 }
 
-/// The number of records that share some terms, which a store may represent in another way.
+/// Lets many records share some terms. A store may represent the terms of many records in another way.
 async fn snapshot_returns_each_term_once(mut fixture: Fixture) -> Outcome {
     let longest = fixture.bytes(Term::MAX_LENGTH);
     let values: [&[u8]; 8] = [b"", b"\0", b"\0\0", b"core", b"core\0", b"\xff", &longest, b"core"];

@@ -52,7 +52,7 @@ pub enum ErrorCode {
     SharePasswordRequired,
     /// The caller's level is too low, or the request grants more than the caller has.
     AuthPermissionDenied,
-    /// The API key is not accepted: the operation requires a user session, or a user's key.
+    /// The API key is not accepted. The operation requires a user session, or a user's key.
     AuthUserContextRequired,
     /// The request uses a session but comes from another site.
     AuthCrossSiteRequest,
@@ -88,7 +88,8 @@ pub enum ErrorCode {
     RequestUnsupportedMediaType,
     /// The client has sent too many requests. Params: `retry_after`, in seconds.
     RateLimitExceeded,
-    /// Too many logins with this e-mail address, or with the password of this share, have failed. Params: `retry_after`, in seconds.
+    /// Too many logins have failed, with this e-mail address or with this share's password. Params: `retry_after`, in
+    /// seconds.
     AuthTooManyAttempts,
     /// The server failed. Its log has the details.
     InternalError,

@@ -1,4 +1,4 @@
-//! What the endpoints for discovery daemons answer.
+//! The answers of the endpoints for discovery daemons.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

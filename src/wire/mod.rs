@@ -86,7 +86,7 @@ pub struct Pagination {
     pub offset: u64,
     /// Whether items follow the page.
     pub has_more: bool,
-    /// The cursor after the page, of a list that is read by cursor; null after the last page.
+    /// The cursor after the page, of a list that is read by cursor. Null after the last page.
     ///
     /// `None` for a list that is read by offset.
     #[serde(default, deserialize_with = "null_or_text", skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,6 @@
-//! The stores that the tests run on: in memory, in a folder, and in PostgreSQL through two instances in turn.
+//! The stores that the tests run on: in memory, in a folder, and in PostgreSQL.
+//!
+//! In PostgreSQL, two instances serve the operations in turn.
 
 use std::sync::Arc;
 
@@ -29,8 +31,10 @@ pub(crate) enum Backend {
     Postgres,
 }
 
-/// Runs a test once on each backend: in memory and in a folder, or on PostgreSQL if `TOPOSCOPE_POSTGRES` is `all`. Every
-/// fixture that the test creates in its own task uses the backend.
+/// Runs a test once in memory and once in a folder.
+///
+/// If `TOPOSCOPE_POSTGRES` is `all`, it runs once on PostgreSQL instead. Every fixture that the test creates in its own
+/// task uses the backend.
 pub(crate) async fn on_each_backend(test: impl AsyncFn()) {
     #[cfg(all(feature = "postgres", unix))]
     if is_wanted() {
@@ -62,12 +66,12 @@ pub(crate) fn run_with<F>(fixture: impl AsyncFn() -> F, test: impl AsyncFn(F)) {
 }
 
 impl Backend {
-    /// Runs a future with this backend; for tasks and threads that a test spawns.
+    /// Runs a future with this backend. Tasks and threads that a test spawns need it.
     pub(crate) async fn scope<T>(self, future: impl Future<Output = T>) -> T {
         CURRENT.scope(self, future).await
     }
 
-    /// Returns the backend of the test; memory where the test runs on one backend only.
+    /// Returns the backend of the test. It is memory if the test runs on one backend only.
     pub(crate) fn current() -> Self {
         CURRENT.try_get().unwrap_or(Self::Memory)
     }
@@ -83,8 +87,8 @@ impl Backend {
         }
     }
 
-    /// Selects the number of random requests for debug and for release builds; a folder and PostgreSQL get a tenth of the
-    /// latter.
+    /// Selects the number of random requests for the build and the backend. In release builds, a folder and PostgreSQL
+    /// get a tenth of `release`.
     pub(crate) fn effort(self, debug: usize, release: usize) -> usize {
         match self {
             _ if cfg!(debug_assertions) => debug,
@@ -104,7 +108,7 @@ pub(crate) struct TestStore {
     place: Kept,
 }
 
-/// What a store needs as long as it lasts.
+/// Resources of a store that must live as long as the store.
 #[derive(Debug)]
 enum Kept {
     Nothing,
@@ -153,7 +157,7 @@ impl TestStore {
     }
 }
 
-/// Size of the cache, so small that stored bodies are read from the disk as often as from memory.
+/// Size of the cache, in bytes. It is so small that stored bodies are often read from the disk.
 #[cfg(feature = "sled")]
 const CACHE_SIZE: usize = 4096;
 

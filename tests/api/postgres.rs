@@ -16,7 +16,7 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    /// Returns whether PostgreSQL is installed; says that the test is skipped if not.
+    /// Returns whether PostgreSQL is installed. If not, it prints that the test is skipped.
     pub(crate) fn is_installed() -> bool {
         Cluster::shared().is_some()
     }
@@ -54,8 +54,8 @@ impl Postgres {
     }
 }
 
-/// Opens an instance with little memory for bodies, so that they are read from the database, too. No commit waits for the
-/// disk: the server is never stopped.
+/// Opens an instance with so little memory that bodies are also read from the database. No commit waits for the disk,
+/// because the server is never stopped.
 async fn open(schema: &str) -> PostgresStore {
     static DATABASE: OnceLock<String> = OnceLock::new();
     let database = DATABASE.get_or_init(|| Cluster::shared().unwrap().create_database());

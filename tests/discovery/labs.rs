@@ -1,4 +1,7 @@
-//! Walks of real networks: `TOPOSCOPE_DISCOVERY_DATA`, or `../shared/data` beside the crate, has a folder `labs`.
+//! Walks of real networks, in the folder `labs` of the test data.
+//!
+//! The test data is in `TOPOSCOPE_DISCOVERY_DATA`, or in `../shared/data` beside the crate. Each lab has
+//! `<device>.walk.gz` files and `expected.tsv`, the links that another tool finds.
 //!
 //! Each lab has `<device>.walk.gz` files and `expected.tsv`, the links that another tool finds.
 
@@ -73,7 +76,8 @@ fn walks_that_are_imported_again_change_nothing() {
     }
 }
 
-/// A row counts if both devices are walked and differ, if the source port is known, and has this neighbor alone.
+/// Rows count if both devices are walked and differ and the source port is known. The source port must have this
+/// neighbor alone.
 #[test]
 fn neighbors_are_those_of_the_expected_links() {
     for lab in labs() {
@@ -115,7 +119,7 @@ struct Link<'w> {
 }
 
 impl Link<'_> {
-    /// Returns whether a neighbor of a port is the target. The list has port 0 where it knows no local port.
+    /// Returns whether a neighbor of a port is the target. The list has port 0 where the local port is unknown.
     fn allows(&self, host: &Host, entry: &IfEntry, neighbor: Neighbor) -> bool {
         let is_port = self.row[3] == "0" || self.source_port.is_some_and(|port| port.id == entry.id);
         let is_target = match neighbor {
@@ -155,7 +159,8 @@ impl Lab {
     }
 }
 
-/// Returns the port with a name, a description, an index, or a MAC address, in the forms that the lists have.
+/// Returns the port that a list names. A list names it by name, description, index, or MAC address, in forms of its
+/// own.
 fn port<'h>(host: &'h Host, text: &str) -> Option<&'h IfEntry> {
     let address = text.replace(' ', ":");
     let is: [&dyn Fn(&IfEntry) -> bool; 5] = [
@@ -179,7 +184,7 @@ fn imported(reports: &BTreeMap<String, Report>) -> World {
     world
 }
 
-/// Returns the labs; none, with a message, where the folder is missing.
+/// Returns the labs. If the folder is missing, it prints a message and returns none.
 fn labs() -> Vec<Lab> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
     let data = env::var_os("TOPOSCOPE_DISCOVERY_DATA").map_or_else(beside, PathBuf::from);

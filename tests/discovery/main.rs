@@ -1,6 +1,7 @@
-//! Parsers of scans, walks and tables: their reports, and their behavior on damaged and hostile input.
+//! Parsers of scans, walks and tables, with valid, damaged and hostile input.
 //!
-//! `TOPOSCOPE_MUTATIONS` (default 1,000) sets the number of damaged inputs for each sample, `TOPOSCOPE_SEED` their seed:
+//! `TOPOSCOPE_MUTATIONS` (default 1,000) sets the number of damaged inputs for each sample, `TOPOSCOPE_SEED` their
+//! seed:
 //!
 //! ```text
 //! TOPOSCOPE_MUTATIONS=1000000 cargo test --release --test discovery mutations

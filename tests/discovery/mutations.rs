@@ -1,4 +1,6 @@
-//! Damaged input: no parser panics, does more work than 64 steps for each byte, or uses memory without bound.
+//! Damaged input for all parsers.
+//!
+//! No parser panics, does more work than 64 steps for each byte, or uses memory without bound.
 
 use std::env;
 
@@ -151,7 +153,7 @@ fn damaged(sample: &[u8], random: &mut Rng) -> Vec<u8> {
     bytes
 }
 
-/// Returns the peak memory of this process, where the system tells it.
+/// Returns the peak memory of this process. `None`: the system does not report it.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! Every method over a store that fails, or whose every commit meets a conflict.
+//! Every method, over a store that fails and over one where every commit conflicts.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const ATTEMPTS: usize = 64;
 /// Maximum number of conditions of a batch in these tests.
 const CONDITIONS: usize = 12;
 
-/// Records of every kind, and an inventory over a store that can be made to fail.
+/// Records of every kind, and an inventory over a store that fails on demand.
 struct Populated {
     fixture: Fixture,
     probe: Arc<Probe>,
@@ -50,7 +50,7 @@ struct Method<'p> {
     call: Pending<'p>,
 }
 
-/// A changing method, and the entity that its `Conflict` names, with the id unless the record is new.
+/// A method that changes something, and the entity that its `Conflict` names. The id is `None` if the record is new.
 struct Change<'p> {
     method: Method<'p>,
     subject: (Entity, Option<Uuid>),

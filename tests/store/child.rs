@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const SCENE: &str = "TOPOSCOPE_SCENE";
 const ARGUMENTS: &str = "TOPOSCOPE_SCENE_ARGUMENTS";
 
-/// Prefix of the child's own messages: the test harness writes to the same output, also on the same line.
+/// Prefix of the child's own messages. The test harness writes to the same output, sometimes on the same line.
 const MARK: &str = "~ ";
 
 /// Name of the test that runs the scene in the child.
@@ -42,7 +42,7 @@ impl Child {
         Self::start_through(&[], scene, arguments)
     }
 
-    /// Like [`start`](Self::start), through another command, to which the child's command line is appended.
+    /// Starts a child like [`start`](Self::start), through another command. The child's command line is appended to it.
     pub(crate) fn start_through(way: &[&str], scene: &str, arguments: &[&str]) -> Self {
         let own = std::env::current_exe().unwrap();
         let line = [SCENE_TEST, "--exact", "--ignored", "--nocapture", "--test-threads=1"];
@@ -74,7 +74,7 @@ impl Child {
         Self { process, lines, errors }
     }
 
-    /// Returns the next message of the child, or `None` if it ends or sends nothing within `limit`.
+    /// Returns the next message of the child. `None`: it has ended, or sent nothing within `limit`.
     pub(crate) fn next(&self, limit: Duration) -> Option<String> {
         self.lines.recv_timeout(limit).ok()
     }
@@ -104,7 +104,7 @@ impl Child {
         Some(Ended { lines, status, errors: self.errors() })
     }
 
-    /// Returns what the child has written to its standard error.
+    /// Returns the text that the child has written to its standard error.
     pub(crate) fn errors(&mut self) -> String {
         let mut text = Vec::new();
         self.errors.rewind().and_then(|()| self.errors.read_to_end(&mut text)).unwrap();
@@ -119,13 +119,13 @@ impl Drop for Child {
     }
 }
 
-/// Returns the scene that this process has to run, or `None` in the process of the tests.
+/// Returns the scene that this process has to run. Returns `None` in the process of the tests.
 pub(crate) fn scene() -> Option<(String, Vec<String>)> {
     let scene = std::env::var(SCENE).ok()?;
     Some((scene, serde_json::from_str(&std::env::var(ARGUMENTS).unwrap()).unwrap()))
 }
 
-/// Sends the parent a line in a single write: it arrives whole or not at all.
+/// Sends the parent a line in a single write. It arrives completely or not at all.
 pub(crate) fn say(line: &str) {
     let mut output = std::io::stdout().lock();
     output.write_all(format!("{MARK}{}.\n", line.replace('\n', " | ")).as_bytes()).unwrap();

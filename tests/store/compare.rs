@@ -1,4 +1,4 @@
-//! The expected contents of a store, and the comparison with it by every kind of read.
+//! The expected contents of a store, and their comparison with every kind of read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub(crate) const RANK: Name = Name::new("rank");
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Truth {
     pub(crate) records: BTreeMap<Key, Kept>,
-    /// Unique keys that records had at some time: those without a record now must find nothing.
+    /// Unique keys that records had at some time. A lookup of one without a record must find nothing.
     pub(crate) unique_keys: BTreeSet<UniqueKey>,
 }
 
@@ -27,14 +27,14 @@ pub(crate) struct Kept {
     pub(crate) content: Content,
 }
 
-/// A body, or how to generate it: many large ones are held at a time.
+/// A body, or how to generate it. Large bodies are generated, because many of them are held at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Generated { seed: u64, length: usize },
     Given(Bytes),
 }
 
-/// Length of the pieces of a generated body that is compressed, in bytes; pieces differ only in their numbers.
+/// Length of the pieces of a generated body that can be compressed, in bytes. The pieces differ only in their numbers.
 const PIECE: usize = 4 << 10;
 
 impl Content {
@@ -65,7 +65,8 @@ fn generated(seed: u64, length: usize) -> Vec<u8> {
     body
 }
 
-/// Returns facets as a store must return them: links, terms and unique keys without duplicates, no empty sort keys.
+/// Returns facets as a store must return them. Links, terms and unique keys have no duplicates, and no sort key is
+/// empty.
 fn normalized(facets: Facets) -> Facets {
     let mut facets = in_order(facets);
     facets.links.dedup();
@@ -165,7 +166,7 @@ fn holders<'a>(truth: &'a Truth) -> BTreeMap<&'a UniqueKey, Key> {
     truth.records.iter().flat_map(of_record).collect()
 }
 
-/// Compares the keys of a list; its bodies are checked elsewhere.
+/// Compares the keys of a list. Its bodies are checked elsewhere.
 async fn compare_list(store: &impl Store, query: &Query, expected: &[Key]) -> Result<(), Fault> {
     let page = store.list(query).await?;
     let found: Vec<Key> = page.records.iter().map(|record| record.key).collect();

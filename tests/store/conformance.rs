@@ -31,8 +31,8 @@ mod folder {
     /// Number of commits after which a checkpoint is forced.
     const COMMITS: usize = 100;
 
-    /// Now and then checkpoints all commits before a read, so that they are read from the sled trees and changed
-    /// there by the next commits.
+    /// A hook that occasionally checkpoints all commits before a read. The records are then read from the sled trees,
+    /// and changed there by the next commits.
     #[derive(Debug)]
     struct Checkpoints {
         store: Arc<SledStore>,
@@ -55,7 +55,7 @@ mod folder {
         }
     }
 
-    /// Runs all cases on stores opened and wrapped in these ways, and verifies the final contents.
+    /// Runs all cases on stores opened and wrapped like this, and verifies the contents.
     async fn assert_conforms<S: Store>(
         options: fn(SledStoreBuilder) -> SledStoreBuilder,
         wrap: fn(Arc<SledStore>) -> S,

@@ -62,14 +62,14 @@ pub(crate) async fn entries(store: &(impl Store + ?Sized)) -> Result<BTreeMap<Ke
     }
 }
 
-/// Returns all facets and bodies: everything but the versions, which differ between two stores.
+/// Returns all facets and bodies. Versions are omitted because they differ between two stores.
 #[cfg(feature = "testing")]
 pub(crate) async fn contents(store: &(impl Store + ?Sized)) -> BTreeMap<Key, (Facets, Bytes)> {
     let entries = entries(store).await.unwrap();
     entries.into_iter().map(|(key, entry)| (key, (entry.facets, entry.record.body))).collect()
 }
 
-/// Returns facets in the order in which they are compared; a store returns them in any order.
+/// Returns facets in the order in which they are compared. A store returns them in any order.
 pub(crate) fn in_order(mut facets: Facets) -> Facets {
     facets.links.sort_unstable();
     facets.terms.sort_unstable();

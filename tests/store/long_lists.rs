@@ -18,12 +18,12 @@ use uuid::Uuid;
 const KIND: Name = Name::new("note");
 const RANK: Name = Name::new("rank");
 const TAG: Name = Name::new("tag");
-/// More than the steps in which a page is found directly.
+/// Number of records, which exceeds the steps in which a page is found directly.
 const RECORDS: u64 = 5_000;
 const LARGE: Uuid = Uuid::from_u128(1);
 const OTHER: Uuid = Uuid::from_u128(2);
 
-/// Fills a store with the records of two organizations, each with one link that all its records have.
+/// Fills a store with records of two organizations. All records of an organization have a link in common.
 async fn filled() -> Arc<MemoryStore> {
     let store = Arc::new(MemoryStore::new());
     for organization in [LARGE, OTHER] {

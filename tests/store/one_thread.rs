@@ -1,5 +1,6 @@
-//! A store in a folder on a single-threaded runtime: an operation that waits for the disk does not block
-//! other tasks.
+//! A store in a folder on a single-threaded runtime.
+//!
+//! An operation that waits for the disk must not block other tasks.
 
 use std::fs::File;
 use std::io;
@@ -46,8 +47,8 @@ fn is_pending<F: Future>(future: Pin<&mut F>) -> bool {
     matches!(future.poll(&mut Context::from_waker(Waker::noop())), Poll::Pending)
 }
 
-/// Opens a pipe, waits for its writer, and drains it on a signal, or after the timeout, when the test has
-/// failed.
+/// Opens a pipe, waits for its writer, and drains the pipe on a signal. If the signal does not come before the timeout,
+/// the test has failed, and the pipe is drained too.
 fn hold_up(pipe: PathBuf, arrived: oneshot::Sender<()>, signal: Receiver<()>) -> JoinHandle<bool> {
     thread::spawn(move || {
         let mut pipe = File::open(pipe).unwrap();
@@ -58,7 +59,7 @@ fn hold_up(pipe: PathBuf, arrived: oneshot::Sender<()>, signal: Receiver<()>) ->
     })
 }
 
-/// A checkpoint first preallocates disk space. Where it would write for that, it finds a pipe without a
+/// A checkpoint first preallocates disk space. Instead of the file for it, the checkpoint finds a pipe without a
 /// reader.
 #[tokio::test]
 async fn reads_and_commits_proceed_while_a_checkpoint_waits_for_the_disk() {

@@ -1,7 +1,9 @@
-//! Private PostgreSQL clusters for tests and benchmarks, in a temporary folder and reached through a Unix socket only.
+//! Private PostgreSQL clusters for tests and benchmarks.
 //!
-//! A cluster never outlives the process that created it: a shell waits for the end of a pipe, which the operating system
-//! closes in any case, then stops the server and removes the folder.
+//! They are in a temporary folder, and reached through a Unix socket only.
+//!
+//! A cluster never outlives the process that created it: a shell waits for the end of a pipe, which the operating
+//! system closes in any case, then stops the server and removes the folder.
 
 use std::env;
 use std::fs::{self, File};
@@ -17,20 +19,21 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// Far longer than a server takes to start, to recover or to stop.
+/// A time far longer than a server takes to start, to recover or to stop.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Enough for all stores of a test binary, and little memory.
+/// Settings that suffice for all stores of a test binary, and take little memory.
 const SETTINGS: [&str; 4] =
     ["listen_addresses=", "max_connections=300", "shared_buffers=64MB", "max_wal_size=512MB"];
 
-/// Setting of a server whose processes may be killed: what they have written is in the operating system, which goes on.
+/// Setting of a server whose processes may be killed. Data that they have written is in the operating system, which
+/// keeps running.
 pub(crate) const UNSYNCED: &[&str] = &["fsync=off"];
 
 /// Stops the server and removes the folder at the end of standard input.
 const WATCH: &str = r#"read -r _; "$1" -D "$2/data" -m immediate stop >/dev/null 2>&1; rm -rf "$2""#;
 
-/// A PostgreSQL server of its own, with its data. Dropping it stops the server and removes the data.
+/// A private PostgreSQL server with its data. Dropping it stops the server and removes the data.
 #[derive(Debug)]
 pub(crate) struct Cluster {
     installation: Installation,
@@ -47,7 +50,7 @@ pub(crate) struct Cluster {
 #[derive(Clone, Debug)]
 struct Installation {
     programs: PathBuf,
-    /// User and group ids. `None` for the current user; PostgreSQL refuses to run as root.
+    /// User and group ids. `None`: the current user. PostgreSQL refuses to run as root.
     user: Option<(u32, u32)>,
     /// Whether the server sees a small disk in the folder [`SMALL_DISK`].
     has_small_disk: bool,
@@ -56,14 +59,16 @@ struct Installation {
 /// Folder of the small disk, in the folder of the cluster.
 const SMALL_DISK: &str = "small";
 
-/// Creates a file system of 24 MB in the folder `$1`, which only the server sees, and starts the server `$4` and following
-/// as the user `$2` and the group `$3`. It is gone with the server.
+/// Script that starts a server which sees a small disk.
+///
+/// It creates a file system of 24 MB in the folder `$1`, which only the server sees, and starts the server `$4` and
+/// following as the user `$2` and the group `$3`. The file system is removed with the server.
 const ON_SMALL_DISK: &str = r#"mkdir -p "$1" && mount -t tmpfs -o "size=24m,uid=$2,gid=$3,mode=0700" none "$1" &&
     user=$2 group=$3 && shift 3 && exec setpriv --reuid "$user" --regid "$group" --clear-groups "$@""#;
 
 impl Cluster {
-    /// Returns the cluster that all tests of this process share, each in a database of its own. It never syncs.
-    /// `None` unless [`is_wanted`] and PostgreSQL is installed: the calling test then says so and returns.
+    /// Returns the cluster that all tests of this process share. Each test has a database of its own. The server never
+    /// syncs. `None` unless [`is_wanted`] and PostgreSQL is installed: the calling test then prints this and returns.
     pub(crate) fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
         if !is_wanted() {
@@ -74,14 +79,14 @@ impl Cluster {
         shared.as_ref().or_else(|| skipped(NOT_INSTALLED))
     }
 
-    /// Creates a cluster with further settings, such as [`UNSYNCED`], for a test that stops the server.
-    /// `None` as in [`shared`](Self::shared).
+    /// Creates a cluster with further settings, for a test that stops the server. An example of a setting is
+    /// [`UNSYNCED`]. `None` as in [`shared`](Self::shared).
     pub(crate) fn start_new(settings: &[&str]) -> Option<Self> {
         if is_wanted() { Self::create_new(settings) } else { skipped(NOT_WANTED) }
     }
 
-    /// Creates a cluster with a tablespace `small` on a disk of 24 MB. `None` as in [`shared`](Self::shared), and unless the
-    /// current user may mount file systems.
+    /// Creates a cluster with a tablespace `small` on a disk of 24 MB. `None` as in [`shared`](Self::shared), and
+    /// unless the current user may mount file systems.
     pub(crate) fn start_with_small_disk() -> Option<Self> {
         if !is_wanted() {
             return skipped(NOT_WANTED);
@@ -109,7 +114,7 @@ impl Cluster {
         Self::create(self.installation.clone(), UNSYNCED, Some(self))
     }
 
-    /// Creates a cluster with no data, or with those of a primary.
+    /// Creates a cluster with no data, or with the data of a primary.
     fn create(installation: Installation, settings: &[&str], primary: Option<&Self>) -> Self {
         let folder = TempDir::with_prefix("toposcope-postgres-").unwrap().keep();
         if let Some((user, group)) = installation.user {
@@ -147,7 +152,7 @@ impl Cluster {
         run(&mut psql)
     }
 
-    /// Requires a password of a user who connects from now on.
+    /// Requires a password for new connections of a user.
     pub(crate) fn require_password(&self, user: &str) {
         let path = self.folder.join("data/pg_hba.conf");
         let rules = fs::read_to_string(&path).unwrap();
@@ -157,7 +162,8 @@ impl Cluster {
         self.await_answer(&rule, "1");
     }
 
-    /// Starts the server again after [`stop`](Self::stop) or [`kill`](Self::kill), and waits until it accepts connections.
+    /// Starts the server again after [`stop`](Self::stop) or [`kill`](Self::kill), and waits until it accepts
+    /// connections.
     pub(crate) fn start(&mut self) {
         self.server = self.installation.serve(&self.folder, &self.settings);
         self.await_ready();
@@ -176,19 +182,19 @@ impl Cluster {
         self.server.wait().unwrap();
     }
 
-    /// Kills all processes of the server with `SIGKILL`, as far as they have begun.
+    /// Kills all running processes of the server with `SIGKILL`.
     pub(crate) fn kill_all(&mut self) {
         let processes = self.execute("postgres", "SELECT string_agg(pid::text, ' ') FROM pg_stat_activity");
         let server = self.server.id().to_string();
-        // Stopped, it starts no others. It must not be the first to die: one that notices it while it waits for a standby
-        // shows a commit that no standby has.
+        // While stopped, the server starts no other processes. It must not be the first to die: a process that notices
+        // it while it waits for a standby would make a commit visible that no standby has.
         signal("-STOP", [server.clone()]);
         signal("-KILL", processes.split(' ').map(str::to_owned));
         signal("-KILL", [server]);
         self.server.wait().unwrap();
     }
 
-    /// Kills one process of the server with `SIGKILL`: the server then ends all the others, and recovers by itself.
+    /// Kills one process of the server with `SIGKILL`. The server then ends all the others, and recovers by itself.
     pub(crate) fn kill_process(&self, process: &str) {
         signal("-KILL", [process.to_owned()]);
     }
@@ -198,7 +204,7 @@ impl Cluster {
         assert_eq!(self.execute("postgres", "SELECT pg_promote()"), "t");
     }
 
-    /// Starts a killed server as a standby, with the data of a primary instead of its own.
+    /// Starts a killed server as a standby, with a primary's data instead of its own.
     pub(crate) fn follow(&mut self, primary: &Self) {
         fs::remove_dir_all(self.folder.join("data")).unwrap();
         self.installation.copy(&primary.folder, &self.folder);
@@ -227,7 +233,7 @@ impl Cluster {
     }
 
     /// Waits until the server accepts connections. After a kill it refuses to start until all processes of its
-    /// predecessor have ended, so that it is started again then.
+    /// predecessor have ended. It is then started again.
     fn await_ready(&mut self) {
         let deadline = Instant::now() + PATIENCE;
         while !self.is_ready() {
@@ -239,7 +245,8 @@ impl Cluster {
         }
     }
 
-    /// Reads the state that the server keeps in its lock file: the process id first, the status in the eighth line.
+    /// Reads the state that the server keeps in its lock file. The first line is the process id, and the eighth line is
+    /// the status.
     fn is_ready(&self) -> bool {
         let text = fs::read_to_string(self.folder.join("data/postmaster.pid")).unwrap_or_default();
         let mut lines = text.lines().map(str::trim);
@@ -307,7 +314,7 @@ impl Installation {
             .arg(folder.join("data")));
     }
 
-    /// Starts a server. Ctrl-C does not reach it, so that it ends with the watchdog and not before its clients.
+    /// Starts a server. Ctrl-C does not reach it, so the watchdog ends it, and not before its clients.
     fn serve(&self, folder: &Path, settings: &[String]) -> Child {
         let log = File::options().create(true).append(true).open(folder.join("log")).unwrap();
         let mut postgres = self.server_command(folder);
@@ -341,7 +348,7 @@ impl Installation {
     }
 }
 
-/// Returns where Debian installs the programs, the newest version first.
+/// Returns the folders where Debian installs the programs, the newest version first.
 fn debian() -> impl Iterator<Item = PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let number = |path: &PathBuf| path.file_name()?.to_str()?.parse::<u32>().ok();
@@ -354,7 +361,7 @@ fn is_complete(programs: &Path) -> bool {
     ["initdb", "pg_ctl", "postgres", "psql"].iter().all(|program| programs.join(program).is_file())
 }
 
-/// Returns a user and its group that may run PostgreSQL if the current user is root.
+/// Returns a user and its group to run PostgreSQL as. Returns `None` if the current user is not root.
 fn unprivileged_user() -> Option<(u32, u32)> {
     if TempDir::new().unwrap().path().metadata().unwrap().uid() != 0 {
         return None;
@@ -381,7 +388,7 @@ fn signal(signal: &str, processes: impl IntoIterator<Item = String>) {
     Command::new("kill").arg(signal).args(processes).stderr(Stdio::null()).status().unwrap();
 }
 
-/// Runs a program to its end, and returns what it prints.
+/// Runs a program to its end, and returns its output.
 fn run(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -397,7 +404,7 @@ pub(crate) fn is_wanted() -> bool {
 const NOT_WANTED: &str = "tests on PostgreSQL take long (run with TOPOSCOPE_POSTGRES=all)";
 const NOT_INSTALLED: &str = "PostgreSQL is not installed (on Debian and Ubuntu: apt-get install postgresql)";
 
-/// Says that a test is skipped. Unlike `eprintln`, this is shown for tests that pass, too.
+/// Prints that a test is skipped. Unlike `eprintln`, this is shown for tests that pass, too.
 fn skipped<T>(reason: &str) -> Option<T> {
     let test = thread::current().name().unwrap_or_default().to_owned();
     let _ = writeln!(io::stderr(), "{test}: SKIPPED, because {reason}");

@@ -1,7 +1,7 @@
 //! The addresses of generated hosts, and their subnets.
 //!
-//! Each rack has a /27, which its hosts reach through the core switches of their block; switches, firewall and router are
-//! connected by /30 subnets.
+//! Each rack has a /27, which its hosts reach through the core switches of their block; switches, firewall and router
+//! are connected by /30 subnets.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -12,7 +12,8 @@ use super::cables::{ABOVE, CORE_TO_FIREWALL, FIREWALL_TO_ROUTER, FIRST_BELOW, RO
 use super::rack::{CORE_A_SLOT, Place, RACKS_OF_BLOCK};
 use super::{Part, Position, id, racks, random};
 
-/// Addresses of the core switches in the subnet of each rack, after those of the slots.
+/// Address of the first core switch in the subnet of each rack. The addresses of both core switches follow the
+/// addresses of the slots.
 const CORE_A_ADDRESS: u32 = 29;
 const CORE_B_ADDRESS: u32 = 30;
 
@@ -43,12 +44,12 @@ struct Transfer {
     first: u32,
     /// Number of the subnet among those of the host at the lower end.
     place: u64,
-    /// Whether it has the lower of the two addresses.
+    /// Whether this end has the lower of the two addresses.
     is_lower: bool,
 }
 
 impl Position {
-    /// Returns the addresses of its ports, of which the first is the one to manage it by.
+    /// Returns the addresses of the host's ports. The first is its management address.
     pub(super) fn interfaces(self) -> Vec<Interface> {
         let interface = |(position, Address { place, name, address, subnet })| Interface {
             id: self.id(Part::Interface, place),
@@ -118,7 +119,7 @@ impl Position {
         Address { place: 0, name: String::new(), address, subnet: Some(rack.rack_subnet_id()) }
     }
 
-    /// Returns the /27 of its rack in 10.0.0.0/8: 2 bits for the site, 17 for the rack.
+    /// Returns the /27 of the host's rack in 10.0.0.0/8. The site takes 2 bits, and the rack 17.
     fn rack_network(self) -> u32 {
         let rack = self.rack_of_site() & 0x1_ffff;
         10 << 24 | (self.site << 22 | rack << 5) as u32
@@ -149,7 +150,7 @@ impl Position {
         Ok(subnet)
     }
 
-    /// Returns its ends of /30 subnets.
+    /// Returns the host's ends of /30 subnets.
     fn transfers(self) -> impl Iterator<Item = Transfer> {
         let ports = match self.device.place {
             Place::Core => FIRST_BELOW..=CORE_TO_FIREWALL,
@@ -163,7 +164,8 @@ impl Position {
 
     fn transfer(self, port: u64) -> Option<Transfer> {
         let end = self.other_end(port)?;
-        // The subnet is numbered by the firewall, or by the core switch of the block that is farther from the site's core.
+        // The subnet is numbered by the firewall, or by the core switch of the block that is farther from the site's
+        // core.
         let (is_lower, numbering, number) = match self.device.place {
             Place::Core if port == ABOVE => (false, self, if self.slot == CORE_A_SLOT { 4 } else { 5 }),
             Place::Core if port == CORE_TO_FIREWALL => (true, self, end.port),

@@ -1,7 +1,9 @@
-//! The cables of generated sites. Racks form blocks of ten; the first rack of a block has its pair of core switches.
+//! The cables of generated sites.
 //!
-//! Every access switch and the block's firewall are connected to both core switches, the router to the firewall, and the
-//! core switches of a further block to those of the block above it.
+//! Racks form blocks of ten, and the first rack of a block has its pair of core switches.
+//!
+//! Every access switch and the block's firewall are connected to both core switches, the router to the firewall, and
+//! the core switches of a further block to those of the block above it.
 
 use super::rack::{
     ACCESS_SLOT, CORE_A_SLOT, CORE_B_SLOT, FIREWALL_SLOT, HYPERVISOR_SLOT, Place, RACKS_OF_BLOCK,
@@ -9,10 +11,11 @@ use super::rack::{
 };
 use super::{Position, SITES};
 
-/// Blocks that are connected directly to a block, at most.
+/// Maximum number of blocks that are connected directly to a block.
 const BLOCKS_BELOW: u64 = 8;
 
-/// Ports of a core switch. Ports 1 to 10 lead to the racks of the block, and those from [`FIRST_BELOW`] to further blocks.
+/// Ports of a core switch. Ports 1 to 10 lead to the racks of the block, and those from [`FIRST_BELOW`] to further
+/// blocks.
 const CORE_TO_HYPERVISOR: u64 = 11;
 const CORE_TO_STORAGE: u64 = 12;
 pub(super) const FIRST_BELOW: u64 = 13;
@@ -33,7 +36,7 @@ pub(super) const FIREWALL_TO_ROUTER: u64 = 3;
 /// The port of the router to the carrier.
 pub(super) const ROUTER_TO_CARRIER: u64 = 2;
 
-/// The port of an access switch to the switch of a meeting room, which the inventory does not have.
+/// The port of an access switch to a meeting room's switch. The inventory does not contain that switch.
 pub(super) const TO_MEETING_ROOM: u64 = 22;
 
 /// One end of a cable: a device and one of its ports.
@@ -103,7 +106,7 @@ impl Position {
         Some(End { position: self.other(self.rack, slot)?, port })
     }
 
-    /// Returns whether its rack has the core switches of the block.
+    /// Returns whether the host's rack contains the core switches of the block.
     pub(super) const fn is_head(self) -> bool {
         self.rack_of_site().is_multiple_of(RACKS_OF_BLOCK)
     }
@@ -120,7 +123,7 @@ impl Position {
         self.rack_of_site() / RACKS_OF_BLOCK
     }
 
-    /// Returns the first host of a rack of its block; `None` if it is not generated.
+    /// Returns the first host of a rack in the same block. Returns `None` if it is not generated.
     pub(super) fn rack_of_block(self, rack: u64) -> Option<Self> {
         self.first_of(self.block() * RACKS_OF_BLOCK + rack)
     }

@@ -1,4 +1,6 @@
-//! Generated hosts for demonstrations: sites with core switches, and racks with a hypervisor and office devices.
+//! Generated hosts for demonstrations.
+//!
+//! They are at sites with core switches, in racks with a hypervisor and office devices.
 //!
 //! Each host is computed from its number alone, so generating one does not require the others.
 
@@ -44,7 +46,7 @@ pub(crate) fn is_monitored(host: &Host) -> bool {
     host.services.iter().any(|service| service.service_definition.as_str() == "SNMP")
 }
 
-/// Returns this number of hosts, without tags and the same ones every time.
+/// Returns this number of hosts without tags. The same hosts are returned every time.
 pub(crate) fn hosts(count: u32) -> impl Iterator<Item = Result<Host, Box<dyn Error + Send + Sync>>> {
     racks(count).flat_map(Position::of_rack).map(Position::host)
 }
@@ -72,7 +74,7 @@ struct Position {
 }
 
 impl Position {
-    /// Returns the positions of its rack that have a host.
+    /// Returns the positions of the same rack that have a host.
     fn of_rack(self) -> impl Iterator<Item = Self> {
         (0..SLOTS).map_while(move |slot| self.other(self.rack, slot))
     }
@@ -128,7 +130,7 @@ impl Position {
         }
     }
 
-    /// Returns the virtualization of a guest, which runs on the first service of its rack's hypervisor.
+    /// Returns the virtualization of a guest. It runs on the first service of its rack's hypervisor.
     fn virtualization(self) -> HostVirtualization {
         let hypervisor = Self { slot: HYPERVISOR_SLOT, ..self };
         HostVirtualization::Proxmox(ProxmoxVirtualization {
@@ -138,7 +140,7 @@ impl Position {
         })
     }
 
-    /// Returns the host in this rack and slot of the site; `None` if it is not generated.
+    /// Returns the host in this rack and slot of the same site. Returns `None` if it is not generated.
     fn other(self, rack: u64, slot: u64) -> Option<Self> {
         let device = rack::devices(rack / SITES.len() as u64).get(usize::try_from(slot).ok()?)?;
         let other = Self { rack, slot, device, ..self };
@@ -162,7 +164,8 @@ enum Part {
     Chance,
 }
 
-/// Returns the random numbers for a purpose, a host, rack or site number, and an index.
+/// Returns a generator of random numbers for a purpose, an owner and an index. The owner is the number of a host, a
+/// rack or a site.
 const fn random(part: Part, number: u64, place: u64) -> Random {
     Random::new((part as u64) << 56 | number << 8 | place)
 }

@@ -14,7 +14,7 @@ pub(super) struct Device {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// One of the two switches that connect the racks of a block, and route between their subnets.
+    /// A core switch. The two of a block connect its racks and route between their subnets.
     Core,
     /// The switch to which the other devices of the rack are connected.
     Access,
@@ -30,7 +30,7 @@ pub(super) enum Place {
     Guest,
     /// Any other device, discovered by a daemon.
     Discovered,
-    /// A device that announces itself, but reports nothing of its neighbor.
+    /// A device that announces itself, but does not report its neighbors.
     Silent,
     /// Any other device, entered by hand.
     Entered,

@@ -145,7 +145,8 @@ impl ApiBuilder {
         Self { body_limit: bytes, ..self }
     }
 
-    /// Sets the maximum size of the body of a bulk request, which creates or replaces up to 1,000 hosts, in bytes.
+    /// Sets the maximum size of the body of a bulk request, in bytes. A bulk request creates or replaces up to
+    /// 1,000 hosts.
     ///
     /// Default: 16 MiB.
     #[must_use]
@@ -183,7 +184,7 @@ impl ApiBuilder {
         Self { allowed_origins: origins.collect(), ..self }
     }
 
-    /// Omits the `Secure` attribute of the session cookie, for servers that browsers reach over plain HTTP.
+    /// Omits the `Secure` attribute of the session cookie. Servers that browsers reach over plain HTTP need this.
     ///
     /// Default: the cookie is `Secure`. Browsers then send it over HTTPS only, and do not store it when it arrives over
     /// plain HTTP.

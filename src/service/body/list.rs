@@ -183,7 +183,7 @@ fn remaining_patience(state: &Mutex<ListState>, patience: Duration) -> Option<Du
 /// Seconds after which a client may retry a list that got no slot.
 const RETRY_AFTER: u64 = 1;
 
-/// Bounds the number of concurrent lists without a limit, or streams of events, per user and in total.
+/// Bounds the concurrent lists without a limit, or event streams, per user and in total.
 ///
 /// Each of them holds what it has sent, so their number must be bounded. All credentials of a user count together.
 #[derive(Debug)]
@@ -220,7 +220,7 @@ impl ListSlots {
         self.try_acquire(user).ok_or_else(|| ApiError::too_many_whole_lists(RETRY_AFTER))
     }
 
-    /// Acquires a slot for a user, unless the user or the whole service has no free one.
+    /// Acquires a slot for a user. `None` if the user or the whole service has no free one.
     pub(in crate::service) fn try_acquire(self: &Arc<Self>, user: Uuid) -> Option<ListSlot> {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         if used.total >= self.max_total || used.by_user.count(&user) >= self.max_per_user {

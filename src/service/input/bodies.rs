@@ -82,7 +82,8 @@ impl<'b> Fields<'b> {
         Ok(fields)
     }
 
-    /// Checks a value as far as its kind determines it: a faulty body is reported before what the records say.
+    /// Checks a value as far as its kind determines it. Faults of the body are thus reported before faults that depend
+    /// on records.
     fn check(&self, parameter: &Parameter) -> Result<(), Error> {
         let Some(text) = self.text(parameter.name) else { return Ok(()) };
         let name = parameter.name;
@@ -126,7 +127,7 @@ impl<'b> Fields<'b> {
         Ok(())
     }
 
-    /// Returns a record as JSON, with the fields that the body contains in place of its own.
+    /// Returns a record as JSON, with the fields of the body replacing its own.
     pub(in crate::service) fn merged_with(&self, record: &impl Serialize) -> Result<Value, Error> {
         let mut document = serde_json::to_value(record).map_err(Error::internal)?;
         let Value::Object(members) = &mut document else {

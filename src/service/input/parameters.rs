@@ -150,7 +150,7 @@ pub(in crate::service) fn read_list_query(
     Ok((query, paging))
 }
 
-/// Parses the query of an import: the only network, and whether nothing is to be stored.
+/// Parses the query of an import. Returns the only network, and whether nothing is to be stored.
 pub(in crate::service) fn read_import_query(
     query: Option<&str>,
     known: Known<'_>,

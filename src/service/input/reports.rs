@@ -8,7 +8,7 @@ use crate::inventory::{Error, Problem};
 use crate::service::error::ApiError;
 use crate::service::parameter::MAX_REPORTER;
 
-/// What the query of an import says.
+/// The query of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::service) struct ReportQuery {
     pub(in crate::service) format: Format,

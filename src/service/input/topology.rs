@@ -12,7 +12,7 @@ use crate::topology::render::{Format, Theme};
 /// Maximum distance of nodes from the focus of a topology.
 pub(in crate::service) const MAX_DEPTH: u32 = 100;
 
-/// What the query of a request for a topology says.
+/// The query of a request for a topology.
 #[derive(Clone, Debug)]
 pub(in crate::service) struct TopologyQuery {
     pub(in crate::service) network_id: Uuid,

@@ -1,4 +1,4 @@
-//! The errors that an endpoint can answer with, as they follow from its row of the route table.
+//! The errors that an endpoint can answer with. They follow from its row of the route table.
 
 use std::collections::BTreeMap;
 

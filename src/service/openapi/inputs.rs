@@ -138,7 +138,7 @@ fn example_of_schema(name: &str, records: &Map<String, Value>) -> Value {
     example.cloned().unwrap_or_default()
 }
 
-/// Returns whether a schema is that of a record, with fields that only the server sets.
+/// Returns whether a schema describes a record, with fields that only the server sets.
 fn is_record(name: &str, records: &Map<String, Value>) -> bool {
     let properties = records.get(name).and_then(|schema| schema.get("properties"));
     properties.is_some_and(|properties| properties.get("updated_at").is_some())
@@ -155,10 +155,11 @@ fn record_name(name: &str) -> &str {
     name.strip_suffix("Input").unwrap_or(name)
 }
 
-/// Adds the schema of a record within a body, and those of the records within it.
+/// Adds the schema of a record within a body. Also adds the schemas of the records within that record.
 ///
-/// All its fields may be given that any client may set, and its id, to which other parts of the body refer. Required
-/// are those that the endpoint requires that creates such a record alone, except for the records that contain it.
+/// The schema has all fields that any client may set, and the id, to which other parts of the body refer. The required
+/// fields are those that the endpoint for creating such a record alone requires, except for the records that contain
+/// it.
 fn add_item(name: &str, routes: &[&Route], records: &Map<String, Value>, schemas: &mut Map<String, Value>) {
     let item = item_name(name, records);
     let name = record_name(name);
@@ -193,7 +194,7 @@ fn add_item(name: &str, routes: &[&Route], records: &Map<String, Value>, schemas
     }
 }
 
-/// Replaces references to records by those to their forms in bodies, and notes the names of the records.
+/// Replaces references to records by references to their forms in bodies. Adds the names of the records to `found`.
 fn refer_to_items(schema: &mut Value, records: &Map<String, Value>, found: &mut Vec<String>) {
     match schema {
         Value::Object(members) => {

@@ -176,7 +176,7 @@ fn responses(route: &Route, records: &Map<String, Value>, errors: &mut Errors) -
     responses.into()
 }
 
-/// Returns the schema of an item of a page, which may have only the fields that the client asks for.
+/// Returns the schema of an item of a page. The item may have only the fields that the client asks for.
 fn item(route: &Route, schema: &str) -> Value {
     if route.query.iter().copied().flatten().any(|parameter| parameter.name == "fields") {
         let part = json!({"type": "object", "description": "Only the fields that `fields` names."});

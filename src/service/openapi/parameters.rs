@@ -20,7 +20,7 @@ pub(super) fn set(object: &mut Value, name: &str, value: Value) {
     }
 }
 
-/// Returns the schema of a value; `item` makes those of JSON values.
+/// Returns the schema of a value. `item` makes the schemas of JSON values.
 pub(super) fn schema_of(kind: Kind, item: &dyn Fn(&str) -> Value) -> Value {
     match kind {
         Kind::Id => id(),
@@ -75,7 +75,7 @@ fn default_of(parameter: &Parameter) -> Option<Value> {
     }
 }
 
-/// Returns the description of a parameter of a path: an id, or the name of a view.
+/// Returns the description of a path parameter: an id, or the name of a view.
 pub(super) fn in_path(name: &str) -> Value {
     let schema = match name {
         "view" => json!({"type": "string", "enum": TopologyView::ALL}),

@@ -105,9 +105,9 @@ fn mark_read_only(schema: &mut Value, writable: Option<&BTreeSet<&'static str>>)
     }
 }
 
-/// Writes alternatives that are one text each as one `enum`, which code generators make a type of.
+/// Writes alternatives that are one text each as one `enum`. Code generators make a type of it.
 ///
-/// What each text means moves to the description of the whole.
+/// The meaning of each text moves to the description of the whole.
 fn list_choices(schema: &mut Value) {
     let Value::Object(members) = schema else { return };
     let Some(Value::Array(choices)) = members.get("oneOf") else { return };
@@ -124,7 +124,7 @@ fn list_choices(schema: &mut Value) {
     members.insert("description".to_owned(), description.into());
 }
 
-/// Turns the documentation of Rust types into that of JSON.
+/// Turns the documentation of Rust types into documentation of JSON.
 fn simplify_descriptions(schema: &mut Value) {
     match schema {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! Groups of query parameters and the fields of bodies, which the rows of the route table share.
+//! Groups of query parameters and the fields of bodies. The rows of the route table share them.
 
 use crate::service::input::{HOST_FIELDS, MAX_IDS, MAX_OFFSET, MAX_TERMS};
 use crate::service::parameter::{Kind, Parameter};

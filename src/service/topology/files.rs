@@ -92,7 +92,8 @@ pub(super) fn with_picture_policy(outcome: Outcome, theme: Theme) -> Result<Outc
     Ok(outcome.with_header(CONTENT_SECURITY_POLICY, policy.map_err(|_| ApiError::internal())?))
 }
 
-/// Returns the name of a file: letters, digits and hyphens of the network's name, the view, and the extension.
+/// Returns the name of a file. It consists of letters, digits and hyphens of the network's name, the view, and the
+/// extension.
 fn file_name(network: &str, view: TopologyView, format: Format) -> String {
     let mut name = String::new();
     for character in network.chars().take(64) {

@@ -25,7 +25,7 @@ use crate::topology::render::{Format, Picture, Theme};
 
 const HTML: &str = "text/html; charset=utf-8";
 
-/// The headers that keep other servers and search engines from learning the address of a share.
+/// The headers that hide the address of a share from other servers and search engines.
 const PRIVACY: [(HeaderName, HeaderValue); 2] = [
     (HeaderName::from_static("referrer-policy"), HeaderValue::from_static("no-referrer")),
     (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex")),
@@ -90,7 +90,7 @@ pub(in crate::service) fn get_share_page(call: Call<'_>) -> Pending<'_> {
     })
 }
 
-/// Replaces the envelope of an error by a page that people can read, with the same status.
+/// Replaces the envelope of an error by a human-readable page with the same status.
 pub(in crate::service) fn failure_page(
     response: Response<ResponseBody>,
     frame_ancestors: &FrameAncestors,
@@ -115,7 +115,7 @@ fn read_share(call: &Call<'_>) -> Result<Uuid, ApiError> {
     Ok(id)
 }
 
-/// Encodes the graph of a share without the ids of records, which are null elsewhere when there is no record.
+/// Encodes the graph of a share without the ids of records. Elsewhere, these ids are null when there is no record.
 fn without_entities(graph: &Graph) -> Result<String, ApiError> {
     let mut graph = serde_json::to_value(graph).map_err(|_| ApiError::internal())?;
     for node in graph.get_mut("nodes").and_then(Value::as_array_mut).into_iter().flatten() {
@@ -130,7 +130,7 @@ fn page(page: Page) -> Result<Outcome, ApiError> {
     Ok(private(outcome.with_header(CONTENT_SECURITY_POLICY, policy)))
 }
 
-/// Keeps what a share shows out of search engines, and its address out of other servers' logs.
+/// Keeps the content of a share out of search engines. Also keeps its address out of other servers' logs.
 fn private(outcome: Outcome) -> Outcome {
     PRIVACY.into_iter().fold(outcome, |outcome, (name, value)| outcome.with_header(name, value))
 }
@@ -150,7 +150,7 @@ impl ApiState {
         page(form.open(&svg, graph.get()))
     }
 
-    /// Returns the tag of what a share shows; `None` if the store does not support revisions.
+    /// Returns the tag of a share's content; `None` if the store does not support revisions.
     async fn tag_of_share(&self, open: &OpenShare) -> Result<Option<EntityTag>, ApiError> {
         let revision = self.inventory.topology_revision(open.share.organization_id).await?;
         let share = serde_json::to_vec(&open.share).map_err(|_| ApiError::internal())?;
@@ -169,7 +169,7 @@ impl ApiState {
         Ok(SharedTopology { graph, svg: text(svg)? })
     }
 
-    /// Returns the graph and the picture of a share, from the page cache if they are there.
+    /// Returns the graph and the picture of a share. They come from the page cache if they are there.
     async fn drawings_of_share(
         &self,
         open: &OpenShare,

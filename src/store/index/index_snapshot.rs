@@ -39,7 +39,8 @@ impl Index {
         self.rows.iter().map(|(id, _)| id)
     }
 
-    /// Returns the facets of a row: links, terms and unique keys sorted and without duplicates, no empty sort keys.
+    /// Returns the facets of a row. Links, terms and unique keys are sorted and without duplicates, and no sort key
+    /// is empty.
     pub(crate) fn facets(&self, row: RowId) -> Option<Facets> {
         let row = self.rows.get(row)?;
         let sort_names = self.tables.get(&row.table)?.sort_names();
@@ -52,8 +53,8 @@ impl IndexSnapshot {
         self.rows.len()
     }
 
-    /// Returns the record at a place below [`len`](Self::len): links, terms and unique keys sorted and without duplicates,
-    /// no empty sort keys.
+    /// Returns the record at a place below [`len`](Self::len). Links, terms and unique keys are sorted and without
+    /// duplicates, and no sort key is empty.
     pub(crate) fn entry(&self, place: usize) -> Option<(RowId, Key, Version, Facets)> {
         let (id, row) = self.rows.get(place)?;
         let key = Key::new(self.names.name(row.table)?, row.id);

@@ -1,5 +1,5 @@
-//! The in-memory index over facets that the backends share: it finds, checks and lists records without
-//! reading a body.
+//! The in-memory index over facets that the backends share. It finds, checks and lists records without reading a
+//! body.
 //!
 //! # What it holds
 //! Every record is a *row* with a number, the [`RowId`]. The other structures hold row numbers and compare
@@ -109,7 +109,8 @@ pub(crate) struct Index {
     expiring: BTreeSet<(Timestamp, RowId)>,
 }
 
-/// A random number that no other index has: counts begin anew when a store is opened again.
+/// A random number that no other index has. It is part of revisions, because counts begin anew when a store is opened
+/// again.
 #[derive(Debug)]
 struct Identity(u64);
 

@@ -15,27 +15,28 @@ pub(super) type Runs = Vec<Run>;
 /// Identifies a set of runs of an organization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum RunSet {
-    /// Those of the organization as a whole.
+    /// The runs of the organization as a whole.
     Organization,
-    /// Those of one of its networks; `None`: of the records without a network.
+    /// The runs of one network; `None`: the runs of the records without a network.
     Network(Option<Uuid>),
 }
 
-/// The sorted runs of one kind of record: one set for each organization and one for each of its networks; and the
-/// postings of each organization.
+/// The sorted runs and the postings of one kind of record. There is one set of runs for each organization and one for
+/// each of its networks. Postings belong to an organization.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     sort_names: Vec<Name>,
     organizations: HashMap<Option<Uuid>, Organization>,
-    /// The number of changes of each organization without records, so that its revisions do not repeat when it has
-    /// records again. Grows by one small entry for each organization that lost its last record.
+    /// The number of changes of each organization without records. It is kept so that the revisions of the
+    /// organization do not repeat when it has records again. The map grows by one small entry for each organization
+    /// that lost its last record.
     emptied: HashMap<Option<Uuid>, u64>,
 }
 
 #[derive(Debug, Default)]
 struct Organization {
-    /// The number of changes of its records. Counted separately for each organization, so that it reveals nothing of
-    /// others.
+    /// The number of changes of its records. Counted separately for each organization, so that it reveals nothing
+    /// about others.
     changes: u64,
     all: Runs,
     networks: HashMap<Option<Uuid>, Runs>,
@@ -48,7 +49,7 @@ impl Table {
         &self.sort_names
     }
 
-    /// The number of runs in a set: one by id, and one for each sort name.
+    /// Returns the number of runs in a set. There is one run by id, and one for each sort name.
     pub(super) fn slots(&self) -> usize {
         self.sort_names.len() + 1
     }
@@ -181,13 +182,15 @@ impl Table {
         self.organizations.get(&organization)?.networks.get(&Some(network))?.first()
     }
 
-    /// Returns the runs of an organization as a whole, if it is given and has any records.
+    /// Returns the runs of an organization as a whole. Returns `None` if no organization is given, or if it has no
+    /// records.
     pub(super) fn runs_of_organization(&self, organization: Option<Uuid>) -> Option<&Runs> {
         organization.and_then(|_| Some(&self.organizations.get(&organization)?.all))
     }
 
-    /// Returns the fewest runs that together hold the records of an organization (`None`: of all) on some networks
-    /// (`None`: on any or none), each once.
+    /// Returns the fewest runs that together hold the records of an organization on some networks. They hold each
+    /// record once. `None` as the organization stands for all organizations, and `None` as the networks for records
+    /// on any network or none.
     pub(super) fn runs(&self, organization: Option<Uuid>, networks: Option<&[Uuid]>) -> Vec<&Runs> {
         match organization {
             Some(_) => {

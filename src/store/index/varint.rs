@@ -28,7 +28,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<(u32, usize)> {
     None
 }
 
-/// Reads a number from the front of bytes, and returns it with the bytes after it.
+/// Reads a number from the front of bytes. Returns it with the bytes after it.
 pub(super) fn split(bytes: &[u8]) -> Option<(u32, &[u8])> {
     let (number, length) = read(bytes)?;
     Some((number, bytes.get(length..)?))

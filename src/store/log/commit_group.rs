@@ -29,14 +29,14 @@ pub(crate) struct CommitGroup {
 /// Returns the stored form of a body with this number, and the reference to it.
 pub(crate) type StoreBody = fn(u64, &Bytes) -> (BodyRef, Bytes);
 
-/// What became of a batch.
+/// The result of submitting a batch to a group.
 #[derive(Debug)]
 pub(crate) enum Admission {
     /// The batch is part of the group.
     Accepted,
     /// The batch depends on another one of the group, and must wait for the next.
     Deferred(Batch, Responder),
-    /// Nothing has to be written: a condition is not met, or the batch has no writes.
+    /// The batch is not written. A condition is not met, or the batch has no writes.
     Decided(Batch, Responder, Result<(), StoreError>),
 }
 
@@ -54,7 +54,7 @@ impl CommitGroup {
         }
     }
 
-    /// Adds a batch, if it does not depend on the group and its conditions are met.
+    /// Adds a batch unless it depends on the group or a condition is not met.
     pub(crate) fn admit(&mut self, index: &Index, batch: Batch, responder: Responder) -> Admission {
         if self.depends_on_group(index, &batch) {
             return Admission::Deferred(batch, responder);

@@ -99,15 +99,15 @@ impl GroupCollector {
         self.deferred.push_back(job);
     }
 
-    /// Records how long the last group took to write, and how many callers are now answered.
+    /// Records the duration of the last group, and the number of callers that are now answered.
     ///
-    /// Called before they are answered, so that their next jobs are not counted twice.
+    /// Must be called before they are answered, so that their next jobs are not counted twice.
     pub(crate) fn record_group(&mut self, duration: Duration, answered: usize) {
         self.expected = self.backlog() + self.jobs.len() + answered;
         self.max_wait = duration / 2;
     }
 
-    /// Returns how many jobs to wait for. Reset, so that a group of which nothing was written causes no wait.
+    /// Returns the number of jobs to wait for, and resets it. A group without writes therefore causes no wait.
     fn take_expected(&mut self) -> usize {
         std::mem::take(&mut self.expected).min(GROUP_JOBS)
     }

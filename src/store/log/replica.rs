@@ -145,7 +145,7 @@ pub(crate) enum Followed {
     Current(Position),
     /// The replica has all of the entries, but the log may have more.
     Partly,
-    /// The entries do not continue the replica's log, or its contents are not the expected ones.
+    /// The entries do not continue the replica's log, or its contents are unexpected.
     Lost,
 }
 

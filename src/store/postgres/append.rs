@@ -1,4 +1,4 @@
-//! Appending an entry to the log: one transaction, all of whose statements are sent at once.
+//! Appends an entry to the log in one transaction. All of its statements are sent at once.
 
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Error, Row};
@@ -26,7 +26,7 @@ pub(super) struct Proposal {
     pub(super) is_renewal: bool,
 }
 
-/// What became of an entry.
+/// The outcome of appending an entry.
 #[derive(Debug)]
 pub(super) enum Outcome {
     Committed,
@@ -40,7 +40,7 @@ pub(super) enum Outcome {
     Unknown(StoreError),
 }
 
-/// Appends an entry; `with_tail` asks for what others have appended, in case that they were faster.
+/// Appends an entry to the log. `with_tail` asks for the entries that others have appended, in case they were faster.
 pub(super) async fn append(
     connection: &mut Connection,
     proposal: &Proposal,

@@ -9,7 +9,7 @@ use super::options::Options;
 use super::store::{PostgresStore, open};
 use crate::store::StoreError;
 
-/// Fewest log entries that are kept: the outcome of an interrupted commit is read from them.
+/// Minimum number of log entries that are kept. The outcome of an interrupted commit is read from them.
 const MIN_LOG_ENTRIES: u64 = 10_000;
 
 /// Options for opening a [`PostgresStore`]; returned by [`PostgresStore::builder`].
@@ -89,8 +89,8 @@ impl PostgresStoreBuilder {
         self
     }
 
-    /// Sets the schema of the tables, which is created if it does not exist. The default is the one in which the database
-    /// user creates tables.
+    /// Sets the schema of the tables, which is created if it does not exist. The default is the schema in which the
+    /// database user creates tables.
     #[must_use]
     pub fn schema(mut self, name: impl Into<String>) -> Self {
         self.options.schema = Some(name.into());
@@ -113,8 +113,8 @@ impl PostgresStoreBuilder {
         self
     }
 
-    /// Sets whether connections lead to a pooler that lends a server connection for each transaction, such as pgbouncer
-    /// with `pool_mode=transaction`. The default is `false`.
+    /// Sets whether connections lead to a pooler that assigns a server connection to each transaction. An example is
+    /// pgbouncer with `pool_mode=transaction`. The default is `false`.
     ///
     /// The store then neither prepares statements nor changes settings of the session. Set `statement_timeout` and
     /// `idle_in_transaction_session_timeout` for the database user instead.

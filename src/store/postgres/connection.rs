@@ -103,7 +103,7 @@ impl Connection {
         self.is_idle && !self.client.is_closed()
     }
 
-    /// Runs one statement and returns its rows. The inner error is that of the server.
+    /// Runs one statement and returns its rows. The inner error comes from the server.
     pub(super) async fn query(
         &mut self,
         sql: &'static str,
@@ -128,7 +128,7 @@ impl Connection {
         Ok(results)
     }
 
-    /// Starts a statement whose rows are read one by one. The connection is of no other use.
+    /// Starts a statement whose rows are read one by one. The connection cannot be used for anything else.
     pub(super) async fn stream(&mut self, sql: &'static str) -> Result<RowStream, StoreError> {
         self.is_idle = false;
         let no_values: [(Value<'_>, _); 0] = [];

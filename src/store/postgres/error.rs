@@ -48,7 +48,7 @@ pub(super) fn is_conflict(error: &Error) -> bool {
     error.code().is_some_and(|code| conflicts.contains(code))
 }
 
-/// Returns whether the server ended the connection, so that the same statement may succeed on another one.
+/// Returns whether the server ended the connection. The same statement may succeed on another connection.
 pub(super) fn is_disconnect(error: &Error) -> bool {
     let ends = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN];
     error.code().map_or(error.is_closed(), |code| ends.contains(code))

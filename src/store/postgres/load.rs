@@ -20,7 +20,7 @@ use crate::store::log::entry::{Contents, Entry};
 use crate::store::log::queue::closed;
 use crate::store::log::replica::{Position, Replica, Revisions, first_version};
 
-/// Number of attempts to create the tables: many instances may try it at the same time.
+/// Number of attempts to create the tables. Many instances may try it at the same time.
 const ATTEMPTS: usize = 20;
 
 /// Number of rows that are passed to the loading thread at once.

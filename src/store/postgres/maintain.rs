@@ -73,7 +73,8 @@ impl Maintenance {
         Ok(())
     }
 
-    /// Remembers when a position was reached, and returns the newest position that is older than `age`.
+    /// Remembers when a position was reached. Returns the newest position that is older than `age`, or 0 if there is
+    /// none.
     fn mark(&mut self, position: i64, age: Duration) -> i64 {
         let now = Instant::now();
         if self.marks.back().is_none_or(|(at, _)| now.duration_since(*at) >= MARK_INTERVAL) {

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-/// Time that the server has to report its own timeout, before the client gives up on the connection.
+/// Time that the server has to report its own timeout. After it, the client gives up on the connection.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Options of a store.

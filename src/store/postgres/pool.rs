@@ -27,7 +27,7 @@ impl Pool {
         Self { connector, idle: Mutex::default(), permits, waiting: AtomicUsize::new(0) }
     }
 
-    /// Runs statements that are sent at once on one connection, and returns the result of each.
+    /// Runs statements that are sent at once, and returns the result of each. They run on one connection.
     ///
     /// # Errors
     /// `Unavailable` when all connections are in use for too long, the database cannot be reached, or it does not answer
@@ -66,7 +66,7 @@ impl Pool {
         self.run(vec![(sql, values)]).await?.pop().ok_or_else(timed_out)
     }
 
-    /// Returns the number of connections in use, of idle ones, and of callers that wait for one.
+    /// Returns the numbers of used connections, idle connections and callers waiting for a connection.
     pub(super) fn usage(&self) -> [usize; 3] {
         let in_use = self.connector.options.max_connections.saturating_sub(self.permits.available_permits());
         [in_use, self.lock().len(), self.waiting.load(Ordering::Relaxed)]

@@ -1,5 +1,5 @@
-//! Linearizable reads: a read is answered from the replica once a statement that began after the call has found that the
-//! replica is current. The same statement fetches the bodies that are not in memory.
+//! Linearizable reads from the replica. A read is answered once a statement that began after the call has found that
+//! the replica is current. The same statement fetches the bodies that are not in memory.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -26,7 +26,8 @@ use crate::store::{Cursor, Key, Query, Record, StoreError, UniqueKey, Version};
 /// Maximum number of bodies that one statement fetches.
 const MAX_BODIES: usize = 512;
 
-/// Maximum number of statements for a probe, if others commit all the time or the replica has to be loaded again.
+/// Maximum number of statements for a probe or a fetch. Several are needed if others commit all the time or the
+/// replica has to be loaded again.
 const MAX_ROUNDS: usize = 1_000;
 
 /// Bodies by key and version.
@@ -41,7 +42,7 @@ pub(super) struct Reader {
     probes: Arc<Mutex<Probes>>,
 }
 
-/// What a call looks up.
+/// The records that a call looks up.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Lookup<'l> {
     Keys(&'l [Key]),
@@ -57,7 +58,7 @@ pub(super) struct Records {
     pub(super) next: Option<Cursor>,
 }
 
-/// A caller's answer to a probe.
+/// Sender of the answer that a caller of a probe waits for.
 type Answer = oneshot::Sender<Result<Position, StoreError>>;
 
 /// Callers that wait for a probe. All those that arrived before it began share it.
@@ -77,7 +78,7 @@ impl Reader {
         let begin = Instant::now();
         let patience = self.shared.pool.connector.options.patience();
         let mut fetched = Bodies::new();
-        // Everything that was committed before the call.
+        // The end of a log that contains everything that was committed before the call.
         let mut end: Option<Position> = None;
         loop {
             let found = self.find(lookup).await?;
@@ -184,7 +185,8 @@ async fn run_probes(shared: Arc<Shared>, probes: Arc<Mutex<Probes>>) {
         }
         let outcome = shared.probe().await;
         if outcome.is_err() {
-            // Those who came meanwhile get the error too: otherwise they would wait for one timeout after the other.
+            // Callers that came in the meantime get the error too: otherwise they would wait for one timeout after
+            // the other.
             waiting.append(&mut lock(&probes).waiting);
         }
         for sender in waiting {
@@ -199,7 +201,7 @@ fn lock(probes: &Mutex<Probes>) -> std::sync::MutexGuard<'_, Probes> {
 }
 
 impl Shared {
-    /// Asks the log for what the replica lacks, applies it, and returns the end of the log.
+    /// Reads the log entries that the replica lacks, and applies them. Returns the end of the log.
     pub(super) async fn probe(self: &Arc<Self>) -> Result<Position, StoreError> {
         self.in_time(self.probe_to_end()).await
     }
@@ -287,8 +289,9 @@ impl Shared {
         Ok(())
     }
 
-    /// Runs a statement that only reads, again if the isolation of the database demands it, and once more if the server
-    /// ended the connection: after a restart or a failover it has ended all that were idle.
+    /// Runs a statement that only reads, and repeats it if necessary. It is repeated whenever the isolation of the
+    /// database demands it, and once if the server ended the connection: after a restart or a failover the server has
+    /// ended all idle connections.
     async fn round(&self, sql: &'static str, values: Vec<Value<'_>>) -> Result<Vec<Row>, StoreError> {
         let mut is_new = false;
         loop {

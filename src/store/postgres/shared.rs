@@ -6,7 +6,7 @@ use crate::store::lock::StateLock;
 use crate::store::log::replica::{Found, Replica};
 use crate::store::materializer::Indexed;
 
-/// What the parts of an open store share.
+/// The data that the parts of an open store share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) replica: StateLock<Replica>,

@@ -18,7 +18,7 @@ use crate::store::log::codec::decode_header;
 use crate::store::log::queue::closed;
 use crate::store::{Entry, Key, Record, Snapshot, StoreError};
 
-/// Size of the bodies, in bytes, at which a piece ends, after the record that reaches it.
+/// Size of the bodies at which a piece ends, in bytes. The record that reaches it is the last of the piece.
 const PIECE_BYTES: i64 = 4 << 20;
 
 /// Maximum number of records in a piece.

@@ -1,8 +1,9 @@
-//! All SQL of the store, in the subset that PostgreSQL shares with the distributed databases that speak its protocol.
+//! All SQL of the store. It keeps to the subset that PostgreSQL shares with the distributed databases that use its
+//! protocol.
 //!
 //! Names and kinds are `bytea`, so that no collation matters. `id` comes first in the primary keys, because some
 //! databases distribute rows by their first column; the constant `shard` keeps the log in one range of keys. Every
-//! parameter has a cast. A statement that begins with [`TABLE_PREFIX`] in a name is qualified with the schema.
+//! parameter has a cast. Names that begin with [`TABLE_PREFIX`] are qualified with the schema.
 
 /// Prefix of all tables.
 const TABLE_PREFIX: &str = "topo_";
@@ -62,10 +63,10 @@ pub(super) const OLDEST: &str = "SELECT position FROM topo_log WHERE shard = 0 O
 /// The nonce at a position, if there is an entry.
 pub(super) const NONCE: &str = "SELECT nonce FROM topo_log WHERE shard = 0 AND position = $1::bigint";
 
-/// Changes nothing, but commits, which waits until the synchronous standbys have this and all earlier commits.
+/// Changes nothing, but commits. The commit waits until the synchronous standbys have this and all earlier commits.
 pub(super) const CONFIRM: &str = "UPDATE topo_format SET format = format WHERE shard = 0";
 
-/// Appends an entry, unless there is one at the position, or the predecessor is another one than expected.
+/// Appends an entry. It fails if there is one at the position, or if the predecessor is not the expected one.
 pub(super) const APPEND: &str = "INSERT INTO topo_log (shard, position, prev, nonce, changes) SELECT 0, $1::bigint, \
     (SELECT nonce FROM topo_log WHERE shard = 0 AND position = $1::bigint - 1 AND nonce = $2::uuid), $3::uuid, $4::bytea";
 
@@ -94,14 +95,16 @@ pub(super) const FACETS: &str = "SELECT id, kind, facets FROM topo_facet";
 
 pub(super) const REVISIONS: &str = "SELECT organization, kind, token FROM topo_revision";
 
-/// The records after a key: at most as many as given, and no more once their bodies exceed a number of bytes.
+/// The records after a key, limited in number and in the size of their bodies. No further records follow once the
+/// bodies exceed the given number of bytes.
 pub(super) const PIECE: &str = "SELECT f.id, f.kind, f.facets, b.body FROM (SELECT id, kind, \
     (sum(size) OVER (ORDER BY id, kind))::bigint - size AS before FROM (SELECT id, kind, \
     octet_length(body)::bigint AS size FROM topo_body WHERE (id, kind) > ($1::uuid, $2::bytea) ORDER BY id, kind \
     LIMIT $3::bigint) AS sizes) AS piece JOIN topo_facet AS f ON f.id = piece.id AND f.kind = piece.kind \
     JOIN topo_body AS b ON b.id = piece.id AND b.kind = piece.kind WHERE piece.before < $4::bigint ORDER BY f.id, f.kind";
 
-/// A kind that no record has: before all others in a snapshot, and that of the token which changes all revisions.
+/// A kind that no record has. It is before all others in a snapshot, and it is the kind of the token which changes
+/// all revisions.
 pub(super) const NO_KIND: &[u8] = b"";
 
 /// Returns a statement with its tables in a schema.

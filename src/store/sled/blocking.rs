@@ -27,7 +27,8 @@ pub(super) async fn cancellable<T: Send + 'static>(
     outcome
 }
 
-/// Tells work on another thread whether its caller is gone: the future that held the counterpart was dropped.
+/// Tells work on another thread whether its caller is gone. The caller is gone when the future that held the
+/// counterpart was dropped.
 #[derive(Debug)]
 pub(super) struct Cancellation(Weak<()>);
 

@@ -1,4 +1,4 @@
-//! Checkpoints: apply a full log file to both copies of the trees, while the next file is written.
+//! Checkpoints, which apply a full log file to both copies of the trees. Meanwhile the next file is written.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::error::Error;
@@ -107,7 +107,7 @@ impl Checkpointer {
         Ok(())
     }
 
-    /// Applies a task to one copy after the other, so that one of them is intact at any time.
+    /// Applies a task to one copy after the other. Therefore one of them is intact at any time.
     fn write_both(&mut self, task: &CheckpointTask, progress: &mut ScrubProgress) -> Result<(), StoreError> {
         let removable = self.pending_deletes.take_removable();
         self.pending_deletes.start_epoch(Arc::downgrade(&self.shared.state.write()?.advance_epoch()));
@@ -170,7 +170,7 @@ impl PendingDeletes {
     }
 }
 
-/// Applies a task to one copy, and returns the replaced bodies that are to be deleted later.
+/// Applies a task to one copy. Returns the replaced bodies that are to be deleted later.
 fn write_to_copy(
     trees: &TreePair,
     side: Side,
@@ -207,7 +207,7 @@ fn in_order_of_bodies(changes: &Changes) -> Vec<(&Key, &RecordChange)> {
     changes
 }
 
-/// Delay before a failed checkpoint is retried, as long as the log has a free file.
+/// Delay before a failed checkpoint is retried. It applies as long as the log has a free file.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// The committer's side of the checkpointer: starts tasks and receives their results.
@@ -258,7 +258,7 @@ impl CheckpointScheduler {
         };
     }
 
-    /// Releases the log files of a finished checkpoint, or retries one that failed more than [`RETRY`] ago.
+    /// Releases the log files of a finished checkpoint. A checkpoint that failed more than [`RETRY`] ago is retried.
     pub(super) fn poll(&mut self, wal: &mut Wal) {
         self.state = match std::mem::replace(&mut self.state, SchedulerState::Idle) {
             SchedulerState::Failed(task, since) if since.elapsed() >= RETRY => return self.start(task),

@@ -90,7 +90,7 @@ pub(super) fn copy_mode(from: &File, to: &File) -> io::Result<()> {
     to.set_permissions(from.metadata()?.permissions())
 }
 
-/// Logs a warning if users other than the owner can access the folder of a store.
+/// Logs a warning if users other than the owner can access a store's folder.
 #[cfg(unix)]
 pub(super) fn warn_if_readable_by_others(folder: &Path) {
     let Ok(metadata) = fs::metadata(folder) else { return };
@@ -117,7 +117,7 @@ pub(super) fn restrict_permissions(_: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 pub(super) fn warn_if_readable_by_others(_: &Path) {}
 
-/// Bytes written to disk for each byte of a change: a factor of 4 for each of the two copies.
+/// Bytes written to disk for each byte of a change. Each of the two copies takes a factor of 4.
 const GROWTH: u64 = 2 * 4;
 const MARGIN: u64 = 2 << 20;
 
@@ -145,7 +145,7 @@ pub(super) fn preallocate(folder: &Path, size: usize) -> Result<(), StoreError> 
     })
 }
 
-/// Allocates space for a file; writes zeros if the file system cannot allocate or refuses to.
+/// Allocates space for a file. Writes zeros if the file system cannot allocate or refuses to.
 fn allocate(mut file: File, size: u64) -> io::Result<()> {
     if FileExt::allocate(&file, size).is_ok() {
         return Ok(());

@@ -179,7 +179,7 @@ impl Folder {
     }
 }
 
-/// Checks that the folder is a store or can become one, before anything is created in it.
+/// Checks that the folder is a store or can become one. Nothing may be created in it before this check.
 ///
 /// A folder with other contents is left unchanged.
 fn check_ownership(path: &Path) -> Result<(), StoreError> {

@@ -25,7 +25,7 @@ pub(super) struct BodyReader {
 #[derive(Debug)]
 pub(super) enum PendingRead<R> {
     Done(Vec<R>),
-    /// Where to find all of the records, with the guard that keeps their bodies on disk.
+    /// Locations of all of the records, with the guard that keeps their bodies on disk.
     Missing(Vec<Option<Located>>, EpochGuard),
 }
 

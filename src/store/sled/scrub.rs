@@ -95,7 +95,8 @@ const LONG_SLICE: Duration = Duration::from_millis(50);
 /// Number of index rows compared in one slice. Commits wait for the state lock meanwhile.
 const ROWS_PER_STEP: usize = 4096;
 
-/// A record on disk that the index does not contain, with the number of its body.
+/// The key of an unindexed record, and the number of its body. The record is on disk, but the index does not contain
+/// it.
 type Unindexed = (Key, u64);
 
 /// One scrub pass over both copies.
@@ -117,7 +118,7 @@ struct ScrubPass {
     bodies: HashSet<u64>,
 }
 
-/// What the next step reads.
+/// The data that the next step reads.
 #[derive(Debug)]
 enum Stage {
     Begin,
@@ -272,7 +273,8 @@ impl ScrubPass {
         }
     }
 
-    /// Checks that the index agrees with a header, unless a newer version waits for the next checkpoint.
+    /// Checks that the index agrees with a header. They may differ while a newer version waits for the next
+    /// checkpoint.
     fn compare(&mut self, key: Key, header: RecordHeader) -> Result<(), StoreError> {
         let state = self.shared.state.read()?;
         let Some(row) = state.index.find(key) else {
@@ -289,7 +291,7 @@ impl ScrubPass {
         Ok(())
     }
 
-    /// Checks that a batch of index rows is on disk, except rows that wait for the next checkpoint.
+    /// Checks that a batch of index rows is on disk. Rows that wait for the next checkpoint are excepted.
     fn rows(&mut self, mut rows: Vec<RowId>) -> Result<Stage, StoreError> {
         let is_new = self.assigned_since_start(Side::Primary)?;
         let state = self.shared.state.read()?;
@@ -358,7 +360,7 @@ impl ScrubPass {
     }
 }
 
-/// Returns a problem for each record that is still on disk but not in the index.
+/// Returns a problem for each record that is still on disk but not indexed.
 ///
 /// A record that was put and deleted again has another body number, and is not a problem.
 fn recheck_unindexed(shared: &Shared, unindexed: &[Unindexed]) -> Result<Vec<StoreError>, StoreError> {
@@ -378,7 +380,7 @@ fn recheck_unindexed(shared: &Shared, unindexed: &[Unindexed]) -> Result<Vec<Sto
     Ok(problems)
 }
 
-/// Sorts links, terms, sort keys and unique keys and removes duplicates, because their order has no meaning.
+/// Sorts links, terms, sort keys and unique keys, and removes duplicates. Their order and duplicates have no meaning.
 fn normalized(mut facets: Facets) -> Facets {
     facets.links.sort_unstable();
     facets.links.dedup();

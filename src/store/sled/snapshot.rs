@@ -10,7 +10,7 @@ use crate::store::index::IndexSnapshot;
 use crate::store::log::body_cache::BodyLocation;
 use crate::store::{Entry, Record, Snapshot, StoreError};
 
-/// Maximum size of the bodies returned by one call, in bytes; a single larger record is returned whole.
+/// Maximum size of the bodies returned by one call, in bytes. A single larger record is returned whole.
 const MAX_BYTES: usize = 4 << 20;
 
 /// The contents of the store at one moment. Bodies in the trees are read on demand.

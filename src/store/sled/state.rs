@@ -11,7 +11,7 @@ use crate::store::log::batch::AcceptedBatch;
 use crate::store::log::body_cache::{BodyCache, BodyLocation};
 use crate::store::{Key, Record, Version, Write};
 
-/// What readers see: the index and the body cache.
+/// The state that readers see: the index and the body cache.
 ///
 /// It changes by whole commit groups, and only after the group is in the write-ahead log.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(super) struct State {
     epoch_guard: EpochGuard,
 }
 
-/// Keeps the bodies of one epoch readable: while a guard exists, no body that its holder can see is deleted from
+/// Keeps the bodies of one epoch readable. While a guard exists, no body that its holder can see is deleted from
 /// disk.
 pub(super) type EpochGuard = Arc<()>;
 
@@ -45,7 +45,7 @@ impl State {
         Some(Record { key, version, body: self.bodies.read(row)?.clone() })
     }
 
-    /// Returns where to read the record of a row, or `None` if there is no such row.
+    /// Returns the location of a row's record, or `None` if there is no such row.
     pub(super) fn locate(&self, row: RowId) -> Option<Located> {
         let (key, version) = self.index.key(row)?;
         Some(Located { row, key, version, body: self.bodies.find(row)? })
@@ -79,7 +79,7 @@ impl State {
     }
 }
 
-/// What readers, scrubs and both background threads share.
+/// The data that readers, scrubs and both background threads share.
 ///
 /// The module documentation of [`sled`](super) gives the order in which its locks are taken.
 #[derive(Debug)]
@@ -103,6 +103,6 @@ pub(super) struct Shared {
 pub(super) struct CheckpointStatus {
     /// LSN up to which all commits are in both copies.
     pub(super) applied_lsn: u64,
-    /// Why the last checkpoint failed; `None` if it succeeded.
+    /// Reason for the failure of the last checkpoint; `None`: it succeeded.
     pub(super) failure: Option<String>,
 }

@@ -127,7 +127,8 @@ impl SledStore {
         self.handle.queue.submit(Job::Close).await.map(|_| ())
     }
 
-    /// Reads both copies from disk, verifies all checksums, and compares them with the index in memory.
+    /// Reads both copies from disk, and verifies all checksums. The copies are also compared with the index in
+    /// memory.
     ///
     /// It works in slices of some milliseconds and lets checkpoints run between them, so it hardly affects reads and
     /// commits. It finds all damage that existed when it began, except in data that was overwritten or deleted in the
@@ -145,9 +146,9 @@ impl SledStore {
 
     /// Repairs a damaged folder, so that it can be opened again.
     ///
-    /// Use it when [`open`](Self::open) fails with `Corrupt`. What is damaged in one copy is restored from the other;
-    /// if either copy is intact, every record is restored. The previous contents of the folder `records` stay in
-    /// `records.damaged`; delete that folder when it is no longer needed. The next repair replaces it.
+    /// Use it when [`open`](Self::open) fails with `Corrupt`. Data that is damaged in one copy is restored from the
+    /// other; if either copy is intact, every record is restored. The previous contents of the folder `records` stay
+    /// in `records.damaged`; delete that folder when it is no longer needed. The next repair replaces it.
     ///
     /// Dropping the future stops the repair, unless it has reached its last step. The folder's data is unchanged
     /// then, and the repair can be run again.

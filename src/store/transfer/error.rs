@@ -66,13 +66,13 @@ impl TransferError {
         self.0.kind
     }
 
-    /// Returns the number of the invalid line, counted from 1, if the error concerns a line.
+    /// Returns the number of the invalid line, counted from 1. Returns `None` if the error does not concern a line.
     #[must_use]
     pub fn line(&self) -> Option<u64> {
         self.0.line
     }
 
-    /// Returns the name of the invalid field, if the error concerns a known field.
+    /// Returns the name of the invalid field. Returns `None` if the error does not concern a known field.
     #[must_use]
     pub fn field(&self) -> Option<&'static str> {
         self.0.field
@@ -97,7 +97,7 @@ impl TransferError {
         self
     }
 
-    /// Creates the error of an export whose record is too long; it has no line number, but names the key.
+    /// Creates the error of an export whose record is too long. It has no line number, but names the key.
     pub(super) fn too_long(key: Key) -> Self {
         Self::caused(TransferErrorKind::TooLong, key.to_string())
     }

@@ -158,7 +158,8 @@ pub(super) fn parse(line: &[u8]) -> Result<(Key, Facets, Bytes), TransferError> 
     Ok((Key::new(record.kind.0, record.id), facets, body))
 }
 
-/// Returns the body as JSON if embedding it in a line preserves its bytes: no surrounding space, no line break.
+/// Returns the body as JSON if embedding it in a line preserves its bytes. It must have no surrounding space and no
+/// line break.
 fn embeddable(body: &[u8]) -> Option<&RawValue> {
     let json: &RawValue = serde_json::from_slice(body).ok()?;
     let is_whole = json.get().len() == body.len();

@@ -19,7 +19,7 @@ use self::line::{Header, Trailer};
 /// Maximum number of records in a chunk.
 const CHUNK_RECORDS: usize = 1000;
 
-/// Size in bytes at which a chunk that is being restored ends, after the line that reaches it.
+/// Size at which a chunk that is being restored ends, in bytes. The line that reaches it is the last of the chunk.
 const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
 /// Maximum length of a line, in bytes.
@@ -29,7 +29,7 @@ const MAX_LINE: usize = 256 * 1024 * 1024;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TransferReport {
-    /// Number of records written: to the output by an export, to the store by a restoration.
+    /// Number of records written. An export writes them to the output, a restoration to the store.
     pub records: u64,
     /// Number of bytes written to the output, or read from the input.
     pub bytes: u64,
@@ -105,7 +105,8 @@ impl<'p> Export<'p> {
         Self::default()
     }
 
-    /// Sets a callback for progress: at the start, after every chunk of at most 1,000 records, and at the end.
+    /// Sets a callback for progress. It is called at the start, after every chunk of at most 1,000 records, and at
+    /// the end.
     #[must_use]
     pub fn on_progress(self, call: impl FnMut(&TransferReport) + Send + 'p) -> Self {
         Self { on_progress: OnProgress(Box::new(call)) }

@@ -116,7 +116,8 @@ async fn put_replaces_links(mut fixture: Fixture) -> Outcome {
     Ok(())
 }
 
-/// Replaces the terms of the only record of an organization, also while it moves to another network or organization.
+/// Replaces the terms of the only record of an organization. It also does so while the record moves to another
+/// network or organization.
 async fn put_replaces_terms(mut fixture: Fixture) -> Outcome {
     let ([red, blue, home, office], key) = (fixture.ids(), fixture.key());
     let places = [(red, home), (red, home), (red, office), (blue, office), (blue, office)];

@@ -213,7 +213,8 @@ async fn term_filter_matches_only_its_name(mut fixture: Fixture) -> Outcome {
     Ok(())
 }
 
-/// Compares every range between some values, and those of each value, with the definition of a range.
+/// Compares every range between some values with the definition of a range. The ranges of each single value are
+/// compared as well.
 async fn term_ranges_match_exact_values_prefixes_and_intervals(mut fixture: Fixture) -> Outcome {
     let longest = [0xff; Term::MAX_LENGTH];
     let values: [&[u8]; 12] =

@@ -1,4 +1,5 @@
-//! Every order and direction, with every offset, cursor and subset of networks; and long lists while records change.
+//! Lists in every order and direction, with every offset, cursor and subset of networks. Long lists are also read while
+//! records change.
 
 use std::sync::Arc;
 
@@ -155,7 +156,7 @@ impl Dataset {
         Ok(())
     }
 
-    /// Checks that a page is the part of the sorted list that starts at an offset.
+    /// Checks that a page is the part of the sorted list starting at an offset.
     async fn expect_page_matches(
         &self,
         query: &Query,
@@ -189,7 +190,7 @@ fn ids<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Uuid> {
     records.into_iter().map(|record| record.key.id).collect()
 }
 
-/// Returns no order, each sort key alone, and each after the group, with all terms in both directions.
+/// Returns no order, each sort key alone, and each sort key after the group. Each term occurs in both directions.
 fn orders() -> Vec<Vec<Order>> {
     let both = [Direction::Ascending, Direction::Descending];
     let terms = |name| both.map(|direction| Order::new(name, direction));
@@ -220,7 +221,7 @@ const SWAPS: usize = 60;
 const READS: usize = 4;
 const READERS: usize = 2;
 
-/// The records of one organization on two networks, all with the same link and term and each with a distinct rank.
+/// The records of one organization on two networks, each with a distinct rank. All have the same link and term.
 #[derive(Clone)]
 struct Ranked {
     keys: Vec<Key>,

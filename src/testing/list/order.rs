@@ -332,7 +332,8 @@ async fn cursor_with_wrong_number_of_keys_is_invalid(mut fixture: Fixture) -> Ou
     Ok(())
 }
 
-/// Puts five records, of ranks a, a, b, b and c in the order of their ids, and five of another kind that no list contains.
+/// Puts five records, and five of another kind that no list contains. The former have the ranks a, a, b, b and c in the
+/// order of their ids.
 async fn put_five(fixture: &mut Fixture) -> Outcome<[Key; 5]> {
     let keys: [Key; 5] = fixture.keys();
     let ranks: [&[u8]; 5] = [b"a", b"a", b"b", b"b", b"c"];

@@ -1,4 +1,4 @@
-//! From a graph to a diagram, and positions back into the graph.
+//! Conversion of a graph to a diagram, and of positions back into the graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,18 +11,18 @@ use super::text::{sort_key, width};
 use crate::model::{HostRole, TopologyView};
 use crate::topology::layout::{self, Connection, Diagram, Point, Shape, Size};
 
-/// Maximum width of a port name for which lines to leaves are made longer, in pixels.
+/// Maximum width in pixels that lines to leaves reserve for a port name.
 const MAX_PORT: u32 = 90;
-/// Lines of a leaf, at most.
+/// Maximum number of lines of a leaf.
 const LINES_OF_LEAF: usize = 2;
 
-/// Where nodes shall be, and where they have been: upper left corners, by node.
+/// The desired and the former positions of nodes. They are upper left corners, by node.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Positions {
-    /// Where users put nodes.
+    /// The positions that users gave to nodes.
     pub pinned: BTreeMap<Uuid, [f64; 2]>,
-    /// Where nodes were in an earlier layout, from which they move as little as possible.
+    /// The positions in an earlier layout. Nodes move from them as little as possible.
     pub former: BTreeMap<Uuid, [f64; 2]>,
 }
 
@@ -43,7 +43,7 @@ pub fn lay_out(graph: &mut Graph, positions: &Positions) {
     graph.bounds = Bounds { x: bounds.x, y: bounds.y, width: bounds.width, height: bounds.height };
 }
 
-/// Returns the diagram of a graph; shapes and connections have the order of nodes and edges.
+/// Returns the diagram of a graph. Shapes and connections have the order of nodes and edges.
 pub(in crate::topology) fn diagram(graph: &Graph, positions: &Positions) -> Diagram {
     let indices: BTreeMap<Uuid, usize> =
         graph.nodes.iter().enumerate().map(|(index, node)| (node.id, index)).collect();
@@ -101,7 +101,7 @@ fn leave_room_for_ports(graph: &Graph, diagram: &mut Diagram) {
     }
 }
 
-/// Returns the unscanned devices that only routers are connected to: they belong to the carrier, most likely.
+/// Returns the unscanned devices that only routers are connected to. Most likely, they belong to the carrier.
 fn outside(graph: &Graph) -> BTreeSet<Uuid> {
     let nodes: BTreeMap<Uuid, &Node> = graph.nodes.iter().map(|node| (node.id, node)).collect();
     let is_stranger = |node: &Node| node.kind == NodeKind::Stub && node.role == HostRole::Unknown;
@@ -117,7 +117,7 @@ fn outside(graph: &Graph) -> BTreeSet<Uuid> {
     outside
 }
 
-/// Returns the level of a node: what leads out of the network is on top, end devices are at the bottom.
+/// Returns the level of a node. Nodes that lead out of the network are on top, and end devices at the bottom.
 fn rank(view: TopologyView, node: &Node) -> Option<u8> {
     match (view, node.kind) {
         (TopologyView::L3, NodeKind::Subnet) => Some(4),

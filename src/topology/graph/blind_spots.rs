@@ -17,9 +17,9 @@ use crate::topology::links::{Confidence, CrowdedPort, End, Link, PortRef, Stub};
 pub struct BlindSpot {
     /// Why a scan is worthwhile.
     pub reason: BlindSpotReason,
-    /// The node that stands for the device, the segment, or the host that has the port.
+    /// The node that stands for the device, the segment, or the port's host.
     pub node_id: Uuid,
-    /// The host to scan, or the host that has the port; `None` for a device that is no host yet.
+    /// The host to scan, or the host that has the port. `None` for a device that is no host yet.
     pub host_id: Option<Uuid>,
     /// The name of the device or of the host that has the port.
     pub label: String,
@@ -29,7 +29,7 @@ pub struct BlindSpot {
     pub addresses: Vec<String>,
     /// The number of links or devices that the scan would explain.
     pub count: usize,
-    /// The worth of the scan, by which the list is sorted: at least 1, comparable within a list only.
+    /// The worth of the scan, by which the list is sorted. It is at least 1, and comparable within a list only.
     pub weight: usize,
 }
 
@@ -102,7 +102,8 @@ fn unknown_devices(context: &Context<'_>) -> Vec<BlindSpot> {
     context.input.stubs.iter().filter_map(spot).collect()
 }
 
-/// Returns a spot for each port behind which several devices are, unless an unmanaged switch explains them.
+/// Returns a spot for each port behind which there are several devices. Ports that an unmanaged switch explains are
+/// left out.
 fn crowded_ports(context: &Context<'_>) -> Vec<BlindSpot> {
     let unmanaged: BTreeSet<Uuid> =
         context.input.stubs.iter().filter(|stub| stub.is_unmanaged_switch).map(|stub| stub.id).collect();

@@ -20,7 +20,7 @@ pub(super) struct Context<'a> {
     pub(super) hidden_stale: usize,
 }
 
-/// A host with what the rest of the network says about it.
+/// A host, with facts that the rest of the network says about it.
 pub(super) struct HostFacts<'a> {
     pub(super) summary: &'a HostSummary,
     pub(super) role: HostRole,
@@ -72,7 +72,7 @@ impl HostFacts<'_> {
     }
 }
 
-/// Returns whether one of these tags is asked for; without tags asked for, everything is.
+/// Returns whether one of these tags is asked for. Without tags asked for, everything is.
 pub(super) fn has_tag(tags: &[Uuid], asked: &BTreeSet<Uuid>) -> bool {
     asked.is_empty() || tags.iter().any(|tag| asked.contains(tag))
 }
@@ -127,7 +127,7 @@ fn sightings(links: &[&Link]) -> BTreeMap<Uuid, Timestamp> {
     latest
 }
 
-/// A host that no report described was entered by a user, and is never stale.
+/// Returns whether a host is stale. A host that no report described was entered by a user, and is never stale.
 fn is_stale(summary: &HostSummary, sighting: Option<Timestamp>, before: Option<Timestamp>) -> bool {
     let (Some(seen), Some(before)) = (summary.last_seen_at, before) else { return false };
     sighting.map_or(seen, |sighting| seen.max(sighting)) < before

@@ -1,4 +1,4 @@
-//! A graph in the making.
+//! A graph under construction.
 
 use std::collections::{BTreeMap, BTreeSet};
 

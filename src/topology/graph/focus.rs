@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::draft::Draft;
 
-/// Keeps the nodes within a distance of the focus, and the containers that they are in.
+/// Keeps the nodes within a distance of the focus, and their containers.
 ///
 /// A container is next to what it contains.
 pub(super) fn focus(draft: &mut Draft, focus: Uuid, depth: u32) {

@@ -48,7 +48,8 @@ pub(super) fn fold(draft: &mut Draft, options: &GraphOptions) {
     }
 }
 
-/// Devices that connect others are drawn one by one, except in subnets, where they are members as all others.
+/// Returns whether a node may be folded into a group. Devices that connect others, access points excepted, are drawn
+/// one by one. In subnets, they are members like all others.
 const fn may_be_folded(node: &Node) -> bool {
     match node.kind {
         NodeKind::Host | NodeKind::Stub => {
@@ -61,7 +62,7 @@ const fn may_be_folded(node: &Node) -> bool {
     }
 }
 
-/// Returns the leaves to fold: those that tell least.
+/// Returns the leaves to fold. They are the least informative ones.
 fn select(draft: &Draft, mut leaves: Vec<Uuid>, shown: usize) -> Vec<Uuid> {
     leaves.sort_by_cached_key(|id| {
         let node = draft.nodes.get(id);
@@ -75,7 +76,7 @@ fn select(draft: &Draft, mut leaves: Vec<Uuid>, shown: usize) -> Vec<Uuid> {
     leaves.split_off(shown.min(leaves.len()))
 }
 
-/// Returns the place of a role among leaves: the more others depend on a device, the earlier it comes.
+/// Returns the place of a role among leaves. The more others depend on a device, the earlier it comes.
 const fn place(role: HostRole) -> u8 {
     match role {
         HostRole::Router | HostRole::Firewall | HostRole::Switch | HostRole::AccessPoint => 0,

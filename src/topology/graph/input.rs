@@ -7,7 +7,7 @@ use crate::discovery::report::Capability;
 use crate::model::{Subnet, Timestamp, TopologyView};
 use crate::topology::links::{Confidence, CrowdedPort, Link, LinkWarning, Segment, Stub};
 
-/// What a graph shows of a network.
+/// Options that select what a graph shows of a network.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct GraphOptions {
@@ -17,7 +17,7 @@ pub struct GraphOptions {
     pub focus: Option<Uuid>,
     /// The distance from the focus, in nodes, up to which nodes are drawn.
     pub depth: u32,
-    /// Shows only hosts with at least one of these tags, and what connects them; empty: all hosts.
+    /// Shows only hosts with at least one of these tags, and what connects them. Empty: all hosts.
     pub tag_ids: BTreeSet<Uuid>,
     /// Whether leaves beyond a number are drawn as one node.
     pub collapse: bool,
@@ -66,9 +66,9 @@ pub struct GraphInput<'a> {
     pub warnings: Vec<LinkWarning>,
     /// The ports behind which several devices were learned, but no switch is known.
     pub crowded_ports: Vec<CrowdedPort>,
-    /// What neighbors announce of hosts, by host.
+    /// The capabilities that neighbors announce of hosts, by host.
     pub capabilities: BTreeMap<Uuid, Vec<Capability>>,
-    /// What to show.
+    /// The options that select what to show.
     pub options: &'a GraphOptions,
     /// A value that changes whenever the network changes.
     pub revision: &'a str,

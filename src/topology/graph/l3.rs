@@ -19,7 +19,7 @@ struct Membership {
     address: IpAddr,
 }
 
-/// Returns subnets as containers of the hosts in them, with hosts in several subnets between these.
+/// Returns subnets as containers of the hosts in them. Hosts in several subnets are between these.
 pub(super) fn draft(context: &Context<'_>) -> Draft {
     let mut draft = Draft::default();
     let members = members(context);
@@ -100,7 +100,7 @@ fn is_drawn(subnet: &Subnet) -> bool {
         && (cidr.prefix_length() == 0 || is_reachable(cidr.first_address()))
 }
 
-/// Subnets by prefix, to find the longest that contains an address.
+/// Subnets by prefix, for finding the longest prefix that contains an address.
 struct Prefixes {
     by_cidr: BTreeMap<Cidr, Uuid>,
     /// The lengths that occur, the longest first.
@@ -122,7 +122,7 @@ impl Prefixes {
     }
 }
 
-/// Returns the link between the two hosts of a subnet that has room for two only.
+/// Returns the link between the two hosts of a subnet with room for two only.
 fn routed(subnet: &Subnet, memberships: &[Membership]) -> Option<Edge> {
     let length = subnet.cidr.prefix_length();
     let is_link = if subnet.cidr.first_address().is_ipv4() { length >= 30 } else { length == 127 };
@@ -142,7 +142,8 @@ fn routed(subnet: &Subnet, memberships: &[Membership]) -> Option<Edge> {
     Some(edge)
 }
 
-/// The name of a port is its address in this view, because engineers look for addresses at subnets.
+/// Returns the port of a host in a subnet. Its name in this view is its address, because engineers look for addresses
+/// at subnets.
 fn port(membership: &Membership) -> PortRef {
     PortRef { if_entry_id: None, name: membership.address.to_string() }
 }
@@ -160,7 +161,7 @@ fn subnet_node(subnet: &Subnet) -> Node {
     node
 }
 
-/// Shows the address in the subnet that contains the host, of several the first.
+/// Shows the address of the host in the subnet that contains it. Of several addresses, the first is shown.
 fn show_address(node: &mut Node, memberships: Option<&Vec<Membership>>, host: Uuid) {
     let membership = memberships.into_iter().flatten().find(|membership| membership.host == host);
     let address = membership.map(|membership| membership.address.to_string());

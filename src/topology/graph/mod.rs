@@ -1,4 +1,4 @@
-//! What a view shows: nodes, edges and containers.
+//! The content of a view: nodes, edges and containers.
 //!
 //! [`HostSummary::of`] digests hosts, [`build()`] selects what the view shows, and [`lay_out`] places it.
 //! [`blind_spots()`] ranks what to scan next.

@@ -19,7 +19,7 @@ pub struct Graph {
     pub view: TopologyView,
     /// Changes whenever the graph changes.
     pub revision: String,
-    /// When a report of the network was made last, whether it shows in the graph or not; `None`: there was none.
+    /// When a report of the network was made last; `None`: there was none. The report need not show in the graph.
     #[serde(default)]
     pub observed_at: Option<Timestamp>,
     /// The rectangle around all nodes and edges; zero without a layout.
@@ -53,11 +53,11 @@ pub struct Bounds {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Node {
-    /// The node's id: that of the host or the subnet, or one derived from what the node stands for.
+    /// The node's id. It is the id of the host or the subnet, or one derived from what the node stands for.
     pub id: Uuid,
     /// What the node stands for.
     pub kind: NodeKind,
-    /// The id of the host or the subnet; `None` for other nodes, absent in a share.
+    /// The id of the host or the subnet. `None` for other nodes, absent in a share.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schemars(skip_serializing_if = "Option::is_none"))]
     pub entity_id: Option<Uuid>,
@@ -65,10 +65,10 @@ pub struct Node {
     pub parent_id: Option<Uuid>,
     /// The name to show.
     pub label: String,
-    /// A second line: the address of a host or the prefix of a subnet, unless it is the label.
+    /// A second line: the address of a host or the prefix of a subnet. Absent if the label shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// What the label is made of, which decides what a share replaces.
+    /// The kind of the label's content. It decides what a share replaces.
     #[serde(skip)]
     pub(super) label_kind: TextKind,
     /// The role of a host.
@@ -86,13 +86,13 @@ pub struct Node {
     pub height: f64,
     /// Whether a user placed the node.
     pub pinned: bool,
-    /// The number of leaves that the node stands for; 0 for a node that stands for itself.
+    /// The number of leaves that the node stands for. 0 for a node that stands for itself.
     pub collapsed: u32,
     /// Whether recent scans do not show the host any more.
     pub stale: bool,
 }
 
-/// What a text of a graph is made of.
+/// The kind of content of a text in a graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum TextKind {
     /// A name of a host, an interface, a service, a subnet or a port.

@@ -6,13 +6,14 @@ use super::role::{self, RoleReason};
 use crate::inventory::Claim;
 use crate::model::{Host, HostRole, ServiceVirtualization, Timestamp};
 
-/// What the views show of a host: a digest that is much smaller than the host.
+/// The digest of a host that the views show. It is much smaller than the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HostSummary {
     /// The host's id.
     pub id: Uuid,
-    /// The first name that is not blank: the display name, `sysName`, the DNS name, or the name as a guest.
+    /// The first name that is not blank. The order is the display name, `sysName`, the DNS name, and the name as a
+    /// guest.
     pub name: Option<String>,
     /// All names of the host, the serial number excluded; each occurs once.
     pub names: Vec<String>,
@@ -20,9 +21,9 @@ pub struct HostSummary {
     pub serial_number: Option<String>,
     /// The role, as set by a user or as the host itself reveals it.
     pub role: HostRole,
-    /// What the role is derived from; `None` for an unknown role.
+    /// The evidence that the role is derived from; `None` for an unknown role.
     pub role_reason: Option<RoleReason>,
-    /// Whether most ports bridge or route: a switch or a router; `None` if that is unclear.
+    /// The role of a switch or a router, by whether most ports bridge or route. `None` if that is unclear.
     pub role_by_ports: Option<HostRole>,
     /// The ids of the host's tags.
     pub tags: Vec<Uuid>,
@@ -40,7 +41,7 @@ pub struct HostSummary {
     pub last_seen_at: Option<Timestamp>,
 }
 
-/// What the views show of an address.
+/// The digest of an address that the views show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InterfaceSummary {
@@ -52,7 +53,7 @@ pub struct InterfaceSummary {
     pub subnet_id: Option<Uuid>,
 }
 
-/// What the views show of a service.
+/// The digest of a service that the views show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServiceSummary {

@@ -1,6 +1,7 @@
 //! The extent of text without a font, and text that is shortened to an extent.
 
-/// Returns the width in pixels of text in a sans-serif font of this size, rounded up. Fonts differ by a few percent.
+/// Returns the width of text in a sans-serif font of this size. The width is in pixels, rounded up. Fonts differ by a
+/// few percent.
 pub(in crate::topology) fn width(text: &str, size: u32) -> u32 {
     let hundredths = text.chars().fold(0_u32, |sum, character| sum.saturating_add(advance(character)));
     hundredths.saturating_mul(size).div_ceil(100)
@@ -28,7 +29,7 @@ const fn advance(character: char) -> u32 {
     }
 }
 
-/// Returns text with at most this many characters, the last of which is `…` when some are left out.
+/// Returns text with at most this many characters. The last one is `…` when some are left out.
 pub(in crate::topology) fn shorten(text: &str, characters: usize) -> String {
     cut(text, |taken, _| taken > characters)
 }
@@ -36,14 +37,15 @@ pub(in crate::topology) fn shorten(text: &str, characters: usize) -> String {
 /// Largest number of characters in a picture. Marks have no width, so that the width alone does not limit them.
 const MAX_CHARACTERS: usize = 120;
 
-/// Returns text of at most this width, the last character of which is `…` when some are left out.
+/// Returns text of at most this width. The last character is `…` when some are left out.
 pub(in crate::topology) fn shorten_to_width(text: &str, size: u32, limit: u32) -> String {
     cut(text, |taken, hundredths| {
         taken > MAX_CHARACTERS || hundredths.saturating_mul(size).div_ceil(100) > limit
     })
 }
 
-/// Cuts text where it, `…` included, exceeds a limit of characters or hundredths of the font's size.
+/// Cuts text where it exceeds a limit, `…` included. The limit is one of characters or of hundredths of the font's
+/// size.
 fn cut(text: &str, exceeds: impl Fn(usize, u32) -> bool) -> String {
     const ELLIPSIS: char = '\u{2026}';
     let (mut end, mut taken, mut width) = (0, 0_usize, 0_u32);
@@ -76,7 +78,7 @@ const fn is_mark(character: char) -> bool {
     )
 }
 
-/// Digits to which numbers are filled up in keys for sorting.
+/// Number of digits to which numbers are padded in keys for sorting.
 const DIGITS: usize = 12;
 
 /// Returns a key by which texts are sorted as people expect: `sw-9` comes before `sw-10`.

@@ -29,7 +29,7 @@ pub(super) fn add_warnings(context: &Context<'_>, draft: &mut Draft) {
     draft.warn_count("more_warnings", more);
 }
 
-/// Returns the code and the parameters of a warning; `None` if it is about hosts that are not shown.
+/// Returns the code and the parameters of a warning. `None` if it is about hosts that are not shown.
 fn described(
     warning: &LinkWarning,
     context: &Context<'_>,

@@ -79,7 +79,8 @@ fn service_node(id: Uuid, name: &str, host: Uuid) -> Node {
     node
 }
 
-/// Connects a container with its platform where that runs on another host than the container is recorded on.
+/// Connects a container with its platform if that runs on another host. The container's own host is the one that it is
+/// recorded on.
 fn connect_platform(draft: &mut Draft, context: &Context<'_>, platform: Uuid, service: Uuid, host: Uuid) {
     let Some(owner) = context.service_hosts.get(&platform).filter(|owner| **owner != host) else { return };
     if let Some(facts) = context.hosts.get(owner) {

@@ -51,7 +51,7 @@ fn former_places(outline: &Outline) -> Table<Option<Point>> {
     (0..outline.len()).map(|shape| outline.pins.at(shape).or(outline.formers.at(shape))).collect()
 }
 
-/// Shifts an arrangement so that pinned shapes are near their pins, and contents of pinned containers with these.
+/// Shifts an arrangement so that pinned shapes are near their pins. Contents of pinned containers move with them.
 fn shifted_to_pins(outline: &Outline, fresh: &Table<Point>) -> Table<Option<Point>> {
     let offsets: Vec<Point> = (0..outline.len())
         .filter_map(|shape| outline.pins.at(shape).map(|pin| pin.minus(fresh.at(shape))))
@@ -174,7 +174,7 @@ impl Settling<'_> {
         Some(anchor.map_or(needed, |anchor| needed.union(anchor)))
     }
 
-    /// Moves the content of containers with these, and places what has no place yet with its container.
+    /// Moves the content of containers with them. Shapes that have no place yet are placed with their container.
     fn finish(mut self) -> Table<Rect> {
         for container in self.outline.containers_upward().into_iter().rev().flatten() {
             let corner = self.rects.at(container).unwrap_or_default().corner();

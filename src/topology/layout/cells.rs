@@ -14,7 +14,7 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// Creates a grid within these bounds, with cells of this size, or larger ones if they would be too many.
+    /// Creates a grid within these bounds, with cells of this size. The cells are larger if there would be too many.
     pub(super) fn new(bounds: Rect, wanted: Size) -> Self {
         let cell = Size::new(
             wanted.width.max(bounds.width / MOST_CELLS_A_SIDE).max(1.0),

@@ -5,11 +5,11 @@ use super::level::{GAP, Level};
 use super::table::Table;
 use super::{layered, mesh, packing};
 
-/// Up to this number of shapes a hierarchy of bad proportions is arranged as a mesh, which can be turned.
+/// Maximum number of shapes of a badly proportioned hierarchy that becomes a mesh. A mesh can be turned.
 const MOST_TURNED: usize = 400;
 /// Layers of a wide hierarchy may become farther from each other by this factor.
 const MOST_STRETCHED: f64 = 2.5;
-/// What is stretched is a little higher than it has to be, because heights of shapes stay the same.
+/// Extra factor for the height of a stretched hierarchy. It is needed because heights of shapes stay the same.
 const STRETCH: f64 = 1.2;
 const COMPONENT_GAP: f64 = 64.0;
 

@@ -9,13 +9,14 @@ use super::table::Table;
 /// The distance from the border of a container to its content.
 pub(super) const PADDING: f64 = 24.0;
 
-/// The work allowed to improve drawings, in comparisons of two lines: it takes less than 0.1 s.
+/// The work allowed to improve drawings, in comparisons of two lines. It takes less than 0.1 s.
 const BUDGET: usize = 4_000_000;
-/// The work allowed for a shape even if there are many shapes, and that for all shapes then.
+/// The work allowed for a shape even if there are many shapes.
 const LEAST_A_SHAPE: usize = 4_000;
+/// The most work allowed for all shapes if there are many.
 const LARGEST_BUDGET: usize = 60_000_000;
 
-/// Sizes of all shapes, containers included, and their corners relative to the content of their containers.
+/// Sizes and corners of all shapes, containers included. Corners are relative to the content of their containers.
 #[derive(Debug)]
 pub(super) struct Nested {
     pub(super) sizes: Table<Size>,
@@ -65,7 +66,7 @@ fn budget_a_shape(count: usize) -> usize {
     (BUDGET / count).min(BUDGET_A_SHAPE).max(LEAST_A_SHAPE.min(LARGEST_BUDGET / count))
 }
 
-/// Returns the connections between children of each container; the last list is that of the outermost level.
+/// Returns the connections between children of each container. The last list is for the outermost level.
 fn links_by_parent(outline: &Outline) -> Table<Vec<(usize, usize)>> {
     let mut links = Table::<Vec<(usize, usize)>>::new(outline.len() + 1);
     for (source, target) in outline.ends.iter().flatten() {

@@ -1,4 +1,4 @@
-//! What is to be arranged, and what comes of it.
+//! The input and the result of an arrangement.
 
 use uuid::Uuid;
 
@@ -23,13 +23,14 @@ pub struct Shape {
     pub id: Uuid,
     /// The index of the container in [`Diagram::shapes`]; `None` on the outermost level.
     pub parent: Option<usize>,
-    /// The extent in pixels, label included; between 1 and 10,000 in each direction, other values are replaced.
+    /// The extent in pixels, label included. It is between 1 and 10,000 in each direction; other values are replaced.
     pub size: Size,
-    /// The height of a container's title, in pixels; content is placed below. Without meaning for other shapes.
+    /// The height of a container's title, in pixels; content is placed below. It has no meaning for other shapes.
     pub header: f64,
-    /// The position among shapes of equal standing, smallest first: for example the position of the label in sorted order.
+    /// The position among shapes of equal standing, smallest first. An example is the position of the label in sorted
+    /// order.
     pub order: u32,
-    /// The width in pixels of the widest label near the ends of the shape's lines; 0 without labels.
+    /// The width in pixels of the widest label near the ends of lines. 0 without labels.
     ///
     /// Lines to leaves of the shape become so long that the labels have room.
     pub label_width: f64,
@@ -39,7 +40,7 @@ pub struct Shape {
     ///
     /// A pinned container takes its content along, and grows around content that is pinned outside of it.
     pub pin: Option<Point>,
-    /// The upper left corner in an earlier arrangement, from which the shape moves as little as possible.
+    /// The upper left corner in an earlier arrangement. The shape moves from it as little as possible.
     pub former: Option<Point>,
 }
 
@@ -72,13 +73,13 @@ pub struct Connection {
     pub target: usize,
 }
 
-/// Where everything in a diagram is.
+/// The places of everything in a diagram.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Arrangement {
     /// The place of each shape, in the order of [`Diagram::shapes`].
     pub shapes: Vec<Rect>,
-    /// The corners of each line, from the border of its source to the border of its target, in the order of
-    /// [`Diagram::connections`]; empty where an end does not exist.
+    /// The corners of each line, in the order of [`Diagram::connections`]. A line runs from the border of its source to
+    /// the border of its target. It is empty where an end does not exist.
     pub routes: Vec<Vec<Point>>,
     /// The smallest rectangle around all shapes and lines; zero for a diagram without shapes.
     pub bounds: Rect,

@@ -176,7 +176,7 @@ impl Rect {
         points.into_iter().map(|point| Self::spanning(point, point)).reduce(Self::union)
     }
 
-    /// Returns the part of a segment inside, as fractions of its length, or `None` if it stays outside.
+    /// Returns the part of a segment inside, as fractions of its length. `None` if it stays outside.
     pub(super) fn clip(self, from: Point, to: Point) -> Option<(f64, f64)> {
         let axes = [(from.x, to.x, self.x, self.right()), (from.y, to.y, self.y, self.bottom())];
         let (mut enter, mut leave) = (0.0_f64, 1.0_f64);

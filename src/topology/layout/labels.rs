@@ -46,7 +46,8 @@ pub(super) fn place(diagram: &Diagram, arrangement: &Arrangement, labels: &[Labe
         .collect()
 }
 
-/// Returns what labels must not cover: shapes that contain nothing, and the borders and titles of containers.
+/// Returns the rectangles that labels must not cover. They are shapes that contain nothing, and the borders and titles
+/// of containers.
 fn obstacles(diagram: &Diagram, arrangement: &Arrangement) -> Vec<Rect> {
     let outline = Outline::of(diagram);
     let mut obstacles = Vec::new();
@@ -99,8 +100,8 @@ fn pieces(arrangement: &Arrangement) -> (Space, Vec<Piece>) {
     (Space::holding(&rects), pieces)
 }
 
-/// Cuts a segment where its longer coordinate is a multiple of the length of pieces, so that lines which share their way
-/// share pieces.
+/// Cuts a segment into pieces. It is cut where its longer coordinate is a multiple of the length of pieces, so that
+/// lines which share their way share pieces.
 fn cut(from: Point, to: Point) -> impl Iterator<Item = (Point, Point)> {
     let along = to.minus(from);
     let is_wide = along.x.abs() > along.y.abs();
@@ -158,7 +159,7 @@ fn candidates(route: &[Point], label: &Label) -> impl Iterator<Item = Rect> {
     })
 }
 
-/// Returns the point at a distance from the start of a line, and the direction of the line there.
+/// Returns the point at a distance from the start of a line. Also returns the direction of the line there.
 fn along(points: &[Point], mut distance: f64) -> (Point, Point) {
     let mut last = (points.first().copied().unwrap_or_default(), Point::new(1.0, 0.0));
     for pair in points.windows(2) {

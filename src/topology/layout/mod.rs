@@ -1,8 +1,8 @@
 //! Positions of nodes and routes of edges.
 //!
-//! The module knows rectangles and lines only. A [`Diagram`] holds shapes, some of which contain others, and connections
-//! between them; [`arrange`] returns where each shape is and which way each line takes, and [`place_labels`] finds room for
-//! texts near the ends of lines.
+//! The module deals with rectangles and lines only. A [`Diagram`] holds shapes, some of which contain others, and
+//! connections between them; [`arrange`] returns where each shape is and which way each line takes, and
+//! [`place_labels`] finds room for texts near the ends of lines.
 //!
 //! An arrangement is a function of its diagram: it depends neither on time nor on threads, and its coordinates come from
 //! additions, multiplications, divisions and square roots alone, which are the same on every machine.
@@ -34,8 +34,8 @@ use self::table::Table;
 
 /// Places the shapes of a diagram and routes its connections.
 ///
-/// Any diagram is accepted: indexes out of range, containers that contain themselves, sizes and positions that are no numbers
-/// are put right or ignored. Coordinates are multiples of 1/64 within ±10^6.
+/// Any diagram is accepted. Indexes out of range, containers that contain themselves, and sizes and positions that are
+/// no numbers are corrected or ignored. Coordinates are multiples of 1/64 within ±10^6.
 #[must_use]
 pub fn arrange(diagram: &Diagram) -> Arrangement {
     let outline = Outline::of(diagram);

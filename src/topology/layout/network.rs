@@ -85,7 +85,8 @@ impl Network {
         Self::new(nodes.len(), links)
     }
 
-    /// Returns the number of edges on the shortest way from any of the sources to each node; `None` without a way.
+    /// Returns the number of edges from the nearest source to each node. `None` for a node without a way from any
+    /// source.
     pub(super) fn hops(&self, sources: &[usize]) -> Table<Option<usize>> {
         let mut hops = Table::<Option<usize>>::new(self.len());
         let mut waiting = VecDeque::new();

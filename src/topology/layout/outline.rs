@@ -1,4 +1,4 @@
-//! A diagram with its faults put right, in an order that does not depend on the caller's.
+//! A diagram with its faults corrected. Its order does not depend on the order of the caller's diagram.
 
 use super::diagram::{Diagram, Shape};
 use super::geometry::{LIMIT, Point, Size, rounded_up};
@@ -23,7 +23,7 @@ pub(super) struct Outline {
     /// The shapes in each container; the last list holds the outermost shapes.
     children: Table<Vec<usize>>,
     depths: Table<usize>,
-    /// The ends of each connection in the diagram; `None` where one of them does not exist.
+    /// The ends of each connection in the diagram. `None` where one of them does not exist.
     pub(super) ends: Vec<Option<(usize, usize)>>,
     /// The connections in the order of their ids.
     pub(super) connection_order: Vec<usize>,
@@ -126,7 +126,8 @@ impl Outline {
     }
 }
 
-/// Makes a shape whose containers never end an outermost one, and returns the depth of each shape.
+/// Breaks cycles of containers, and returns the depth of each shape. A shape whose containers never end becomes an
+/// outermost one.
 fn break_cycles(parents: &mut Table<Option<usize>>) -> Table<usize> {
     let count = parents.len();
     let mut depths = Table::<Option<usize>>::new(count);

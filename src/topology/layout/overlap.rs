@@ -8,13 +8,13 @@ use super::space::Space;
 use super::table::Table;
 
 const MOST_CANDIDATES: usize = 160;
-/// So that rounding never makes a neighbor at the right distance an obstacle.
+/// Tolerance for distances. It keeps rounding from making a neighbor at the right distance an obstacle.
 const TOLERANCE: f64 = 1.0 / 32.0;
 const PUSHES: usize = 40;
-/// One shape in this number may still be too near to another when the others stop pushing.
+/// One shape in this many may still be too near another when pushing stops.
 const FEW: usize = 200;
 
-/// Moves rectangles that overlap, or are nearer to each other than the gap, each as little as possible.
+/// Moves rectangles that overlap, or that are nearer to each other than the gap. Each moves as little as possible.
 ///
 /// Rectangles keep their place in the order of `order`: later ones give way to earlier ones. The first `fixed` of them never move.
 pub(super) fn separate(rects: &mut [Rect], order: &[usize], fixed: usize, gap: f64) {
@@ -30,7 +30,7 @@ pub(super) fn separate(rects: &mut [Rect], order: &[usize], fixed: usize, gap: f
     }
 }
 
-/// Returns the rectangle at the free place nearest to its own; right of `edge` everything is free.
+/// Returns the rectangle at the free place nearest to its own. Right of `edge`, everything is free.
 pub(super) fn nearest_free(space: &Space, rect: Rect, gap: f64, edge: f64) -> Rect {
     let origin = rect.corner();
     let mut candidates = BinaryHeap::from([Candidate { cost: 0.0, corner: origin }]);
@@ -131,7 +131,7 @@ pub(super) fn push_apart(rects: &mut [Rect], gap: f64) {
     }
 }
 
-/// Returns by how much the first of two rectangles moves: along the axis where less is missing.
+/// Returns by how much the first of two rectangles moves. It moves along the axis where less distance is missing.
 fn push(rect: Rect, other: Rect, first: bool, gap: f64) -> Point {
     let between = rect.center().minus(other.center());
     let missing_x = (rect.width + other.width) / 2.0 + gap - between.x.abs();

@@ -15,13 +15,13 @@ const HIGHEST: f64 = 0.5;
 /// The largest ratio of width to height.
 pub(super) const WIDEST: f64 = 2.5;
 
-/// Returns how far a ratio of width to height is from the desired one: 1 for the desired one, more for others.
+/// Returns how far a ratio of width to height is from the desired one. 1 for the desired one, more for others.
 pub(super) fn misproportion(size: Size) -> f64 {
     let ratio = size.width.max(1.0) / size.height.max(1.0) / ASPECT;
     ratio.max(1.0 / ratio)
 }
 
-/// Places rectangles in rows, the highest first, and returns their corners and the extent of all.
+/// Places rectangles in rows, the highest first. Returns their corners and the extent of all.
 pub(super) fn pack(sizes: &[Size], gap: f64) -> (Vec<Point>, Size) {
     let mut order: Vec<usize> = (0..sizes.len()).collect();
     let height = |index: &usize| sizes.get(*index).map_or(0.0, |size| size.height);

@@ -1,4 +1,4 @@
-//! Places for new shapes beside those that have one.
+//! Places for new shapes beside shapes that have a place.
 
 use super::geometry::{Point, Rect, Size};
 use super::level::GAP;
@@ -8,7 +8,7 @@ use super::overlap::{is_free, nearest_free};
 use super::space::Space;
 use super::table::Table;
 
-/// Siblings whose surroundings are searched for a place.
+/// Maximum number of siblings whose surroundings are searched for a place.
 const MOST_PEERS: usize = 48;
 
 /// Finds places for new shapes.

@@ -13,7 +13,7 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// Creates an empty space for rectangles like these; others are found as well, but less fast.
+    /// Creates an empty space for rectangles like these. Others are found as well, but less fast.
     pub(super) fn for_rects<'a>(rects: impl Iterator<Item = &'a Rect> + Clone) -> Self {
         // Rectangles that are moved apart need room around their first places.
         let area: f64 = rects.clone().map(|rect| rect.width * rect.height).sum();
@@ -44,7 +44,8 @@ impl Space {
         index
     }
 
-    /// Calls a function with each rectangle that overlaps this one, in no useful order and maybe repeatedly.
+    /// Calls a function with each rectangle that overlaps this one. The order is arbitrary, and a rectangle may be
+    /// visited repeatedly.
     ///
     /// It stops when the function returns `false`.
     pub(super) fn overlapping(&self, rect: Rect, mut visit: impl FnMut(usize, Rect) -> bool) {
@@ -56,7 +57,8 @@ impl Space {
         }
     }
 
-    /// Calls a function with each rectangle that a segment enters, maybe repeatedly, until it returns `false`.
+    /// Calls a function with each rectangle that a segment enters. A rectangle may be visited repeatedly. It stops when
+    /// the function returns `false`.
     pub(super) fn along(&self, from: Point, to: Point, mut visit: impl FnMut(usize, Rect) -> bool) {
         for index in self.cells.along(from, to).flat_map(|cell| self.contents.list(cell)) {
             let Some(rect) = self.rects.get(*index) else { continue };

@@ -1,6 +1,6 @@
-//! Lists that answer any index.
+//! Lists that accept any index.
 
-/// A list of fixed length; elements beyond its end have the default value and cannot be changed.
+/// A list of fixed length. Elements beyond its end have the default value and cannot be changed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table<T>(Vec<T>);
 

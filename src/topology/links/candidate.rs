@@ -73,12 +73,12 @@ impl Candidate {
     }
 }
 
-/// Where a candidate comes from: all that one source proposes is computed together.
+/// The source of a candidate. All candidates of one source are computed together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Source {
-    /// What two devices claim of each other, in the order of their keys.
+    /// The claims of two devices about each other. The devices are in the order of their keys.
     Pair(DeviceKey, DeviceKey),
-    /// What a host learned on one of its ports.
+    /// The addresses that a host learned on one of its ports.
     Access(Uuid, u32),
 }
 

@@ -11,13 +11,13 @@ use super::few::FewBy;
 use super::settle::{Settled, settle};
 use super::{End, Link, Segment, Stub};
 
-/// The candidates of a source, and what connects them with those of other sources.
+/// The candidates of a source, and their connections with candidates of other sources.
 #[derive(Clone, Debug)]
 struct Proposed {
     candidates: Vec<Candidate>,
     /// The ports that candidates are at, and their aggregates.
     ports: Vec<HostPort>,
-    /// The pairs of devices that candidates are between, where the source is not the pair itself.
+    /// The pairs of devices that candidates are between. The source is left out if it is such a pair itself.
     pairs: Vec<Source>,
     membership: Membership,
 }
@@ -27,7 +27,7 @@ struct Proposed {
 enum Membership {
     /// It has to be decided again.
     Unsettled,
-    /// The component is at its smallest source.
+    /// The component is stored at its smallest source.
     Of(Source),
     /// The source is the smallest of its component.
     Root(Component),
@@ -36,7 +36,7 @@ enum Membership {
 /// Sources whose candidates compete with each other, and what they result in.
 #[derive(Clone, Debug)]
 struct Component {
-    /// The sources beside the smallest.
+    /// The sources other than the smallest.
     others: Vec<Source>,
     links: Vec<Uuid>,
     segments: Vec<Uuid>,
@@ -61,7 +61,7 @@ pub(super) struct Components {
 #[derive(Debug, Default)]
 struct Outcome {
     links: Vec<(Uuid, Box<Link>)>,
-    /// The stubs with other links, some of them repeatedly.
+    /// The stubs whose links have changed, some of them repeatedly.
     stubs: Vec<Uuid>,
 }
 
@@ -80,8 +80,8 @@ impl Components {
         self.links_at.contains_key(&stub)
     }
 
-    /// Replaces the candidates of sources, and decides again wherever they compete. Returns the stubs with other links, some
-    /// of them repeatedly.
+    /// Replaces the candidates of sources, and decides again wherever they compete. Returns the stubs whose links have
+    /// changed, some of them repeatedly.
     pub(super) fn update(&mut self, changes: Vec<(Source, Vec<Candidate>)>, devices: &Devices) -> Vec<Uuid> {
         let mut outcome = Outcome::default();
         let is_first = self.proposed.is_empty();

@@ -1,4 +1,4 @@
-//! Which of the candidates for a port becomes a link.
+//! The decision between the candidates for a port.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,10 +45,10 @@ fn order(candidate: &Candidate) -> impl Iterator<Item = (Option<&HostPort>, &str
     candidate.claims.iter().map(|claim| (claim.at.as_ref(), &*claim.names))
 }
 
-/// Removes what two devices claim of an aggregate where they also claim links of its members.
+/// Removes claims about an aggregate where the same two devices claim links of its members.
 ///
-/// Many devices do not report which ports are members. Where neighbors name each other on physical ports, what spanning
-/// tree and forwarding databases tell of an aggregate between them is taken for these links as well.
+/// Many devices do not report which ports are members. Where neighbors name each other on physical ports, claims by
+/// spanning tree and forwarding databases about an aggregate between them are assumed to mean these links.
 fn ignore_aggregates(candidates: &mut Vec<&Candidate>, devices: &Devices) {
     if candidates.len() < 2 {
         return;
@@ -152,7 +152,7 @@ impl<'c> Proposal<'c> {
         at.map(|claim| claim.evidence.method)
     }
 
-    /// Returns whether both may be on a port at the same time, because several devices share it.
+    /// Returns whether both may be on a port at the same time. Several devices share such a port.
     fn shares(&self, other: &Self, port: &HostPort) -> bool {
         let is_inferred = |rule: Rule| matches!(rule, Rule::MutualFdb | Rule::SharedFdb);
         if is_inferred(self.rule) && is_inferred(other.rule) {
@@ -239,7 +239,7 @@ fn admit<'c>(
     standing.proposals.push(proposal);
 }
 
-/// Returns the links at the members of an aggregate, which win over all that is claimed of the aggregate itself.
+/// Returns the links at the members of an aggregate. They win over all that is claimed of the aggregate itself.
 fn members(
     port: &HostPort,
     occupants: &BTreeMap<HostPort, Vec<usize>>,

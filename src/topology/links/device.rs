@@ -1,4 +1,4 @@
-//! What the rules need of a host and its claims.
+//! The data of a host and its claims that the rules need.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub struct Device {
     /// Pairs of a bridge port's number and the place of the port, sorted.
     pub(super) bridge_ports: Box<[(i64, u32)]>,
     pub(super) sightings: Box<[Sighting]>,
-    /// Pairs of a learned address and the place of the only port that learned it, sorted.
+    /// Pairs of a learned address and the place of its port, sorted. The port is the only one that learned the address.
     pub(super) learned: Box<[(MacAddress, u32)]>,
     pub(super) learned_at: Option<Timestamp>,
     /// Whether the device has a forwarding database or a spanning tree.
@@ -177,7 +177,7 @@ impl<'c> Tables<'c> {
     }
 }
 
-/// Returns the ports of a host, with the aggregates that the host or its claim names.
+/// Returns the ports of a host with their aggregates. The aggregates are those that the host or its claim names.
 fn ports(host: &Host, by_value: &Ports, tables: &Tables<'_>) -> Box<[Port]> {
     let has_lag = host.if_entries.iter().any(|entry| entry.lag_id.is_some());
     let ids = host.if_entries.iter().map(|entry| entry.id).zip(0..).filter(|_| has_lag);
@@ -225,7 +225,7 @@ fn bridge_ports(ports: &Ports, tables: &Tables<'_>) -> Box<[(i64, u32)]> {
     numbers.into_iter().collect()
 }
 
-/// Returns the addresses that were learned on one port only, and that belong to other devices.
+/// Returns the addresses that were learned on one port only. They belong to other devices.
 ///
 /// Members of an aggregate count as the aggregate.
 fn learned(

@@ -1,4 +1,4 @@
-//! All devices of a network, by what identifies them, and by what they name.
+//! All devices of a network, by their own identities and the identities that they name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ pub(super) struct Devices {
     holders: FewBy<Key, Uuid>,
     /// The hosts that have a MAC address.
     owners: FewBy<MacAddress, Uuid>,
-    /// The hosts by their own ids and those of their ports; `None` as long as no device names one by its id.
+    /// The hosts by their own ids and the ids of their ports. `None` as long as no device names one by its id.
     records: Option<FewBy<Uuid, Uuid>>,
     /// The hosts that name an identity.
     namers: FewBy<Key, Uuid>,

@@ -74,7 +74,7 @@ pub(super) fn hubs<'c>(standing: &mut Standing<'c>, devices: &Devices) -> Vec<Hu
     by_root.into_iter().filter_map(|(root, proposals)| hub(&root, &proposals, &shared, devices)).collect()
 }
 
-/// Ports on the same hub, each with another one of its hub that is smaller.
+/// Ports, each with a smaller port of the same hub.
 #[derive(Default)]
 struct Groups(BTreeMap<HostPort, HostPort>);
 
@@ -131,7 +131,7 @@ fn hub<'c>(
     Some(Hub { end: End::Segment { id }, segment: Some(segment), stub: None, members })
 }
 
-/// Joins the member of a device without a port with the only one of that device that has a port.
+/// Joins a device's member without a port with its only member that has one.
 fn join_unknown_ports(members: &mut BTreeMap<Spot, Member<'_>>) {
     let unknown: Vec<DeviceKey> =
         members.keys().filter(|spot| spot.port.is_none()).map(|spot| spot.device).collect();

@@ -8,7 +8,8 @@ use crate::model::MacAddress;
 /// The longest term of an identity.
 const LENGTH: usize = 17;
 
-/// First byte of an IPv4 address, which is shorter than the other terms, so that no IPv6 address equals it.
+/// First byte of an IPv4 address. The address is shorter than the other terms, and this byte keeps any IPv6 address
+/// from being equal to it.
 const IPV4: u8 = 0x14;
 
 /// First byte of the term of a MAC address.

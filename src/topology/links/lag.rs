@@ -57,7 +57,7 @@ fn half_known(groups: &BTreeMap<Group, Vec<Proposal<'_>>>) -> Vec<Group> {
     groups.keys().filter(is_half).cloned().collect()
 }
 
-/// Returns the only group that has the aggregate of a group, and another one at the other end.
+/// Returns the only group that completes a group. It has the group's aggregate, and another one at the other end.
 fn whole(groups: &BTreeMap<Group, Vec<Proposal<'_>>>, half: &Group) -> Option<Group> {
     let is_whole = |group: &&Group| {
         let mut ends = group.1.iter().zip(&half.1);

@@ -1,4 +1,4 @@
-//! What a link consists of.
+//! Links and their parts.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -57,7 +57,7 @@ pub enum End {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct PortRef {
-    /// The id of the interface entry; `None` for a port that is known by name only.
+    /// The id of the interface entry. `None` for a port that is known by name only.
     pub if_entry_id: Option<Uuid>,
     /// The port's name, as short as the device gives it.
     pub name: String,

@@ -62,7 +62,7 @@ pub struct Links {
     stubs: BTreeMap<Uuid, Box<Stub>>,
 }
 
-/// What has to be computed again.
+/// The parts that must be computed again.
 #[derive(Debug, Default)]
 struct Dirty {
     /// Hosts that were set or removed.
@@ -171,7 +171,7 @@ impl Links {
         warning::warnings(&self.devices, &self.seen)
     }
 
-    /// Returns the ports behind which several devices were learned but no switch is known, by host.
+    /// Returns the crowded ports, by host. Several devices were learned behind such a port, but no switch is known.
     pub fn crowded_ports(&self) -> impl Iterator<Item = CrowdedPort> {
         warning::crowded_ports(&self.devices, &self.views)
     }
@@ -264,7 +264,7 @@ impl Links {
         }
     }
 
-    /// Reads the forwarding databases again, and finds out which bridges are adjacent and which ports lead to hosts.
+    /// Reads the forwarding databases again. Finds out which bridges are adjacent and which ports lead to hosts.
     fn update_views(&mut self, dirty: &mut Dirty) {
         let mut changed = BTreeSet::new();
         for host in &dirty.views {

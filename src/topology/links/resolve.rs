@@ -90,12 +90,14 @@ fn remote_port(remote: &Device, sighting: &Sighting) -> Option<PortKey> {
     place.and_then(|place| u32::try_from(place).ok()).map(PortKey::Known)
 }
 
-/// The sighting of a device that is no host: its place, the sighting, the identities, and whether several hosts have them.
+/// The sighting of a device that is no host. The fields are its place, the sighting, the identities, and whether
+/// several hosts have them.
 type Unknown<'d> = (usize, &'d Sighting, &'d Named<Key>, bool);
 
 /// Turns sightings of unknown devices into stubs.
 ///
-/// LLDP, CDP and the spanning tree often name one device differently: on one port, those that share an identity are one.
+/// LLDP, CDP and the spanning tree often name one device differently. On one port, sightings that share an identity are
+/// one device.
 fn by_stubs(device: &Device, unknown: &[Unknown<'_>]) -> Vec<Seen> {
     let mut sorted: Vec<&Unknown<'_>> = unknown.iter().collect();
     sorted.sort_by_key(|(place, sighting, ..)| (sighting.port.as_ref(), sighting.method, *place));

@@ -1,4 +1,4 @@
-//! From candidates that compete with each other to links.
+//! Conversion of candidates that compete with each other to links.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::model::derived_id;
 
-/// What candidates that compete with each other result in.
+/// The result of candidates that compete with each other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Settled {
     pub(super) links: Vec<Link>,

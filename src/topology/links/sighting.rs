@@ -1,4 +1,5 @@
-//! The neighbors that a device names: by LLDP, CDP and the spanning tree, and as stored with its interface entries.
+//! The neighbors that a device names. It names them by LLDP, CDP and the spanning tree, or they are stored with its
+//! interface entries.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ pub(super) struct Sighting {
     pub(super) last_seen: Option<Timestamp>,
 }
 
-/// What identifies the neighbor.
+/// The identities or the record id of the neighbor.
 #[derive(Clone, Debug)]
 pub(super) enum Names {
     Device(Named<Key>),
@@ -46,7 +47,7 @@ impl Names {
     }
 }
 
-/// What identifies the neighbor's port.
+/// The neighbor's port, as the sighting identifies it.
 #[derive(Clone, Debug)]
 pub(super) enum RemotePort {
     Unknown,
@@ -62,7 +63,7 @@ pub(super) enum RemotePort {
     },
 }
 
-/// What a stub for the neighbor shows.
+/// The data that a stub for the neighbor shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct About {
     /// The neighbor's name, or else what it announces instead.
@@ -72,7 +73,7 @@ pub(super) struct About {
     pub(super) addresses: Box<[String]>,
 }
 
-/// Returns the neighbors that a host names, those of each port beside each other.
+/// Returns the neighbors that a host names, grouped by port.
 pub(super) fn sightings(
     host: &Host,
     claims: &[Claim],
@@ -120,7 +121,7 @@ struct Reader<'h> {
 }
 
 impl Reader<'_> {
-    /// Returns the port on which a row was seen: the only one of a host that has one.
+    /// Returns the port on which a row was seen. On a host with a single port, the row was seen on that port.
     fn own_port(&self, if_index: Option<i64>, name: Option<&str>) -> Option<PortKey> {
         let place = self.ports.local(if_index, name).or((self.host.if_entries.len() == 1).then_some(0));
         let known = place.and_then(|place| u32::try_from(place).ok()).map(PortKey::Known);

@@ -1,4 +1,4 @@
-//! What makes links uncertain, and where scans would show more.
+//! Reasons for which links are uncertain, and ports where scans would show more.
 
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ pub(super) fn warnings(devices: &Devices, seen: &BTreeMap<Uuid, Vec<Seen>>) -> V
     warnings
 }
 
-/// Returns the warning about the chassis id of a device, for the first of the hosts that have it.
+/// Returns the warning about the chassis id of a device. Only the first of the hosts that have the id gets it.
 fn duplicate(device: &Device, devices: &Devices) -> Option<LinkWarning> {
     let host_ids: Vec<Uuid> = devices.holders(device.chassis_key?).collect();
     let is_first = host_ids.len() > 1 && host_ids.first() == Some(&device.id);

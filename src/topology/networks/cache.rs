@@ -11,11 +11,11 @@ const MAX_NETWORKS: usize = 64;
 /// Maximum number of hosts of all networks in memory, unless one network alone has more.
 const MAX_HOSTS: usize = 100_000;
 
-/// Maximum number of bytes of the records that the networks in memory were made from, unless one network alone has more. What
-/// is kept of them is smaller.
+/// Maximum size of the records that the networks in memory were made from, in bytes. One network alone may have more.
+/// The data that is kept of the records is smaller.
 const MAX_BYTES: usize = 512 * 1024 * 1024;
 
-/// How much memory the state of a network takes, at most.
+/// Upper bound of the memory that the state of a network takes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Size {
     pub(super) hosts: usize,
@@ -23,7 +23,7 @@ pub(super) struct Size {
     pub(super) bytes: usize,
 }
 
-/// The state of a network; `None` while it was never read, or was dropped in the middle of a change.
+/// The state of a network. `None` while it was never read, or was dropped in the middle of a change.
 pub(super) type Slot = Arc<tokio::sync::Mutex<Option<NetworkState>>>;
 
 /// The networks that were used last.
@@ -60,7 +60,7 @@ impl Cache {
         slot
     }
 
-    /// Notes how large a network is.
+    /// Records the size of a network.
     pub(super) fn note_size(&self, organization: Uuid, network: Uuid, size: Size) {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = entries.by_network.get_mut(&(organization, network)) {

@@ -23,8 +23,8 @@ const LARGE: usize = 500;
 
 /// The topologies of the networks of an inventory.
 ///
-/// What a topology needs of the hosts is kept in memory, for the networks that were used last; a changed host changes only its
-/// neighborhood. Clones share this memory.
+/// The data of hosts that a topology needs is kept in memory for the networks that were used last. A changed host
+/// changes only its neighborhood. Clones share this memory.
 ///
 /// ```
 /// use toposcope::access::{Caller, Scope};
@@ -134,7 +134,8 @@ impl Topologies {
         self.with_network(caller.organization_id(), network, find).await
     }
 
-    /// Draws the graph of a network whose access was checked, and returns the result of `finish` for it.
+    /// Draws the graph of a network and returns the result of `finish` for it. Access to the network must have been
+    /// checked.
     ///
     /// All of it is one piece of work, so that of many requests only one has its graph in memory.
     pub(crate) async fn drawn<T: Send + 'static>(
@@ -166,7 +167,7 @@ impl Topologies {
 
     /// Calls a function with the present state of a network, on a blocking thread.
     ///
-    /// Work on a large network does not delay that on small ones, nor any other work of the inventory.
+    /// Work on a large network does not delay work on small ones, nor any other work of the inventory.
     async fn with_network<T: Send + 'static>(
         &self,
         organization: Uuid,

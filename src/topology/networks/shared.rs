@@ -7,7 +7,7 @@ use crate::model::Redaction;
 use crate::topology::graph::{Graph, GraphOptions, Positions, Redactor, SensitiveValues, build, lay_out};
 
 impl Topologies {
-    /// Draws the graph of a share, with positions, and returns the result of `finish` for it.
+    /// Draws the graph of a share and returns the result of `finish` for it. The graph has positions.
     ///
     /// All ids are made under the share's secret, and what the share conceals is replaced before anything depends on it.
     pub(crate) async fn shared<T: Send + 'static>(

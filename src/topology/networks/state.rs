@@ -7,10 +7,11 @@ use crate::model::{Host, LinkEnd, Subnet, TopologyLink};
 use crate::topology::graph::{GraphInput, GraphOptions, HostSummary};
 use crate::topology::links::{Device, Links, ManualEnd, ManualLink};
 
-/// The time after which a host that the reports of its network lack is stale, in microseconds: 7 days.
+/// The time in microseconds after which an unreported host is stale: 7 days. A host is unreported if the reports of its
+/// network lack it.
 const STALE_AFTER_MICROS: i64 = 7 * 24 * 60 * 60 * 1_000_000;
 
-/// What the topology of a network needs of its records.
+/// The data of a network's records that its topology needs.
 #[derive(Debug, Default)]
 pub(super) struct NetworkState {
     pub(super) known: KnownNetwork,
@@ -22,7 +23,7 @@ pub(super) struct NetworkState {
     subnets: Vec<Subnet>,
 }
 
-/// What is kept of a host.
+/// The data that is kept of a host.
 pub(super) struct HostDigest {
     device: Device,
     summary: HostSummary,

@@ -72,7 +72,8 @@ fn nodes(out: &mut String, scene: &Scene<'_>, contents: &BTreeMap<Option<Uuid>, 
     }
 }
 
-/// Returns the attribute for `neato -n`, which keeps positions: the middle of the node in points, with y upwards.
+/// Returns the attribute for `neato -n`, which keeps positions. The position is the middle of the node in points, with
+/// y upwards.
 fn position(node: &Node) -> String {
     let x = sane(node.x) + sane(node.width) / 2.0;
     let y = sane(node.y) + sane(node.height) / 2.0;

@@ -30,7 +30,8 @@ pub(super) fn write(picture: &Picture<'_>) -> String {
     out
 }
 
-/// Writes nodes, and those of containers within these. A stack takes the place of recursion, whose depth the input would set.
+/// Writes nodes, and the nodes that containers among them contain. A stack replaces recursion, because the input would
+/// determine the depth.
 fn nodes(
     out: &mut String,
     scene: &Scene<'_>,
@@ -63,7 +64,7 @@ fn indent(depth: usize) -> String {
     "    ".repeat(depth)
 }
 
-/// Returns a short name for each node: the beginning of its id, or all of it where two begin alike.
+/// Returns a short name for each node. It is the beginning of the node's id, or all of it where two begin alike.
 fn names(scene: &Scene<'_>) -> BTreeMap<Uuid, String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let short = |id: Uuid| id.simple().to_string().chars().take(8).collect::<String>();

@@ -3,7 +3,7 @@
 /// Largest absolute value of a coordinate.
 const LARGEST: f64 = 10_000_000.0;
 
-/// Returns a coordinate with at most two decimals and without needless digits; 0 for what is no number.
+/// Returns a coordinate with at most two decimals and without needless digits. 0 for a value that is no number.
 pub(super) fn number(value: f64) -> String {
     let rounded = (sane(value) * 100.0).round() / 100.0;
     // Adding zero turns a negative zero into a positive one.
@@ -26,7 +26,7 @@ pub(super) fn speed(bits_per_second: u64) -> String {
     }
 }
 
-/// Returns the width of a line in quarters of a pixel: it grows with the logarithm of the speed.
+/// Returns the width of a line in quarters of a pixel. It grows with the logarithm of the speed.
 pub(super) const fn line_width(bits_per_second: Option<u64>) -> u32 {
     match bits_per_second {
         None | Some(0) => 6,

@@ -1,4 +1,4 @@
-//! A graph with what all writers ask of it.
+//! A graph with the look-ups that all writers need.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +49,7 @@ impl<'a> Scene<'a> {
         self.degrees.get(&id).is_none_or(|degree| *degree < 2)
     }
 
-    /// Returns the container of a node if it comes before the node, as it does in graphs of this crate.
+    /// Returns the container of a node if it comes before the node. In graphs of this crate, it does.
     pub(super) fn parent(&self, node: &Node, written: &BTreeSet<Uuid>) -> Option<&'a Node> {
         node.parent_id.filter(|parent| written.contains(parent)).and_then(|parent| self.node(parent))
     }

@@ -1,4 +1,4 @@
-//! What the values of a graph are called in pictures.
+//! The names of a graph's values in pictures.
 
 use crate::model::{HostRole, TopologyView};
 use crate::topology::graph::{Edge, EdgeKind, NodeKind};
@@ -80,7 +80,7 @@ pub(super) const fn confidence(confidence: Confidence) -> &'static str {
     }
 }
 
-/// Returns the speed of an edge, with the number of links of an aggregation group; `None` when there is nothing to say.
+/// Returns the speed of an edge, with the number of links of an aggregation group. `None` when there is nothing to say.
 pub(super) fn capacity(edge: &Edge) -> Option<String> {
     let members = u64::try_from(edge.members.len()).unwrap_or(u64::MAX);
     let known = edge.speed_bps.filter(|speed| *speed > 0);

@@ -17,7 +17,7 @@ enum Credential {
 }
 
 impl Access {
-    /// The expected 401 or 403 for a caller, as its code; `None` if the endpoint admits the caller.
+    /// Returns the expected code of the 401 or 403 for a caller. Returns `None` if the endpoint admits the caller.
     fn refusal(self, credential: Credential) -> Option<&'static str> {
         let (needed, is_in_person) = match self {
             Self::Anyone => return None,
@@ -43,7 +43,7 @@ impl Access {
     }
 }
 
-/// The requests name unknown records and have no fields, so that none of them changes anything.
+/// The requests change nothing, because they name unknown records and have no fields.
 #[test]
 fn every_endpoint_admits_the_callers_that_the_contract_names() {
     run_with(Populated::new, async |fixture| {

@@ -56,7 +56,7 @@ fn key_consists_of_prefix_random_text_and_checksum() {
     });
 }
 
-/// Returns whether any of the texts appears in the writes, in a body or in facets.
+/// Returns whether a body or the facets of a write contain one of the texts.
 fn holds(writes: &[Write], texts: &[&str]) -> bool {
     let is_in = |bytes: &[u8]| {
         let windows = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
@@ -167,7 +167,7 @@ fn last_used_is_accurate_to_a_minute() {
     });
 }
 
-/// Every read of a key shows its use, also the answer to an update; a use does not change the key itself.
+/// Every read of a key and the answer to an update show its last use. A use does not change the key itself.
 #[test]
 fn last_used_is_shown_and_does_not_change_updated_at() {
     run_with(Populated::new, async |fixture| {
@@ -223,7 +223,7 @@ fn last_used_is_written_once_a_minute_beside_the_key() {
     });
 }
 
-/// Other servers on the same store, and the one before a restart, have written it as well.
+/// Servers on the same store see each other's writes, also after a restart.
 #[test]
 fn servers_on_one_store_write_last_used_once_a_minute_in_all() {
     run_with(Populated::new, async |fixture| {

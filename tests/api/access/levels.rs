@@ -1,4 +1,4 @@
-//! What callers may do and see, by level, by networks and by organization.
+//! Permissions and visible records of callers, by level, by networks and by organization.
 
 use Endpoint::{CreateDaemonKey, DeleteKey, List, Referral, UpdateKey, UpdatePort};
 use http::Request;
@@ -40,7 +40,7 @@ impl Endpoint {
         }
     }
 
-    /// The expected answer for a level: `None` for a success, otherwise the code of the 403.
+    /// Returns the expected code of the 403 for a level. Returns `None` for a success.
     fn refusal(self, level: Permission, is_in_person: bool) -> Option<&'static str> {
         match self {
             List => None,
@@ -123,7 +123,7 @@ fn daemon_keys_and_anonymous_requests_are_refused_everywhere() {
     });
 }
 
-/// The hosts of a fixture: 1 and 2 are in the office, 3 in the lab, 4 in the vault.
+/// Hosts 1 and 2 are in the office, 3 in the lab. Host 4 is in the vault.
 #[test]
 fn owners_and_admins_see_all_networks_and_others_those_granted() {
     run_with(Populated::new, async |fixture| {

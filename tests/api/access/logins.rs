@@ -260,7 +260,7 @@ fn failed_logins_are_counted_per_normalized_address() {
     });
 }
 
-/// Only logins are refused: sessions and keys keep working, and requests that are not attempts do not count.
+/// Only logins are refused. Sessions and keys keep working, and requests that are not attempts do not count.
 #[test]
 fn login_limit_affects_neither_sessions_nor_keys() {
     run_with(Populated::on_one_instance, async |fixture| {

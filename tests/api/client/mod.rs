@@ -1,4 +1,4 @@
-//! The typed client, over the API in process and over services that stand for other servers.
+//! The typed client, over the API in process and over substitutes for other servers.
 
 mod collections;
 #[cfg(feature = "discovery")]
@@ -48,7 +48,7 @@ async fn create_tags(fixture: &Fixture, count: usize) -> Vec<String> {
 
 type Canned = Response<Full<Bytes>>;
 
-/// Returns a client of a service that answers each request by this function.
+/// Returns a client of a service that answers each request with this function.
 fn answered_by(
     answer: impl Fn(Request<RequestBody>) -> Canned + Clone + Send + Sync + 'static,
 ) -> Client<impl HttpService> {

@@ -1,4 +1,4 @@
-//! The requests of operations that change a server in ways of their own, as they are sent.
+//! The requests that the client sends for operations beyond reads and writes of records.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};

@@ -9,7 +9,7 @@ use toposcope::wire::{Failure, Success};
 use super::asked::{Asked, Form, SVG};
 use super::{Reply, VERSION};
 
-/// Every error code with its status and the keys of its params, as the contract lists them.
+/// The error codes with their statuses and the keys of their params, from the contract.
 pub(crate) const CODES: [(u16, &str, &[&str]); 36 + cfg!(feature = "topology") as usize] = [
     (400, "validation_required", &["field"]),
     (400, "validation_empty", &["field"]),
@@ -142,7 +142,7 @@ fn check_headers(asked: &Asked, reply: &Reply, is_limited: bool) {
     }
 }
 
-/// Returns the headers that pictures, files and pages have beside the others.
+/// Returns the additional headers of pictures, files and pages.
 fn headers_of_topologies(asked: &Asked, status: u16) -> BTreeSet<&'static str> {
     let form = asked.form(status);
     let is_success = status == 200 || status == 304;
@@ -204,7 +204,8 @@ fn check_allowance(reply: &Reply, limit: RateLimit) {
     let missing = burst - remaining;
     assert!(reset <= (missing * 60).div_ceil(minute), "{remaining} remain, full in {reset} s");
     assert!(reset >= ((missing - 1) * 60).div_ceil(minute).max(1), "{remaining} remain, full in {reset} s");
-    // The limits on lists without a limit, streams, imports and drawings have the same code, independently of the bucket.
+    // The limits on lists without a limit, streams, imports and drawings have the same code, independently of the
+    // bucket.
     let is_other_limit = reply.json["error"].as_str().is_some_and(|error| {
         let others =
             ["Too many lists without a limit", "Too many streams", "Too many reports", "Too many topologies"];

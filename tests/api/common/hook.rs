@@ -69,7 +69,7 @@ impl Intercept for InProgress {
     }
 }
 
-/// A hook that records the operations of a store, and delays or fails them on demand.
+/// A hook that records, delays and fails the operations of a store.
 #[derive(Debug)]
 pub(crate) struct Hook {
     seen: Mutex<Seen>,
@@ -91,7 +91,7 @@ struct Seen {
 /// An operation, without the ids in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Recorded {
-    /// The method and the kinds of records that it is about, such as `get host, network`.
+    /// The method and the kinds of its records, such as `get host, network`.
     pub(crate) call: String,
     /// The records that were returned.
     pub(crate) records: Vec<Key>,
@@ -105,7 +105,7 @@ pub(crate) enum Fault {
     Commit(Name, fn(Key) -> StoreError),
     /// Fails every operation from the one with this number on.
     From(usize, fn() -> StoreError),
-    /// Replaces the bodies that every operation from the one with this number on reads by key.
+    /// Replaces the bodies that operations read by key, from the operation with this number on.
     Body(usize, &'static [u8]),
     /// Fails every list.
     List(fn() -> StoreError),
@@ -122,7 +122,7 @@ impl Hook {
         Arc::new(Self { seen, fault, has_revision, yields, open: Semaphore::new(1) })
     }
 
-    /// Returns a hook that yields to other tasks around each operation, as a store behind a network would.
+    /// Returns a hook that yields to other tasks around each operation. A store behind a network would do the same.
     pub(crate) fn yielding() -> Arc<Self> {
         let hook = Self::new();
         hook.yields.store(true, Ordering::SeqCst);
@@ -169,7 +169,7 @@ impl Hook {
         }
     }
 
-    /// Records an operation, and returns its place among those not taken yet and the fault to apply.
+    /// Records an operation. Returns its place among the operations not taken yet, and the fault to apply.
     fn record(&self, operation: &Operation) -> (usize, Fault) {
         let fault = *self.fault.lock().unwrap();
         let mut seen = self.seen.lock().unwrap();

@@ -1,4 +1,6 @@
-//! Shared fixtures: a [`Fixture`] of organizations and their records, and a [`Server`] that checks its answers.
+//! Shared fixtures for tests of the API.
+//!
+//! A [`Fixture`] has organizations and their records, and a [`Server`] checks its answers.
 
 mod asked;
 mod check;

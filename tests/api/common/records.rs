@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::{ELSEWHERE, Fixture, LAB, OFFICE, VAULT, key_for, send_json, with_key, with_session};
 
-/// Returns the time this many seconds after the start of a world; negative values are before it.
+/// Returns the time this many seconds after the present of a new fixture. Negative values are before it.
 pub(crate) fn at(seconds: i64) -> Timestamp {
     "2026-08-14T12:00:00Z".parse::<Timestamp>().unwrap().plus_micros(seconds * 1_000_000)
 }
@@ -106,7 +106,7 @@ pub(crate) const BOUND_PORT: Uuid = Uuid::from_u128(0x12);
 pub(crate) const NEIGHBOUR: Uuid = Uuid::from_u128(2);
 /// A host of the lab, without ports.
 pub(crate) const LAB_HOST: Uuid = Uuid::from_u128(3);
-/// A host of the vault, which the member of the [`Populated`] was not granted, and its port 443/Tcp.
+/// A host of the vault and its port 443/Tcp. The member of the [`Populated`] fixture has no access to them.
 pub(crate) const VAULT_HOST: Uuid = Uuid::from_u128(4);
 pub(crate) const VAULT_PORT: Uuid = Uuid::from_u128(0x41);
 /// A host of the other organization, and its port 443/Tcp.
@@ -122,7 +122,8 @@ pub(crate) const LOG_OUT: &str = "/api/auth/logout";
 pub(crate) const LEVELS: [Permission; 4] =
     [Permission::Viewer, Permission::Member, Permission::Admin, Permission::Owner];
 
-/// A [`Fixture`] with hosts, a share, and a Member granted the office and the lab, with a session and an API key.
+/// A [`Fixture`] with hosts, a share, and a Member with session and API key. The Member has access to the office and
+/// the lab.
 pub(crate) struct Populated {
     fixture: Fixture,
     pub(crate) member: User,
@@ -192,37 +193,37 @@ impl Populated {
         with_session(request, &self.session)
     }
 
-    /// By the member's key.
+    /// Returns an update of a port with the member's key.
     pub(crate) fn put_port(&self, id: impl ToString, body: &Value) -> Request<String> {
         self.by_key(put_port(id, body))
     }
 
-    /// By the member's key.
+    /// Returns the creation of a daemon key with the member's key.
     pub(crate) fn create_daemon_key(&self, body: &Value) -> Request<String> {
         self.by_key(send_json("POST", DAEMON_KEYS, body))
     }
 
-    /// By the member's session.
+    /// Returns an update of a key with the member's session.
     pub(crate) fn put_key(&self, id: impl ToString, body: &Value) -> Request<String> {
         self.by_session(put_key(id, body))
     }
 
-    /// Updates the member's key by the member's session.
+    /// Returns an update of the member's key with the member's session.
     pub(crate) fn put_own_key(&self, body: &Value) -> Request<String> {
         self.put_key(self.member_key_id, body)
     }
 
-    /// By the member's session.
+    /// Returns the submission of a referral with the member's session.
     pub(crate) fn submit_referral(&self, body: &Value) -> Request<String> {
         self.by_session(send_json("POST", REFERRAL, body))
     }
 
-    /// A valid referral by the member's session.
+    /// Returns a valid referral with the member's session.
     pub(crate) fn refer(&self) -> Request<String> {
         self.submit_referral(&json!({"referral_source": "reddit"}))
     }
 
-    /// The minimal update of the member's key.
+    /// Returns the minimal body of an update of the member's key.
     pub(crate) fn key_body(&self) -> Value {
         json!({
             "name": "a key",

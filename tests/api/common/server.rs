@@ -220,7 +220,7 @@ pub(crate) fn log_in(email: &str, password: &str) -> Request<String> {
     send_json("POST", "/api/auth/login", &json!({"email": email, "password": password}))
 }
 
-/// Reads what a stream begins with, and then closes it.
+/// Reads the first frame of a stream, and then closes it.
 async fn first_frame(mut body: ResponseBody) -> (Vec<u8>, Vec<usize>) {
     assert_eq!(body.size_hint().exact(), body.is_end_stream().then_some(0));
     let frame = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
@@ -230,7 +230,8 @@ async fn first_frame(mut body: ResponseBody) -> (Vec<u8>, Vec<usize>) {
     (data, frames)
 }
 
-/// Reads a body and asserts that its size hint is right at every frame, from when the size is known.
+/// Reads a body, and asserts that its size hint is right at every frame. The size may become known only after some
+/// frames.
 async fn read(body: ResponseBody) -> (Vec<u8>, Vec<usize>) {
     let mut total = body.size_hint().exact();
     let mut body = pin!(body);

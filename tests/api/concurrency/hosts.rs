@@ -1,5 +1,6 @@
-//! Hosts whose ports are changed, and the activity during the changes: hosts move and are deleted, lists are read,
-//! grants and keys change.
+//! Hosts whose ports are changed, and the background activity during the changes.
+//!
+//! Meanwhile hosts are moved and deleted, lists are read, and grants and keys change.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::common::{LAB, OFFICE, Reply, VAULT, host, key_for, service};
 use crate::isolation::oracle::values::not_authenticated;
 use crate::requests::Choose;
 
-/// Number of tasks that change ports, each of them one of its own.
+/// Number of tasks that change ports. Each of them also has a port of its own.
 pub(super) const WRITERS: usize = 64;
 /// Number of ports that every task changes.
 pub(super) const SHARED: usize = 4;
@@ -41,7 +42,7 @@ pub(super) const fn fleeting_port(host: usize, number: usize) -> Uuid {
     Uuid::from_u128(0x7000 + 2 * host as u128 + number as u128)
 }
 
-/// Returns whether a service is bound to the port of a writer, so that the port cannot leave its host.
+/// Returns whether a service is bound to the port of a writer. Such a port cannot leave its host.
 pub(super) const fn is_bound(writer: usize) -> bool {
     writer.is_multiple_of(8)
 }
@@ -71,7 +72,7 @@ pub(super) async fn fixture_with_ports(wrap: Wrap) -> Fixture {
     fixture
 }
 
-/// A fleeting host as it is put, wherever its ports are now.
+/// Returns a fleeting host to put, wherever its ports are now.
 fn fleeting(number: usize, network: Uuid, now: Timestamp) -> Host {
     let mut host = host(FLEETING[number].as_u128(), network);
     let port = |place| tcp_port(fleeting_port(number, place), &host, 30_000 + place, now);
@@ -80,7 +81,7 @@ fn fleeting(number: usize, network: Uuid, now: Timestamp) -> Host {
     host
 }
 
-/// What a background task repeats.
+/// The activity that a background task repeats.
 #[derive(Clone, Copy)]
 enum Activity {
     ReadAll,
@@ -160,7 +161,7 @@ impl Activity {
     }
 }
 
-/// Puts a fleeting host, with its ports wherever they are now, on any network, or deletes it.
+/// Puts a fleeting host on any network, or deletes it. Its ports may be on any host before.
 async fn move_host(fixture: &Fixture, random: &mut Rng) {
     let number = random.usize(..FLEETING.len());
     let id = FLEETING[number];
@@ -180,8 +181,8 @@ async fn move_host(fixture: &Fixture, random: &mut Rng) {
     assert!(is_fine, "{error}");
 }
 
-/// Returns the hosts of a page, and asserts that it is consistent: every part belongs to its host, and no
-/// port appears twice.
+/// Returns the hosts of a page, and asserts that the page is consistent. Every part must belong to its host, and no
+/// port may appear twice.
 pub(super) fn check_page(reply: &Reply) -> Vec<Host> {
     let hosts: Vec<Host> = serde_json::from_value(reply.data().clone()).unwrap();
     let mut ids = HashSet::new();
@@ -211,7 +212,7 @@ pub(super) fn check_whole(hosts: &[Host]) {
     assert_eq!(ports, expected);
 }
 
-/// Asserts that a Member sees the networks granted now or a moment ago: all of them or all but one.
+/// Asserts that a Member sees the networks granted now or a moment ago. These are all networks, or all but the vault.
 fn check_scope(hosts: &[Host]) {
     let has = |id: Uuid| hosts.iter().any(|host| host.id == id);
     let [office, lab, vault] = LASTING.map(|(id, _)| has(id));

@@ -25,13 +25,13 @@ use crate::common::{
 };
 use crate::isolation::oracle::values::{Refusal, refusal};
 
-/// Far longer than all of a test takes; a task that waits this long hangs.
+/// A time far longer than a test takes. A task that waits this long hangs.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// How calls reach a store.
 type Wrap = fn(Arc<dyn Store>) -> Arc<dyn Store>;
 
-/// Runs a test on each backend, both directly and with other tasks scheduled between the calls.
+/// Runs a test on each backend, directly and with other tasks between the calls.
 fn on_each_store(test: impl AsyncFn(Wrap)) {
     run_on_threads(async || {
         test(|store| store).await;

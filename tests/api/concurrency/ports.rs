@@ -121,8 +121,8 @@ impl Writer {
         self.send(change, &refusals).await;
     }
 
-    /// Returns the possible refusals of any change of a port on this network: conflicts with concurrent
-    /// writers, or missing access of the Member at this moment.
+    /// Returns the possible refusals of any change of a port on this network. They are conflicts with concurrent
+    /// writers, and missing access of the Member at this moment.
     fn refusals(&self, change: Change, network: Uuid) -> Vec<Refusal> {
         let mut refusals = vec![conflict("Port", change.port)];
         if self.is_member() {

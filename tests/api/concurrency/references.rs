@@ -54,7 +54,8 @@ const OTHERS: [Operation; 7] = [
     Operation::SubmitReferral,
 ];
 
-/// Returns the operations of a round: deletions, and a few concurrent operations that refer to their records.
+/// Returns the operations of a round. They are deletions, and a few concurrent operations that refer to the deleted
+/// records.
 fn operations(random: &mut Rng) -> Vec<Operation> {
     let mut operations = vec![Operation::DeleteNetwork, Operation::DeleteTag];
     operations.push(random.choose(&[Operation::DeleteUser, Operation::ChangePassword]));

@@ -68,7 +68,7 @@ fn recorded_requests_get_answers_of_the_recorded_shape() {
     });
 }
 
-/// Asserts that a value has all the fields of a recorded one, with values of the same kinds. Null stands for any.
+/// Asserts that a value has all fields of a recorded one, with the same types. A recorded null stands for any type.
 fn assert_alike(recorded: &Value, own: &Value, place: &str) {
     match (recorded, own) {
         (Value::Object(fields), Value::Object(_)) => {

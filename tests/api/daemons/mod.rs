@@ -66,7 +66,7 @@ impl Scene {
         self.ask(id, json!({})).await[0].clone()
     }
 
-    /// Asks for work with this status, and returns the session and whether the daemon has to stop.
+    /// Asks for work with this status. Returns the session and whether the daemon has to stop.
     async fn ask(&self, id: Uuid, status: Value) -> Value {
         self.post(&format!("/api/daemons/{id}/request-work"), status).await.data().clone()
     }

@@ -114,7 +114,7 @@ fn server_fields_of_a_new_daemon_key_are_ignored() {
     });
 }
 
-/// A caller with access to all networks of the organization can create a daemon key for any of them.
+/// A caller with access to all networks can create daemon keys for each of them.
 #[test]
 fn daemon_key_requires_a_network_that_the_caller_can_access() {
     run_with(Populated::new, async |fixture| {

@@ -1,4 +1,4 @@
-//! Stores that fail, for every endpoint and whichever call fails, and requests that are dropped.
+//! Failing stores, for every endpoint and every call, and dropped requests.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -29,9 +29,9 @@ const OVERTAKEN: [Failure; 4] = [
     |key| StoreError::unique_key_taken(UniqueKey::new(Name::new("x"), key.id)),
 ];
 
-/// Every request that changes something, with the kind of record that it changes, and the entity and id that
-/// the error names when that record keeps changing concurrently. The id is `None` for a record that is still
-/// to be created.
+/// Returns every request that changes something, with the kind of the changed record. The entity and the id are those
+/// that the error names when this record keeps changing concurrently. The id is `None` for a record that is still to be
+/// created.
 fn changes(fixture: &Populated) -> [(Request<String>, &'static str, &'static str, Option<Uuid>); 6] {
     let referral = json!({"referral_source": "reddit"});
     [
@@ -108,8 +108,8 @@ pub(super) async fn rows() -> Produced {
     produced
 }
 
-/// A request to every endpoint that needs the store, with a session: the use of an API key would also be
-/// recorded.
+/// Returns a request to every endpoint that needs the store. The requests use a session, because the use of an API key
+/// would also be recorded.
 fn all(fixture: &Populated) -> Vec<Request<String>> {
     let changes = changes(fixture).into_iter().map(|(mut request, ..)| {
         request.headers_mut().remove("authorization");
@@ -178,7 +178,8 @@ fn panicking_store_is_500_whichever_call_panics() {
     });
 }
 
-/// A list that is requested with a key resolves it, gets its records, asks for the revision, and lists.
+/// A list requested with a key makes four calls of the store. It resolves the key, gets the records of the caller, asks
+/// for the revision, and lists.
 #[test]
 fn faults_of_a_list_reveal_nothing_to_get_and_head() {
     run_with(Populated::new, async |fixture| {
@@ -266,8 +267,8 @@ const CHANGES: [fn(&Populated, usize) -> Request<String>; 3] = [
     },
 ];
 
-/// Polls a future at most this often, each time that it is woken, and drops it then. Returns `None` if it is
-/// not ready.
+/// Polls a future at most `polls` times, and then drops it. It is polled each time it is woken. Returns `None` if it is
+/// not ready by then.
 async fn dropped_after<F: Future>(polls: usize, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     let mut left = polls;

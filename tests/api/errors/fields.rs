@@ -80,7 +80,7 @@ fn bodies(fixture: &Populated) -> [Body<'_>; 5] {
     ]
 }
 
-/// Values of the wrong type, each with the path, below that of the field, that the error names.
+/// Values of the wrong type, each with the path that the error names. The path is relative to the field.
 fn bad_values(kind: Kind) -> Vec<(Value, &'static str)> {
     let id = Uuid::from_u128(1);
     let at_the_field = |values: Value| -> Vec<_> {

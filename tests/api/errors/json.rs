@@ -1,5 +1,7 @@
-//! Bodies that are not JSON objects, and the position in the error: line and column, from 1, of the first
-//! wrong byte, or of the last byte if the body is incomplete.
+//! Bodies that are not JSON objects, and the position in the error.
+//!
+//! The position consists of line and column, from 1. It is the position of the first wrong byte, or of the last byte if
+//! the body is incomplete.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -111,7 +113,7 @@ fn json_that_is_not_an_object_is_refused() {
     });
 }
 
-/// Nesting as deep as the body limit allows: it must not exhaust the stack or take long.
+/// Nesting up to the body limit must neither exhaust the stack nor take long.
 #[test]
 fn deeply_nested_json_is_skipped_in_unknown_fields_and_refused_in_known_ones() {
     run_with(Populated::new, async |fixture| {
@@ -166,7 +168,7 @@ fn duplicate_known_field_is_refused_even_if_equal() {
     });
 }
 
-/// An unpaired surrogate: an error in a known field, ignored elsewhere.
+/// An unpaired surrogate is an error in a known field, and ignored elsewhere.
 #[test]
 fn unpaired_surrogate_in_a_known_field_is_refused() {
     run_with(Populated::new, async |fixture| {

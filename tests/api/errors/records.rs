@@ -162,7 +162,7 @@ async fn record_rows() -> Produced {
     produced
 }
 
-/// A number is taken only within its protocol, and a port does not conflict with itself.
+/// A number is taken only within its protocol. A port does not conflict with itself.
 #[test]
 fn port_number_is_free_for_the_other_protocol_and_the_port_itself() {
     run_with(Populated::new, async |fixture| {

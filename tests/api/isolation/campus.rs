@@ -1,4 +1,4 @@
-//! Networks for requests about topologies, and the outcomes that these must have.
+//! Networks for requests about topologies, and the required outcomes of these requests.
 
 use std::iter;
 
@@ -61,8 +61,10 @@ pub(super) fn outcomes(route: &Route, reply: &Reply) -> Reached {
     all.map(|what| format!("{} {what}", route.name())).collect()
 }
 
-/// Returns the requests by which an Owner fills a network: three switches in a row, of which the last one has an unknown
-/// neighbor, addresses behind one port, a subnet, and shares.
+/// Returns the requests with which an Owner fills a network.
+///
+/// The network gets three switches in a row, of which the last one has an unknown neighbor. It also gets addresses
+/// behind one port of each switch, a subnet, and shares.
 pub(super) fn campus(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
     if !cfg!(feature = "topology") {
         return vec![];
@@ -97,7 +99,8 @@ pub(super) fn campus(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
     requests.into_iter().map(|request| by_owner(tenant, request)).collect()
 }
 
-/// Returns the requests by which an Owner links the first switch of a campus with the last one, and suppresses a link.
+/// Returns the requests with which an Owner links switches by hand. They add a link between the first and the last
+/// switch of a campus, and suppress another link.
 pub(super) fn links_by_hand(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
     if !cfg!(feature = "topology") {
         return vec![];
@@ -114,7 +117,8 @@ pub(super) fn links_by_hand(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)
     vec![link(0, 2, false), link(1, 2, true)]
 }
 
-/// Returns the requests by which an Owner reads and pins a campus, and by which anyone views its share.
+/// Returns the requests that read and pin a campus, and view its share. They are the Owner's, although anyone may view
+/// a share.
 pub(super) fn views(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
     if !cfg!(feature = "topology") {
         return vec![];
@@ -164,7 +168,7 @@ fn with_body(request: ApiRequest, body: &Value) -> ApiRequest {
     ApiRequest { content_type: Some("application/json"), body: Body::Text(body.to_string()), ..request }
 }
 
-/// Returns a switch with a neighbor at each port, and with two addresses behind the port after these.
+/// Returns a switch with a neighbor at each of its first ports. Two addresses are behind the port after these.
 fn switch(tenant: &Tenant, number: u8, neighbors: &[u8]) -> Value {
     let chassis =
         |number: u8| json!({"subtype": "MacAddress", "value": format!("00:1B:21:AA:BB:{number:02X}")});

@@ -1,7 +1,7 @@
-//! What one organization receives does not depend on what another one does.
+//! The answers to one organization do not depend on another organization.
 //!
-//! The same requests go to two servers with the same clock and the same random ids and secrets. On one of them,
-//! clients of another organization, who know all the ids, send requests in between. Earlier requests are repeated with the
+//! The same requests go to two servers with the same clock and the same random ids and secrets. On one of them, clients
+//! of another organization, who know all the ids, send requests in between. Earlier requests are repeated with the
 //! entity tags of their answers.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -107,7 +107,7 @@ fn answers_do_not_depend_on_the_requests_of_another_organization() {
 /// The names of outcomes.
 pub(super) type Reached = BTreeSet<String>;
 
-/// Requests that had an entity tag in their answers, each with the tag as its condition.
+/// Requests whose answers had an entity tag, each with the tag as its condition.
 #[derive(Default)]
 struct Earlier(Vec<(&'static Route, ApiRequest)>);
 
@@ -131,7 +131,7 @@ impl Earlier {
     }
 }
 
-/// What the hostile organization must not receive.
+/// Data that the hostile organization must not receive.
 struct Secrets {
     marker: String,
     ids: HashSet<Uuid>,
@@ -215,10 +215,11 @@ async fn run(seed: u64, steps: usize) -> Reached {
     reached
 }
 
-/// The weak entity tags of the server without the other organization, and those of the other server in their place.
+/// Pairs of weak entity tags of the two servers for equal lists. The keys of `tags` are those of the server without the
+/// other organization.
 ///
-/// A tag is a digest of the list's revision, which is a number of the whole store. Equal lists have equal tags, and different
-/// ones have different tags.
+/// A tag is a digest of the list's revision, which is a number of the whole store. Equal lists have equal tags, and
+/// different ones have different tags.
 #[derive(Default)]
 struct ListTags {
     tags: HashMap<String, String>,
@@ -265,8 +266,8 @@ fn learn_ids(secrets: &mut Secrets, hostile: &Tenant, reply: &Reply) {
         let is_hostile =
             |id: &Uuid| hostile.organization == *id || hostile.ids.values().flatten().any(|own| own == id);
         let text = String::from_utf8_lossy(&reply.body);
-        // Both organizations send `NOBODY`, an id that no record has; it shows in records that keep unknown ids. The nil
-        // id stands for the user of every daemon.
+        // Both organizations send `NOBODY`, an id that no record has; it shows in records that keep unknown ids. The
+        // nil id stands for the user of every daemon.
         let names_a_record = |id: &Uuid| *id != NOBODY && !id.is_nil() && !is_hostile(id);
         secrets.ids.extend(ids_in(&text).filter(names_a_record));
     }
@@ -332,7 +333,8 @@ async fn check_twin(side: &Side, secrets: &Secrets, route: &Route, request: &Api
     assert_eq!((other.status, given), (reply.status, expected));
 }
 
-/// Returns a text without the revision of a graph, which is a digest of all the rest, ids in the request included.
+/// Returns a text without the revision of a graph. The revision is a digest of everything else, including ids in the
+/// request.
 fn without_revision(text: &str) -> String {
     match text.split_once("\"revision\":\"") {
         Some((before, rest)) => format!("{before}{}", rest.split_once('"').unwrap_or_default().1),

@@ -19,8 +19,8 @@ const PIECE: usize = 16;
 #[derive(Debug, Default)]
 pub(crate) struct Leaks {
     owners: HashMap<Uuid, Uuid>,
-    /// Ids of other organizations that an organization has in its own records, because a client put them
-    /// there.
+    /// Pairs of a foreign id and the organization whose own records contain it. A client of that organization put the
+    /// id there.
     noted: HashSet<(Uuid, Uuid)>,
     markers: Vec<(char, Uuid)>,
     pieces: HashSet<[u8; PIECE]>,

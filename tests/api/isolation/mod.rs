@@ -93,7 +93,8 @@ fn run_seeds(backend: Backend) {
     }
 }
 
-/// Prints a request, with what reproduces it, when a check fails.
+/// A description of a request that is printed when a check fails. It contains everything needed to reproduce the
+/// failure.
 pub(crate) struct OnFailure(pub(crate) String);
 
 impl Drop for OnFailure {
@@ -105,7 +106,8 @@ impl Drop for OnFailure {
     }
 }
 
-/// Runs on one thread, so that the order is the same in every run and the whole log is captured.
+/// Sends the requests of a seed, all on one thread. The order is then the same in every run, and the whole log is
+/// captured.
 fn run_seed(seed: u64, backend: Backend, steps: usize) -> Outcomes {
     let log = Log::default();
     let dispatch = log.dispatch();

@@ -1,4 +1,4 @@
-//! The address of a client, and the prefix of it that distinguishes unauthenticated clients.
+//! The address of a client, and its prefix that distinguishes unauthenticated clients.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -30,8 +30,8 @@ fn with_lines(name: &'static str, lines: &[&[u8]]) -> Request<String> {
 /// Header lines, the number of trusted proxies, and the resulting address.
 type Case = (&'static [&'static [u8]], usize, Option<&'static str>);
 
-/// Asserts that requests with these header lines use the bucket of the address, or the shared one. `genuine`
-/// writes the entry of a proxy.
+/// Asserts that requests with these headers use the bucket of the address. Without an address, they must use the shared
+/// bucket. `genuine` writes the entry of a proxy.
 async fn check(
     name: &'static str,
     source: fn(usize) -> ClientAddressSource,

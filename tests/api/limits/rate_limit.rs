@@ -113,7 +113,7 @@ fn remaining(reply: &Reply) -> u64 {
     reply.number("x-ratelimit-remaining")
 }
 
-/// Sends requests with their expected statuses, all of which must be charged to the same bucket.
+/// Sends requests, and asserts their statuses and that they are charged to one bucket.
 async fn share_a_bucket(server: &Server, requests: Vec<(&str, Request<String>, u16)>) {
     let burst = u64::try_from(requests.len()).unwrap();
     for ((name, request, status), left) in requests.into_iter().zip((0..burst).rev()) {
@@ -225,7 +225,7 @@ fn address_has_one_bucket_for_all_anonymous_requests() {
     });
 }
 
-/// Too many logins at one address and too many requests are separate limits: both can apply at the same time.
+/// The limits on failed logins and on requests are separate, and both can apply.
 #[test]
 fn login_refused_for_too_many_failures_costs_a_request() {
     run_with(Populated::new, async |fixture| {
@@ -289,8 +289,8 @@ async fn flood(server: &Server, burst: u64) {
     }
 }
 
-/// Asserts that the figures are true for an address that sends alone: each request costs one, a refusal
-/// follows the last, and a client that waits as long as `Retry-After` says is accepted.
+/// Asserts that the figures are true for an address that sends alone. Each request costs one, a refusal follows the
+/// last, and a client that waits as long as `Retry-After` says is accepted.
 async fn check_figures(fixture: &Fixture, server: &Server, number: u32) {
     let mut reply = server.send(from_prefix(number)).await;
     while reply.status == 200 {

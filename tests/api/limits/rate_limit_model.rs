@@ -26,7 +26,7 @@ struct Bucket {
 struct Model {
     per_minute: u64,
     capacity: u64,
-    /// In microseconds.
+    /// The present, in microseconds.
     now: u64,
     buckets: HashMap<usize, Bucket>,
 }
@@ -51,7 +51,7 @@ impl Model {
     }
 }
 
-/// Number of requests to each of the seven limits; more than 10,000 in total in release builds.
+/// Number of requests to each of the seven limits. In release builds the total exceeds 10,000.
 const STEPS: usize = if cfg!(debug_assertions) { 400 } else { 1_500 };
 
 fn from(last: u8, mut request: Request<String>) -> Request<String> {
@@ -124,8 +124,8 @@ impl Clients {
     }
 }
 
-/// Returns the time until the next request. Usually zero, so that buckets run dry; sometimes exactly the time
-/// in which one request is refilled.
+/// Returns the time until the next request, in microseconds. It is usually zero, so that buckets run empty, and
+/// sometimes exactly the time in which one request is refilled.
 fn pause(random: &mut Rng, model: &Model) -> u64 {
     let request = REQUEST / model.per_minute;
     match random.usize(0..12) {

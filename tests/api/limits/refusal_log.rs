@@ -17,7 +17,8 @@ use crate::common::{Fault, Fixture, Hook, Log, PASSWORD, Server, at, send_json};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// The level and the fields of each line about an error code since the previous call.
+/// Returns the level and the fields of each new line about an error code. A line is new if it was logged after the
+/// previous call.
 fn lines(log: &Log) -> Vec<String> {
     let field = |line: &str, name: &str| {
         let value = line.split_once(&format!("{name}="))?.1.split(' ').next()?;

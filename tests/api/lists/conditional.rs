@@ -124,7 +124,7 @@ fn other_query_has_another_tag() {
     });
 }
 
-/// A client that polls with another credential, or with changed rights, must not receive a 304.
+/// Polls with another credential or with changed rights must not receive a 304.
 #[test]
 fn other_rights_have_another_tag() {
     run(async || {

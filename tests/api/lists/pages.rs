@@ -192,7 +192,7 @@ async fn change(inventory: &Inventory, organization: Uuid) {
 
 const LIST: &str = "/api/v1/hosts";
 
-/// A server with a page cache, and a count of the lists that its store was asked for.
+/// A server with a page cache, and a hook that counts its store's lists.
 struct CachingServer {
     server: Server,
     store: Arc<Hook>,
@@ -224,7 +224,7 @@ impl CachingServer {
     }
 }
 
-/// Every third host is long enough to be sent as a frame of its own.
+/// Returns a host. Every third one is long enough to be sent as a frame of its own.
 fn described(id: u128) -> Host {
     let length = if id.is_multiple_of(3) { 5_000 } else { 100 };
     Host {

@@ -48,7 +48,7 @@ impl Reading {
         Ok(true)
     }
 
-    /// Reads to the end; returns the numbers of the hosts and the `meta` of the list.
+    /// Reads to the end. Returns the numbers of the hosts and the pagination in `meta`.
     pub(crate) async fn finish(mut self) -> (Vec<u128>, Value) {
         while self.read_on().await.unwrap() {}
         let reply: Value = serde_json::from_slice(&self.read).unwrap();
@@ -126,7 +126,7 @@ fn store_is_read_only_as_far_as_the_client_reads() {
     });
 }
 
-/// A slow reader blocks no other request, and receives each host as it is when it is read.
+/// A slow reader blocks no other request. It receives each host in the state in which it is read.
 #[test]
 fn hosts_changed_while_the_list_is_read_appear_at_most_once() {
     run(async || {

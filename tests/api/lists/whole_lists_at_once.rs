@@ -48,7 +48,8 @@ async fn assert_refused(server: &Server, key: &str) {
     assert_eq!(server.get_with(key, "/api/v1/hosts?limit=1000").await.status, 200, "a page");
 }
 
-/// Advances the time by a little more than this, because timers round up, and runs the timers that are due.
+/// Advances the time by slightly more than `time`, and runs the due timers. The excess is necessary because timers
+/// round up.
 async fn pass(time: Duration) {
     advance(time + Duration::from_millis(1)).await;
     for _ in 0..10 {
@@ -56,7 +57,7 @@ async fn pass(time: Duration) {
     }
 }
 
-/// Reads up to the error that breaks off a list, and returns it.
+/// Reads up to the error that aborts a list, and returns it.
 async fn read_to_error(list: &mut Reading) -> String {
     loop {
         match list.read_on().await {

@@ -158,7 +158,7 @@ const SEARCHES: [Search; 15] = [
     ("second+fl", |host| host["description"] == "second floor"),
 ];
 
-/// Compares filters and their combinations with a scan of all hosts, also after hosts have changed.
+/// Compares filters and their combinations with a scan of all hosts. Some comparisons follow changes of the hosts.
 #[test]
 fn filters_find_what_a_scan_finds() {
     run_new(async |fixture| {

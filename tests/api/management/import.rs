@@ -37,7 +37,7 @@ impl Body for Frames {
     }
 }
 
-/// Returns the request of an import by the Owner, sent in frames of this many bytes.
+/// Returns an import request by the Owner, sent in frames of `size` bytes.
 fn import(fixture: &Fixture, query: &str, text: &str, size: usize) -> Request<Frames> {
     let frames = text.as_bytes().chunks(size).map(|frame| Some(Bytes::copy_from_slice(frame))).collect();
     let request = with_header(bare("POST", &format!("{IMPORT}{query}")), "content-type", LINES);

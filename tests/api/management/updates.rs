@@ -1,4 +1,4 @@
-//! Concurrent updates of one host: none is lost.
+//! Concurrent updates of one host. None is lost.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::backend::{Backend, run_on_threads};
 
 const CLIENTS: usize = 64;
 
-/// Each client adds to a count in the description, and reads again whenever another one was faster.
+/// Each client adds to a count in the description. It reads again whenever another client was faster.
 #[test]
 fn updates_with_if_match_are_never_lost() {
     run_on_threads(async || {

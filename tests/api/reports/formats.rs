@@ -1,4 +1,4 @@
-//! What an import answers for each format, and for bodies that it cannot read.
+//! The answers to an import in each format, and to bodies that cannot be read.
 
 use super::*;
 use crate::backend::run_with;
@@ -27,7 +27,8 @@ const RECORDING: &str = "1.3.6.1.2.1.1.5.0|4|recorded\n1.3.6.1.2.1.2.2.1.1.1|2|1
 const NEIGHBORS: &str =
     r#"[{"dst": "192.0.2.20", "dev": "eth0", "lladdr": "00:1b:21:00:00:14", "state": ["REACHABLE"]}]"#;
 
-/// The formats, each with further parameters, a body, the name of the host, and the kinds of its tables.
+/// Returns a sample of each format. It has further parameters, a body, the name of the host, and the kinds of its
+/// tables.
 fn samples() -> Vec<(&'static str, &'static str, String, &'static str, Vec<&'static str>)> {
     let report = report_of(switch(1, &["192.0.2.1"]), FIRST).to_string();
     vec![

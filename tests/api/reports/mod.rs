@@ -1,4 +1,4 @@
-//! The endpoints by which reports of scanners and devices become hosts.
+//! The endpoints that turn reports of scanners and devices into hosts.
 
 mod access;
 mod claims;
@@ -34,7 +34,7 @@ fn request(target: &str, body: &str, key: &str) -> Request<String> {
     with_key(request, key).map(|_| body.to_owned())
 }
 
-/// Imports a report in the library's own format with the key of the Owner, and returns the answer.
+/// Imports a report in the library's own format with the Owner's key. Returns the `data` of the answer.
 async fn import_report(fixture: &Fixture, report: &Value) -> Value {
     send(fixture, "format=report", &report.to_string()).await.data().clone()
 }
@@ -49,7 +49,7 @@ fn report_of(device: Value, at: &str) -> Value {
     json!({"reporter": {"name": "collector", "version": "1"}, "observed_at": at, "devices": [device]})
 }
 
-/// Returns a switch with a serial number, these addresses, and a neighbor on its only port.
+/// Returns a switch with a serial number, these addresses, and one neighbor. The neighbor is at its only port.
 fn switch(number: u8, addresses: &[&str]) -> Value {
     let addresses: Vec<Value> = addresses.iter().map(|address| json!({"ip_address": address})).collect();
     let neighbor = format!("00:1B:21:00:00:{:02X}", number + 1);

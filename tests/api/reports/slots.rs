@@ -1,4 +1,4 @@
-//! The limit on imports at once.
+//! The limit on concurrent imports.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -12,7 +12,7 @@ use super::*;
 use crate::backend::run_with;
 use crate::common::Server;
 
-/// A body that arrives when it is given, and breaks off when it no longer can be.
+/// A body that arrives when it is sent. It fails if the sender is dropped.
 struct Awaited {
     is_read: Option<oneshot::Sender<()>>,
     content: Option<oneshot::Receiver<Bytes>>,
@@ -60,7 +60,7 @@ impl Upload {
         self.reply.await.unwrap()
     }
 
-    /// Breaks the connection, and returns the answer that nobody receives.
+    /// Breaks the connection, and returns the answer that no client would receive.
     async fn break_off(self) -> Reply {
         drop(self.content);
         self.reply.await.unwrap()

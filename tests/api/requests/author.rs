@@ -1,5 +1,7 @@
-//! Requests to every endpoint: mostly valid, about the records of the caller's organization, deleted ones, those of
-//! another organization, and unknown ones.
+//! Requests to every endpoint, most of them valid.
+//!
+//! They are about records of the caller's organization, deleted records, records of another organization, and unknown
+//! ones.
 
 use fastrand::Rng;
 use http::header::{ACCEPT, IF_MATCH, IF_NONE_MATCH};
@@ -20,7 +22,7 @@ pub(crate) struct Author<'a> {
     pub(crate) own: &'a mut Tenant,
     /// Another organization, whose ids these clients know.
     pub(crate) other: &'a Tenant,
-    /// How many ids in a hundred are the other organization's.
+    /// Percentage of ids that belong to the other organization.
     pub(crate) foreign: usize,
     /// Whether these clients create hosts with ids that the other organization uses.
     pub(crate) is_squatting: bool,
@@ -32,7 +34,8 @@ impl Author<'_> {
         self.request_to(|_| true)
     }
 
-    /// Returns a request to an endpoint of these, if there are any, or one that creates a host.
+    /// Returns a request to one of these endpoints, or one that creates a host. It creates a host if there are no such
+    /// endpoints, and occasionally otherwise.
     pub(crate) fn request_to(&mut self, is_meant: impl Fn(&Route) -> bool) -> (&'static Route, ApiRequest) {
         let meant: Vec<&Route> = routes().iter().filter(|route| is_meant(route)).collect();
         let route = self.random.choice(meant).unwrap_or(&routes()[0]);
@@ -68,7 +71,8 @@ impl Author<'_> {
         (route, request)
     }
 
-    /// Names the host and the network of a record that is changed, or else the network of the host that is named.
+    /// Sets the host and the network in the body to consistent values. They are those of the changed record, or else
+    /// those of the named host.
     pub(super) fn set_place(&self, id: Option<Uuid>, request: &mut ApiRequest) {
         let Body::Fields(fields) = &mut request.body else { return };
         let host = fields.iter().find(|(name, _)| *name == "host_id");
@@ -117,7 +121,8 @@ impl Author<'_> {
         request
     }
 
-    /// Returns an id of this collection as part of a path, or text that is not an id.
+    /// Returns a path segment with an id of this collection. Occasionally it is an id of any collection, or text that
+    /// is not an id.
     pub(super) fn segment(&mut self, collection: &'static str) -> String {
         match self.random.usize(..40) {
             0 => self.random.choose_part("x|bulk|public|0|%00|me|{id}|%C3%A9").replace(['{', '}'], ""),

@@ -8,7 +8,7 @@ use super::Choose;
 use super::author::Author;
 
 impl Author<'_> {
-    /// Returns the fields of a valid record, if all the ids are.
+    /// Returns the fields of a record. The record is valid if all ids are.
     pub(super) fn fields(&mut self, kind: &str) -> Vec<(&'static str, Value)> {
         match kind {
             "host" => fields_of(self.host()),
@@ -141,7 +141,7 @@ impl Author<'_> {
         [("host", host)].into_iter().chain(parts).collect()
     }
 
-    /// Returns an id for a new record, or that of an existing one.
+    /// Returns an id for a new record, or the id of an existing one.
     pub(super) fn chosen_id(&mut self, collection: &'static str) -> Uuid {
         let tenant = if self.is_squatting && self.random.bool() { self.other } else { &*self.own };
         let existing = tenant.ids.get(collection).cloned().unwrap_or_default();
@@ -176,7 +176,7 @@ impl Author<'_> {
         host
     }
 
-    /// Returns a host, often with an id of its own or that of an existing one.
+    /// Returns a host, often with a new id or the id of an existing host.
     pub(super) fn placed_host(&mut self) -> Value {
         let mut host = self.host();
         let tenant = if self.is_squatting && self.random.bool() { self.other } else { &*self.own };

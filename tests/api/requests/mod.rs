@@ -30,7 +30,7 @@ pub(crate) trait Choose {
     /// Returns one of these values, of which there is at least one.
     fn choose<T: Clone>(&mut self, from: &[T]) -> T;
 
-    /// Returns one of the parts of a text, between which there is a `|`.
+    /// Returns one of the parts of a text that are separated by `|`.
     fn choose_part<'t>(&mut self, parts: &'t str) -> &'t str;
 
     /// Returns a subset that contains each value with a probability of one half.
@@ -86,8 +86,8 @@ impl<'a> Generator<'a> {
         !self.is_careful && self.random.once_in(times)
     }
 
-    /// Returns what is sent next: usually one request, sometimes the same one several times or several logins
-    /// at one address.
+    /// Returns the next requests to send, which are usually a single one. Sometimes it is the same request several
+    /// times, or several logins at one address.
     pub(crate) fn requests(mut self) -> Vec<ApiRequest> {
         match self.random.usize(..60) {
             0 => self.logins(),
@@ -169,7 +169,7 @@ impl<'a> Generator<'a> {
         request
     }
 
-    /// Replaces the path by an unknown one, or the method by one that the path does not support.
+    /// Makes a request that no endpoint answers. It has an unknown path, or a method that its path does not support.
     fn misroute(&mut self, request: &mut ApiRequest) {
         let id = self.port().to_string();
         loop {
@@ -205,7 +205,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// Returns an id in one of the ways in which a client may write it, or text that is not an id.
+    /// Returns an id in an accepted form, or text that is not an id.
     fn segment(&mut self, id: Uuid) -> String {
         match self.random.usize(..40) {
             0 => id.to_string().to_uppercase(),

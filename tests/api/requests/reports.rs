@@ -6,7 +6,8 @@ use super::Choose;
 use super::author::Author;
 use super::request::{ApiRequest, Body};
 
-/// Bodies of other formats than the library's own, with `NAME` for a name of the organization.
+/// Sample body in the format of nmap, followed by samples of the other formats. `NAME` stands for a name of the
+/// organization. The library's own format has no sample.
 const SCAN: &str = r#"<nmaprun scanner="nmap" start="1785585600"><host><status state="up"/>
 <address addr="10.0.0.9" addrtype="ipv4"/><hostnames><hostname name="NAME" type="PTR"/></hostnames>
 <ports><port protocol="tcp" portid="443"><state state="open"/><service name="https"/></port></ports></host></nmaprun>"#;
@@ -19,7 +20,7 @@ const CACHE: &str =
 const MEDIA_TYPES: &str = "application/json|application/octet-stream|application/xml|text/plain";
 
 impl Author<'_> {
-    /// Adds a report, and the query that says what it is.
+    /// Adds a report, and the query that describes it.
     pub(super) fn add_report(&mut self, request: &mut ApiRequest) {
         let format = match self.random.usize(..20) {
             0 => self.random.choose_part("x|"),
@@ -90,7 +91,7 @@ impl Author<'_> {
         device
     }
 
-    /// Returns one of few, so that devices name each other.
+    /// Returns one of a few chassis ids, so that devices name each other.
     fn chassis_id(&mut self) -> Value {
         let value = format!("{}-{}", self.own.marker, self.random.u8(..4));
         json!({"subtype": "LocallyAssigned", "value": value})

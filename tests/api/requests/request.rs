@@ -7,7 +7,7 @@ use toposcope::access::{Caller as ApiCaller, Scope};
 
 use crate::isolation::model::Caller;
 
-/// The host that requests are sent to, and the origins whose pages may use a session.
+/// The host that requests are sent to. The two origins are those whose pages may use a session.
 pub(crate) const SITE: &str = "inventory.example";
 pub(crate) const OWN_ORIGIN: &str = "https://inventory.example";
 pub(crate) const ALLOWED_ORIGIN: &str = "https://app.example.net";
@@ -81,8 +81,8 @@ impl ApiRequest {
         }
     }
 
-    /// Everything that the client itself has sent, in lower case and without hyphens, so that ids are found
-    /// in any spelling.
+    /// Returns everything that the client itself has sent, in lower case and without hyphens. Ids are then found in any
+    /// spelling.
     pub(crate) fn sent(&self) -> String {
         format!("{} {}", self.target(), self.body_text()).to_lowercase().replace('-', "")
     }

@@ -1,4 +1,6 @@
-//! The records that a request is about, and its credentials: mostly the caller's, but also foreign and unknown ones.
+//! The records that a request is about, and its credentials.
+//!
+//! They are mostly the caller's, but also foreign and unknown ones.
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use toposcope::model::Permission;
@@ -13,7 +15,8 @@ use crate::isolation::oracle::identify;
 const ORDERS: &str = "created_at|updated_at|name|hostname|network_id|virtualized_by|interface_ip";
 
 impl Generator<'_> {
-    /// Returns an id of one of these records, mostly of one that the caller reaches, sometimes an unknown one.
+    /// Returns an id of one of these records, or sometimes an unknown one. The caller reaches most of the records that
+    /// are returned.
     fn among<T: Record>(
         &mut self,
         all: &[T],
@@ -80,7 +83,7 @@ impl Generator<'_> {
         self.random.choose(&ids)
     }
 
-    /// Tags of the caller's organization, sometimes with a foreign one at any position.
+    /// Returns tags of the caller's organization, sometimes with a foreign one at any position.
     pub(super) fn tags(&mut self) -> Vec<Uuid> {
         let caller = self.caller.as_ref();
         let own = caller.map_or(vec![], |caller| ids_of(&self.model.tags, caller.organization));
@@ -97,12 +100,12 @@ impl Generator<'_> {
         tags
     }
 
-    /// Networks, of which most are the caller's.
+    /// Returns networks, of which most are the caller's.
     pub(super) fn networks(&mut self) -> Vec<Uuid> {
         (0..self.random.usize(..3)).map(|_| self.network()).collect()
     }
 
-    /// A text of the caller's organization, or of no organization.
+    /// Returns a text of the caller's organization, or of no organization.
     pub(super) fn text(&mut self, what: &str) -> String {
         let caller = self.caller.as_ref();
         let organization = caller.and_then(|caller| find(&self.model.organizations, caller.organization));
@@ -290,8 +293,8 @@ impl Generator<'_> {
         }
     }
 
-    /// A caller as the host application supplies it: usually an existing user. Because the service trusts it,
-    /// also one of another organization, of another level, or with foreign networks.
+    /// Returns a caller as the host application supplies it, usually an existing user. Because the service trusts the
+    /// application, the caller may also have another organization, another level, or foreign networks.
     fn supplied_caller(&mut self) -> Caller {
         let user = self.random.choice(&self.model.users).unwrap();
         let mut caller = Caller {

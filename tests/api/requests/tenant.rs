@@ -1,4 +1,6 @@
-//! An organization whose users know every endpoint, and learn ids, keys and entity tags from the answers.
+//! An organization whose users know every endpoint.
+//!
+//! Its clients learn ids, keys and entity tags from the answers.
 
 use std::collections::BTreeMap;
 
@@ -34,11 +36,11 @@ pub(super) const COLLECTIONS: [&str; 16] = [
 /// The maximum number of values of each kind that a client remembers.
 const MEMORY: usize = 40;
 
-/// What the clients of an organization know.
+/// The knowledge of the clients of an organization.
 #[derive(Clone, Debug)]
 pub(crate) struct Tenant {
     pub(crate) organization: Uuid,
-    /// Contained in every text that these clients send.
+    /// A text that every text of these clients contains.
     pub(crate) marker: String,
     /// The ids of records that exist, by collection.
     pub(crate) ids: BTreeMap<&'static str, Vec<Uuid>>,
@@ -139,7 +141,7 @@ impl Tenant {
         }
     }
 
-    /// Takes from the answer to a request what later requests may use.
+    /// Stores the parts of an answer that later requests may use.
     pub(crate) fn learn(&mut self, route: &Route, sent: &str, reply: &Reply) {
         if let Some(entity_tag) = reply.headers.get("etag") {
             remember(&mut self.entity_tags, entity_tag.to_str().unwrap().to_owned());
@@ -194,7 +196,7 @@ impl Tenant {
         }
     }
 
-    /// Takes the hosts of the answer to an import. Those that became a part of another one are gone.
+    /// Stores the hosts in the answer to an import. Hosts that became part of another host are removed.
     fn learn_discovered(&mut self, hosts: &Value) {
         for host in hosts.as_array().into_iter().flatten() {
             let reason = host["reason"].as_str().filter(|_| host["outcome"] == "updated");
@@ -228,7 +230,7 @@ impl Tenant {
     }
 }
 
-/// Adds a value to a list of bounded length; the oldest one goes.
+/// Adds a value to a list of bounded length. The oldest value is removed if necessary.
 fn remember<T>(values: &mut Vec<T>, value: T) {
     if values.len() == MEMORY {
         values.remove(0);

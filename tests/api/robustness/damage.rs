@@ -1,5 +1,7 @@
-//! Faults of requests: a damaged request is a typed one, to which faults are added one after the other. Its body
-//! arrives at once, in pieces, or incompletely.
+//! Faults of requests.
+//!
+//! A damaged request begins as a valid one, to which faults are added one by one. Its body arrives at once, in pieces,
+//! or incompletely.
 
 use std::collections::VecDeque;
 use std::io;
@@ -40,7 +42,7 @@ const HEADERS: [(HeaderName, &str); 9] = [
 
 const METHODS: &str = "GET|HEAD|POST|PUT|DELETE|PATCH|OPTIONS|TRACE|CONNECT|get|M-SEARCH";
 
-/// Texts that are invalid, or valid, as the value of most fields, in addition to [`VALUES`].
+/// Further values for fields, in addition to [`VALUES`]. They are invalid for most fields, or at least unusual.
 const ODD_VALUES: &str = r#"false|-0|1|65535|1e400|-1e-400|1E5|18446744073709551616|01|1.|--1|NaN|'x'|tru|
     |""|" "|"\u0000"|"\ud800"|"\x"|"é"|"a|[[]]|[null]|[1,2]|{"a":1}|{"Tcp":null}|{"Owner":[]}|"Udp"|
     |"2026-08-14T12:00:00Z"|"9999-12-31T23:59:60Z"|"0000-01-01T00:00:00+23:59"|"+10000-01-01T00:00:00Z"|
@@ -53,7 +55,7 @@ const PIECES: &str = "/|/|api|v1|hosts|version|ports|auth|keys|login|logout|/api
     99999999999999999999|%00|%FF|%|%2|%2F|..|+|;|null|é|00000000-0000-0000-0000-000000000001|\
     00000000000040008000000000001000";
 
-/// Where faults take ids and credentials from.
+/// A source of ids and credentials for faults.
 pub(super) trait Source {
     fn random(&mut self) -> &mut Rng;
 
@@ -92,7 +94,7 @@ impl Source for Author<'_> {
     }
 }
 
-/// Returns a request with none or a few faults; `None` if a server could not read its target or headers.
+/// Returns a request with none or a few faults. Returns `None` if a server could not read its target or headers.
 pub(super) fn damaged(request: &ApiRequest, source: &mut impl Source) -> Option<Request<Delivery>> {
     let mut draft = Draft::new(request);
     for _ in 0..source.random().usize(..4) {

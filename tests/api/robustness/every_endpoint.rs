@@ -56,7 +56,8 @@ pub(super) async fn run(round: u64) -> Tally {
     tally
 }
 
-/// Asserts that every listed record can be read, and that the parts of each host are those of the lists.
+/// Asserts that every listed record can be read by its id. The parts of each host must be equal to the parts that the
+/// lists of parts contain.
 async fn check_consistency(server: &Server, tenant: &Tenant) {
     let (owner, _) = tenant.users[0];
     let caller = Caller::new(tenant.organization, owner, Permission::Owner, Scope::all());

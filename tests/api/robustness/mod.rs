@@ -152,8 +152,8 @@ fn outcome(method: &Method, path: &str, reply: &Reply) -> String {
     reply.json["code"].as_str().map_or_else(|| format!("HEAD {}", reply.status), str::to_owned)
 }
 
-/// Asserts variety: every code occurred, and every endpoint succeeded, often enough to rule out an accident. With few
-/// requests, some endpoints may lack a success.
+/// Asserts that every error code occurred and every endpoint succeeded. Each must have occurred often enough to rule
+/// out an accident. With few requests, some endpoints may lack a success.
 fn assert_varied(tally: &Tally) {
     let total = tally.values().sum::<u64>();
     let least = (total / 20_000).max(1);

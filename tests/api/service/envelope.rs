@@ -49,7 +49,7 @@ fn every_endpoint_succeeds_with_200() {
     });
 }
 
-/// The message may quote the request but stays one readable sentence; the params contain the exact values.
+/// The message may quote the request but stays one readable sentence. The params contain the exact values.
 #[test]
 fn error_quotes_any_parameter_name_safely() {
     run_with(Fixture::new, async |fixture| {
@@ -84,7 +84,7 @@ fn same_request_gives_the_same_bytes() {
     });
 }
 
-/// Sends a request to an API that the checks of [`Server`] do not suit.
+/// Sends a request to an API whose answers do not pass the checks of [`Server`].
 async fn json(api: Api, request: Request<String>) -> Value {
     let body = api.oneshot(request).await.unwrap().into_body().collect().await.unwrap().to_bytes();
     serde_json::from_slice(&body).unwrap()

@@ -1,5 +1,7 @@
-//! Which error is reported when several apply, for every endpoint except the list. A request with every
-//! possible fault is corrected step by step, and each step is answered with the first remaining error.
+//! The first error that is reported when several apply, for every endpoint except the list.
+//!
+//! A request with every possible fault is corrected step by step, and each step is answered with the first remaining
+//! error.
 
 use http::Request;
 use serde_json::{Value, json};
@@ -263,8 +265,7 @@ fn share_reports_the_first_error() {
     });
 }
 
-/// When a credential has several faults, its own state comes before that of the organization, and that before
-/// everything else.
+/// Faults of a key are reported first, then those of its organization, then all others.
 #[test]
 fn state_of_a_key_is_reported_before_its_rights() {
     run_with(Populated::new, async |fixture| {
@@ -284,7 +285,7 @@ fn state_of_a_key_is_reported_before_its_rights() {
     });
 }
 
-/// Every path with an unknown parameter, with an invalid id if it contains one, and its method.
+/// Methods and targets with an unknown parameter. If the path contains an id, it is invalid.
 const PATHS: [(&str, &str); 10] = [
     ("GET", "/api/v1/hosts?bogus=1"),
     ("GET", "/api/version?bogus=1"),

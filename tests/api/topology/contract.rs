@@ -12,7 +12,8 @@ const BLIND_SPOTS: &str = "/api/v1/topology/blind-spots";
 const EXPORT: &str = "/api/v1/topology/export";
 
 impl Campus {
-    /// Returns the targets of everything that can be read about the office, and whether its tag is strong.
+    /// Returns the targets that can be read about the office. Each has a flag that tells whether its entity tag is
+    /// strong.
     async fn readable(&self) -> Vec<(String, bool)> {
         let graph = self.graph("").await;
         let edge = items(&graph, "edges")[0]["id"].as_str().unwrap().to_owned();

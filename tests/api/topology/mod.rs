@@ -20,13 +20,13 @@ use crate::common::{Fixture, OFFICE, Reply, get, send_json, with_key};
 const GRAPH: &str = "/api/v1/topology/graph";
 const LINKS: &str = "/api/v1/topology/links";
 
-/// Names of the devices of a [`Campus`].
+/// Name of the first device of a [`Campus`]. The second one follows.
 const CORE: &str = "core-switch-headquarters";
 const ACCESS: &str = "access-switch-basement";
 /// The name of a device that is known only from its neighbor.
 const UNKNOWN: &str = "forgotten-switch-attic";
 
-/// An office with two switches that report each other, of which one reports an unknown device as well.
+/// An office with two switches that report each other. One of them also reports an unknown device.
 struct Campus {
     fixture: Fixture,
     core: Uuid,
@@ -99,7 +99,7 @@ impl Campus {
     }
 }
 
-/// Returns the report of a switch: its ports, each with the number and the name of the neighbor there.
+/// Returns the report of a switch with these ports. Each port has the number and the name of its neighbor.
 fn switch(number: u8, name: &str, ports: &[(&str, u8, &str)]) -> Value {
     let chassis =
         |number: u8| json!({"subtype": "MacAddress", "value": format!("00:1B:21:AA:BB:{number:02X}")});

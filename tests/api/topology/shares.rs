@@ -1,4 +1,4 @@
-//! What the viewers of a share see.
+//! The data that the viewers of a share see.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -32,7 +32,7 @@ impl Campus {
         id_of(self.by_member("POST", "/api/v1/shares", &body).await.data())
     }
 
-    /// Sends the requests of all endpoints of a share, with a token if there is one.
+    /// Requests all endpoints of a share, with a token if there is one.
     async fn open(&self, share: Uuid, token: Option<&str>) -> [Reply; 3] {
         let mut replies = Vec::new();
         for (method, path) in ENDPOINTS {
@@ -154,7 +154,7 @@ const FREE_TEXT: [&str; 3] = ["duct seventeen", "engine room", "basement corrido
 #[test]
 fn redacted_values_occur_nowhere() {
     run_with(Campus::new, async |campus| {
-        // Devices whose names contain what other redactions conceal.
+        // Devices whose names contain values that other redactions conceal.
         for name in ["printer at 198.51.100.102", "camera 00:1B:21:AA:BB:01", "rack of SerialNumber0002"] {
             campus.link(campus.host(name).await, campus.core).await;
         }

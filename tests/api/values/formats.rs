@@ -117,7 +117,7 @@ fn malformed_addresses_are_refused() {
     }
 }
 
-/// In a path, in a query, and in a body.
+/// Ids are sent in a path, in a query, and in a body.
 #[test]
 fn ids_are_accepted_in_every_form_and_written_canonically() {
     run_with(Populated::new, async |fixture| {
@@ -302,7 +302,7 @@ fn blank_record_is_accepted_as_the_body_of_a_creation() {
     });
 }
 
-/// Clients send a user key back as it was shown: its masked key and its times change nothing.
+/// Clients send a user key back as it was shown. Its masked key and its times change nothing.
 #[test]
 fn user_key_is_accepted_as_it_was_shown() {
     run_with(Populated::new, async |fixture| {

@@ -13,7 +13,7 @@ fn id(number: u128) -> Uuid {
     Uuid::from_u128(number)
 }
 
-/// A host with one of each part, and null in every field that may be null.
+/// Returns a host with one of each part. Every field that may be null is null.
 fn document() -> Value {
     json!({
         "id": id(1),
@@ -116,7 +116,7 @@ async fn listed(fixture: &Fixture, document: &Value) -> Value {
     fixture.list("").await.data()[0].clone()
 }
 
-/// Asserts that each of these values, at this place of a host, is listed as it was sent.
+/// Asserts that each of these values, at this place, is listed as it was sent.
 async fn are_kept(place: &str, values: impl IntoIterator<Item = Value>) {
     let fixture = Fixture::new().await;
     for value in values {
@@ -161,7 +161,7 @@ fn omitted_fields_of_a_host_are_null_or_empty() {
     });
 }
 
-/// Copies of the part at a place, each with these fields and this id.
+/// Returns copies of the part at a place, each with these fields and this id.
 fn copies(place: &str, changes: &[(Value, u128)]) -> Value {
     let part = document().pointer(place).unwrap().clone();
     let copy = |(fields, number): &(Value, u128)| {
@@ -175,7 +175,7 @@ fn copies(place: &str, changes: &[(Value, u128)]) -> Value {
     changes.iter().map(copy).collect()
 }
 
-/// Puts copies of a part of a host into its list, and compares the order in which they are listed.
+/// Asserts the order in which a host's list of parts is shown. The parts are copies with different fields.
 async fn is_order(list: &str, sent: &[(Value, u128)], expected: &[u128]) {
     let mut document = document();
     let copies = copies(&format!("{list}/0"), sent);
@@ -335,7 +335,8 @@ fn statuses_neighbors_and_lldp_names_are_stored() {
     });
 }
 
-/// Each sort of LLDP name has one that the other has not, and a status of operation is none of administration.
+/// Some LLDP subtypes exist only for chassis ids or only for port ids. Likewise, some operational states are not
+/// administrative states.
 #[test]
 fn values_of_another_type_are_refused() {
     for (place, value) in [

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::support::{Record, at, chassis, host, lldp};
 use super::world::{NETWORK, World};
 
-/// Returns a device with random tables, drawn from few values, so that devices and rows collide.
+/// Returns a device with random tables. Their values are drawn from few, so that devices and rows collide.
 fn random_device(random: &mut Rng) -> Device {
     let mut device = Device::default();
     device.sys_name = text(random, "name");
@@ -125,7 +125,7 @@ fn edits_survive_a_hundred_random_reports() {
     }
 }
 
-/// Checks what every stored host must fulfil: ids and natural keys are unique, and references lead to parts.
+/// Checks the rules for every stored host. Ids and natural keys must be unique, and references must lead to parts.
 fn assert_consistent(host: &Host) {
     let interfaces: Vec<Uuid> = host.interfaces.iter().map(|part| part.id).collect();
     let entries: Vec<Uuid> = host.if_entries.iter().map(|part| part.id).collect();

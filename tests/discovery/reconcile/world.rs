@@ -1,4 +1,6 @@
-//! An inventory in memory, to which reports are reconciled: hosts are found by the terms of their identities alone.
+//! An inventory in memory with which reports are reconciled.
+//!
+//! Hosts are found by the terms of their identities alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +16,7 @@ use uuid::Uuid;
 
 pub(crate) const NETWORK: Uuid = Uuid::from_u128(0x11);
 
-/// A network's hosts, with what layer 3 stores beside them.
+/// A network's hosts, with the data that layer 3 stores beside them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct World {
     hosts: BTreeMap<Uuid, Host>,
@@ -25,7 +27,7 @@ pub(crate) struct World {
     names: BTreeMap<Vec<u8>, BTreeSet<Uuid>>,
 }
 
-/// What became of a device.
+/// The result of discovering a device.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Discovered {
     pub(crate) id: Option<Uuid>,

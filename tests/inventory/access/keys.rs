@@ -76,7 +76,7 @@ impl Fixture {
         NewDaemonApiKey::new(self.network, "key")
     }
 
-    /// Returns whether an unknown key is well-formed: whether the store is asked for it.
+    /// Returns whether an unknown key is well-formed. The store is asked only for well-formed keys.
     async fn is_well_formed(&self, inventory: &Inventory, key: &str) -> bool {
         let before = self.look_ups.0.load(Ordering::SeqCst);
         let refused = inventory.authenticate_user_key(key).await.unwrap_err();
@@ -84,7 +84,8 @@ impl Fixture {
         self.look_ups.0.load(Ordering::SeqCst) > before
     }
 
-    /// Returns the record that the first half of a digest finds, and the second half in its body.
+    /// Returns the record of a secret, and the second half of the secret's digest. The first half of the digest finds
+    /// the record, and the second half is in its body.
     async fn stored_secret(&self, kind: &'static str, lookup: u128) -> (Record, u128) {
         let unique_key = UniqueKey::new(Name::new(kind), lookup.to_be_bytes());
         let record = self.store.get_by_unique_key(&unique_key).await.unwrap().unwrap();
@@ -150,7 +151,7 @@ async fn malformed_key_is_refused_without_a_look_up() {
     }
 }
 
-/// Computed bit by bit, to be independent of the library's table.
+/// Computes a checksum bit by bit, independently of the library's table.
 fn crc32(text: &str) -> u32 {
     let step = |crc: u32| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
     !text.bytes().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(byte), |crc, _| step(crc)))

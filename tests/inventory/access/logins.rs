@@ -111,7 +111,7 @@ fn cost_out_of_range_is_refused() {
     assert_eq!(format!("{:?}", PasswordHasher::new()), shown);
 }
 
-/// A source of salts that signals when a hash has begun and holds it until released.
+/// A source of salts that signals when a hash begins, and holds it until released.
 #[derive(Debug)]
 struct Gate {
     begun: mpsc::UnboundedSender<()>,
@@ -147,7 +147,7 @@ impl RandomSource for Gate {
     }
 }
 
-/// Lets every task run as far as it can, and lets the blocking threads start the work given to them.
+/// Lets every task and every blocking thread run as far as it can.
 async fn settle() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
@@ -237,7 +237,7 @@ async fn dropped_future_keeps_its_place_until_its_work_is_done() {
     assert_eq!(gate.most.load(Ordering::SeqCst), 1);
 }
 
-/// Lets other tasks run before each operation, so that a login that is polled once is in progress.
+/// A hook that lets other tasks run before each operation. A login that is polled once is then in progress.
 #[derive(Debug)]
 struct Yields;
 

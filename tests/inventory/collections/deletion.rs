@@ -19,7 +19,7 @@ struct Tagged {
     daemon_key: Uuid,
 }
 
-/// The number of hosts with the tag, more than one commit rewrites.
+/// The number of hosts with the tag. One commit cannot rewrite so many.
 const HOSTS: u128 = 20;
 
 impl Tagged {
@@ -49,7 +49,7 @@ impl Tagged {
         Self { subnet, user_key, daemon_key }
     }
 
-    /// Asserts that no record mentions the tag, and that all have the other one still.
+    /// Asserts that no record mentions the first tag. All must still have the second one.
     async fn assert_without_first_tag(&self, fixture: &Fixture) {
         let (inventory, admin, [first, second]) = (&fixture.inventory, fixture.admin(), fixture.tags);
         assert_eq!(fixture.mentioning(first).await, []);
@@ -60,7 +60,8 @@ impl Tagged {
     }
 }
 
-/// Returns a host that has the tags itself or in a service, refers to the subnet, and is virtualized by another.
+/// Returns a host that refers to the subnet and is virtualized by another host. Either the host itself or its service
+/// has the tags.
 fn tagged_host(fixture: &Fixture, number: u128, subnet: Uuid) -> Host {
     let mut host = bare_host(id(number), fixture.network);
     let mut own = service(&host, id(0x1000 + number), &format!("service {number}"), 0);
@@ -146,7 +147,7 @@ fn deleted_subnet_is_cleared_from_the_interfaces_that_name_it() {
     });
 }
 
-/// Drops a deletion at each of its commits in turn, repeats it, and checks the result.
+/// Drops a deletion at each of its commits in turn. Each time it repeats the deletion and checks the result.
 async fn interrupt_at_every_commit<T: Resource + Deletable>(
     id: impl Fn(&Fixture, &Tagged) -> Uuid,
     check: impl AsyncFn(&Fixture, &Tagged),

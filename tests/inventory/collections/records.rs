@@ -1,4 +1,4 @@
-//! Who may do what, what updates change, and which values are refused.
+//! Required levels, effects of updates, and refused values.
 
 use serde_json::json;
 use toposcope::access::Caller;
@@ -11,7 +11,7 @@ use crate::support::{
     Fixture, LEVELS, access_denied, already_exists, id, invalid, not_found, reference_invalid, refusal, time,
 };
 
-/// The lowest levels that may read, create, and change or delete, and whether writes need a session.
+/// The lowest levels that may read, create, and change or delete. The flag tells whether writes need a session.
 type Levels = ([Permission; 3], bool);
 
 const TAGS: Levels = ([Permission::Viewer, Permission::Member, Permission::Admin], false);

@@ -10,7 +10,7 @@ use crate::support::{Fixture, concurrently, owner_of};
 
 const SWITCHES: u8 = 6;
 
-/// Returns the devices that a task reports: a part of a ring, beginning at its number.
+/// Returns the devices that a task reports. They are a part of a ring that begins at the task's number.
 fn ring(task: u64) -> Vec<Device> {
     let number = |place: u8| (u8::try_from(task).unwrap() + place) % SWITCHES + 1;
     (0..SWITCHES - 1).map(|place| switch_seeing(number(place), number(place + 1))).collect()

@@ -1,4 +1,6 @@
-//! Walks of real networks: `TOPOSCOPE_DISCOVERY_DATA`, or `../shared/data` beside the crate, has a folder `labs`.
+//! Walks of real networks, in the folder `labs` of the test data.
+//!
+//! The test data is in `TOPOSCOPE_DISCOVERY_DATA`, or in `../shared/data` beside the crate.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -83,7 +85,7 @@ async fn imported(reports: &[Report]) -> Fixture {
     fixture
 }
 
-/// Returns all hosts by id, without what depends on the run.
+/// Returns all hosts by id, without values that depend on the run.
 async fn hosts(fixture: &Fixture) -> Vec<Value> {
     let documents = fixture.documents().await;
     let mut hosts: Vec<Value> =
@@ -108,7 +110,7 @@ fn normalize(value: &mut Value, network: &str) {
     }
 }
 
-/// Returns the labs by name, observed at this time; none, with a message, where the folder is missing.
+/// Returns the labs by name, observed at this time. If the folder is missing, it prints a message and returns none.
 fn labs(at: &str) -> Vec<(String, Vec<Report>)> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
     let data = env::var_os("TOPOSCOPE_DISCOVERY_DATA").map_or_else(beside, PathBuf::from);

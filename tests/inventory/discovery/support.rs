@@ -16,7 +16,7 @@ pub(super) const SECOND: &str = "2026-08-02T12:00:00Z";
 pub(super) const THIRD: &str = "2026-08-03T12:00:00Z";
 pub(super) const FOURTH: &str = "2026-08-04T12:00:00Z";
 
-/// Returns a switch with a chassis id, an address and two ports, all derived from its number.
+/// Returns a switch with a chassis id, an address and two ports. All of them are derived from its number.
 pub(super) fn switch(number: u8) -> Device {
     let mut device = Device::default();
     device.sys_name = Some(format!("switch-{number}"));
@@ -42,7 +42,7 @@ pub(super) fn chassis(number: u8) -> LldpChassisId {
     LldpChassisId { subtype: LldpChassisIdSubtype::MacAddress, value }
 }
 
-/// Returns a row by which a port sees a port of another switch.
+/// Returns the LLDP row of a port that leads to another switch.
 pub(super) fn sees(port: u8, neighbor: u8, its_port: u8) -> LldpRow {
     let mut row = LldpRow::new(chassis(neighbor));
     row.if_index = Some(i64::from(port));
@@ -52,7 +52,7 @@ pub(super) fn sees(port: u8, neighbor: u8, its_port: u8) -> LldpRow {
     row
 }
 
-/// Returns a switch whose first port sees the second port of another one.
+/// Returns a switch whose first port is connected to the second port of another one.
 pub(super) fn switch_seeing(number: u8, neighbor: u8) -> Device {
     let mut device = switch(number);
     device.tables.lldp = Some(Table::complete(vec![sees(1, neighbor, 2)]));

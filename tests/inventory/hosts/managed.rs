@@ -20,7 +20,8 @@ fn changed(host: &Host) -> ErrorKind {
     ErrorKind::PreconditionFailed { entity: Entity::Host, id: host.id }
 }
 
-/// The references between the parts of a host, by what identifies the parts to a reader.
+/// Returns the references between the parts of a host. Parts are identified by their addresses, numbers and names
+/// instead of their ids.
 fn references(host: &Host) -> Vec<String> {
     let address = |id: Uuid| host.interfaces.iter().find(|part| part.id == id).unwrap().ip_address;
     let number = |id: Uuid| host.ports.iter().find(|part| part.id == id).unwrap().number;
@@ -117,7 +118,7 @@ fn created_host_keeps_unused_ids_and_gets_everything_else_from_the_inventory() {
 #[test]
 fn taken_and_missing_ids_of_parts_are_replaced_with_the_references_to_them() {
     on_each_store(async |setup| {
-        // As if a client sent two hosts mixed: some ids of each, one unused, one missing.
+        // A draft as if a client had mixed two hosts: some ids of each, one unused, one missing.
         let mut draft = Host { network_id: setup.networks[0], ..setup.hosts[1].clone() };
         draft.if_entries[1].neighbor = Some(Neighbor::IfEntry(draft.if_entries[0].id));
         let taken = setup.hosts[2].ports[0].id;

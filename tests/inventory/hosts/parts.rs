@@ -1,4 +1,6 @@
-//! Interfaces, ports, services and interface entries that users read, create, update and delete one by one.
+//! Interfaces, ports, services and interface entries.
+//!
+//! Users read, create, update and delete them one by one.
 
 use std::fmt::Debug;
 
@@ -25,7 +27,7 @@ fn failed<P: TestPart>(part: &P) -> ErrorKind {
     ErrorKind::PreconditionFailed { entity: P::KIND, id: *part.clone().id() }
 }
 
-/// What the tests need of every kind of part.
+/// The operations on a part that the tests need.
 trait TestPart: Part + Debug {
     const KIND: Entity;
 

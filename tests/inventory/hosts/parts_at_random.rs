@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::setup::{Setup, on_each_store};
 use crate::support::{bare_host, binding, entry, id, interface, port, service};
 
-/// The parts of the hosts: what a client would expect to find.
+/// The parts of the hosts that a client would expect to find.
 #[derive(Default)]
 struct Model {
     interfaces: Vec<Interface>,
@@ -53,7 +53,7 @@ impl Model {
     }
 }
 
-/// Keeps the outcome of an operation in a list of the model, and asserts that it succeeded when the rules allow it.
+/// Asserts that an operation succeeded if and only if the rules allow it. Its outcome is stored in a list of the model.
 fn keep<P>(
     list: &mut Vec<P>,
     index: Option<usize>,
@@ -73,7 +73,7 @@ fn any<T: Clone>(random: &mut Rng, list: &[T]) -> Option<(usize, T)> {
     Some((index, list.get(index)?.clone()))
 }
 
-/// A target on this host, or on the other one, in which case a binding to it is refused.
+/// Returns a random target and its host. A binding to a target on another host is refused.
 fn any_target(random: &mut Rng, model: &Model) -> Option<(Uuid, BindingTarget)> {
     let (_, interface) = any(random, &model.interfaces)?;
     if random.bool() {

@@ -139,7 +139,7 @@ async fn delete_at_every_call<I>(
     .await;
 }
 
-/// Returns the result of the second of two deletions. It is the interfering one if that came after the commit.
+/// Returns the result of the second of two deletions. The interfering one is second if it came after the commit.
 fn second(interfering: Option<Result<(), Error>>, result: Result<(), Error>) -> Result<(), Error> {
     match interfering.unwrap() {
         Ok(()) => result,
@@ -179,8 +179,10 @@ async fn host_that_is_replaced_during_its_deletion_is_deleted() {
     .await;
 }
 
-/// An id passes to another organization when its host is deleted and a client there takes it. A caller who
-/// still means the old host must not delete the new one.
+/// A deletion must not delete a new host of another organization with the same id.
+///
+/// The id passes to the other organization when its host is deleted and a client there uses it for a new host. The
+/// caller still means the old host.
 #[tokio::test]
 async fn host_that_has_become_another_organizations_is_not_deleted() {
     let other = Cell::new(None);

@@ -13,8 +13,9 @@ use crate::support::{NOW, guest_of, id, inventory_in, owner_of, rich_host, time}
 
 pub(super) const LATER: &str = "2026-08-15T00:00:00.000001Z";
 
-/// An organization with three rich hosts, the second of them on another network and run by a service of the first, and
-/// another organization with one.
+/// Two organizations: one with three rich hosts, the other with one rich host.
+///
+/// The second of the three hosts is on another network and runs on a service of the first.
 pub(super) struct Setup {
     pub(super) inventory: Inventory,
     pub(super) clock: ManualClock,
@@ -70,7 +71,7 @@ impl Setup {
         owner_of(self.organization)
     }
 
-    /// A caller of this level with access to the network of the first and third host.
+    /// Returns a caller with access to the network of the first and third host.
     pub(super) fn near(&self, level: Permission) -> Caller {
         Caller::new(self.organization, id(1), level, Scope::only([self.networks[0], self.foreign.network_id]))
     }

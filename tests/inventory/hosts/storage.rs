@@ -169,7 +169,7 @@ async fn deleted_host_is_removed_with_its_parts() {
     assert_eq!(fixture.host(host.id).await, host);
 }
 
-/// A host whose lists are in order, with ties in every sort key that has a tie-breaker.
+/// Returns a host whose lists are in order. Every sort key that has a tie-breaker has ties.
 fn host_in_order(fixture: &Fixture) -> Host {
     let mut host = bare_host(id(1), fixture.network);
     host.interfaces = [(-1, 105), (0, 104), (0, 106), (1, 101), (i64::MAX, 100)]
@@ -292,7 +292,7 @@ async fn integers_of_64_bits_and_odd_strings_are_stored_exactly() {
     assert_eq!(fixture.host(host.id).await, host);
 }
 
-/// Every stored host must be readable: one that can be put but not read could only be overwritten.
+/// Every stored host must be readable. A host that can be put but not read could only be overwritten.
 #[tokio::test]
 async fn accepted_host_can_be_read_whatever_the_depth_of_its_metadata() {
     let fixture = Fixture::new().await;
@@ -345,7 +345,7 @@ fn host_with(fixture: &Fixture, ports: u16) -> Host {
     host
 }
 
-/// A runtime with one thread for tasks and one for blocking work.
+/// Returns a runtime with one thread for tasks and one for blocking work.
 fn narrow_runtime() -> Runtime {
     Builder::new_current_thread().max_blocking_threads(1).build().unwrap()
 }

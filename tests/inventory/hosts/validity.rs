@@ -78,7 +78,7 @@ const REPEATED: &[(&str, Alter)] = &[
     }),
 ];
 
-/// Asserts that an invalid host is refused, both as a new one and as a replacement.
+/// Asserts that an invalid host is refused as a new host and as a replacement.
 async fn assert_refused(alter: Alter, expected: &ErrorKind) {
     let fixture = Fixture::new().await;
     let host = rich_host(9, fixture.network, &fixture.tags);

@@ -1,4 +1,6 @@
-//! The order of hosts by the name of the service that runs them, which belongs to another host.
+//! The order of hosts by the name of the service that runs them.
+//!
+//! The service belongs to another host.
 
 use tokio::task::JoinSet;
 use toposcope::inventory::{Error, ErrorKind, HostQuery, Import, Inventory};
@@ -190,7 +192,7 @@ async fn import_knows_services_in_earlier_and_later_lines() {
             if is_guest_first {
                 hosts.reverse();
             }
-            // The second time all records exist, and the name is another.
+            // The second time, all records exist and the name is different.
             for name in ["imported", "renamed"] {
                 let place = if is_guest_first { hosts.len() - 1 } else { 0 };
                 hosts[place].services[0].name = name.to_owned();
@@ -280,7 +282,8 @@ async fn take(step: Step, inventory: &Inventory, organization: Uuid, network: Uu
     }
 }
 
-/// In either order, the guest's final position is that of the service's final name.
+/// Asserts that the guest's position follows the final name of the service. This must be true in either order of
+/// changes.
 async fn assert_consistent(inventory: &Inventory, organization: Uuid) {
     if inventory.host(organization, GUEST).await.is_err() {
         return;

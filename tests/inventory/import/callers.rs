@@ -1,4 +1,4 @@
-//! Imports on behalf of a caller, and what remains of an import that fails or is dropped.
+//! Imports on behalf of a caller, and the effects of failed and dropped imports.
 
 use std::io;
 use std::pin::{Pin, pin};

@@ -1,4 +1,6 @@
-//! The input of an import: line endings, the maximum length of a line, portions of any size, and faults.
+//! The input of an import.
+//!
+//! The tests are about line endings, the maximum length of a line, portions of any size, and faults.
 
 use std::io;
 use std::pin::Pin;
@@ -89,8 +91,8 @@ async fn line_longer_than_a_whole_batch_is_imported() {
     }
 }
 
-/// Yields its bytes in portions of a given size, is pending every other time, and optionally fails at the
-/// end.
+/// A reader that yields its bytes in portions of a given size. It is pending every other time, and optionally fails at
+/// the end.
 struct Portions {
     bytes: Vec<u8>,
     place: usize,

@@ -1,4 +1,4 @@
-//! Daemons' keys: their creation by the host application and by users, and what they reach.
+//! Keys of daemons: their creation by the host application and by users, and their rights.
 
 use std::time::Duration;
 
@@ -92,7 +92,7 @@ async fn user_creates_keys_for_accessible_networks_only() {
     }
 }
 
-/// A scope is not tied to an organization: including a foreign network does not grant access to it.
+/// A scope is not tied to an organization. Including a foreign network does not grant access to it.
 #[tokio::test]
 async fn scope_with_a_foreign_network_does_not_grant_it() {
     let (fixture, foreign) = Fixture::with_foreign().await;
@@ -103,7 +103,7 @@ async fn scope_with_a_foreign_network_does_not_grant_it() {
     assert_eq!(fixture.refusal(attempt).await, access_denied(foreign.network));
 }
 
-/// Everything is invalid at first, and is corrected in the order in which errors are reported.
+/// Everything is invalid at first. It is corrected in the order in which errors are reported.
 #[tokio::test]
 async fn first_error_of_a_new_key_is_reported() {
     let fixture = Fixture::new().await;
@@ -171,7 +171,8 @@ async fn key_requires_no_api_access() {
     fixture.inventory.authenticate_daemon_key(issued.plaintext()).await.unwrap();
 }
 
-/// A daemon's key is recognized as such where a user is needed only while the key is valid.
+/// A daemon's key is recognized only while it is valid. Otherwise a method that requires a user reports the key's own
+/// fault.
 #[tokio::test]
 async fn valid_daemon_key_is_refused_as_such_where_a_user_is_required() {
     let fixture = Fixture::new().await;

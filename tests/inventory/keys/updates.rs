@@ -57,7 +57,7 @@ fn update_of(key: &UserApiKey) -> KeyUpdate {
     KeyUpdate::new(key.organization_id, key.user_id, key.name.clone(), key.tags.clone())
 }
 
-/// Updates a key with all fields and asserts that the answer and a read show the expected key.
+/// Updates a key with all fields. Asserts that the answer and a read show the expected key.
 async fn assert_becomes(
     adapt: impl Fn(&Fixture, &mut KeyUpdate),
     apply_expected: impl Fn(&Fixture, &mut UserApiKey),
@@ -173,8 +173,8 @@ async fn users_of_every_level_may_update_their_own_keys() {
     }
 }
 
-/// A user whose level was lowered may still rename an older key: its effective rights are limited by the
-/// user's.
+/// A user whose level was lowered may still rename an older key. The effective rights of the key are limited by the
+/// user's rights.
 #[tokio::test]
 async fn key_above_the_current_level_of_its_user_may_keep_its_level() {
     let fixture = Fixture::new().await;
@@ -329,7 +329,7 @@ async fn key_of_another_user_is_not_found() {
     }
 }
 
-/// Everything is invalid at first, and is corrected in the order in which errors are reported.
+/// Everything is invalid at first. It is corrected in the order in which errors are reported.
 #[tokio::test]
 async fn first_error_of_an_update_is_reported() {
     let own_key = OwnKey::new().await;

@@ -241,7 +241,8 @@ async fn request_neither_waits_for_the_record_of_its_use_nor_fails_with_it() {
     assert_eq!(fixture.last_used(issued.record().id).await, Some(time(NOW)));
 }
 
-/// Two calls of the store per request: the key's lookup, then its use, its user and the organization together.
+/// A request makes two calls of the store. The first looks up the key, and the second gets its use, its user and the
+/// organization together.
 #[tokio::test]
 async fn request_whose_use_is_not_recorded_makes_two_calls_of_the_store() {
     let (fixture, issued) = Fixture::with_key().await;

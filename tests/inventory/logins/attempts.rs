@@ -31,7 +31,8 @@ async fn fail(inventory: &Inventory, email: &str, times: usize) {
     }
 }
 
-/// Asserts how long logins for an address are refused, with the right password and with a wrong one.
+/// Asserts how long logins for an address are refused. The wait is the same with the right password and with a wrong
+/// one.
 async fn assert_blocked(inventory: &Inventory, email: &str, retry_after: u64) {
     for password in ["battery staple", PASSWORD, ""] {
         assert_eq!(refusal(inventory.log_in(email, password.to_owned()).await), blocked(retry_after));

@@ -1,4 +1,4 @@
-//! Concurrent and cancelled logins, and how their places are shared.
+//! Concurrent and cancelled logins, and how clients share the places for them.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -127,7 +127,7 @@ fn client(number: u64) -> ClientPrefix {
     PrefixLengths::default().prefix_of(IpAddr::from(address))
 }
 
-/// A store that answers no login until it is released, so that all logins stay in progress.
+/// A store that answers no login until it is released. All logins therefore stay in progress.
 struct Stalled {
     inventory: Inventory,
     probe: Arc<Probe>,

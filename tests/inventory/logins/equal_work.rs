@@ -1,4 +1,6 @@
-//! A failed login takes the same work with and without an account, so that its time does not reveal accounts.
+//! A failed login takes the same work with and without an account.
+//!
+//! Its time therefore does not reveal whether an account exists.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +13,7 @@ use crate::support::{Fixture, PASSWORD, Probe, refusal};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// A fixture with accounts of every kind, and an inventory that records its calls of the store.
+/// Returns a fixture with accounts of every kind, and an inventory over a probe.
 async fn watched() -> (Fixture, Arc<Probe>, Inventory) {
     let fixture = Fixture::new().await;
     for name in ["first", "second", "third"] {
@@ -77,7 +79,8 @@ async fn successful_login_makes_the_same_calls_up_to_the_password_check() {
     assert_eq!(succeeded[..failed.len()], failed);
 }
 
-/// The first login after a start, and the first after an hour, read the ids of some accounts in addition.
+/// Two logins read the ids of some accounts in addition. They are the first login after a start, and the first login
+/// after an hour.
 #[tokio::test]
 async fn login_that_chooses_decoys_makes_the_same_calls_for_every_kind_of_account() {
     let mut first = Vec::new();

@@ -141,8 +141,8 @@ async fn assert_logs_in(fixture: &Fixture, email: &str, user: &User) {
     assert_eq!(issued.user().id, user.id, "{email:?}");
 }
 
-/// Letters whose lower case has another length, depends on the neighbouring letters, or is that of several
-/// letters.
+/// Letters that are special in lower case. Its length may differ, it may depend on neighboring letters, or several
+/// letters may share it.
 const LETTERS: [char; 24] = [
     'a', 'A', 'z', 'K', 'K', 'k', 'Å', 'å', 'Å', 'İ', 'I', 'i', 'ı', 'ẞ', 'ß', 'Σ', 'σ', 'ς', 'Ǆ', 'ǅ', 'ǆ',
     '.', '\u{307}', '🦀',
@@ -202,7 +202,7 @@ async fn addresses_with_unusual_letters_log_in_in_every_case() {
     }
 }
 
-/// `İ` has one character, and two in lower case, which is the form that is stored and counted.
+/// `İ` is one character, and two in lower case. The form in lower case is stored, and its characters are counted.
 #[tokio::test]
 async fn length_of_an_address_is_counted_in_lower_case_at_creation_and_at_login() {
     let fixture = Fixture::new().await;
@@ -290,7 +290,7 @@ async fn password_that_changes_during_the_rehashing_of_the_old_one_is_kept() {
     }
 }
 
-/// A password shorter than any that is accepted today.
+/// The password is shorter than any password that is accepted today.
 #[tokio::test]
 async fn password_shorter_than_the_current_minimum_is_accepted_and_not_rehashed() {
     let (fixture, user) = Fixture::with_owner().await;

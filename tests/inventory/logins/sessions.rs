@@ -1,4 +1,4 @@
-//! Sessions: how they authenticate callers, when they end, and when they are removed from the store.
+//! Sessions: how they authenticate callers, when they end, and when they are purged.
 
 use std::time::Duration;
 
@@ -224,8 +224,8 @@ async fn login_succeeds_while_the_purge_is_slow_or_fails() {
     settle().await;
     assert_eq!(fixture.purges(), 1);
     fixture.clock.advance(DAY);
-    // The login lists decoys, looks up the user, reads the password and that of a decoy, and stores the
-    // session; then it purges.
+    // The login lists decoys, looks up the user, reads the user's password and a decoy's, and stores the session. Then
+    // it purges.
     probe.set(Fault::UnavailableAt(5));
     let issued = inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
     settle().await;

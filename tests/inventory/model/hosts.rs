@@ -1,4 +1,4 @@
-//! Hosts and their parts: required fields, order, and the form in which they are written.
+//! Hosts and their parts: required fields, order, and serialized form.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -185,7 +185,7 @@ fn nullable_fields_and_lists_may_be_missing() {
     assert!(entry.if_name.is_none() && entry.neighbor.is_none() && entry.lldp_chassis_id.is_none());
 }
 
-/// Each object has only required fields, so that omitting any of them, or making it null, must be refused.
+/// Asserts that every field of an object is required. Omitting it or making it null must be refused.
 fn assert_all_required<T: DeserializeOwned>(object: &Value) {
     for field in object.as_object().unwrap().keys() {
         refusal::<T>(&without(object.clone(), field));

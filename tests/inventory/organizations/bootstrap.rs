@@ -19,7 +19,7 @@ fn in_memory() -> Inventory {
     inventory_in(Arc::new(MemoryStore::new()))
 }
 
-/// Returns the status and the number of hosts that a request with this key gets.
+/// Returns the status and the number of hosts of a list requested with this key.
 async fn hosts(inventory: &Inventory, key: &str) -> (StatusCode, usize) {
     let request = Request::get("/api/v1/hosts").header(header::AUTHORIZATION, format!("Bearer {key}"));
     let response =
@@ -30,7 +30,7 @@ async fn hosts(inventory: &Inventory, key: &str) -> (StatusCode, usize) {
     (status, body["data"].as_array().map_or(0, Vec::len))
 }
 
-/// Compares everything but the plaintext.
+/// Asserts that two starts are equal except for the plaintext of the key.
 fn assert_same(one: &Bootstrapped, other: &Bootstrapped) {
     assert_eq!(one.organization, other.organization);
     assert_eq!(one.owner, other.owner);
@@ -86,7 +86,7 @@ async fn second_start_in_a_folder_finds_what_the_first_created() {
     last.close().await.unwrap();
 }
 
-/// Starts eight times at once, each with an inventory of its own as separate processes have.
+/// Starts eight times at once, each time with an inventory of its own. This is how separate processes start.
 async fn race(store: Arc<dyn Store>, bootstrap: &Bootstrap) -> Vec<Bootstrapped> {
     let mut starts = JoinSet::new();
     for _ in 0..8 {

@@ -1,4 +1,6 @@
-//! Organizations with their networks, tags, shares and referrals: names, API access, and what refers to what.
+//! Organizations with their networks, tags, shares and referrals.
+//!
+//! The tests are about names, API access, and references.
 
 mod bootstrap;
 mod references;

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::support::{Fixture, at_every_call, bare_host, id, in_person, not_found, refusal, service, time};
 
-/// A record that refers to a network or a tag: a new one, or one that is changed to do so.
+/// A record that refers to a network or a tag. It is either new, or an existing record that is changed to do so.
 #[derive(Clone, Copy, Debug)]
 enum Referrer {
     Host,

@@ -27,8 +27,8 @@ async fn holders(fixture: &Fixture, port: Uuid) -> Vec<Uuid> {
     hosts.filter(|host| host.ports.iter().any(|other| other.id == port)).map(|host| host.id).collect()
 }
 
-/// Moves the free port while a concurrent task changes a host right before a call of the store, once for each
-/// call.
+/// Moves the free port while a concurrent task changes a host. The change comes right before a call of the store, once
+/// for each call.
 async fn move_while<I>(
     interfere: impl AsyncFn(&Inventory, &Hosts) -> I,
     check: impl AsyncFn(&Fixture, &Hosts, Result<(), ErrorKind>),

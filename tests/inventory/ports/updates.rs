@@ -114,7 +114,7 @@ async fn number_and_protocol_of_another_port_of_the_host_are_taken() {
         let taken = ErrorKind::AlreadyExists { entity: Entity::Port, name: name.to_owned() };
         assert_eq!(fixture.refusal(attempt).await, taken);
     }
-    // On another host, or for another protocol, it is free.
+    // The number is free on another host, and for another protocol.
     let update = on(&hosts.first, 22, Protocol::Udp);
     fixture.inventory.update_port(&caller, FREE, update).await.unwrap();
 }
@@ -165,7 +165,7 @@ async fn moved_port_is_found_on_its_new_host() {
         let moved = fixture.inventory.update_port(&caller, FREE, on(to, 443, Protocol::Tcp)).await.unwrap();
         assert_eq!((moved.host_id, moved.network_id), (to.id, to.network_id));
     }
-    // The source host no longer refers to it; its id is taken on the target host.
+    // The source host no longer refers to the port, and the target host has its id.
     fixture.delete(hosts.first.id).await.unwrap();
     let update = on(&hosts.elsewhere, 444, Protocol::Tcp);
     fixture.inventory.update_port(&caller, FREE, update).await.unwrap();
@@ -196,7 +196,7 @@ async fn bound_port_does_not_move_to_another_host() {
         for (number, protocol) in [(22, Protocol::Tcp), (2222, Protocol::Udp), (65_535, Protocol::Tcp)] {
             let attempt = fixture.inventory.update_port(&caller, BOUND, on(to, number, protocol));
             let (entity, used_by) = (Entity::Port, Entity::Service);
-            // The current name, not the new one.
+            // The error has the current name, not the new one.
             let in_use = ErrorKind::InUse { entity, name: "22/Tcp".to_owned(), used_by };
             assert_eq!(fixture.refusal(attempt).await, in_use);
         }
@@ -328,7 +328,7 @@ async fn host_of_an_update_must_be_on_the_network_of_the_update() {
     assert_eq!(refused(&fixture, &member_of(&fixture, fixture.network), FREE, update).await, mismatch);
 }
 
-/// Everything is invalid at first, and is corrected in the order in which errors are reported.
+/// Everything is invalid at first. It is corrected in the order in which errors are reported.
 #[tokio::test]
 async fn first_error_of_an_update_is_reported() {
     let (fixture, hosts) = Hosts::new().await;

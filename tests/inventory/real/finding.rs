@@ -1,4 +1,6 @@
-//! The filters of the list of hosts on the real inventory, compared with a scan of all hosts.
+//! The filters of the list of hosts, on the real inventory.
+//!
+//! Their results are compared with a scan of all hosts.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +12,10 @@ use uuid::Uuid;
 use super::{Real, real};
 use crate::support::owner_of;
 
-/// The number of distinct values of each field that are looked for.
+/// The number of distinct values of each field that are searched for.
 const VALUES: usize = 30;
 
-/// The part of a document that tells hosts apart.
+/// The part of a document that distinguishes hosts.
 #[derive(Deserialize)]
 struct Found {
     id: Uuid,
@@ -26,7 +28,7 @@ fn values<T: Ord + Clone>(hosts: &[Host], of_host: impl Fn(&Host) -> Vec<T>) -> 
     distinct.into_iter().step_by(step).collect()
 }
 
-/// Checks that a filter finds the hosts that a scan finds, of which there is at least one.
+/// Asserts that a filter finds the hosts that a scan finds. There must be at least one.
 async fn check(
     real: &Real,
     hosts: &[Host],

@@ -57,14 +57,14 @@ impl Line {
         }
     }
 
-    /// IPv4 before IPv6, hosts without an address last.
+    /// Returns a sort key: IPv4 before IPv6, and hosts without an address last.
     fn address(&self) -> (bool, Option<IpAddr>) {
         let first = self.interfaces.iter().min_by_key(|interface| (interface.position, interface.id));
         (first.is_none(), first.map(|interface| interface.ip_address))
     }
 }
 
-/// Truncates to the microsecond, as the store does.
+/// Returns a time truncated to the microsecond, as the store does it.
 fn time(value: &Value) -> (String, String) {
     let (seconds, decimals) = moment(value);
     (seconds, format!("{decimals:0<6}")[..6].to_owned())
@@ -83,7 +83,8 @@ fn directed(ordering: Ordering, direction: OrderDirection) -> Ordering {
     if direction == OrderDirection::Ascending { ordering } else { ordering.reverse() }
 }
 
-/// Identifies the host of a document by its address in memory: pages share the documents of the store.
+/// The hosts of all documents by the addresses of the documents in memory. A page can be identified by them because it
+/// shares the documents of the store.
 struct Documents(HashMap<*const u8, Uuid>);
 
 impl Documents {

@@ -85,7 +85,7 @@ async fn new_share_is_public_without_end_and_has_all_options_by_default() {
     assert_eq!(metadata, ShareMetadata { id: share.id, name, requires_password: false, options: all });
 }
 
-/// One share's id does not help to find another: except for version and variant, every bit is random.
+/// The id of one share does not help to find another. Except for version and variant, every bit is random.
 #[tokio::test]
 async fn id_of_a_share_is_random() {
     let fixture = Fixture::new().await;

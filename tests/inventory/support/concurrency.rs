@@ -4,8 +4,9 @@ use toposcope::inventory::Inventory;
 
 use super::{Fault, Fixture};
 
-/// Runs an action while a concurrent task interferes right before one of its calls of the store: once for each
-/// call, each time on a new fixture. Returns the number of calls.
+/// Runs an action while a concurrent task interferes right before a call of the store.
+///
+/// It is repeated for each of the action's calls, each time on a new fixture. Returns the number of calls.
 ///
 /// Trying every call in turn covers every way in which the two can interleave.
 pub(crate) async fn with_interference_at_every_call<S, T, I>(
@@ -33,7 +34,7 @@ pub(crate) async fn with_interference_at_every_call<S, T, I>(
     }
 }
 
-/// Does the same for an action that reads and writes.
+/// Calls [`with_interference_at_every_call`] with an action that reads and writes.
 pub(crate) async fn at_every_call<S, T, I>(
     prepare: impl AsyncFn(&Fixture) -> S,
     interfere: impl AsyncFn(&Inventory, &S) -> I,
@@ -44,7 +45,7 @@ pub(crate) async fn at_every_call<S, T, I>(
     assert!(calls > 1, "reading and writing are two calls at least");
 }
 
-/// Runs this many tasks at once, each with its number, and returns their results in order.
+/// Runs `count` numbered tasks at once, and returns their results in order.
 pub(crate) async fn concurrently<T, F>(
     fixture: &Fixture,
     count: u64,

@@ -18,7 +18,8 @@ use crate::backend::TestStore;
 use super::hooks::{Put, Recorder};
 use super::{Fault, NOW, PASSWORD, Probe, Seeded, owner_of, refusal, time};
 
-/// An organization with two networks and two tags in a store of the current backend, and the means to observe it.
+/// An organization with two networks and two tags, in a store of the current backend. It also has the means to observe
+/// the store.
 #[derive(Clone)]
 pub(crate) struct Fixture {
     pub(crate) inventory: Inventory,
@@ -63,7 +64,7 @@ impl Stored {
         self.record.key.kind.as_str()
     }
 
-    /// Returns whether an id appears anywhere in the record, as its own or as that of another record.
+    /// Returns whether an id appears anywhere in the record. It may be the record's own id or the id of another record.
     fn mentions(&self, id: Uuid) -> bool {
         let Facets { organization, network, links, unique_keys, .. } = &self.facets;
         let holds = |bytes: &[u8], part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
@@ -235,8 +236,8 @@ impl Fixture {
         self.mentioning(user).await.iter().filter(|key| key.kind.as_str() == "session").count()
     }
 
-    /// Returns why an operation was refused, and asserts that it left the store unchanged. Uses of keys do not count, because
-    /// those of earlier operations are recorded in the background.
+    /// Returns why an operation was refused, and asserts that it left the store unchanged. Uses of keys do not count,
+    /// because those of earlier operations are recorded in the background.
     pub(crate) async fn refusal<T: fmt::Debug>(
         &self,
         attempt: impl Future<Output = Result<T, Error>>,
@@ -271,8 +272,8 @@ impl Fixture {
 
     /// Returns everything in the store, by key.
     ///
-    /// Facets are those of a snapshot, not the latest recorded ones: concurrent commits are recorded in the order in which
-    /// their answers are received, which may not be the order in which they took effect.
+    /// Facets are those of a snapshot, not the latest recorded ones: concurrent commits are recorded in the order in
+    /// which their answers are received, which may not be the order in which they took effect.
     pub(crate) async fn contents(&self) -> Vec<Stored> {
         let mut snapshot = self.store.snapshot().await.unwrap();
         let mut contents = Vec::new();
@@ -287,7 +288,7 @@ impl Fixture {
         contents
     }
 
-    /// Returns the records in which an id appears, as their own or as that of another record.
+    /// Returns the records in which an id appears, as their own or as another record's.
     pub(crate) async fn mentioning(&self, id: Uuid) -> Vec<Key> {
         let contents = self.contents().await;
         contents.iter().filter(|stored| stored.mentions(id)).map(|stored| stored.record.key).collect()
@@ -303,7 +304,7 @@ impl Fixture {
         self.store.hook().puts().into_iter().flat_map(|put| put.facets.unique_keys).collect()
     }
 
-    /// Puts a body into the store, in place of that of an existing record.
+    /// Replaces the body and the facets of an existing record.
     pub(crate) async fn overwrite(&self, key: Key, facets: Facets, body: Vec<u8>) {
         let mut batch = Batch::new();
         batch.put(key, Precondition::Present, facets, body);

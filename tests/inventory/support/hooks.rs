@@ -73,8 +73,9 @@ pub(crate) enum Fault {
     UnavailableAt(usize),
     /// All commits but the first ones, of this number, fail.
     UnavailableAfterCommits(usize),
-    /// Commits fail as if a concurrent write had come first: of all preconditions and guards of a batch, the
-    /// one with this number, counted cyclically, is reported as unmet.
+    /// Commits fail as if a concurrent write had come first.
+    ///
+    /// Of all preconditions and guards of a batch, the one with this number, counted cyclically, is reported as unmet.
     Unmet(usize),
     /// No call is answered until the fault is over.
     Silence,
@@ -190,7 +191,7 @@ impl Intercept for Probe {
     }
 }
 
-/// Returns the error of a store for a batch whose condition with this number is not met.
+/// Returns the store's error for a batch whose condition with this number is not met.
 fn unmet(batch: &Batch, number: usize) -> StoreError {
     let place = number % (batch.writes().len() + batch.guards().len());
     if let Some(write) = batch.writes().get(place) {

@@ -82,7 +82,7 @@ pub(crate) fn entry(host: &Host, id: Uuid, if_index: i64) -> IfEntry {
     }
 }
 
-/// A host with every kind of content, its lists in the order in which they are shown.
+/// Returns a host with every kind of content. Its lists are in the order in which they are shown.
 pub(crate) fn rich_host(number: u128, network: Uuid, tags: &[Uuid]) -> Host {
     let base = number << 32;
     let part = |place: u128| id(base + place);
@@ -126,7 +126,10 @@ pub(crate) fn rich_host(number: u128, network: Uuid, tags: &[Uuid]) -> Host {
     host.if_entries = vec![entry(&host, part(41), 0), entry(&host, part(42), 1_001_000_003_000)];
     host
 }
-/// Asserts that hosts are ordered by exactly this name of the service that runs the guest.
+/// Asserts that hosts are ordered by exactly this name of the guest's service.
+///
+/// Two control hosts are run by services with that name. One has an id before the guest's, the other an id after it.
+/// Equal names are ordered by id, so the guest is between them if and only if its position uses the same name.
 ///
 /// Two control hosts are run by services of that name; one has an id before the guest's and one an id after
 /// it. Equal names are ordered by id, so the guest is between them if and only if its position uses the same
@@ -213,7 +216,7 @@ pub(crate) fn numbered_hosts(network: Uuid, count: u128) -> Vec<Host> {
     (1..=count).map(|number| bare_host(id(number), network)).collect()
 }
 
-/// Returns the refusal of an import of which only the second line was refused.
+/// Returns the refusal of the second line of an import. No other line must be refused.
 #[track_caller]
 pub(crate) fn refusal_of_second(report: &ImportReport, what: &str) -> Refusal {
     assert_eq!((report.lines, report.imported, report.refused), (3, 2, 1), "{what}: {report}");

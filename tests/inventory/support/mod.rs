@@ -1,4 +1,6 @@
-//! The fixture of all tests of the inventory, hosts to put into it, and hooks that observe or disturb its store.
+//! The fixture of all tests of the inventory, with hosts and hooks.
+//!
+//! The hosts are put into the fixture's store, and the hooks observe or disturb it.
 
 mod concurrency;
 mod fixture;
@@ -44,7 +46,7 @@ pub(crate) fn in_person(user: &User) -> Caller {
     Caller::new(user.organization_id, user.id, user.permissions, scope).through_session()
 }
 
-/// Returns the user as a caller with an API key that does not restrict these rights.
+/// Returns the user as a caller with an API key that restricts no rights.
 pub(crate) fn through_a_key(user: &User) -> Caller {
     let networks = user.network_ids.iter().copied();
     in_person(user).through_key(Uuid::from_u128(0x6e1), user.permissions, networks)

@@ -1,4 +1,6 @@
-//! Links by hand and positions are deleted with the hosts, services and subnets that they name.
+//! Deletion of links by hand and positions together with the records that they name.
+//!
+//! These records are hosts, services and subnets.
 
 use toposcope::model::{Host, LinkEnd, Subnet, TopologyLink, TopologyView};
 use uuid::Uuid;

@@ -1,4 +1,4 @@
-//! Changes of users, the sessions that they end, and changes that meet others.
+//! Changes of users: the sessions that they end, and changes concurrent with others.
 
 use toposcope::inventory::{Entity, ErrorKind, Problem};
 use toposcope::model::{Permission, User};
@@ -230,8 +230,7 @@ async fn invalid_password_is_refused_and_changes_nothing() {
     }
 }
 
-/// A user disabled during a request is refused; the error depends on the records that still exist at that
-/// moment.
+/// A user disabled during a request is refused. The error depends on the records that still exist at that moment.
 #[tokio::test]
 async fn user_who_is_disabled_during_authentication_is_refused() {
     at_every_call(

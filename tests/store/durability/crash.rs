@@ -1,4 +1,6 @@
-//! Processes killed while they write: everything acknowledged is present, and no batch is present in part.
+//! Processes killed while they write.
+//!
+//! Everything acknowledged must be present, and no batch may be present in part.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +25,7 @@ fn store_of_a_killed_process_holds_every_acknowledged_batch_and_none_in_part() {
     while round < rounds {
         let folder = TempDir::new().unwrap();
         let mut series = Series::new(folder.path(), random.u64(..));
-        // Killed repeatedly, so that recovery starts from the result of an earlier recovery.
+        // Processes are killed repeatedly, so that recovery starts from the result of an earlier recovery.
         for _ in 0..random.usize(1..=8).min(rounds - round) {
             series.round(&mut random);
             round += 1;
@@ -87,8 +89,10 @@ impl Series {
     }
 }
 
-/// Destroys one copy of the records, unless only one is whole because the other was lost recently or is still
-/// being built. If one of two is being changed, it destroys that one.
+/// Destroys one copy of the records if both are whole.
+///
+/// Otherwise one copy was lost recently or is still being built, and the other must stay. If a copy is being changed,
+/// that one is destroyed.
 fn destroy_a_copy(folder: &Path, random: &mut Rng) {
     let copies = ["records", "records.second"].map(|copy| folder.join(copy));
     let is_destroyed = |content: Vec<u8>| content.starts_with(DESTROYED);
@@ -120,8 +124,8 @@ struct Orders {
     verifies: bool,
 }
 
-/// Runs in the child: opens the folder, determines the progress of the writers, and lets all of them continue until the
-/// process is killed.
+/// Runs in the child and writes until it is killed. It opens the folder, determines the progress of the writers, and
+/// lets all of them continue.
 pub(super) async fn write(arguments: &[&str]) {
     let orders: Orders = serde_json::from_str(arguments[0]).unwrap();
     if let Err(problem) = try_to_write(&orders).await {
@@ -161,7 +165,7 @@ async fn verify(store: &SledStore) -> Result<(), String> {
     if found.is_sound() { Ok(()) } else { Err(format!("not sound: {found}")) }
 }
 
-/// Reads the store: every value read must be present later too.
+/// Reads from the store during the writes. Every value read must be present later too.
 async fn look(store: Arc<SledStore>) -> Result<(), String> {
     let mut last = Ledger(vec![0; WRITERS as usize]);
     loop {

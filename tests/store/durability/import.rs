@@ -1,5 +1,7 @@
-//! An import of a real inventory whose process is killed: all chunks that it reported as stored must be served as after
-//! an import into memory. Without the inventory there is nothing to test.
+//! An import of a real inventory whose process is killed.
+//!
+//! All chunks that it reported as stored must be served as after an import into memory. Without the inventory there is
+//! nothing to test.
 
 use std::collections::HashMap;
 use std::fs;
@@ -52,7 +54,7 @@ const CACHE_SIZE: usize = 1 << 20;
 /// Maximum number of hosts on a page.
 const LIMIT: usize = 500;
 
-/// Runs in the child: imports the file and keeps the store open until the process is killed.
+/// Runs in the child: imports the file, and keeps the store open until killed.
 pub(super) async fn import(arguments: &[&str]) {
     let [folder, input, organization, durability] = arguments else { panic!("{arguments:?}") };
     let durability = if *durability == "buffered" { Durability::Buffered } else { Durability::Durable };
@@ -181,8 +183,10 @@ impl Target {
         present
     }
 
-    /// Checks that each chunk of the import is served completely or not at all, that no chunk is present
-    /// without its predecessors, and that every host is right. Returns the number of chunks.
+    /// Checks the stored part of an import, and returns the number of chunks.
+    ///
+    /// Each chunk must be served completely or not at all, no chunk may be present without its predecessors, and every
+    /// host must be right.
     async fn check(&self, expected: &Expected) -> usize {
         let store =
             self.fixture.open_with(|builder| builder.cache_size(CACHE_SIZE).durability(self.durability));

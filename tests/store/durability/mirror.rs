@@ -63,8 +63,8 @@ async fn copy_of_another_time_is_rebuilt() {
     }
 }
 
-/// Creates a store with two notes, one copy of which is as before the second note, as a power loss during its
-/// change would leave it.
+/// Creates a store with two notes, of which one copy lacks the second note. A power loss during the change of that copy
+/// would leave it like this.
 async fn with_interrupted_change(name: &str) -> Fixture {
     let fixture = Fixture::filled().await;
     copy(&fixture.file(name), &fixture.beside("before"));

@@ -1,4 +1,6 @@
-//! Guarantees of the store in a folder, whatever happens to the process, the disk or the folder.
+//! Guarantees of the store in a folder.
+//!
+//! They hold whatever happens to the process, the disk or the folder.
 //!
 //! Acknowledged batches are present, and other batches are present completely or not at all. Damage is reported as an
 //! error; damaged data is never returned.
@@ -32,7 +34,7 @@ use tokio::runtime::Runtime;
 
 use crate::child::scene;
 
-/// Runs the scene of a child process; does nothing in the process of the tests.
+/// Runs the scene of a child process. It does nothing in the process of the tests.
 #[test]
 #[ignore = "other tests run it in child processes"]
 fn scene_of_a_child() {
@@ -77,7 +79,8 @@ fn some_of<T: Clone>(random: &mut Rng, values: &[T]) -> Vec<T> {
     values.iter().filter(|_| random.bool()).cloned().collect()
 }
 
-/// Returns a generator with the seed in `TOPOSCOPE_SEED`, or a new one; prints it, so that a run can be repeated.
+/// Returns a generator with the seed in `TOPOSCOPE_SEED`, or with a new one. The seed is printed, so that a run can be
+/// repeated.
 pub(crate) fn fresh_generator() -> Rng {
     let seed = match env::var("TOPOSCOPE_SEED") {
         Ok(seed) => seed.parse().expect("TOPOSCOPE_SEED is no number"),

@@ -44,7 +44,7 @@ fn assert_private(folder: &Path) {
     }
 }
 
-/// Runs a part in a process that has no umask and logs to its standard error.
+/// Runs a part in a process without a umask. The process logs to its standard error.
 fn play(part: &str, folder: &Path) -> Ended {
     let arguments = [part, folder.to_str().unwrap()];
     let ended = Child::start_through(&PERMISSIVE, "modes", &arguments).finish(PATIENCE).unwrap();
@@ -77,7 +77,8 @@ pub(super) async fn run_part(arguments: &[&str]) {
     say("over");
 }
 
-/// Creates files of every kind, and checks them while the store is open and after a second opening.
+/// Creates files of every kind and checks them. It checks them while the store is open, and again after a second
+/// opening.
 async fn fill(folder: &Path) {
     let store = open(folder).await;
     store.commit(batch(1)).await.unwrap();

@@ -171,7 +171,7 @@ async fn folder_open_in_this_process_is_refused_and_the_first_store_stays_usable
     compare(&first, &truth([1])).await.unwrap();
 }
 
-/// Runs in a child: adds a record and keeps the folder open until the process is killed.
+/// Runs in the child: adds a record, and keeps the folder open until killed.
 pub(super) async fn hold(arguments: &[&str]) {
     let store = open(Path::new(arguments[0])).await;
     store.commit(batch(2)).await.unwrap();

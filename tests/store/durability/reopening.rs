@@ -28,7 +28,7 @@ fn generated(seed: u64, length: usize) -> Kept {
     Kept { facets: Facets::default(), content: Content::Generated { seed, length } }
 }
 
-/// Longer than one buffer of the log, of a checkpoint and of a snapshot.
+/// Size of a large body, in bytes. It is longer than one buffer of the log, of a checkpoint and of a snapshot.
 const LARGE: usize = 5 << 20;
 
 #[tokio::test]
@@ -65,8 +65,10 @@ async fn batch_of_2_000_records_without_facets_and_body_is_kept() {
     }
 }
 
-/// Puts the records in one batch, and asserts that they are present: at once, after a kill, and after an
-/// orderly close. Then asserts that deleting them leaves nothing behind.
+/// Puts the records in one batch, and asserts that they are present.
+///
+/// They must be present at once, after a kill, and after an orderly close. Then deleting them must leave nothing
+/// behind.
 async fn assert_kept(options: Options, records: impl IntoIterator<Item = Kept>) {
     let records = (0..).map(key).zip(records).collect();
     let truth = Truth { records, ..Truth::default() };
@@ -101,7 +103,7 @@ async fn assert_holds(store: &SledStore, truth: &Truth) {
     assert_eq!(found.records, truth.records.len() as u64);
 }
 
-/// Batches in a walk: enough for some comparisons and some reopenings.
+/// Number of batches of [`walk`], enough for some comparisons and some reopenings.
 const STEPS: usize = 160;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -124,7 +126,7 @@ async fn store_that_does_not_wait_for_the_disk_holds_every_batch() {
     walk(4, (Durability::Buffered, 10_000)).await;
 }
 
-/// Commits batches of random writers, and now and then compares the store with them or reopens it.
+/// Commits batches of random writers. Occasionally it reopens the store or compares it with the writers.
 async fn walk(seed: u64, options: Options) {
     let fixture = Fixture::new();
     let mut store = open(&fixture, options).await;

@@ -52,10 +52,10 @@ async fn put(store: &SledStore, numbers: impl IntoIterator<Item = u128>, round: 
     store.commit(batch).await.unwrap();
 }
 
-/// Number of records beside which commits and checkpoints are made.
+/// Number of records in the store while commits and checkpoints are made.
 const RECORDS: u128 = 600;
 
-/// Number of a record that fills a file of the log, either at once or by its replacements.
+/// Number of a record that fills a file of the log. It does so either at once or by its replacements.
 const BALLAST: u128 = 1_000_000;
 
 /// Opens a store without a cache. Only checkpoints are written to the disk at once.
@@ -78,7 +78,7 @@ async fn check_point(store: &SledStore) {
     }
 }
 
-/// Replaces, deletes and adds records throughout the key order, some of them anew in each round.
+/// Replaces, deletes and adds records throughout the key order. The round determines which records change.
 async fn change(store: &SledStore, round: usize) {
     put(store, (0..RECORDS).filter(|number| number % 7 == round as u128 % 7), round).await;
     put(store, (0..40).map(|number| RECORDS + 50 * round as u128 + number), round).await;
@@ -120,7 +120,7 @@ async fn verification_beside_commits_and_checkpoints_raises_no_false_alarm() {
     store.close().await.unwrap();
 }
 
-/// Damages the bodies of these records in one copy, and adds a body without a record.
+/// Damages the bodies of these records in one copy. It also adds a body without a record.
 fn damage(copy: &Path, numbers: &[u128]) {
     let records = sled::Config::new().path(copy).segment_size(512 << 10).open().unwrap();
     let tree = records.open_tree("records").unwrap();
@@ -159,7 +159,7 @@ async fn verification_beside_commits_and_checkpoints_finds_all_earlier_damage() 
     store.close().await.unwrap();
 }
 
-/// Number of records while which are read everything ends: enough for several slices.
+/// Number of records that are read while everything ends, enough for several slices.
 const FEW: u128 = 300;
 
 /// A call, and the text of its error if it fails.
@@ -176,7 +176,7 @@ enum Ending {
     DropAll,
 }
 
-/// Fails the test when the work does not end, instead of hanging.
+/// Fails the test instead of hanging if the work does not end.
 fn within<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, outcome) = channel();
     let worker = thread::spawn(move || {
@@ -190,7 +190,7 @@ fn within<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'stat
     worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Opens the store after everything has ended, which must be possible at once, and asserts that it is whole.
+/// Asserts that the store can be opened and is whole. This must be possible at once after everything has ended.
 async fn assert_whole(path: &Path) {
     let store = SledStore::open(path).await.unwrap();
     let found = store.verify().await.unwrap();

@@ -1,4 +1,6 @@
-//! Runs the conformance suite on one and on several instances, at all isolation levels of the database.
+//! Runs the conformance suite on one and on several instances.
+//!
+//! It runs at all isolation levels of the database.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +13,11 @@ use super::{database_of, open};
 use crate::cluster::Cluster;
 use crate::in_turn::InTurn;
 
-/// Number of cases that share a database: snapshots contain the records of all of them.
+/// Number of cases that share a database. Snapshots contain the records of all of them.
 const CASES: usize = 32;
 
-/// Longer than a checkpoint takes on a busy disk: the suite is about what a store answers, not when.
+/// Timeout that is longer than a checkpoint takes on a busy disk. The suite is about the answers of a store, not about
+/// their time.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs all cases on instances that perform one operation in turn.

@@ -1,4 +1,6 @@
-//! What callers see while the database fails, and that the store works again as soon as the database does.
+//! Errors that callers see while the database fails, and recovery from the failures.
+//!
+//! The store must work again as soon as the database does.
 
 use std::time::{Duration, Instant};
 
@@ -45,7 +47,7 @@ async fn assert_fails(store: &PostgresStore, cause: &str) {
     assert_unavailable(begin, put(store, "lost").await, cause);
 }
 
-/// A store with short timeouts, and its database.
+/// Opens a store with short timeouts, on a new database.
 async fn open_new(
     cluster: &Cluster,
     options: fn(PostgresStoreBuilder) -> PostgresStoreBuilder,
@@ -114,7 +116,7 @@ async fn full_disk_refuses_commits_until_space_is_free() {
     let mut stored = Vec::new();
     let (begin, refused) = loop {
         let key = Key::new(Name::new("note"), Uuid::from_u128(random.u128(..)));
-        // Random bytes, because the server compresses others.
+        // The bytes are random, because the server would compress others.
         let body: Vec<u8> = std::iter::repeat_with(|| random.u8(..)).take(200_000).collect();
         let mut batch = Batch::new();
         batch.put(key, Precondition::Absent, Facets::default(), body);
@@ -152,7 +154,7 @@ async fn wrong_password_is_unavailable_and_not_quoted() {
     let store = open(PostgresStore::builder(&connection("the right one"))).await;
     assert_works(&store, "before").await;
 
-    // As after a password was changed: connections stay, and new ones are refused.
+    // This is the state after a password was changed: connections stay, and new ones are refused.
     cluster.execute(database, "ALTER ROLE app PASSWORD 'another one'");
     let terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'";
     cluster.execute(database, terminate);
@@ -191,7 +193,7 @@ async fn read_that_finds_no_free_connection_is_unavailable() {
     let (one, other) = (store.get(&keys), store.get(&keys));
     tokio::pin!(one, other);
     let begin = Instant::now();
-    // Whichever read got the connection waits for the lock, and the other one for the connection.
+    // The read that got the connection waits for the lock, and the other one for the connection.
     let outcome = tokio::select! { outcome = &mut one => outcome, outcome = &mut other => outcome };
     assert_unavailable(begin, outcome, "all connections of the pool are in use");
     locker.batch_execute("ROLLBACK").await.unwrap();
@@ -225,7 +227,7 @@ async fn commits_survive_terminated_connections() {
     });
     let mut number = 0_u64;
     while !terminator.is_finished() {
-        // With a precondition: a commit that was applied twice would conflict with itself.
+        // The precondition detects a commit that was applied twice, because it would conflict with itself.
         let key = Key::new(Name::new("count"), Uuid::from_u128(number.into()));
         let mut batch = Batch::new();
         batch.put(key, Precondition::Absent, Facets::default(), number.to_string());

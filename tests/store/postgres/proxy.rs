@@ -1,4 +1,4 @@
-//! A proxy that cuts the connections on which an instance commits, or stops to forward anything.
+//! A proxy that cuts the connections of commits, or stops forwarding anything.
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -14,14 +14,15 @@ use tempfile::TempDir;
 /// Name of the socket of a server in its folder.
 const SOCKET: &str = ".s.PGSQL.5432";
 
-/// The end of the answer to a commit: a message of type `C`, its length, and the name of the command.
+/// The end of the answer to a commit. It is a message of type `C`, with its length and the name of the command.
 const COMMITTED: &[u8] = b"C\0\0\0\x0bCOMMIT\0";
 
-/// The beginning of the statement that appends an entry, and the end of the one that reads the log's tail.
+/// The beginning of the statement that appends an entry to the log. [`TAIL`] is the end of the statement that reads the
+/// log's tail.
 const APPEND: &[u8] = b"INSERT INTO topo_log";
 const TAIL: &[u8] = b"ORDER BY position LIMIT 256\0";
 
-/// What happens to commits.
+/// A fault of the connections that commit.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(feature = "testing"), allow(dead_code, reason = "the conformance suite needs the rest"))]
 pub(crate) enum Fault {
@@ -85,7 +86,7 @@ fn serve(
     is_stalled: &Arc<AtomicBool>,
     cuts: &Arc<AtomicUsize>,
 ) {
-    // Whether the connection has committed: only such connections are cut, since reads are not repeated.
+    // Whether the connection has committed. Only such connections are cut, since reads are not repeated.
     let commits = Arc::new(AtomicBool::new(false));
     let (requests, answers) = (Arc::clone(&commits), commits);
     let appends = AtomicBool::new(false);
@@ -96,7 +97,7 @@ fn serve(
             let does_append = appends.fetch_or(contains(APPEND), Ordering::Relaxed);
             return (does_append && contains(TAIL)).then_some(0);
         }
-        // Whatever is sent after a commit on this connection is another one.
+        // A request after a commit on this connection is another commit.
         let Fault::CutRequest { one_in } = fault else { return None };
         let is_cut = requests.load(Ordering::Relaxed) && fastrand::usize(..one_in) == 0;
         is_cut.then(|| fastrand::usize(..chunk.len()))
@@ -111,7 +112,8 @@ fn serve(
     forward(server, client, is_stalled, cuts, cut_answer);
 }
 
-/// Copies bytes until an end is closed, or `cut` returns how much of a chunk is the last to be copied.
+/// Copies bytes until an end is closed or `cut` returns a number. The number tells how much of a chunk is the last to
+/// be copied.
 fn forward(
     from: &UnixStream,
     to: &UnixStream,

@@ -1,5 +1,7 @@
-//! Input that is not an export, stores that refuse a restore, and stores, output and input that fail in the middle of a
-//! transfer.
+//! Faults of exports and restores.
+//!
+//! The tests are about input that is not an export, stores that refuse a restore, and stores, output and input that
+//! fail in the middle of a transfer.
 
 use std::io;
 use std::pin::Pin;
@@ -64,7 +66,7 @@ impl Snapshot for FailingSnapshot {
 
 #[tokio::test]
 async fn failing_store_ends_an_export_which_cannot_be_restored() {
-    // The snapshot, three pieces, and the end.
+    // The calls are the snapshot, three pieces, and the end.
     for calls in 0..5 {
         let store = FailAfter::calls(calls, store_of(2500).await);
         let mut file = Vec::new();
@@ -79,7 +81,7 @@ async fn failing_store_ends_an_export_which_cannot_be_restored() {
 #[tokio::test]
 async fn failing_store_ends_a_restore() {
     let file = export(&store_of(2500).await).await;
-    // The snapshot, its first piece, and three commits.
+    // The calls are the snapshot, its first piece, and three commits.
     for calls in 0..5 {
         let store = FailAfter::calls(calls, MemoryStore::new());
         let error = Restore::new().read(&store, &file[..]).await.unwrap_err();

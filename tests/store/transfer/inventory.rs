@@ -77,7 +77,7 @@ impl Fixture {
         inventory_in(&store)
     }
 
-    /// Reading requests with a key, with a session, and without credentials.
+    /// Returns reading requests with a key, with a session, and without credentials.
     fn requests(&self) -> Vec<Request<String>> {
         let lists = [
             "limit=0".to_owned(),
@@ -105,7 +105,7 @@ impl Fixture {
     }
 }
 
-/// Two hosts as lines of an import, one with an interface, a port and a service.
+/// Returns two hosts as lines of an import. One has an interface, a port and a service.
 fn hosts(network: Uuid, tag: Uuid) -> String {
     let server = Uuid::from_u128(0x10);
     let part = |id: u128| {

@@ -1,4 +1,4 @@
-//! Exporting and restoring a store: the contents are identical, or the transfer fails.
+//! Exporting and restoring a store. The contents are identical, or the transfer fails.
 
 mod damage;
 mod faults;
@@ -78,7 +78,7 @@ async fn store_of(records: u128) -> MemoryStore {
     store
 }
 
-/// Returns a store with three records that have every kind of facet, and a secret in each place that must hide one.
+/// Returns a store with three records that have every kind of facet. A secret is in each place that no error may show.
 async fn small_store() -> MemoryStore {
     let store = MemoryStore::new();
     let full = Facets::default()
@@ -95,7 +95,7 @@ async fn small_store() -> MemoryStore {
     store
 }
 
-/// Returns all texts of an error: its display and debug forms, and those of its sources.
+/// Returns all texts of an error. They are its display and debug forms, and the texts of its sources.
 fn texts(error: &TransferError) -> String {
     let mut text = format!("{error} {error:?}");
     let mut source = error.source();

@@ -62,7 +62,7 @@ fn announced_capability_decides_unless_the_description_is_specific() {
     }
 }
 
-/// Adds Ethernet ports that are up to the last host, the first of them with addresses.
+/// Adds Ethernet ports that are up to the last host. The first `with_address` of them have addresses.
 fn add_ports(network: &mut Fixture, count: i64, with_address: i64) {
     let host = network.hosts.last_mut().unwrap();
     for index in 1..=count {
@@ -104,7 +104,7 @@ fn add_bridge(network: &mut Fixture, ports: i64) {
     network.claims.push(Claim::new(host, Reporter::new("test"), Timestamp::UNIX_EPOCH, rows));
 }
 
-/// Returns the role of the last host, which announces these capabilities, and what decided.
+/// Returns the role of the last host, with its source and reason. The host announces these capabilities.
 fn announced(mut network: Fixture, capabilities: &[Capability]) -> (HostRole, RoleSource, String) {
     let host = network.hosts.last().unwrap().clone();
     let other = network.host("neighbor", "switch", &[]);

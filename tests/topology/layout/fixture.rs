@@ -86,7 +86,7 @@ impl Fixture {
         vec![Self::campus(3, 3), Self::campus(8, 9), Self::mesh(12), Self::nested(5)]
     }
 
-    /// Takes the positions of an arrangement as former ones.
+    /// Uses the positions of an arrangement as the previous ones.
     pub(super) fn remember(&mut self, arrangement: &Arrangement) {
         for (shape, rect) in self.diagram.shapes.iter_mut().zip(&arrangement.shapes) {
             shape.former = Some(Point::new(rect.x, rect.y));
@@ -107,7 +107,7 @@ pub(super) fn overlap(one: &Rect, other: &Rect) -> bool {
 
 fn encloses(diagram: &Diagram, outer: usize, inner: usize) -> bool {
     let mut at = Some(inner);
-    // Chains of parents may have circles.
+    // Chains of parents may be circular.
     for _ in 0..diagram.shapes.len() {
         at = at.and_then(|shape| diagram.shapes.get(shape)).and_then(|shape| shape.parent);
         if at == Some(outer) {
@@ -144,7 +144,8 @@ pub(super) fn escapes(diagram: &Diagram, arrangement: &Arrangement) -> Vec<usize
         .collect()
 }
 
-/// Returns the connections that run through shapes which neither of their ends contains or is in.
+/// Returns the connections that run through foreign shapes. A shape is foreign if it neither contains an end of the
+/// connection nor is in one.
 pub(super) fn passages(diagram: &Diagram, arrangement: &Arrangement) -> Vec<(usize, usize)> {
     let mut passages = Vec::new();
     for (index, connection) in diagram.connections.iter().enumerate() {

@@ -1,7 +1,11 @@
-//! Walks of real networks: `TOPOSCOPE_DISCOVERY_DATA`, or `../shared/data` beside the crate, has a folder `labs`.
+//! Walks of real networks, in the folder `labs` of the test data.
 //!
-//! Each lab has `<device>.walk.gz` files and `expected.tsv`, the links that another tool finds. They are imported into an
+//! The test data is in `TOPOSCOPE_DISCOVERY_DATA`, or in `../shared/data` beside the crate. Each lab has
+//! `<device>.walk.gz` files and `expected.tsv`, the links that another tool finds. The walks are imported into an
 //! inventory, and the links follow from its hosts and claims.
+//!
+//! Each lab has `<device>.walk.gz` files and `expected.tsv`, the links that another tool finds. They are imported into
+//! an inventory, and the links follow from its hosts and claims.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,7 +22,8 @@ use uuid::Uuid;
 
 use super::support::{line, time, whole};
 
-/// A row counts if both devices are walked and differ, if the source port is known, and has this neighbor alone.
+/// Rows count if both devices are walked and differ and the source port is known. The source port must have this
+/// neighbor alone.
 #[test]
 fn links_are_those_of_the_expected_lists() {
     for lab in labs() {
@@ -38,7 +43,7 @@ fn links_are_those_of_the_expected_lists() {
     }
 }
 
-/// A link contradicts the list if it leads from a listed port to another device than any of the listed ones.
+/// A link from a listed port must lead to a device listed for that port.
 #[test]
 fn no_link_contradicts_the_expected_lists() {
     for lab in labs() {
@@ -170,7 +175,8 @@ impl Lab {
     }
 }
 
-/// Returns the port with a name, a description, an index, or a MAC address, in the forms that the lists have.
+/// Returns the port that a list names. A list names it by name, description, index, or MAC address, in forms of its
+/// own.
 fn port<'h>(host: &'h Host, text: &str) -> Option<&'h IfEntry> {
     let address = text.replace(' ', ":");
     let is: [&dyn Fn(&IfEntry) -> bool; 5] = [
@@ -186,7 +192,7 @@ fn port<'h>(host: &'h Host, text: &str) -> Option<&'h IfEntry> {
     })
 }
 
-/// Returns the labs; none, with a message, where the folder is missing.
+/// Returns the labs. If the folder is missing, it prints a message and returns none.
 pub(crate) fn labs() -> Vec<Lab> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
     let data = env::var_os("TOPOSCOPE_DISCOVERY_DATA").map_or_else(beside, PathBuf::from);

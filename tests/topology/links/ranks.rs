@@ -1,11 +1,12 @@
-//! Which claim wins where several contradict each other.
+//! Precedence of claims that contradict each other.
 
 use toposcope::model::Neighbor;
 use toposcope::topology::links::{ManualLink, Rule};
 
 use super::support::{Node, describe, described, end, links, manual, node};
 
-/// Returns three nodes of which the first has claims of two rules for its first port, towards the second and the third.
+/// Returns three nodes, of which the first has two contradictory claims for its first port. The claims follow from two
+/// rules, and lead to the second and the third node.
 fn rivals(strong: &str, weak: &str) -> Vec<Node> {
     let mut nodes = vec![node(1, 4), node(2, 4), node(3, 4)];
     for (rule, other) in [(strong, 1), (weak, 2)] {

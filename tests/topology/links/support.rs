@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 pub(crate) const NETWORK: Uuid = Uuid::from_u128(0xA11CE);
 
-/// A host and what it claims.
+/// A host and its claims.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) host: Host,
@@ -22,7 +22,8 @@ pub(crate) struct Node {
     pub(crate) is_complete: bool,
 }
 
-/// Returns the host with a number: `sw1` has the chassis id `00:00:5E:00:53:01`, and ports `Gi0/1` and so on.
+/// Returns the host with a number and this many ports. `sw1` has the chassis id `00:00:5E:00:53:01`, and its ports are
+/// `Gi0/1` and so on.
 pub(crate) fn node(number: u8, ports: i64) -> Node {
     let id = Uuid::from_u128(u128::from(number));
     let mut host = Host::with_id(id, NETWORK, format!("sw{number}"));
@@ -110,7 +111,7 @@ impl Node {
     }
 }
 
-/// Returns a row that names a port of a neighbor; 0: no port.
+/// Returns a row that names a port of a neighbor. 0 stands for no port.
 pub(crate) fn lldp(port: i64, neighbor: u8, remote: i64) -> LldpRow {
     let mut row = LldpRow::new(chassis(neighbor));
     row.if_index = (port != 0).then_some(port);
@@ -144,7 +145,8 @@ pub(crate) fn manual(nodes: &[Node], links: &[ManualLink]) -> Links {
     Links::new(nodes.iter().map(Node::device), links)
 }
 
-/// Returns the links of a network as text, sorted: `sw1 Gi0/1 -- sw2 Gi0/2: Confirmed MutualLldp`.
+/// Returns the links of a network as sorted lines of text. An example is `sw1 Gi0/1 -- sw2 Gi0/2: Confirmed
+/// MutualLldp`.
 pub(crate) fn described(nodes: &[Node]) -> Vec<String> {
     describe(&links(nodes))
 }

@@ -1,4 +1,6 @@
-//! The page of a share: its forms, its options, its header, and names that look like markup.
+//! The page of a share.
+//!
+//! The tests are about its forms, its options, its header, and names that look like markup.
 
 mod html;
 
@@ -14,7 +16,7 @@ use self::html::Document;
 const SVG: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"topology\" role=\"img\" viewBox=\"0 0 9 7\">\
                    <title>Net</title><g class=\"nodes\"><g class=\"node\" data-id=\"one\"><rect x=\"1\"/></g></g></svg>";
 const GRAPH: &str = r#"{"view":"l2","nodes":[{"id":"one","label":"core-1"}],"edges":[]}"#;
-/// Largest size of a page beside the picture and its graph, in bytes.
+/// Maximum size of a page without the picture and its graph, in bytes.
 const MOST_BYTES: usize = 60_000;
 const HOSTILE: &str =
     "</title></script><img src=x onerror=alert(1)>\"' style=x {{style}} &lt; \u{202e}\u{0}\u{7}]]>";

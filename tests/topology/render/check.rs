@@ -58,7 +58,7 @@ fn check_attributes(start: &quick_xml::events::BytesStart<'_>) {
     }
 }
 
-/// Panics unless each line is one of those that the writer makes, with nothing but harmless characters in quotes.
+/// Panics unless quotes and subgraphs are balanced, and all quoted text is harmless. Comments must be harmless too.
 fn assert_mermaid(text: &str) {
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("flowchart TB"));

@@ -1,4 +1,4 @@
-//! What the rows of the route table are made with.
+//! Functions and constants that make the rows of the route table.
 
 use http::Method;
 

@@ -1,4 +1,4 @@
-//! The filters of a query, and the key of a list: its filters and its order.
+//! The filters of a query, and the key of a list. The key consists of the filters and the order of the list.
 
 use uuid::Uuid;
 
@@ -7,7 +7,7 @@ use crate::store::index::rows::{Row, Rows, Term};
 use crate::store::index::terms::contain;
 use crate::store::{Direction, TermRange};
 
-/// The filters of a query except the one on ids, with names as numbers and values sorted.
+/// The filters of a query, except the filter on ids. Names are replaced by their numbers, and values are sorted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::store::index) struct Filters {
     pub(in crate::store::index) table: NameId,
@@ -17,7 +17,8 @@ pub(in crate::store::index) struct Filters {
     pub(in crate::store::index) terms: Vec<InRanges>,
 }
 
-/// A filter by which rows are found without reading any, on links or terms by its place in the query.
+/// A filter by which rows are found without reading any row. A filter on links or terms is identified by its place in
+/// the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::store::index) enum FoundBy {
     Links(usize),
@@ -31,7 +32,8 @@ impl Filters {
         self.pass_all_but(&[], row, rows)
     }
 
-    /// Returns whether a row passes all filters except some that are known to pass, or are evaluated otherwise.
+    /// Returns whether a row passes all filters except those in `known`. The row is known to pass these, or they are
+    /// evaluated elsewhere.
     pub(in crate::store::index) fn pass_all_but(&self, known: &[FoundBy], row: &Row, rows: &Rows) -> bool {
         let is_known = |filter: FoundBy| known.contains(&filter);
         let mut links = self.links.iter().enumerate();
@@ -41,8 +43,8 @@ impl Filters {
             && terms.all(|(place, filter)| is_known(FoundBy::Terms(place)) || has_term(row, filter, rows))
     }
 
-    /// Returns whether a row passes all filters except those on links and terms, and on networks if that is known to
-    /// pass.
+    /// Returns whether a row passes all filters except those on links and terms. With `knows_networks`, the filter on
+    /// networks is not evaluated either, because the row is known to pass it.
     fn pass_partition(&self, knows_networks: bool, row: &Row, rows: &Rows) -> bool {
         let Some(partition) = rows.partitions().get(row.partition) else { return false };
         row.table == self.table
@@ -54,7 +56,7 @@ impl Filters {
     }
 }
 
-/// A relation, and targets of which a row must be linked to at least one.
+/// A relation, and its targets. A row passes if it is linked to at least one of them.
 pub(in crate::store::index) type Linked = (NameId, Vec<Uuid>);
 
 fn has_link(row: &Row, (relation, targets): &Linked, rows: &Rows) -> bool {
@@ -62,7 +64,8 @@ fn has_link(row: &Row, (relation, targets): &Linked, rows: &Rows) -> bool {
     links.any(|(name, target)| name == *relation && targets.binary_search(&target).is_ok())
 }
 
-/// A name of terms, and joined ranges of which at least one must contain a term of a row.
+/// A name of terms, and joined ranges of values. A row passes if at least one range contains one of its terms of this
+/// name.
 pub(in crate::store::index) type InRanges = (NameId, Vec<TermRange>);
 
 fn has_term(row: &Row, (name, ranges): &InRanges, rows: &Rows) -> bool {
@@ -78,7 +81,8 @@ pub(crate) struct ListKey {
 }
 
 impl ListKey {
-    /// A list is read in both directions of a single term, so it is kept in the ascending one.
+    /// Creates the key of a list. A list is read in both directions of a single term, so it is kept in the ascending
+    /// one.
     pub(in crate::store::index) fn new(filters: Filters, terms: &[Term]) -> Self {
         let order = match terms {
             [(slot, _)] => vec![(*slot, Direction::Ascending)],
@@ -87,12 +91,12 @@ impl ListKey {
         Self { filters, order }
     }
 
-    /// The organization whose list it is.
+    /// Returns the organization of the list.
     pub(crate) fn organization(&self) -> Uuid {
         self.filters.organization.unwrap_or_default()
     }
 
-    /// Whether the list is in the order of a run, of which it has some rows.
+    /// Returns whether the list is in the order of a run. The list consists of some of the rows of that run.
     pub(in crate::store::index) const fn is_run_order(&self) -> bool {
         matches!(self.order.as_slice(), [(_, Direction::Ascending)])
     }

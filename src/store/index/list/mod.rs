@@ -1,4 +1,5 @@
-//! Lists: the filters and the order that identify one, and the cache of those that no run holds.
+//! The keys of lists, and the ordering cache. A list is identified by its filters and its order, and the cache holds
+//! lists that no run holds.
 
 mod filter;
 mod ordering_cache;

@@ -1,9 +1,9 @@
 //! The ordering cache: lists of one organization that no run holds, materialized in their order.
 //!
-//! Runs hold the records of an organization and of each network in the order of one sort key. Every other list has to be
-//! put together: one of some networks, one that a filter on links or terms selects, one ordered by several sort keys. A list that is
-//! expensive, or read often, is materialized once as a run of its own. From then on it follows every write, until it is
-//! evicted by lists that were used more recently.
+//! Runs hold the records of an organization and of each network in the order of one sort key. Every other list has to
+//! be put together: a list of some networks, a list that a filter on links or terms selects, or a list ordered by
+//! several sort keys. A list that is expensive, or read often, is materialized once as a run of its own. From then on
+//! it follows every write, until it is evicted by lists that were used more recently.
 //!
 //! Each organization has its own cache, so one organization can neither evict another's lists nor slow down its writes.
 
@@ -16,35 +16,37 @@ use super::filter::ListKey;
 use crate::store::index::rows::{Row, Rows, Slot};
 use crate::store::index::run::{RowId, Run};
 
-/// The number of lists an organization has in the cache. Every write of the organization looks at each.
+/// Maximum number of lists that an organization has in the cache. Every write of the organization looks at each.
 const LISTS: usize = 32;
 
-/// All lists of an organization together have at most this many times its rows, at four bytes each.
+/// Maximum number of rows in an organization's lists together, as a multiple of its rows. A row in a list takes four
+/// bytes.
 const ROWS_SHARE: usize = 4;
 
-/// A small organization has room for this many rows all the same.
+/// Number of rows for which even a small organization has room.
 const SMALL: usize = 16_384;
 
-/// The number of lists that are not materialized whose cost is remembered.
+/// Maximum number of lists whose cost is remembered although they are not materialized.
 const REMEMBERED: usize = 64;
 
-/// The part of a list's price that must have been spent on pages of it before it is worth materializing. Lists that evict
-/// each other then cost at most five times what they would without the cache.
+/// Divisor of a list's price. A list is worth materializing once this part of its price has been spent on its pages.
+/// Lists that evict each other therefore cost at most five times what they would without the cache.
 const SPENT_SHARE: usize = 4;
 
-/// A list that costs no more steps than this is materialized when it is read for the second time.
+/// Maximum price, in steps, of a list that is materialized at its second read.
 const CHEAP: usize = 16_384;
 
 /// The materialized lists of one organization and one kind of record.
 #[derive(Debug, Default)]
 pub(in crate::store::index) struct OrderingCache {
     lists: RwLock<Vec<List>>,
-    /// Hashes of lists that are not in the cache, with the steps spent on pages of each; the most recent first.
+    /// Hashes of lists outside the cache, with the steps spent on the pages of each. The most recent list comes
+    /// first.
     spent: Mutex<VecDeque<(u64, usize)>>,
     /// Lists that are being materialized.
     pending: Mutex<Vec<Pending>>,
     hasher: RandomState,
-    /// Numbers the uses of lists.
+    /// Counter that numbers the uses of lists.
     clock: AtomicU64,
 }
 
@@ -56,7 +58,7 @@ struct List {
     used: AtomicU64,
 }
 
-/// Lists that left the cache, to be dropped under no lock.
+/// Lists that left the cache, to be dropped without holding a lock.
 #[derive(Debug, Default)]
 pub(crate) struct Evicted {
     runs: Vec<Run>,
@@ -66,12 +68,12 @@ pub(crate) struct Evicted {
 #[derive(Debug)]
 struct Pending {
     key: ListKey,
-    /// Gone when the materialization was finished or given up.
+    /// The changes noted so far. They are dropped when the materialization is finished or abandoned.
     changed: Weak<Mutex<ChangedRows>>,
 }
 
-/// The rows that changed since a moment, each with what it was then; `None` for a row that had no place in the list.
-/// Never more than the organization has rows.
+/// The rows that changed since a moment, each with its state at that moment. `None` stands for a row that had no
+/// place in the list. There are never more of them than the organization has rows.
 pub(in crate::store::index) type ChangedRows = HashMap<RowId, Option<Row>>;
 
 impl OrderingCache {
@@ -83,7 +85,7 @@ impl OrderingCache {
         Some(read(&list.run))
     }
 
-    /// Notes the steps spent on a page of a list that is not in the cache. Returns whether the list is worth its price.
+    /// Notes the steps spent on a page of a list outside the cache. Returns whether the list is worth its price.
     pub(in crate::store::index) fn is_worth(&self, key: &ListKey, price: usize, steps: usize) -> bool {
         let hash = self.hasher.hash_one(key);
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
@@ -95,19 +97,21 @@ impl OrderingCache {
         before.is_some() && (price <= CHEAP || total >= price / SPENT_SHARE)
     }
 
-    /// Notes the rows of a list that change, until the last strong reference to `changed` is dropped.
+    /// Starts noting the rows of a list that change. This ends when the last strong reference to `changed` is
+    /// dropped.
     pub(in crate::store::index) fn note_changes(&self, key: ListKey, changed: &Arc<Mutex<ChangedRows>>) {
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         pending.push(Pending { key, changed: Arc::downgrade(changed) });
     }
 
-    /// Whether changes are noted here.
+    /// Returns whether changes are noted in `changed`.
     pub(in crate::store::index) fn notes_changes(&self, changed: &Arc<Mutex<ChangedRows>>) -> bool {
         let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         pending.iter().any(|pending| std::ptr::eq(pending.changed.as_ptr(), Arc::as_ptr(changed)))
     }
 
-    /// Puts a list into the cache of an organization with this many rows, and returns those it evicts.
+    /// Puts a list into the cache, and returns the lists that it evicts. `rows` is the number of rows of the
+    /// organization.
     pub(in crate::store::index) fn insert(&self, key: ListKey, run: Run, rows: usize) -> Evicted {
         let most = (rows * ROWS_SHARE).max(SMALL);
         let list = List { key, run, used: AtomicU64::new(self.tick()) };
@@ -126,7 +130,8 @@ impl OrderingCache {
         evicted
     }
 
-    /// Takes a row out of the lists in which it is about to lose or change its place.
+    /// Removes a row from the lists in which its place is about to change. This includes lists in which it loses its
+    /// place.
     pub(in crate::store::index) fn remove_row(&mut self, rows: &Rows, id: RowId, change: RowChange<'_>) {
         let Some(row) = rows.get(id) else { return };
         self.note_change(change, |changed| {
@@ -174,11 +179,11 @@ impl OrderingCache {
 /// The change of a row, as far as it matters to its place in lists.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::store::index) enum RowChange<'c> {
-    /// It is added or removed.
+    /// The row is added or removed.
     All,
     /// Some of its facets change.
     Some {
-        /// The orders in which its key changes; all of them if its organization or network changes.
+        /// The orders in which its key changes. These are all orders if its organization or network changes.
         slots: &'c [Slot],
         /// Whether its links change.
         links: bool,

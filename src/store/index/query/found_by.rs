@@ -6,10 +6,11 @@ use crate::store::index::run::{RowId, Run};
 use crate::store::index::table::Table;
 use crate::store::index::terms::{Postings, Section};
 
-/// The number of rows that are found through a filter in the time in which one row is read and filtered.
+/// Number of rows found through a filter in the time to evaluate one row. Evaluating a row means reading it and
+/// filtering it.
 const FOUND_PER_READ: usize = 8;
 
-/// Number of postings of a term filter beyond which they are not counted: a longer list is materialized.
+/// Number of postings of a term filter beyond which they are not counted. A longer list is materialized.
 const COUNTED: usize = 1 << 18;
 
 impl Index {
@@ -28,8 +29,9 @@ impl Index {
         smallest
     }
 
-    /// Returns the filters through which the rows of a list are found in the shortest time: the one with the fewest rows,
-    /// then those with so few that finding them takes no longer than reading the rows of the first.
+    /// Returns the filters through which the rows of a list are found fastest. The filter on links or terms with the
+    /// fewest rows comes first, if there is one. It is followed by the filters with so few rows that finding them
+    /// takes no longer than reading the rows of the first.
     pub(super) fn filters_to_find_by(&self, table: &Table, filters: &Filters) -> Vec<FoundBy> {
         let networks = filters.networks.is_some().then_some(FoundBy::Networks);
         let Some((smallest, length)) = self.smallest_filter(filters) else {
@@ -66,13 +68,13 @@ impl Index {
         length
     }
 
-    /// Returns the posting lists that the terms of a list may be in: those of its organization.
+    /// Returns the postings that may contain the terms of a list. These are the postings of its organization.
     fn postings(&self, filters: &Filters) -> impl Iterator<Item = &Postings> {
         let table = self.tables.get(&filters.table);
         table.into_iter().flat_map(|table| Table::postings(table, filters.organization))
     }
 
-    /// Returns all rows that pass, found through a filter on links or terms, in no particular order.
+    /// Returns all rows that pass, found through a filter on links or terms. They are in no particular order.
     pub(super) fn rows_found_by(&self, filters: &Filters, found_by: FoundBy) -> Vec<RowId> {
         let mut rows = match found_by {
             FoundBy::Links(place) => self.linked_rows(filters, place),
@@ -114,7 +116,7 @@ impl Index {
 impl Filters {
     /// Returns whether all rows that are found through each of these different filters pass.
     ///
-    /// Postings of terms and the runs of networks are those of one kind of record and one organization.
+    /// Postings of terms and runs of networks belong to one kind of record and one organization.
     pub(super) fn are_all(&self, found_by: &[FoundBy]) -> bool {
         let count = self.links.len() + self.terms.len() + usize::from(self.networks.is_some());
         found_by.len() == count && found_by.iter().any(|filter| !matches!(filter, FoundBy::Links(_)))

@@ -1,20 +1,21 @@
-//! Materializing a list: putting all its rows into order while others read and write the index.
+//! Materializes a list: puts all its rows into order. Other threads read and write the index in the meantime.
 //!
 //! The order of every single sort key exists already, as a run of the organization. A list is *picked* out of the runs of its
 //! terms, one after the other, and the terms are combined by counting sorts on the numbers of equal keys.
 //!
-//! Which rows pass is known before: for each filter that finds few rows, or not many more than the smallest, a set of rows
-//! is read from its postings, and the sets are intersected. Only other filters are evaluated on rows.
+//! The rows that pass are determined first: for each filter that finds few rows, or not many more than the smallest,
+//! a set of rows is read from its postings, and the sets are intersected. Only the other filters are evaluated on
+//! rows.
 //!
-//! Every look at the index is a slice of bounded work under a lock of its own; the sorting happens under no lock:
+//! The index is read in slices of bounded work, each under a lock of its own. The sorting happens without a lock:
 //!
 //! ```text
 //! Index::begin ─ Materialization::read … read ─ sort ─ Sorted::read_prefixes ─ build ─ Index::finish … finish
 //!    lock            lock           lock             lock                          lock         lock
 //! ```
 //!
-//! Rows that change meanwhile are noted in [`ChangedRows`]. What was picked of them is discarded, and at the end they are
-//! inserted at their present places.
+//! Rows that change in the meantime are noted in [`ChangedRows`]. They are discarded from the picked rows, and at the
+//! end they are inserted at their present places.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -25,7 +26,7 @@ use crate::store::index::rows::{Row, Rows};
 use crate::store::index::run::{RowId, Run};
 use crate::store::index::table::{Table, length};
 
-/// A list of which the rows are being read.
+/// A list whose rows are being read.
 #[derive(Debug)]
 pub(crate) struct Materialization {
     key: ListKey,
@@ -36,7 +37,7 @@ pub(crate) struct Materialization {
     discarded: RowSet,
 }
 
-/// A list of which the rows are in order.
+/// A list whose rows are in order.
 #[derive(Debug)]
 pub(crate) struct Sorted {
     key: ListKey,
@@ -65,7 +66,7 @@ pub(crate) enum Finished {
 }
 
 impl Index {
-    /// Begins to materialize a list. `None` when the organization has no records of this kind.
+    /// Begins to materialize a list. Returns `None` when the organization has no records of this kind.
     pub(crate) fn begin(&self, key: ListKey) -> Option<Materialization> {
         let changed = Arc::default();
         self.orderings(&key)?.note_changes(key.clone(), &changed);
@@ -74,7 +75,7 @@ impl Index {
         Some(Materialization { key, changed, members, picks, discarded: RowSet::default() })
     }
 
-    /// Applies the latest changes, at most a slice of them, and when none are left, puts the list into the cache.
+    /// Applies the latest changes, at most a slice of them. When none are left, the list is put into the cache.
     pub(crate) fn finish(&self, mut built: Built) -> Finished {
         let Some((table, orderings)) = self.table_of(&built.key).zip(self.orderings(&built.key)) else {
             return Finished::Abandoned;
@@ -97,7 +98,7 @@ impl Index {
         self.tables.get(&key.filters.table)
     }
 
-    /// The ordering cache that may hold a list.
+    /// Returns the ordering cache that may hold a list.
     pub(super) fn orderings(&self, key: &ListKey) -> Option<&OrderingCache> {
         self.table_of(key)?.orderings(key.filters.organization?)
     }
@@ -131,7 +132,7 @@ impl Materialization {
 }
 
 impl Sorted {
-    /// Reads the prefixes by which the list will be searched, one for each of its blocks.
+    /// Reads the prefixes by which the list will be searched, one per block.
     pub(crate) fn read_prefixes(&mut self, index: &Index) {
         let changed = lock(&self.changed);
         let rows = &index.rows;
@@ -147,7 +148,7 @@ impl Sorted {
     }
 }
 
-/// Holds no row that could be half changed, so a panic elsewhere does not matter.
+/// Locks changed rows. None of them can be half changed, so a panic of another thread does not matter.
 fn lock(changed: &Mutex<ChangedRows>) -> MutexGuard<'_, ChangedRows> {
     changed.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -158,10 +159,11 @@ pub(super) fn price(key: &ListKey, rows: usize, organization_rows: usize) -> usi
     passed.saturating_add(rows).saturating_mul(key.order.len())
 }
 
-/// The most changes that are applied in one slice; each looks at some 40 rows.
+/// Maximum number of changes that are applied in one slice. Each change reads about 40 rows.
 const CHANGES: usize = 16;
 
-/// Moves rows that changed from where they stand in the run to where they belong, and forgets their changes.
+/// Moves changed rows to their present places in the run, and forgets their changes. It moves at most [`CHANGES`]
+/// rows.
 fn apply_changes(rows: &Rows, key: &ListKey, run: &mut Run, changed: &mut ChangedRows) {
     let batch: Vec<RowId> = changed.keys().copied().take(CHANGES).collect();
     for id in &batch {

@@ -1,4 +1,4 @@
-//! The planner: chooses how a page is found, among the ways that the documentation of the [index](super) lists.
+//! The planner, which chooses how a page is found. The documentation of the [index](super) lists the ways.
 
 mod found_by;
 mod materialize;
@@ -78,11 +78,11 @@ impl Index {
         Ok(Answer::Page(Selection { rows, total: total as u64, next }, worth))
     }
 
-    /// Finds a part of a list in one of the ways 2 to 5 of the [index](super), and returns the list if it is worth
-    /// materializing.
+    /// Finds a part of a list in one of the ways 2 to 5. The documentation of the [index](super) lists them. Also
+    /// returns the key of the list if it is worth materializing.
     ///
     /// # Errors
-    /// The list, if it must be materialized first.
+    /// The key of the list, if the list must be materialized first.
     fn find_listed(
         &self,
         table: &Table,
@@ -186,7 +186,8 @@ impl Index {
     }
 }
 
-/// Returns whether one run holds just this list: of an organization or one network, by one term.
+/// Returns whether one run holds exactly this list. Runs hold the records of an organization or of one network,
+/// ordered by one term.
 fn is_one_run(filters: &Filters, order: &[Term]) -> bool {
     let Filters { organization, networks, links, terms, .. } = filters;
     let is_one_set = organization.is_some() && networks.as_ref().is_none_or(|networks| networks.len() <= 1);

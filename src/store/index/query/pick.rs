@@ -1,4 +1,5 @@
-//! Picking the rows of a list out of the runs of its terms: those that pass its filters, in the order of all terms.
+//! Picks the rows of a list out of the runs of its terms. The picked rows pass the filters of the list, and come in
+//! the order of all terms.
 
 use uuid::Uuid;
 
@@ -11,14 +12,14 @@ use crate::store::index::run::{Place, RowId, Run};
 use crate::store::index::table::Table;
 use crate::store::index::terms::{Posting, Section};
 
-/// Rows that are passed for one step where they stand one behind the other in memory.
+/// Number of rows that are passed in one step if they are adjacent in memory.
 pub(super) const PASSED_PER_STEP: usize = 16;
 
-/// The rows of a list in the ascending order of one term, as far as they were read.
+/// The rows of a list read so far, in the ascending order of one term.
 #[derive(Debug, Default)]
 pub(super) struct Pick {
     rows: Vec<RowId>,
-    /// The number of the key of each row, equal for equal keys; empty when the list needs no numbers.
+    /// The number of the key of each row; equal keys have equal numbers. It is empty when the list needs no numbers.
     groups: Vec<u32>,
     last_key: Vec<u8>,
     /// Key and id of the last row of the run that was passed.
@@ -35,7 +36,7 @@ pub(super) struct Slice {
 }
 
 impl Pick {
-    /// Reads a slice of the run of a slot. `false` when the whole run was read before.
+    /// Reads a slice of the run of a slot. Returns `false` when the whole run was read before.
     pub(super) fn read(
         &mut self,
         rows: &Rows,
@@ -76,8 +77,8 @@ impl Pick {
         true
     }
 
-    /// Numbers the keys of the rows from a place on. A key that goes on from the slice before keeps its number, even when
-    /// the rows that had it then have another key by now.
+    /// Numbers the keys of the rows from a place on. A key that continues from the slice before keeps its number,
+    /// even when the rows that had it then have another key by now.
     fn number_groups(&mut self, rows: &Rows, slot: Slot, from: usize) {
         let mut group = self.groups.last().copied().unwrap_or_default();
         let mut last_key = self.last_key.as_slice();
@@ -101,7 +102,7 @@ impl Pick {
         self.rows.retain(|row| !discarded.contains(*row));
     }
 
-    /// Sorts rows by the numbers of their keys; rows with equal keys stay in the order they are in.
+    /// Sorts rows by the numbers of their keys. Rows with equal keys keep their order.
     fn sort(&self, rows: &[RowId], direction: Direction) -> Vec<RowId> {
         let greatest = self.groups.last().copied().unwrap_or_default();
         let directed = |group: u32| match direction {
@@ -137,7 +138,7 @@ impl Pick {
     }
 }
 
-/// The rows of a list in the order of its terms, without those that were discarded.
+/// Returns the rows of a list in the order of its terms, without discarded rows.
 pub(super) fn in_order(mut picks: Vec<Pick>, terms: &[Term], discarded: &RowSet) -> Vec<RowId> {
     picks.iter_mut().for_each(|pick| pick.discard(discarded));
     let mut terms = picks.iter().zip(terms).rev();
@@ -149,16 +150,17 @@ pub(super) fn in_order(mut picks: Vec<Pick>, terms: &[Term], discarded: &RowSet)
     terms.fold(rows, |rows, (pick, (_, direction))| pick.sort(&rows, *direction))
 }
 
-/// The rows that pass, as far as they were read: the rows that were found through each of several filters.
+/// The rows that pass, as far as they were read. They are the rows found through each of several filters.
 #[derive(Debug)]
 pub(super) struct Members {
     /// `None` when all rows of the organization pass.
     pub(super) set: Option<RowSet>,
-    /// The filters through which rows are found; the others are evaluated on the rows that the first finds.
+    /// The filters through which rows are found. The other filters are evaluated on the rows that the first one
+    /// finds.
     found_by: Vec<FoundBy>,
-    /// The number of filters of which all rows were read.
+    /// The number of filters whose rows were all read.
     passed: usize,
-    /// The rows of the next filter, as far as they were read, and where its next slice is.
+    /// The rows of the next filter, as far as they were read. `from` is the start of its next slice.
     current: RowSet,
     from: SliceStart,
 }
@@ -171,7 +173,7 @@ struct SliceStart {
     after: Option<After>,
 }
 
-/// What was read last.
+/// The row, posting or id that was read last.
 #[derive(Clone, Debug)]
 enum After {
     Row(RowId),
@@ -207,12 +209,13 @@ impl Within<'_> {
         })
     }
 
-    /// Rows that are not read stand one behind the other in memory.
+    /// Returns the maximum number of rows in a slice. It is greater for rows that are not read, because these are
+    /// adjacent in memory.
     const fn most(&self, steps: usize) -> usize {
         if self.known.is_none() { steps * PASSED_PER_STEP } else { steps }
     }
 
-    /// Reads a slice of the rows that are found through a filter. `None` when all rows were read before.
+    /// Reads a slice of the rows that are found through a filter. Returns `None` when all rows were read before.
     fn read(
         &self,
         found_by: FoundBy,
@@ -328,7 +331,8 @@ impl Members {
     }
 }
 
-/// A set of rows: one bit for each number up to the greatest, small enough to be asked about every row of an index.
+/// A set of rows, as one bit for each number up to the greatest. It is small enough to be queried for every row of an
+/// index.
 #[derive(Debug, Default)]
 pub(super) struct RowSet(Vec<u64>);
 

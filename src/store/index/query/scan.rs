@@ -61,7 +61,7 @@ impl Index {
         self.scan_groups(sets, &merged, (*direction, rest), wanted, found, meter)
     }
 
-    /// Does the same for one run in the ascending order of the term.
+    /// Does the same as [`scan`](Self::scan) for one run in the ascending order of the term.
     pub(super) fn scan_run(
         &self,
         run: &Run,
@@ -106,8 +106,9 @@ impl Index {
         }
     }
 
-    /// Returns the networks that make up a large group, if each is in it as a whole. Their runs have the order of
-    /// the other terms already, so that nothing is sorted.
+    /// Returns the networks that make up a large group. Returns `None` for a small group, and if a part of a network
+    /// is outside the group. The runs of the networks have the order of the other terms already, so that nothing is
+    /// sorted.
     fn whole_sets<'s>(&self, sets: &Sets<'s>, merged: &Merged<'_>, group: &Group<'_>) -> Option<Sets<'s>> {
         if merged.rank(&group.to) - merged.rank(&group.from) < SMALL_GROUP {
             return None;
@@ -233,8 +234,8 @@ impl Index {
 }
 
 impl Index {
-    /// Translates the filters of a query. `None` when nothing can pass, because no record ever had a link of some
-    /// relation, or a term of some name.
+    /// Translates the filters of a query. Returns `None` when nothing can pass, because no record ever had a link of
+    /// some relation, or a term of some name.
     pub(super) fn filters(&self, query: &Query, table: NameId) -> Option<Filters> {
         let links = query.links.iter().map(|filter| self.link_filter(filter)).collect::<Option<_>>()?;
         let terms = query.terms.iter().map(|filter| self.term_filter(filter)).collect::<Option<_>>()?;
@@ -250,7 +251,7 @@ impl Index {
         Some((self.names.find(filter.name)?, joined(&filter.ranges)))
     }
 
-    /// Returns the rows with one of these ids that pass the filters, in no particular order.
+    /// Returns the rows with one of these ids that pass the filters. They are in no particular order.
     pub(super) fn rows_with_ids(&self, filters: &Filters, ids: &[Uuid]) -> Vec<RowId> {
         let rows = sorted(ids).into_iter().filter_map(|id| self.ids.find(&self.rows, filters.table, id));
         rows.filter(|row| self.rows.get(*row).is_some_and(|row| filters.pass(row, &self.rows))).collect()

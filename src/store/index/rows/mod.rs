@@ -22,7 +22,7 @@ pub(in crate::store::index) struct Row {
     pub(in crate::store::index) version: u64,
     pub(in crate::store::index) table: NameId,
     pub(in crate::store::index) partition: PartitionId,
-    /// The slot whose key is the id of the network, which is not stored again; 0 if there is none.
+    /// The slot whose key is the id of the network; 0 if there is none. The id is not stored again in that slot.
     pub(in crate::store::index) network_slot: u16,
     pub(in crate::store::index) facets: PackedFacets,
 }
@@ -41,7 +41,7 @@ impl Row {
     }
 }
 
-/// The number of an order: 0 is the order by id, the others are the table's sort names, from 1.
+/// The number of an order. 0 is the order by id; the numbers from 1 are the table's sort names.
 pub(in crate::store::index) type Slot = usize;
 
 /// The rows of all kinds of records. A row keeps its number until its record is deleted.
@@ -129,7 +129,8 @@ impl Rows {
         }
     }
 
-    /// Returns the prefix by which a run of this slot is searched before rows are read.
+    /// Returns the prefix of a row by which a run of this slot is searched. A search compares prefixes before it
+    /// reads rows.
     pub(in crate::store::index) fn prefix(&self, slot: Slot, row: RowId) -> u128 {
         let (key, id) = self.rank_key(slot, row);
         if slot == 0 { id.as_u128() } else { prefix(key) }
@@ -178,7 +179,8 @@ impl Rows {
         first_difference(by_key).then_with(|| self.id(row).cmp(&id))
     }
 
-    /// Returns the prefix of a row: the number by which a run in this order is searched before rows are read.
+    /// Returns the prefix of a row by which a run in this order is searched. A search compares this number before it
+    /// reads rows.
     pub(in crate::store::index) fn prefix_by(&self, terms: &[Term], row: RowId) -> u128 {
         self.get(row).map_or(0, |row| self.prefix_of_row(terms, row))
     }

@@ -53,7 +53,8 @@ impl<'a> Merged<'a> {
         self.runs.iter().map(|run| run.partition_place(prefixes.clone(), is_before)).collect()
     }
 
-    /// Returns the range of prefixes of the rows with a key, or of the row with a key and an id.
+    /// Returns the range of prefixes that rows with a key may have. With an id, it is the range for the row with the
+    /// key and this id.
     pub(in crate::store::index) fn prefixes(&self, key: &[u8], id: Option<Uuid>) -> RangeInclusive<u128> {
         match (self.slot, id) {
             // All keys of this slot are empty.
@@ -163,8 +164,8 @@ impl<'a> Merged<'a> {
         }
     }
 
-    /// Appends the rows before a position in descending order of key, with equal keys in ascending order of id,
-    /// until `found` holds `wanted` rows.
+    /// Appends the rows before a position in descending order of key. Rows with equal keys are in ascending order of
+    /// id. It stops when `found` holds `wanted` rows.
     ///
     /// Most keys occur once, and a single row needs no group.
     pub(in crate::store::index) fn take_descending(
@@ -224,7 +225,7 @@ impl<'a> Merged<'a> {
         }
     }
 
-    /// Returns where the group begins in its run of which this row is the last.
+    /// Returns where the group that ends with this row begins in its run.
     fn group_ending_with(&self, last: &Head<'_>) -> Place {
         self.runs.get(last.run).map_or(last.place, |run| self.group_start_before(run, last.place, last.key))
     }
@@ -285,7 +286,7 @@ pub(in crate::store::index) struct Group<'a> {
 }
 
 impl<'a> Merged<'a> {
-    /// Returns the group that holds the record of this rank, and the number of records before the group.
+    /// Returns the group that holds the record of this rank. Also returns the number of records before the group.
     pub(in crate::store::index) fn group_of_rank(
         &self,
         rank: usize,
@@ -306,7 +307,7 @@ impl<'a> Merged<'a> {
         Some((group, before))
     }
 
-    /// Returns the group of a key, or the next group in the list if no record has the key.
+    /// Returns the group of a key. If no record has the key, returns the next group in the list.
     pub(in crate::store::index) fn group_from_key(
         &self,
         key: &[u8],
@@ -362,14 +363,15 @@ impl<'a> Merged<'a> {
         lasts.max_by(|left, right| self.compare(*left, *right))
     }
 
-    /// Returns the group of a key: an empty range at its place if no record has the key.
+    /// Returns the group of a key. If no record has the key, the group is an empty range at its place.
     pub(in crate::store::index) fn group_of_key<'k>(&self, key: &'k [u8]) -> Group<'k> {
         let from = self.partition(key, None, |(other, _)| other < key);
         let to = self.runs.iter().zip(&from).map(|(run, from)| self.group_end(run, *from, key)).collect();
         Group { key, from, to }
     }
 
-    /// Compares the neighbour before searching the run, because most groups have one record.
+    /// Returns where the group of a key ends in a run. Compares the neighbour before searching the run, because most
+    /// groups have one record.
     fn group_end(&self, run: &Run, from: Place, key: &[u8]) -> Place {
         let in_group = |place| run.at(place).is_some_and(|row| self.key(row) == key);
         if !in_group(from) {
@@ -388,7 +390,7 @@ impl<'a> Merged<'a> {
         last.map_or(to, |last| self.group_start_before(run, last, key))
     }
 
-    /// Returns where the group of a key begins in its run, given the place of one of its rows.
+    /// Returns where the group of a key begins in its run. `place` is the place of one of its rows.
     pub(in crate::store::index) fn group_start_before(&self, run: &Run, place: Place, key: &[u8]) -> Place {
         let former = run.before(place).and_then(|place| run.at(place));
         if former.is_some_and(|row| self.key(row) == key) {

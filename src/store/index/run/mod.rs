@@ -1,4 +1,4 @@
-//! Row numbers in one order: as one run, as several that are merged, and while they are sorted.
+//! Row numbers in one order: single runs, several merged runs, and the sorting of numbers.
 
 pub(super) mod merge;
 pub(super) mod prefix;
@@ -11,14 +11,15 @@ use crate::store::index::capacity;
 /// The number of a row.
 pub(crate) type RowId = u32;
 
-/// Maximum number of rows in a block: 2 KB, so that an insertion moves little and the list of blocks stays short.
+/// Maximum number of rows in a block. A block takes 2 KB, so that an insertion moves little and the list of blocks
+/// stays short.
 const BLOCK: usize = 512;
 
 /// Rows by which the capacity of a block grows. Doubling would leave a third of it empty on average.
 const GROWTH: usize = 32;
 
-/// A sorted run: rows in some order, with selection by rank. A list of short blocks and a Fenwick tree over their
-/// lengths.
+/// A sorted run: rows in some order, with selection by rank. It consists of a list of short blocks and a Fenwick tree
+/// over their lengths.
 ///
 /// A run knows only the prefix of a row's key, a number that never decreases along the run. Callers search with a
 /// predicate that is true up to some row and false after it, and with the range of prefixes in which the change
@@ -73,7 +74,7 @@ impl Run {
         rows.chunks(BLOCK).filter_map(|rows| rows.last().copied())
     }
 
-    /// Returns a run of the same rows for another order, in which all have this prefix.
+    /// Returns a run of the same rows for another order. In that order all rows have this prefix.
     pub(in crate::store::index) fn with_prefix(&self, prefix: u128) -> Self {
         let mut run = self.clone();
         run.blocks.iter_mut().for_each(|block| block.last = prefix);
@@ -174,7 +175,8 @@ impl Run {
         self.partition_between(Place::default(), self.end(), prefixes, is_before)
     }
 
-    /// Does the same between two places, where the predicate is true before the first and false from the second on.
+    /// Does the same as [`partition_place`](Self::partition_place) between two places. The predicate must be true
+    /// before the first place and false from the second on.
     pub(in crate::store::index) fn partition_between(
         &self,
         from: Place,
@@ -250,7 +252,7 @@ impl Run {
         self.insert_block(place.block + 1, Block::new(tail, prefix_of));
     }
 
-    /// Reserves little: most runs are short, and there are many of them.
+    /// Inserts a block. Reserves little capacity, because most runs are short and there are many of them.
     fn insert_block(&mut self, place: usize, block: Block) {
         if self.blocks.len() == self.blocks.capacity() {
             self.blocks.reserve_exact(1 + self.blocks.len() / 8);
@@ -259,7 +261,8 @@ impl Run {
         self.rebuild_tree();
     }
 
-    /// Removes the row at the first place where `is_before` is false, if it is this one.
+    /// Removes a row, which must be at the first place where `is_before` is false. Does nothing if another row is
+    /// there.
     pub(in crate::store::index) fn remove(
         &mut self,
         row: RowId,
@@ -293,8 +296,8 @@ impl Run {
         self.rebuild_tree();
     }
 
-    /// Returns the place of the row if only one block can hold it, otherwise the first place where `is_before` is
-    /// false. Scanning a block for the number is cheaper than reading rows for comparison.
+    /// Returns the place of the row if only one block can hold it. Otherwise returns the first place where
+    /// `is_before` is false. Scanning a block for the number is cheaper than reading rows for comparison.
     fn find(&self, row: RowId, prefix: u128, is_before: impl Fn(RowId) -> bool) -> Place {
         let block = self.blocks.partition_point(|block| block.last < prefix);
         let is_alone =
@@ -344,7 +347,7 @@ mod tests {
         u128::from(row / 700)
     }
 
-    /// Rows are their own keys here.
+    /// Rows are their own keys in this test.
     #[test]
     fn a_run_agrees_with_a_sorted_vector_through_random_insertions_and_removals() {
         let mut run = Run::default();

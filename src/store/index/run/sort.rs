@@ -7,10 +7,10 @@ use super::prefix::prefix;
 /// Bytes of a key that are kept beside its number.
 const PREFIX: usize = 16;
 
-/// Depth at which whole keys are compared, so that long equal keys do not deepen the recursion.
+/// Depth at which whole keys are compared, in bytes. It keeps long equal keys from deepening the recursion.
 const DEEP: usize = 16 * PREFIX;
 
-/// A number to be sorted, with enough of its key to decide nearly every comparison without reading the key.
+/// A number to be sorted, with a part of its key. The part decides nearly every comparison without reading the key.
 #[derive(Clone, Copy, Debug)]
 struct Sorting {
     high: u64,
@@ -21,14 +21,15 @@ struct Sorting {
 }
 
 impl Sorting {
-    /// `rest` is the part of the key that was not compared yet.
+    /// Creates the entry of a number. `rest` is the part of the key that was not compared yet.
     fn new(number: u32, rest: &[u8]) -> Self {
         let prefix = prefix(rest);
         let length = rest.len().min(PREFIX + 1) as u32;
         Self { high: (prefix >> 64) as u64, low: prefix as u64, length, number }
     }
 
-    /// Orders a key before its continuations: a key that ends reads as if zeros followed.
+    /// Returns values that order a key before its continuations. The length is needed because a key that ends reads
+    /// as if zeros followed.
     const fn order(&self) -> (u64, u64, u32, u32) {
         (self.high, self.low, self.length, self.number)
     }

@@ -22,9 +22,9 @@ const GROWTH: usize = 64;
 /// Consecutive postings of one name: each value once, with the list of its rows.
 ///
 /// A value is stored as the length of the beginning that it shares with the value before, the length of the rest, the
-/// length of the list, the rest, and the list. The first value of a block shares nothing. The length of a list of one row
-/// is left out, and so is the ending of the block, which is stored once before all lists: hostnames and their parts end
-/// with the same domain. Flags in the two lengths tell.
+/// length of the list, the rest, and the list. The first value of a block shares nothing. The length of a list of one
+/// row is left out, and so is the ending of the block, which is stored once before all lists: hostnames and their
+/// parts end with the same domain. Flags in the two lengths indicate both.
 #[derive(Debug)]
 pub(super) struct Block {
     /// The length of the ending, the ending, the lists.
@@ -32,10 +32,10 @@ pub(super) struct Block {
     count: usize,
 }
 
-/// Set in the length of the shared beginning if the ending of the block follows the rest.
+/// Flag in the length of the shared beginning. It is set if the ending of the block follows the rest.
 const HAS_ENDING: u8 = 1 << 7;
 
-/// Set in the length of the rest if the list has one row.
+/// Flag in the length of the rest. It is set if the list has one row.
 const IS_SINGLE: u8 = 1 << 7;
 
 const _: () = assert!(Term::MAX_LENGTH < HAS_ENDING as usize && Term::MAX_LENGTH < IS_SINGLE as usize);
@@ -79,12 +79,12 @@ struct List<'b> {
     rows: &'b [u8],
 }
 
-/// What is stored of a list.
+/// The stored form of a list.
 #[derive(Clone, Copy, Debug)]
 struct Stored<'b> {
     /// The length of the beginning that the value shares with the value before.
     shared: usize,
-    /// What follows the beginning, up to the ending.
+    /// The part of the value after the beginning, up to the ending.
     rest: &'b [u8],
     /// The ending of the block, or nothing.
     ending: &'b [u8],
@@ -114,7 +114,7 @@ impl<'b> Lists<'b> {
         self.read().map(|stored| stored.rows)
     }
 
-    /// Moves to the end of the next list, and returns what is stored of it.
+    /// Moves to the end of the next list, and returns its stored form.
     fn read(&mut self) -> Option<Stored<'b>> {
         let start = self.end;
         let ([first, length], bytes) = self.bytes.get(start..)?.split_first_chunk()?;
@@ -185,8 +185,8 @@ impl Block {
         count
     }
 
-    /// Visits the values in a range with their rows, after a posting, until a visit returns `false`. Returns whether all
-    /// did not.
+    /// Visits the values in a range with their rows, beginning after a posting. It stops at the first visit that
+    /// returns `false`. Returns whether no visit did.
     pub(super) fn visit(
         &self,
         range: &TermRange,
@@ -232,8 +232,8 @@ impl Block {
         }
     }
 
-    /// Inserts a posting unless it exists. Returns the number of rows that its value has in the block then, 0 if the
-    /// posting exists.
+    /// Inserts a posting unless it exists. Returns the number of rows that its value then has in the block, or 0 if
+    /// the posting exists.
     pub(super) fn insert(&mut self, value: &[u8], row: RowId) -> usize {
         let (beginning, list) = self.find(value);
         let next = list.filter(|list| list.value.get() != value);

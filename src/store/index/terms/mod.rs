@@ -1,10 +1,10 @@
-//! The terms of records: posting lists, by which term filters find rows, and the packed form in a row.
+//! The terms of records: posting lists, and the packed form in a row. Term filters find rows by posting lists.
 //!
-//! [`Postings`] holds the posting lists of one organization and one kind of record, so that a query never reads those of
-//! another organization. Those of one name form a [`Sequence`], sorted by value and row, in blocks of a B-tree: a range of
-//! values is a slice of the sequence, whatever the number of values in it. A block stores each of its values once, without
-//! the beginning that it shares with the value before and without a frequent ending, and its rows as differences: an
-//! address takes about 10 bytes, a further row of a frequent word one or two.
+//! [`Postings`] holds the posting lists of one organization and one kind of record, so that a query never reads the
+//! postings of another organization. The postings of one name form a [`Sequence`], sorted by value and row, in blocks
+//! of a B-tree: a range of values is a slice of the sequence, whatever the number of values in it. A block stores
+//! each of its values once, without the beginning that it shares with the value before and without a frequent ending,
+//! and its rows as differences: an address takes about 10 bytes, a further row of a frequent word one or two.
 //!
 //! A row holds its terms too, because other filters, snapshots and replacements ask for the terms of a row. There,
 //! frequent values are replaced by their numbers in [`CommonValues`](super::rows::common_values::CommonValues), and parts of the
@@ -55,7 +55,7 @@ impl Postings {
         }
     }
 
-    /// Counts the postings in a range, up to about `most`: a row once for each of its values in the range.
+    /// Counts the postings in a range, up to about `most`. A row counts once for each of its values in the range.
     pub(super) fn count(&self, name: NameId, range: &TermRange, most: usize) -> usize {
         self.sequence(name).map_or(0, |sequence| sequence.count(range, most))
     }

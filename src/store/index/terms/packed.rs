@@ -13,12 +13,12 @@ use crate::store::index::interner::NameId;
 use crate::store::index::rows::common_values::CommonValues;
 use crate::store::index::varint;
 
-/// Marks a name. Greater than any length of a value.
+/// Mark of a name. It is greater than the length of any value.
 const NAME: u8 = 0x7F;
 
 const IS_COMMON: u16 = 1 << 15;
 
-/// Added to the length of a slice, so that the sum is between the lengths of verbatim values and [`NAME`].
+/// Number added to the length of a slice. The sum lies between the lengths of verbatim values and [`NAME`].
 const SLICE: u8 = NAME - 1 - Term::MAX_LENGTH as u8;
 
 /// Length of the shortest slice: a shorter value takes as few bytes verbatim.

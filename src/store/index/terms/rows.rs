@@ -1,4 +1,4 @@
-//! A compressed list of rows: the greatest row, then the differences from each row to the next smaller one.
+//! A compressed list of rows. It holds the greatest row, then the differences from each row to the next smaller one.
 //!
 //! Rows of a frequent term are close to each other, so that most differences take one byte. A row that is greater than
 //! all others, as most new rows are, is inserted without reading the list.
@@ -73,7 +73,7 @@ pub(super) fn pack_into(rows: &[RowId], packed: &mut Vec<u8>) {
     }
 }
 
-/// Returns a list with one more row. `None` when it has the row.
+/// Returns a list with one more row. Returns `None` when it has the row.
 pub(super) fn with(rows: &[u8], row: RowId) -> Option<Vec<u8>> {
     let spot = Spot::of(rows, row);
     let greater = difference(spot.before, row);
@@ -84,7 +84,7 @@ pub(super) fn with(rows: &[u8], row: RowId) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns a list without a row. `None` when it lacks the row.
+/// Returns a list without a row. Returns `None` when it lacks the row.
 pub(super) fn without(rows: &[u8], row: RowId) -> Option<Vec<u8>> {
     let spot = Spot::of(rows, row);
     if spot.row != Some(row) {

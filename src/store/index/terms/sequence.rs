@@ -10,7 +10,8 @@ use crate::store::index::rows::common_values::COMMON;
 use crate::store::index::run::RowId;
 use crate::store::index::run::prefix::prefix;
 
-/// Below this number of postings for one block, inserting each takes less time than writing the block anew.
+/// Number of postings below which they are inserted into a block one by one. For so few, this takes less time than
+/// writing the block anew.
 const FEW: usize = 4;
 
 /// A place in a sequence of postings, in the order of values and rows.
@@ -19,9 +20,9 @@ const FEW: usize = 4;
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Position {
     prefix: u128,
-    /// What follows the prefix.
+    /// The bytes of the value after the prefix.
     rest: Box<[u8]>,
-    /// Tells short values from those that go on with zeros.
+    /// Length of the value. It distinguishes a short value from one that continues with zeros.
     length: u8,
     row: RowId,
 }
@@ -31,14 +32,14 @@ impl Position {
         Self { prefix: prefix(value), rest: rest(value).into(), length: value.len() as u8, row }
     }
 
-    /// Compares without an allocation for a long value.
+    /// Returns whether the position is after a posting. It compares without an allocation for a long value.
     fn is_after(&self, value: &[u8], row: RowId) -> bool {
         let other = (prefix(value), rest(value), value.len() as u8, row);
         other < (self.prefix, &*self.rest, self.length, self.row)
     }
 }
 
-/// Returns what follows the prefix of a value.
+/// Returns the bytes of a value after its prefix.
 fn rest(value: &[u8]) -> &[u8] {
     value.get(size_of::<u128>()..).unwrap_or_default()
 }
@@ -46,8 +47,8 @@ fn rest(value: &[u8]) -> &[u8] {
 /// The postings of one name, sorted by value and row.
 #[derive(Debug, Default)]
 pub(in crate::store::index) struct Sequence {
-    /// Each block under a position that is not after its first posting, and after all postings of the block before. The
-    /// position of the first block is the first of all.
+    /// The blocks by position. The position of a block is not after its first posting, but after all postings of the
+    /// block before. The position of the first block is the smallest possible one.
     blocks: BTreeMap<Position, Block>,
 }
 
@@ -111,7 +112,7 @@ impl Sequence {
         }
     }
 
-    /// Appends the next block to a small block, if both fit into one, and removes a block that is empty.
+    /// Appends the next block to a small block, if both fit into one. Otherwise removes the block if it is empty.
     fn merge(&mut self, start: &Position) {
         let Some(block) = self.blocks.get(start) else { return };
         let next = self.blocks.range((Excluded(start), Unbounded)).next();
@@ -130,7 +131,7 @@ impl Sequence {
         }
     }
 
-    /// Counts the postings in a range, up to about `most`: a row once for each of its values in the range.
+    /// Counts the postings in a range, up to about `most`. A row counts once for each of its values in the range.
     pub(super) fn count(&self, range: &TermRange, most: usize) -> usize {
         let mut blocks = self.blocks_of(range, None).peekable();
         let mut is_first = true;

@@ -12,7 +12,8 @@ const KIND: Name = Name::new("host");
 const TAG: Name = Name::new("tag");
 const TARGET: Uuid = Uuid::from_u128(7);
 
-/// Enough records for their target to become common, and for a batch to be divided among threads.
+/// Number of records in a test. It is enough for their target to become common, and for a batch to be divided among
+/// threads.
 const COUNT: usize = 70;
 
 fn key(number: usize) -> Key {

@@ -14,7 +14,7 @@ fn filled(random: &mut Random, batches: usize, of: usize) -> (Index, Model) {
     (index, model)
 }
 
-/// The list of a query, unless one run has it.
+/// Returns the list of a query, unless one run has it.
 fn list_of(index: &Index, query: &Query) -> Option<ListKey> {
     match index.list_within(query, 0).expect("the query keeps the contract") {
         Answer::Materialize(key) => Some(key),
@@ -22,7 +22,7 @@ fn list_of(index: &Index, query: &Query) -> Option<ListKey> {
     }
 }
 
-/// A query of one organization whose list has to be materialized.
+/// Returns a query of one organization whose list has to be materialized.
 fn expensive_query(random: &mut Random, index: &Index, of: usize) -> (Query, ListKey) {
     loop {
         let query = random.query(of);

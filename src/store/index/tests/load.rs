@@ -1,4 +1,4 @@
-//! Loaded indexes, compared with indexes that came to the same records write by write.
+//! Loaded indexes, compared with indexes that received the same records write by write.
 
 use std::error::Error;
 
@@ -49,8 +49,8 @@ fn write_to_all(
     }
 }
 
-/// Loads the records of an index after random writes, compares the two, and writes to both. Returns the number of records
-/// that were loaded.
+/// Loads the records of an index after random writes, and compares the two. Then writes to both. Returns the number
+/// of records that were loaded.
 fn compare_at_random(seed: u64, steps: usize, records: usize) -> usize {
     let mut random = Random::new(seed);
     let (mut applied, mut model) = (Index::default(), Model::new());

@@ -1,4 +1,4 @@
-//! An index that was loaded against one that came to the same records write by write.
+//! A loaded index, compared with one that received the same records write by write.
 
 mod common;
 mod lists;
@@ -52,7 +52,7 @@ fn reloaded(index: &Index, model: &Model) -> Index {
     loaded(model, Version(index.next_version().0 - 1))
 }
 
-/// Answers a query in at most this many steps, and materializes its list where the index asks for that.
+/// Answers a query in at most this many steps. Materializes its list where the index asks for that.
 fn select(index: &mut Index, query: &Query, steps: usize) -> Selection {
     match index.list_within(query, steps).expect("the query keeps the contract") {
         Answer::Page(selection, worth) => {
@@ -97,7 +97,8 @@ fn materialize(index: &mut Index, key: ListKey, mut change: impl FnMut(&mut Inde
     }
 }
 
-/// Asserts that two indexes answer alike, whatever the numbers of their rows: keys, pages, expiry, and checks of writes.
+/// Asserts that two indexes answer alike, whatever the numbers of their rows. It compares keys, pages, expiry, and
+/// checks of writes.
 fn assert_same(left: &Index, right: &Index, model: &Model, records: usize, random: &mut Random) {
     assert_eq!(left.next_version(), right.next_version());
     for (key, (version, facets)) in model {

@@ -60,7 +60,7 @@ impl Random {
         Key::new(self.pick(&KINDS), self.id(records))
     }
 
-    /// Keys that end early, that differ early, late or never, that end in zeros, and that contain terms.
+    /// Returns a key that may end early, end in zeros, or contain a term. Such keys differ early, late or never.
     fn sort_key(&mut self) -> Vec<u8> {
         let beginning: &[u8] = self.pick(&[
             &b""[..],
@@ -86,7 +86,7 @@ impl Random {
         Link::new(self.pick(&RELATIONS), self.id(30))
     }
 
-    /// Few values, so that some become common.
+    /// Returns one of few values, so that some become common.
     fn term(&mut self) -> Vec<u8> {
         let mut word = self.pick(&[&b""[..], b"core", b"corner", b"edge"]).to_vec();
         word.extend((0..self.below(3)).map(|_| self.below(4) as u8));

@@ -28,7 +28,7 @@ impl Index {
     /// Applies writes that passed [`check`](Self::check), and gives them this version. Calls back with every row that was
     /// written and its body, `None` for a deleted one.
     ///
-    /// The writes are borrowed, so that their memory is given back under no lock.
+    /// The writes are borrowed, so that their memory is freed without holding a lock.
     pub(crate) fn apply(
         &mut self,
         version: Version,
@@ -74,7 +74,7 @@ impl Index {
         rows.filter_map(|row| self.key(row)).map(|(key, _)| key).collect()
     }
 
-    /// Resolves a write. `None` for the deletion of a record that does not exist.
+    /// Resolves a write. Returns `None` for the deletion of a record that does not exist.
     fn change(&mut self, write: &Write, packed: Option<Packed>) -> Option<Change> {
         let there = self.find(write.key());
         match write {
@@ -107,7 +107,7 @@ impl Index {
         Some(Row { id: key.id, version: version.0, table, partition, network_slot, facets })
     }
 
-    /// Numbers the names in facets, and adds an order to the table for each new sort key.
+    /// Numbers the names in facets. Adds an order to the table for each new sort key.
     fn number_names(&mut self, table: NameId, facets: &Facets) {
         let table = self.tables.entry(table).or_default();
         for key in &facets.sort_keys {
@@ -151,7 +151,7 @@ impl Index {
         self.count_change(id);
     }
 
-    /// Counts a change for the organization of a row, both before a move and after it.
+    /// Counts a change for the organization of a row. A move is counted both before it and after it.
     fn count_change(&mut self, id: RowId) {
         self.with_table(id, |table, _, partition| table.count_change(partition.organization));
     }

@@ -9,7 +9,7 @@ use crate::store::index::lookup::LinkedRows;
 use crate::store::index::run::RowId;
 use crate::store::{Facets, Guard, Key, Link, Name, Precondition, StoreError, Term, UniqueKey, Write};
 
-/// Maximum size of the packed facets of a row in bytes, so that offsets fit into 32 bits.
+/// Maximum size of the packed facets of a row, in bytes. It ensures that offsets fit into 32 bits.
 const MAX_FACETS: usize = 1 << 30;
 
 impl Index {
@@ -86,8 +86,8 @@ impl Index {
         }
     }
 
-    /// Checks that unique keys are unique after the batch: among its puts, and with all records that it leaves
-    /// alone.
+    /// Checks that unique keys are unique after the batch. They must be unique among its puts, and with all records
+    /// that it leaves alone.
     fn check_unique_keys(
         &self,
         writes: &[Write],
@@ -125,7 +125,7 @@ impl Index {
         Ok(())
     }
 
-    /// Checks the unique keys of packed puts that have none in common: only added ones are looked up.
+    /// Checks the unique keys of packed puts that have none in common. Only added unique keys are looked up.
     fn check_distinct_keys(
         &self,
         writes: &[Write],
@@ -180,7 +180,7 @@ impl Index {
             .unwrap_or_default()
     }
 
-    /// Iterates over the rows of all kinds on a network of an organization (`None`: of any or none).
+    /// Iterates over the rows of all kinds on a network of an organization. `None`: of any organization or none.
     fn rows_on(&self, network: Uuid, organization: Option<Uuid>) -> impl Iterator<Item = RowId> + '_ {
         let partitions = self.rows.partitions().on(network, organization);
         partitions.flat_map(|partition| self.tables.values().flat_map(move |table| table.rows(partition)))

@@ -19,7 +19,7 @@ use crate::store::index::run::{Place, RowId, Run};
 use crate::store::index::table::{RunSet, Runs, Table, length};
 use crate::store::index::terms::Sequence;
 
-/// Below this number of new rows in a batch, dividing the work takes longer than it saves.
+/// Number of new rows in a batch below which the work is not divided. Dividing it would take longer than it saves.
 const FEW_ROWS: usize = 64;
 
 type Tables = HashMap<NameId, Table>;
@@ -67,7 +67,7 @@ impl Index {
     }
 }
 
-/// The sequence of a name, taken out of its table, and the postings to be inserted into it.
+/// A sequence taken out of its table, with the postings to be inserted. It is the sequence of one name.
 #[derive(Debug)]
 struct GrowingSequence<'r> {
     table: NameId,
@@ -124,14 +124,14 @@ impl<'r> GrowingSequence<'r> {
     }
 }
 
-/// Runs of an organization, taken out of their table, and the rows to be inserted into them.
+/// Runs taken out of their table, with the rows to be inserted into them. They are the runs of one organization.
 #[derive(Debug)]
 struct GrowingRuns {
     table: NameId,
     organization: Option<Uuid>,
-    /// Sets of runs of the same rows: those of an organization are also those of its only network.
+    /// Sets of runs of the same rows. The rows of an organization are also the rows of its only network.
     sets: Vec<(RunSet, Runs)>,
-    /// In the order of their ids.
+    /// The rows to be inserted, in the order of their ids.
     new: Vec<RowId>,
 }
 
@@ -169,7 +169,7 @@ impl GrowingRuns {
             && self.new.len() == new.len()
     }
 
-    /// Returns a task for the order by id, and one for each order that differs from it.
+    /// Returns a task for the order by id, and one for each order that differs.
     fn tasks<'t>(&'t mut self, rows: &'t Rows) -> impl Iterator<Item = Task<'t>> {
         let Self { sets, new, .. } = self;
         let new = new.as_slice();
@@ -205,7 +205,7 @@ struct GrowingRun<'t> {
 }
 
 impl GrowingRun<'_> {
-    /// Returns whether all rows have the same key, also after the insertion of new ones, so that their ids order them.
+    /// Returns whether all rows have the same key, also after inserting the new ones. Their ids then order them.
     fn has_one_key(&self, rows: &Rows, new: &[RowId]) -> bool {
         let ends = [
             self.run.at(Place::default()),
@@ -222,7 +222,7 @@ impl GrowingRun<'_> {
     }
 }
 
-/// Inserts rows, which are in the order of their ids, into runs of the same rows in the same order.
+/// Inserts rows into runs of the same rows in the same order. `new` is in the order of the ids.
 fn insert_all_into_runs(runs: &mut [GrowingRun<'_>], rows: &Rows, new: &[RowId]) {
     let Some((first, others)) = runs.split_first_mut() else { return };
     let slot = first.slot;

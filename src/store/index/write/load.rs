@@ -17,8 +17,8 @@ use crate::store::{Facets, Key, StoreError, Version};
 /// Below this number of rows, sorting takes less time than starting a thread.
 pub(in crate::store::index) const FEW_ROWS: usize = 1_024;
 
-/// The number of postings that are inserted at once: at least the first, at most the second, and as many as there are
-/// already in between.
+/// Minimum and maximum number of postings that are inserted at once. Between them, as many are inserted as there are
+/// already.
 const BATCH: (usize, usize) = (1 << 12, 1 << 19);
 
 /// Builds an index from existing records. Every order is sorted once, whereas [`apply`](Index::apply) searches the
@@ -159,7 +159,8 @@ impl<'a> Members<'a> {
     }
 }
 
-/// Values shared by ranks: each distinct value once, with the number of its ranks, and the value of each rank.
+/// Values shared by ranks. Each distinct value is stored once, with the number of its ranks. Each rank refers to its
+/// value.
 #[derive(Debug)]
 struct Shared<T> {
     values: Vec<T>,

@@ -1,4 +1,4 @@
-//! Writing to the index: one batch of any size, or all records when a store is opened.
+//! Writing to the index. A write is one batch of any size, or all records when a store is opened.
 
 mod apply;
 mod check;

@@ -1,4 +1,4 @@
-//! Packing facets, which for a record with thousands of unique keys takes longer than anything may hold the lock.
+//! Packing facets. For a record with thousands of unique keys, this takes longer than anything may hold the lock.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::store::index::rows::packed::PackedFacets;
 use crate::store::index::run::prefix::prefix;
 use crate::store::{Facets, Name, Write};
 
-/// Returns whether a batch takes long, such as on an async thread: more than about 2 ms.
+/// Returns whether processing a batch takes more than about 2 ms. That is too long for an async thread, for example.
 pub(crate) fn is_large(writes: &[Write]) -> bool {
     let sizes = writes.iter().map(|write| match write {
         Write::Put { facets, body, .. } => (facets.unique_keys.len() + facets.terms.len(), body.len()),
@@ -34,17 +34,17 @@ pub(crate) struct Packer {
 /// The facets of a put, packed.
 #[derive(Debug)]
 pub(super) struct Packed {
-    /// The slot whose key is the id of the network, and therefore not with the others; 0 if there is none.
+    /// The slot whose key is the id of the network; 0 if there is none. This key is not stored with the others.
     pub(super) network_slot: u16,
     pub(super) facets: PackedFacets,
 }
 
-/// The facets of the puts of a batch, as far as they were packed outside the lock; the index packs the others.
+/// The facets of the puts of a batch that were packed outside the lock. The index packs the others.
 #[derive(Debug, Default)]
 pub(crate) struct Packs {
-    /// One for each write.
+    /// One element for each write.
     facets: Vec<Option<Packed>>,
-    /// Whether all puts are packed, and no two of them have a unique key in common.
+    /// Whether all puts are packed and no two of them share a unique key.
     pub(super) have_distinct_keys: bool,
 }
 
@@ -61,7 +61,7 @@ impl Packs {
         Self { facets, have_distinct_keys }
     }
 
-    /// The facets of a write, by its place in the batch.
+    /// Returns the facets of a write, by its place in the batch.
     pub(super) fn get(&self, place: usize) -> Option<&Packed> {
         self.facets.get(place)?.as_ref()
     }
@@ -88,7 +88,7 @@ impl Index {
 }
 
 impl Packer {
-    /// Packs the facets of all puts that bring no name which the index does not know yet.
+    /// Packs the facets of all puts whose names are all known to the index.
     pub(crate) fn pack(&self, writes: &[Write]) -> Packs {
         Packs::new(writes, writes.iter().map(|write| self.pack_write(write)).collect())
     }
@@ -101,7 +101,7 @@ impl Packer {
     }
 }
 
-/// Packs facets. `None` when a name has no number.
+/// Packs facets. Returns `None` when a name has no number.
 pub(super) fn pack(
     names: &Interner,
     sort_names: &[Name],
@@ -123,7 +123,7 @@ pub(super) fn pack(
     Some(Packed { network_slot, facets })
 }
 
-/// Returns values with the numbers of their names. `None` when a name has no number.
+/// Returns values with the numbers of their names. Returns `None` when a name has no number.
 fn numbered<'v, V, T>(
     names: &Interner,
     values: &'v [V],
@@ -148,7 +148,7 @@ fn sort_key(facets: &Facets, name: Name) -> &[u8] {
     facets.sort_keys.iter().find(|key| key.name == name).map_or(&[], |key| &key.value)
 }
 
-/// Empties the first key that is the id of the network. Returns its slot, 0 if there is none.
+/// Empties the first key that is the id of the network. Returns its slot, or 0 if there is none.
 fn take_network_key(sort_keys: &mut [&[u8]], network: Option<Uuid>) -> u16 {
     let is_network = |key: &[u8]| network.is_some_and(|network| network.as_bytes() == key);
     let found = (1..=u16::MAX).zip(sort_keys).find(|(_, key)| is_network(key));

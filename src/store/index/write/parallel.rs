@@ -4,7 +4,7 @@ use std::num::NonZero;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Maximum number of threads that share work: more would hardly shorten it, and others need processors too.
+/// Maximum number of threads that share work. More would hardly shorten it, and others need processors too.
 const MOST: usize = 4;
 
 /// Work that is done once.

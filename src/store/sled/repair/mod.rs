@@ -1,4 +1,5 @@
-//! Repair: builds a new primary copy from what both copies and the write-ahead log still contain.
+//! Repair: builds a new primary copy from all data that is still readable. The data is read from both copies and the
+//! write-ahead log.
 
 mod salvage;
 
@@ -36,7 +37,7 @@ pub struct Repair {
     pub records: u64,
     /// Number of records that were detected but could not be restored.
     pub damaged_count: u64,
-    /// The keys of the first 100 of them.
+    /// Keys of the first 100 records that could not be restored.
     pub damaged: Vec<Key>,
     /// Whether records or commits may be lost beyond those counted in `damaged_count`.
     ///
@@ -165,7 +166,7 @@ fn replay_wal(
     Ok(recovered)
 }
 
-/// Keeps the newest of several records that have the same unique key, and drops the others.
+/// Keeps the newest of several records that have the same unique key. The others are dropped.
 ///
 /// Such records come from different points in time.
 fn drop_unique_key_conflicts(found: &mut BTreeMap<Key, FoundRecord>, repair: &mut Repair) {
@@ -182,7 +183,7 @@ fn drop_unique_key_conflicts(found: &mut BTreeMap<Key, FoundRecord>, repair: &mu
     }
 }
 
-/// Returns the manifest to continue from: its numbers exceed all that were assigned, also to lost records.
+/// Returns the manifest to continue from. Its numbers exceed all that were assigned, also to lost records.
 fn next_numbers(
     manifest: Option<Manifest>,
     found: &BTreeMap<Key, FoundRecord>,

@@ -17,9 +17,9 @@ const UNREADABLE: &str = "neither copy of the records can be read: restore an ex
 /// The copies that can be opened.
 pub(super) struct Sources(Vec<Source>);
 
-/// What the copies contain together.
+/// The combined contents of the copies.
 pub(super) struct Salvaged {
-    /// The lowest applied LSN with the highest numbers of any copy; `None` if a manifest is unreadable.
+    /// The lowest applied LSN and the highest numbers of any copy. `None`: a manifest is unreadable.
     pub(super) manifest: Option<Manifest>,
     pub(super) headers: BTreeMap<Key, RecordHeader>,
     /// Records whose key is readable, but whose header is damaged.
@@ -34,7 +34,7 @@ struct Source {
     manifest: Option<Manifest>,
     headers: BTreeMap<Key, RecordHeader>,
     damaged: BTreeSet<Key>,
-    /// Whether a change of this copy was interrupted, so that it may lack bodies that are still in the write-ahead
+    /// Whether a change of this copy was interrupted. The copy may then lack bodies that are still in the write-ahead
     /// log.
     is_dirty: bool,
     /// Whether every header that the manifest counts was seen, damaged or not.
@@ -58,7 +58,8 @@ impl Sources {
         if sources.is_empty() { Err(unreadable) } else { Ok(Self(sources)) }
     }
 
-    /// Takes all headers of an intact copy, or else the newest version of each record from any copy.
+    /// Takes all headers of an intact copy, if there is one. Otherwise takes the newest version of each record from
+    /// any copy.
     ///
     /// Of two intact copies, a clean one is preferred, then the one with the higher LSN.
     pub(super) fn salvage(&mut self) -> Salvaged {
@@ -142,7 +143,7 @@ impl Source {
     }
 }
 
-/// Opens a copy that may be damaged; without sled's index snapshots if it does not open with them.
+/// Opens a copy that may be damaged. If it does not open with sled's index snapshots, it is opened without them.
 fn open_damaged(folder: &Path) -> Result<TreeCopy, StoreError> {
     if TreeCopy::open(folder).and_then(|copy| copy.close()).is_err() {
         remove_snapshots(folder).map_err(|error| {
@@ -153,7 +154,7 @@ fn open_damaged(folder: &Path) -> Result<TreeCopy, StoreError> {
     TreeCopy::open(folder)
 }
 
-/// Calls `each` for every readable header, valid or not, and returns the number of unreadable gaps.
+/// Calls `each` for every readable header, valid or not. Returns the number of unreadable gaps.
 ///
 /// # Errors
 /// The error of the first call of `each` that fails.

@@ -13,7 +13,7 @@ use ::sled::{Batch, Config, Db, IVec, Tree};
 use super::super::files::{self, sync_directory};
 use crate::store::StoreError;
 
-/// Runs a call into sled, and returns a panic as `Corrupt`: sled panics on damaged files.
+/// Runs a call into sled, and returns a panic as `Corrupt`. This is needed because sled panics on damaged files.
 pub(super) fn catch_panic<T>(
     folder: &Path,
     call: impl FnOnce() -> Result<T, StoreError>,
@@ -83,7 +83,8 @@ impl Database {
         Ok(Self { db, tree, folder: folder.to_owned() })
     }
 
-    /// Closes the database and waits until sled has released its file, some time after the last handle was dropped.
+    /// Closes the database, and waits until sled has released its file. sled does so some time after the last handle
+    /// was dropped.
     pub(super) fn close(self) -> Result<(), StoreError> {
         let Self { db, tree, folder } = self;
         catch_panic(&folder, || {
@@ -121,7 +122,7 @@ impl Database {
         self.tree.get(key).map_err(|error| failed("cannot be read", &self.folder, error))
     }
 
-    /// Calls `each` for the entries from `from` on whose keys start with `prefix`, until it breaks.
+    /// Calls `each` for the entries from `from` on whose keys start with `prefix`. The scan ends when `each` breaks.
     ///
     /// Returns `Break` if `each` ended the scan.
     pub(super) fn scan(
@@ -226,7 +227,7 @@ fn open_with_retry(config: &Config, folder: &Path) -> Result<Db, StoreError> {
     }
 }
 
-/// sled wraps the error of a refused lock in an error of its own.
+/// Returns whether another holder has the lock. sled wraps the error of a refused lock in an error of its own.
 fn is_held(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock || error.to_string().contains("lock")
 }
@@ -279,7 +280,7 @@ fn restrict_files(folder: &Path) {
     }
 }
 
-/// Copies a file by reading and writing: a copy made by the operating system could come from the stale disk contents.
+/// Copies a file by reading and writing. A copy made by the operating system could come from the stale disk contents.
 fn rewrite_file(path: &Path) -> io::Result<()> {
     let copy = path.with_file_name(REWRITTEN);
     let (mut from, mut to) = (File::open(path)?, files::create_private(&copy)?);

@@ -1,4 +1,4 @@
-//! Layout of the sled tree: the keys, the manifest, and how values are split into parts.
+//! Layout of the sled tree. It consists of the keys, the manifest, and the division of values into parts.
 //!
 //! sled stores the values of up to 16 adjacent keys in one page. It moves a page that exceeds a quarter of a segment
 //! (here 128 KiB) to a separate file, which it never syncs. Values are split into parts so that no page ever exceeds
@@ -130,7 +130,7 @@ pub(super) fn after_parts(mut prefix: Vec<u8>) -> Vec<u8> {
     prefix
 }
 
-/// Returns a header prefix further on: by 1/65,536 of the ids of a kind, or at the next kind.
+/// Returns a header prefix further on. It is 1/65,536 of the ids of a kind ahead, or at the next kind.
 ///
 /// `None` if the argument is not a header prefix.
 pub(super) fn skip_ahead(prefix: &[u8]) -> Option<Vec<u8>> {
@@ -158,7 +158,7 @@ pub(super) fn decode_header_key(bytes: &[u8]) -> Option<(Key, u32)> {
     decoder.0.is_empty().then_some((key, u32::from_be_bytes(*part)))
 }
 
-/// Odd, so that multiplication is a bijection; [`SPREAD_INVERSE`] reverses it.
+/// Multiplier of body numbers. It is odd, so that multiplication is a bijection; [`SPREAD_INVERSE`] reverses it.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 const SPREAD_INVERSE: u64 = 0xF1DE_83E1_9937_733D;
 
@@ -175,13 +175,13 @@ pub(crate) const fn place_of_body(id: u64) -> u64 {
     id.wrapping_mul(SPREAD)
 }
 
-/// Returns the number of the body that a part belongs to, and the number of the part.
+/// Returns the number of a part's body, and the number of the part.
 pub(super) fn decode_body_key(bytes: &[u8]) -> Option<(u64, u32)> {
     let (id, part) = bytes.strip_prefix(BODIES)?.split_first_chunk::<8>()?;
     Some((u64::from_be_bytes(*id).wrapping_mul(SPREAD_INVERSE), u32::from_be_bytes(part.try_into().ok()?)))
 }
 
-/// Returns the key of a pending delete: the note that a body is to be deleted.
+/// Returns the key of a pending delete. A pending delete notes that a body is to be deleted.
 pub(super) fn pending_delete_key(id: u64) -> Vec<u8> {
     numbered(PENDING_DELETES, id)
 }

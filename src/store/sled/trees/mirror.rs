@@ -187,7 +187,8 @@ impl TreePair {
     }
 }
 
-/// How far a scrub has read the headers of a copy; checkpoints between its slices keep it current.
+/// The progress of a scrub through the headers of a copy. Checkpoints between the slices of the scrub keep it
+/// current.
 ///
 /// The lock around it is the lock for changing the trees: see the documentation of [`sled`](super::super). Its size
 /// is constant, however many checkpoints run during a scrub. A dropped scrub leaves no state behind that matters,
@@ -230,7 +231,8 @@ impl ScrubProgress {
         self.found
     }
 
-    /// Adjusts the count for a change by a checkpoint, given the manifest before and after it.
+    /// Adjusts the count for a change by a checkpoint. `before` and `after` are the manifests before and after the
+    /// change.
     pub(crate) fn record_change(&mut self, side: Side, key: Key, before: &Manifest, after: &Manifest) {
         if self.passed.as_ref().is_some_and(|(of, position)| *of == side && position.is_after(key)) {
             self.found.apply_delta(before, after);
@@ -257,7 +259,8 @@ impl ScrubProgress {
         failures.and_then(|failures| self.require_unchanged(failures).map(|()| failures))
     }
 
-    /// Checks that both copies are open and that no checkpoint has failed since `failures` was returned.
+    /// Checks that both copies are open and that no further checkpoint has failed. `failures` is the number that
+    /// [`require_applied`](Self::require_applied) returned.
     ///
     /// # Errors
     /// `Unavailable` otherwise.
@@ -274,7 +277,8 @@ pub(crate) fn closed_during_scrub() -> StoreError {
     StoreError::unavailable("the store was closed before the verification completed")
 }
 
-/// A failed checkpoint leaves a copy partly unchanged, which cannot be distinguished from damage.
+/// Returns the error of a scrub after a failed checkpoint. A failed checkpoint leaves a copy partly unchanged, which
+/// cannot be distinguished from damage.
 fn interrupted() -> StoreError {
     StoreError::unavailable("a checkpoint failed during the verification: run it again once commits succeed")
 }

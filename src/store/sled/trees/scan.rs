@@ -20,7 +20,7 @@ use crate::store::{Key, StoreError};
 /// Maximum number of headers in a batch.
 const MAX_HEADERS: usize = 128;
 
-/// Maximum size of the headers in a batch, in bytes, unless a single header is larger.
+/// Maximum size of the headers in a batch, in bytes. A single header may be larger.
 const MAX_HEADER_BYTES: usize = 1 << 20;
 
 /// Maximum number of keys of bodies or pending deletes visited for a batch.
@@ -55,7 +55,7 @@ impl TreeCopy {
         }
     }
 
-    /// Reads the headers after a position, up to the size of a batch or to the first unreadable one.
+    /// Reads the headers after a position. It ends at the maximum size of a batch or at the first unreadable header.
     pub(crate) fn headers_from(&self, from: &ScanPosition) -> HeaderBatch {
         let mut headers: Vec<(Key, Vec<u8>)> = Vec::new();
         let mut size = 0;
@@ -139,7 +139,7 @@ impl TreeCopy {
         self.manifest()?.check(self.counted_manifest()?)
     }
 
-    /// Returns the manifest with the record count and checksum sum of the headers that are present.
+    /// Returns the manifest with the record count and checksum sum of the headers present.
     pub(super) fn counted_manifest(&self) -> Result<Manifest, StoreError> {
         let mut manifest = Manifest { record_count: 0, checksum_sum: 0, ..self.manifest()? };
         self.headers(|key, bytes| {
@@ -150,7 +150,7 @@ impl TreeCopy {
         Ok(manifest)
     }
 
-    /// Checks that every record has its intact body and that no body is orphaned; reads everything.
+    /// Checks that every record has its intact body and no body is orphaned. It reads everything.
     ///
     /// # Errors
     /// `Corrupt` when a record is damaged or a body belongs to no record.
@@ -188,7 +188,7 @@ struct KeyRange {
 }
 
 impl TreeCopy {
-    /// Runs `read`, which reads all headers in order, while other threads load the pages ahead of it.
+    /// Runs `read`, while other threads load the pages ahead of it. `read` must read all headers in order.
     ///
     /// Headers are spread over the whole file. Without prefetching, a cold page cache costs one disk read after the
     /// other.

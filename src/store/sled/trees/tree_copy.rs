@@ -177,11 +177,11 @@ impl TreeCopy {
     }
 }
 
-/// Size at which a batch is full, in bytes: sled frees the memory of a large batch late.
+/// Size at which a batch is full, in bytes. sled frees the memory of a large batch late.
 const MAX_BYTES: usize = 64 << 10;
 const MAX_OPERATIONS: usize = 128;
 
-/// How much is written before the writer waits for sled, in bytes.
+/// Number of bytes that are written before the writer waits for sled.
 ///
 /// sled writes its segments, of half a megabyte, on seven threads that all databases of the process share. A segment
 /// waits for a lock whose holder may wait for a truncation behind it in the same queue, so seven waiting segments
@@ -225,7 +225,7 @@ impl TreeBatch {
         self.remove(keys::part_key(&keys::body_key(body_ref.id), part));
     }
 
-    /// Notes that a body is to be deleted later, because it may still be read or is not completely written.
+    /// Notes that a body is to be deleted later. The body may still be read, or is not completely written.
     pub(crate) fn put_pending_delete(&mut self, body_ref: BodyRef) {
         self.insert(keys::pending_delete_key(body_ref.id), &body_ref.encoded_length());
     }
@@ -258,7 +258,8 @@ impl TreeBatch {
     }
 }
 
-/// Bodies larger than this, in bytes, are written in batches before that of their header, and deleted in later ones.
+/// Maximum size of a body, in bytes, that shares a batch with its header. A larger body is written in batches before
+/// the batch of its header, and deleted in later batches.
 const LARGE_BODY: usize = 32 << 10;
 
 /// Applies record changes to one copy in small batches.
@@ -337,7 +338,8 @@ impl<'r> TreeWriter<'r> {
         Ok(())
     }
 
-    /// Writes the rest with the LSN and the numbers of a manifest, and syncs the copy.
+    /// Writes the remaining changes, and syncs the copy. The manifest gets the LSN and the assigned numbers of
+    /// `numbers`.
     pub(crate) fn finish(mut self, numbers: Manifest) -> Result<(), StoreError> {
         let Manifest { record_count, checksum_sum, .. } = self.manifest;
         self.manifest = Manifest { record_count, checksum_sum, ..numbers };

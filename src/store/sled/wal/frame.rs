@@ -1,4 +1,4 @@
-//! Disk format of the log: file headers, and frames that each hold one group of batches.
+//! Disk format of the log: file headers and frames. Each frame holds one group of batches.
 
 use crc32fast::Hasher;
 
@@ -38,7 +38,7 @@ fn frame_checksum(salt: u64, lsn: u64, length: u64, payload: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Returns the payload of the frame at the front, if it is intact and has this salt and LSN.
+/// Returns the payload of the frame at the front, if it is intact. The frame must also have this salt and LSN.
 pub(super) fn read_frame<'b>(decoder: &mut Decoder<'b>, salt: u64, lsn: u64) -> Option<&'b [u8]> {
     if decoder.u64()? != salt || decoder.u64()? != lsn {
         return None;
@@ -56,7 +56,7 @@ pub(super) const FILE_HEADER_BYTES: usize = 8 + 8 + 8 + 8 + 8 + 4;
 /// Header of a log file, rewritten each time the file is reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileHeader {
-    /// Increases with every reuse of any log file; the newest file has the highest.
+    /// Number that increases with every reuse of any log file. The newest file has the highest.
     pub(super) generation: u64,
     /// LSN of the first frame.
     pub(super) first_lsn: u64,

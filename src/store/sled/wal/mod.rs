@@ -1,4 +1,4 @@
-//! Write-ahead log (WAL): once the frame of a group is on disk, its batches survive any crash.
+//! Write-ahead log (WAL) of commit groups. Once the frame of a group is on disk, its batches survive any crash.
 //!
 //! Frames are appended to one of [`FILE_COUNT`] files until it is full. Then the next file is written, while a
 //! checkpoint applies the full one to the trees. Once that is on disk, the full file can be reused.
@@ -16,7 +16,8 @@ use super::files;
 use crate::store::log::batch::{AcceptedBatch, Bodies, ReplayedBatch, decode_batches};
 use crate::store::log::codec::Decoder;
 
-/// Number of log files: one being written, one being applied, and a spare for a store that restarts after a crash.
+/// Number of log files. One is being written, one is being applied, and one is a spare for a store that restarts
+/// after a crash.
 const FILE_COUNT: usize = 3;
 
 /// Size at which a file is full, in bytes; the last frame may exceed it. It bounds the memory for unapplied commits.
@@ -101,7 +102,7 @@ impl Wal {
         self.free_file().is_some()
     }
 
-    /// Ends the active file, and returns it with a handle to sync it; `None` if nothing was written.
+    /// Ends the active file, and returns it with a handle to sync it. Returns `None` if nothing was written.
     pub(super) fn seal(&mut self) -> io::Result<Option<(SealedFile, File)>> {
         let Some(ActiveFile { file: index, .. }) = self.active else { return Ok(None) };
         let file = self.files.get(index).ok_or(io::ErrorKind::NotFound)?.file.try_clone()?;
@@ -153,7 +154,7 @@ impl Wal {
     }
 }
 
-/// Step in which a file grows, in bytes of zeros that are on disk before they are needed.
+/// Step in which a file grows, in bytes. The file grows by zeros, which are on disk before the space is needed.
 ///
 /// If the file grew with every write, its length and its blocks would be synced with every write too, which takes
 /// half as long again.
@@ -218,11 +219,11 @@ impl WalFile {
     }
 }
 
-/// What the log contains beyond the trees.
+/// The contents of the log beyond the trees.
 #[derive(Debug, Default)]
 pub(super) struct Recovered {
     pub(super) batches: Vec<ReplayedBatch>,
-    /// LSN of the last frame, or the applied LSN if there are no frames after it.
+    /// LSN of the last frame. It is the applied LSN if there are no frames after that.
     pub(super) last_lsn: u64,
     /// Highest version in the batches.
     pub(super) last_version: u64,
@@ -232,11 +233,11 @@ pub(super) struct Recovered {
     pub(super) sealed: Vec<SealedFile>,
     /// Whether synced frames are missing before later ones.
     pub(super) has_gap: bool,
-    /// Files whose frames follow missing ones, all of them written without a sync, so their loss is permitted.
+    /// Files whose frames follow missing ones. All of them were written without a sync, so their loss is permitted.
     pub(super) discardable: Vec<SealedFile>,
 }
 
-/// Returns the LSN of the first frame in the oldest file, or `None` if every file is empty.
+/// Returns the LSN of the first frame in the oldest file. Returns `None` if every file is empty.
 pub(super) fn first_lsn(wal: &mut Wal) -> io::Result<Option<u64>> {
     let mut headers = Vec::new();
     for file in &mut wal.files {

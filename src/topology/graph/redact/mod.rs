@@ -20,8 +20,8 @@ type Keyed<'a> = dyn Fn(&[u8]) -> [u8; 32] + 'a;
 
 /// Replaces what a share conceals.
 ///
-/// Pseudonyms and ids are made by a keyed function, such as an HMAC under the share's secret: they are the same in every
-/// answer of a share, and unrelated to those of other shares.
+/// Pseudonyms and ids are made by a keyed function, such as an HMAC under the share's secret. They are the same in
+/// every answer of a share, and unrelated to the pseudonyms and ids of other shares.
 pub struct Redactor<'a> {
     keyed: Box<Keyed<'a>>,
     kinds: BTreeSet<Redaction>,
@@ -140,7 +140,8 @@ impl<'a> Redactor<'a> {
         };
     }
 
-    /// Returns a text, or its pseudonym when its kind is concealed, or when it contains something concealed.
+    /// Returns a text, or its pseudonym if it must be concealed. A text is concealed when its kind is, or when it
+    /// contains something concealed.
     fn text(&self, text: &str, kind: TextKind, prefix: &str, owner: Uuid) -> String {
         let conceals = |redaction| self.kinds.contains(&redaction);
         let is_concealed = match kind {
@@ -159,7 +160,8 @@ impl<'a> Redactor<'a> {
         if is_concealed || contains() { self.pseudonym(prefix, text, owner) } else { text.to_owned() }
     }
 
-    /// Returns the pseudonym of a text. That of a port depends on the host as well: devices name their ports alike.
+    /// Returns the pseudonym of a text. The pseudonym of a port depends on the host as well, because devices name their
+    /// ports alike.
     fn pseudonym(&self, prefix: &str, text: &str, owner: Uuid) -> String {
         let owner = if prefix == "port" { owner } else { Uuid::nil() };
         let code = self.code("text", text.as_bytes(), owner.as_bytes());

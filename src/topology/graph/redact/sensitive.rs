@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::model::Redaction;
 use crate::topology::graph::HostSummary;
 
-/// Length in bytes from which on a value is searched within texts; shorter ones occur by chance.
+/// Minimum length in bytes of a value that is searched within texts. Shorter values occur by chance.
 const SEARCHED: usize = 4;
 
 /// Names and serial numbers that must not occur in any text.
@@ -23,7 +23,7 @@ impl std::fmt::Debug for SensitiveValues {
 }
 
 impl SensitiveValues {
-    /// Collects what is to be concealed of the hosts of a network, those that a graph does not show included.
+    /// Collects what is to be concealed of the hosts of a network. Hosts that a graph does not show are included.
     #[must_use]
     pub fn of<'a>(hosts: impl IntoIterator<Item = &'a HostSummary>, kinds: &[Redaction]) -> Self {
         let mut values = Self::default();
@@ -74,7 +74,7 @@ pub(super) fn contains_mac(text: &str) -> bool {
         .any(|run| run.chars().filter(char::is_ascii_hexdigit).count() >= 12)
 }
 
-/// Returns whether a text contains something like an IP address; host names have dots as dashes.
+/// Returns whether a text contains something like an IP address. Host names contain addresses with dashes as dots.
 pub(super) fn contains_address(text: &str) -> bool {
     let is_v4 = runs(text, |character| character.is_ascii_digit() || ".-_".contains(character))
         .any(|run| run.split(['.', '-', '_']).filter(|part| (1..=3).contains(&part.len())).count() >= 4);

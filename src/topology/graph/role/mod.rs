@@ -23,7 +23,7 @@ const ETHERNET: [i64; 3] = [6, 62, 117];
 pub struct RoleReason {
     /// The kind of evidence.
     pub source: RoleSource,
-    /// The capability, the port number or the word that decided; empty for a role that a user set.
+    /// The capability, the port number or the word that decided. Empty for a role that a user set.
     pub value: Cow<'static, str>,
 }
 
@@ -55,12 +55,12 @@ impl RoleReason {
     }
 }
 
-/// Returns whether a device bridges or routes with most of its ports; `None` if that is unclear.
+/// Returns the role of a device that bridges or routes with most of its ports. `None` if that is unclear.
 pub(super) fn by_ports(host: &Host, claims: &[Claim]) -> Option<HostRole> {
     ports::role_by_ports(host, claims)
 }
 
-/// Returns the role that a host itself reveals, and the reason. `by_ports`: what most of its ports do.
+/// Returns the role that a host itself reveals, and the reason. `by_ports` is the role by the use of most of its ports.
 pub(super) fn of_host(host: &Host, by_ports: Option<HostRole>) -> (HostRole, Option<RoleReason>) {
     if let Some(role) = host.role {
         return (role, Some(RoleReason::new(RoleSource::Manual, "")));
@@ -91,7 +91,7 @@ pub(super) fn of_capabilities(capabilities: &[Capability]) -> Option<(HostRole, 
     Some((role, RoleReason::new(RoleSource::Capability, value)))
 }
 
-/// Returns the role of a host to which neighbors attribute capabilities; `None` if these do not change it.
+/// Returns the role of a host to which neighbors attribute capabilities. `None` if these do not change it.
 ///
 /// The device's own description is more specific where it bridges or routes as a side effect, such as a hypervisor. The use
 /// of its ports distinguishes a router from a switch where it announces both.
@@ -140,7 +140,8 @@ fn is_ethernet(entry: &IfEntry) -> bool {
     entry.if_type.is_some_and(|kind| ETHERNET.contains(&kind))
 }
 
-/// A device that bridges, or that has a neighbor or a bridge address and more ports than a computer has, is a switch.
+/// Returns the role of a switch if the interfaces are those of one. A switch bridges, has very many ports, or has a
+/// neighbor or a bridge address and more ports than a computer has.
 fn by_interfaces(host: &Host, by_ports: Option<HostRole>) -> Option<(HostRole, RoleReason)> {
     let is_bridge = host.chassis_id.is_some() || neighbor_ports(host) > 0;
     let ports = host.if_entries.iter().filter(|entry| is_ethernet(entry)).count();
@@ -150,7 +151,7 @@ fn by_interfaces(host: &Host, by_ports: Option<HostRole>) -> Option<(HostRole, R
     is_switch.then(|| (HostRole::Switch, RoleReason::new(RoleSource::Interfaces, "ports")))
 }
 
-/// Ports that only devices of one role open come first.
+/// Returns the role that an open port reveals. Ports that only devices of one role open come first.
 fn by_port(host: &Host) -> Option<(HostRole, RoleReason)> {
     use Protocol::{Tcp, Udp};
     let roles = [

@@ -7,16 +7,16 @@ use crate::discovery::report::FdbStatus;
 use crate::inventory::{Claim, ClaimRows};
 use crate::model::{Host, HostRole, IfEntry, OperStatus};
 
-/// Number of bridged ports from which on a device is a switch: switches built into routers have fewer.
+/// Minimum number of bridged ports of a switch. Switches built into routers have fewer.
 pub(super) const SWITCH_PORTS: usize = 5;
 
-/// Number of routed ports from which on a device may be a router: a server has one.
+/// Minimum number of routed ports of a router. A server has one.
 const ROUTER_PORTS: usize = 2;
 
 /// `ifType` of interfaces that route a VLAN: `l3ipvlan`.
 const VLAN_INTERFACE: i64 = 136;
 
-/// Returns whether a device bridges or routes with most of its ports; `None` if that is unclear.
+/// Returns the role of a device that bridges or routes with most of its ports. `None` if that is unclear.
 ///
 /// Both kinds of devices announce that they bridge and route: a switch routes between its VLANs, and a router has a few
 /// bridged ports.
@@ -42,7 +42,7 @@ pub(super) fn active_ports(host: &Host) -> usize {
     host.if_entries.iter().filter(is_active).count()
 }
 
-/// Returns the number of ports that take part in the spanning tree, or that learned addresses.
+/// Returns the number of ports that take part in the spanning tree or learned addresses.
 fn bridged_ports<'c>(claims: impl Iterator<Item = &'c Claim>) -> usize {
     let count = |claim: &Claim| match &claim.rows {
         ClaimRows::Stp(rows) => rows.iter().map(|row| Some(row.bridge_port)).collect::<BTreeSet<_>>().len(),
@@ -56,7 +56,7 @@ fn bridged_ports<'c>(claims: impl Iterator<Item = &'c Claim>) -> usize {
     claims.map(count).max().unwrap_or_default()
 }
 
-/// Returns the number of Ethernet ports that have addresses themselves, or that have subinterfaces with addresses.
+/// Returns the number of Ethernet ports with addresses. Addresses of a port's subinterfaces count as well.
 fn routed_ports(host: &Host) -> usize {
     let with_address = host.if_entries.iter().filter(|entry| entry.interface_id.is_some());
     let routed = with_address.filter(|entry| !is_vlan_interface(entry));
@@ -69,7 +69,7 @@ fn has_vlan_interface(host: &Host) -> bool {
     host.if_entries.iter().any(|entry| entry.interface_id.is_some() && is_vlan_interface(entry))
 }
 
-/// Returns whether an interface is that of a VLAN, as `Vlan10`, `Vl10`, `Vlanif10` and `irb.10` are.
+/// Returns whether an interface routes a VLAN, as `Vlan10`, `Vl10`, `Vlanif10` and `irb.10` do.
 fn is_vlan_interface(entry: &IfEntry) -> bool {
     let name = name(entry).to_ascii_lowercase();
     let is_short = |name: &str| name.starts_with(|next: char| next.is_ascii_digit());
@@ -79,7 +79,7 @@ fn is_vlan_interface(entry: &IfEntry) -> bool {
         || name.strip_prefix("vl").is_some_and(is_short)
 }
 
-/// Returns the name of the port of a subinterface such as `Gi0/0.100`; other names are returned as they are.
+/// Returns the name of the port of a subinterface such as `Gi0/0.100`. Other names are returned as they are.
 fn port_name(name: &str) -> &str {
     name.split_once('.').map_or(name, |(port, _)| port)
 }

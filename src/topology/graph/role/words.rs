@@ -279,7 +279,7 @@ pub(super) fn by_platform(host: &Host) -> Option<(HostRole, RoleReason)> {
     Some((role, RoleReason::new(RoleSource::Description, word)))
 }
 
-/// Returns the role that a service reveals: the definition at the beginning of the list wins over the later ones.
+/// Returns the role that a service reveals. Definitions at the beginning of the list win over later ones.
 pub(super) fn by_service(host: &Host) -> Option<(HostRole, RoleReason)> {
     let own = host.services.iter().filter(|service| service.virtualization.is_none());
     let definitions: Vec<String> = own.map(|service| lower(service.service_definition.as_str())).collect();
@@ -313,7 +313,7 @@ fn find(
     })
 }
 
-/// Returns whether a word occurs that is preceded by no letter or digit, and followed by no letter.
+/// Returns whether a text contains a word. No letter or digit may precede it, and no letter may follow it.
 fn contains_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(start, found)| {
         let before = text.get(..start).and_then(|before| before.chars().next_back());

@@ -1,4 +1,4 @@
-//! Blocks: nodes of a layer above everything that hangs together below them.
+//! Blocks: nodes of a layer, with everything that is connected below them.
 //!
 //! Removing the nodes of a layer and of all above it separates a network into parts: the buildings of a campus below its core,
 //! the switches of a building below their distribution. Each part is a block. Blocks below the same nodes are placed in one
@@ -15,7 +15,7 @@ use super::leaves;
 use super::leaves::Grid;
 use super::rows::{self, Item, Rows};
 
-/// Up to this number of nodes share the rows below them; more have rows of their own.
+/// Maximum number of nodes that share the rows below them. More nodes have rows of their own.
 pub(in super::super) const MOST_SHARING: usize = 4;
 const LANE: f64 = 12.0;
 /// One line in this number may run across blocks.
@@ -25,7 +25,7 @@ const MOST_ACROSS: usize = 6;
 #[derive(Clone, Debug, Default)]
 struct Part {
     size: Size,
-    /// Where lines enter from above.
+    /// The horizontal position where lines enter from above.
     anchor: f64,
     nodes: Vec<(usize, Point)>,
     is_grid: bool,
@@ -37,7 +37,7 @@ impl Part {
     }
 }
 
-/// A part, and the nodes above that it is connected to, as positions in their row.
+/// A part and the nodes above that it is connected to. The nodes are given by their positions in their row.
 #[derive(Clone, Debug)]
 struct Hanging {
     key: f64,
@@ -98,8 +98,8 @@ pub(super) fn arrange(level: &Level, levels: &Table<usize>, keys: &Table<usize>)
     Some(corners.into_inner())
 }
 
-/// Counts the lines of a block that run past others: between nodes on top that are not side by side, and from many nodes on
-/// top to what they share.
+/// Counts the lines of a block that run past others. They connect nodes on top that are not side by side, or many nodes
+/// on top with what they share.
 fn lines_across(level: &Level, levels: &Table<usize>, tops: &[usize]) -> usize {
     let places: BTreeMap<usize, usize> = tops.iter().enumerate().map(|(place, top)| (*top, place)).collect();
     let mut across = 0;
@@ -118,7 +118,7 @@ fn lines_across(level: &Level, levels: &Table<usize>, tops: &[usize]) -> usize {
     across
 }
 
-/// Builds a block from the nodes on top and the blocks below, each with its own top nodes.
+/// Builds a block from the nodes on top and the blocks below. Each block below comes with its own top nodes.
 fn block(level: &Level, keys: &Table<usize>, tops: &[usize], below: Vec<(Vec<usize>, Part)>) -> Part {
     let places: BTreeMap<usize, usize> = tops.iter().enumerate().map(|(place, top)| (*top, place)).collect();
     let mut hanging: Vec<Hanging> = below
@@ -164,7 +164,7 @@ fn block(level: &Level, keys: &Table<usize>, tops: &[usize], below: Vec<(Vec<usi
     join(&units, &upper, &[], &shared, &lower, upper.height)
 }
 
-/// Places nodes side by side above what hangs below them.
+/// Places nodes side by side above the parts below them.
 fn stack(level: &Level, tops: &[(usize, Size)], hanging: Vec<Hanging>) -> Part {
     let label_width = tops.iter().map(|(node, _)| level.label_widths.at(*node)).fold(0.0, f64::max);
     let mut hanging = gather_leaves(hanging, label_width);

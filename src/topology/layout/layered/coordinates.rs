@@ -7,7 +7,8 @@ pub(super) struct Wish {
     pub(super) width: f64,
 }
 
-/// Returns the centers nearest to the desired ones, as the sum of squares, in the order given and without overlaps.
+/// Returns the centers nearest to the desired ones, in the order given and without overlaps. Nearness is the sum of the
+/// squared distances.
 ///
 /// Neighbors that are too close merge into a group that moves to the mean of its wishes (pool adjacent violators).
 pub(super) fn side_by_side(wishes: &[Wish], gap: f64) -> Vec<f64> {

@@ -5,15 +5,15 @@ use super::super::level::GAP;
 use super::super::packing::misproportion;
 use super::super::table::Table;
 
-/// Leaves up to this number are placed side by side.
+/// Maximum number of leaves that are placed side by side.
 pub(in super::super) const MOST_IN_A_ROW: usize = 4;
 
-/// The distance between pairs of columns, which is larger than that within a pair.
+/// The distance between pairs of columns. It is larger than the distance within a pair.
 const PAIR_GAP: f64 = GAP * 1.5;
 /// The distance of labels from the ends of a line.
 const LABEL_MARGIN: f64 = 6.0;
 
-/// Returns the distance between the columns of a pair, which has room for labels of leaves on both sides.
+/// Returns the distance between the columns of a pair. It has room for labels of leaves on both sides.
 pub(in super::super) fn trunk_gap(label_width: f64) -> f64 {
     if label_width > 0.0 { 2.0 * (label_width + 2.0 * LABEL_MARGIN) } else { GAP }
 }
@@ -27,7 +27,7 @@ pub(super) struct Grid {
     pub(super) anchor: f64,
 }
 
-/// Places leaves in pairs of columns; the line to the hub runs down between the two columns of a pair.
+/// Places leaves in pairs of columns. The line to the hub runs down between the two columns of a pair.
 pub(super) fn grid(sizes: &[Size], label_width: f64) -> Grid {
     let mut best: Option<(f64, Grid)> = None;
     let mut pairs = 1;

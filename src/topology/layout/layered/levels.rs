@@ -7,13 +7,14 @@ use super::super::network::Network;
 use super::super::table::Table;
 use super::blocks::MOST_SHARING;
 
-/// Up to this number of nodes of the highest rank all of them are on top.
+/// Maximum number of nodes of the highest rank that are all on top.
 const MOST_TOPS: usize = 4;
-/// Leaves up to this number are placed around what they are connected to.
+/// Maximum number of leaves that are placed around the nodes that they are connected to.
 const MOST_AROUND: usize = 12;
-/// Networks with more layers are long rather than hierarchical.
+/// Largest number of a layer in a hierarchy. Networks with more layers are long rather than hierarchical.
 const DEEPEST: usize = 24;
-/// Nodes whose closeness is estimated from the distances to all, or else to this number of nodes.
+/// Number of nodes from which distances are measured in a large network. They estimate the closeness of nodes. In a
+/// network of up to 400 nodes, distances from all of them are measured.
 const SAMPLES: usize = 64;
 
 /// Returns the layer of each node, or `None` if the network is no hierarchy.
@@ -27,7 +28,7 @@ pub(super) fn find(level: &Level) -> Option<Table<usize>> {
     (levels.iter().max() <= Some(&DEEPEST)).then_some(levels)
 }
 
-/// Returns the nodes that share most others as their leaves, if these are a few nodes.
+/// Returns the nodes that share most others as their leaves. `None` unless these are a few nodes.
 fn hubs(network: &Network) -> Option<Vec<usize>> {
     let mut groups: BTreeMap<&[usize], usize> = BTreeMap::new();
     for node in (0..network.len()).filter(|node| network.degree(*node) <= MOST_SHARING) {
@@ -39,7 +40,8 @@ fn hubs(network: &Network) -> Option<Vec<usize>> {
     (hubs.len() <= MOST_TOPS && !hubs.is_empty()).then_some(hubs)
 }
 
-/// Moves nodes with nothing below them above their neighbors if these have lower ranks, such as a router at one switch.
+/// Moves nodes above their neighbors if these have lower ranks. Such a node has nothing below it, for example a router
+/// at one switch.
 fn raise(level: &Level, levels: &mut Table<usize>) {
     let network = &level.network;
     for node in 0..network.len() {
@@ -81,7 +83,8 @@ fn core_edges(network: &Network) -> usize {
     network.edges().iter().filter(|(one, other)| inner(*one) && inner(*other)).count()
 }
 
-/// Returns the nodes of the top layer: those of the highest rank, or if they are many, the most central of them.
+/// Returns the nodes of the top layer. They are the nodes of the highest rank or, if these are many, the most central
+/// of them.
 fn tops(level: &Level) -> Vec<usize> {
     let network = &level.network;
     let highest = (0..network.len()).filter_map(|node| level.ranks.at(node)).min();
@@ -108,7 +111,7 @@ fn tops(level: &Level) -> Vec<usize> {
     [best].into_iter().chain(twins.take(MOST_TOPS - 1)).collect()
 }
 
-/// Returns the sum of the distances of each node from all others, or from a sample of them.
+/// Returns the sum of each node's distances from all others. In a large network, distances from a sample are summed.
 fn distance_sums(network: &Network) -> Table<usize> {
     let count = network.len();
     let mut sums = Table::<usize>::new(count);

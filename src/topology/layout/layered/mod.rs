@@ -1,4 +1,4 @@
-//! Hierarchies: the top of the network above, what depends on it below.
+//! Hierarchies. The top of the network is above everything that depends on it.
 
 mod blocks;
 mod coordinates;

@@ -36,7 +36,7 @@ pub(super) fn order(network: &Network, levels: &Table<usize>) -> Table<usize> {
     best
 }
 
-/// Orders each layer as a search in depth meets its nodes, which keeps trees free of crossings.
+/// Orders each layer as a depth-first search meets its nodes. This order keeps trees free of crossings.
 fn initial(network: &Network, levels: &Table<usize>) -> Vec<Vec<usize>> {
     let depth = levels.iter().max().map_or(0, |deepest| deepest + 1);
     let mut layers = Table::<Vec<usize>>::new(depth);
@@ -50,7 +50,7 @@ fn initial(network: &Network, levels: &Table<usize>) -> Vec<Vec<usize>> {
             }
             seen.set(node, true);
             layers.push(levels.at(node), node);
-            // Neighbors of the same layer are taken last from the stack, that is first: they are to be side by side.
+            // Neighbors of the same layer are pushed last and taken first, so that they are side by side.
             let level = levels.at(node);
             let next = |same: bool| {
                 network.neighbors(node).iter().rev().copied().filter(move |neighbor| {
@@ -75,7 +75,8 @@ fn positions(count: usize, layers: &[Vec<usize>]) -> Table<usize> {
     positions
 }
 
-/// Sorts a layer by the medians of the neighbors' positions in the layer from which the sweep comes.
+/// Sorts a layer by the medians of the positions of its nodes' neighbors. These neighbors are in the layer from which
+/// the sweep comes.
 fn sort_by_median(
     network: &Network,
     levels: &Table<usize>,
@@ -166,7 +167,7 @@ fn transpose(network: &Network, levels: &Table<usize>, layer: &mut [usize], posi
     }
 }
 
-/// Returns the number of pairs whose left element is greater than the right one; both lists are sorted.
+/// Returns the number of pairs whose left element is greater than the right one. Both lists are sorted.
 fn inversions(left: &[usize], right: &[usize]) -> usize {
     left.iter().map(|place| right.partition_point(|other| other < place)).sum()
 }

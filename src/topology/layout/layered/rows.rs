@@ -13,7 +13,7 @@ pub(super) struct Item {
     pub(super) anchor: f64,
 }
 
-/// Where the items are; the line down from the nodes above is at `x = 0`.
+/// The places of the items. The line down from the nodes above is at `x = 0`.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     /// The corners of the items, in their order.
@@ -25,7 +25,7 @@ pub(super) struct Rows {
     pub(super) channel: bool,
 }
 
-/// Places items in one row, or in several with a channel of this width in the middle.
+/// Places items in one row or in several. Several rows have a channel of this width in the middle.
 ///
 /// `above` is the height of what is placed above, which counts for the proportions.
 pub(super) fn place(items: &[Item], channel: f64, above: f64) -> Rows {

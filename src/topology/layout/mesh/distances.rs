@@ -1,11 +1,11 @@
-//! How far nodes should be from each other.
+//! The desired distances between nodes.
 
 use std::collections::VecDeque;
 
 use super::super::level::{GAP, Level};
 use super::super::table::Table;
 
-/// Up to this number of nodes all pairs count; in larger networks neighbors, and distances to pivots.
+/// Maximum number of nodes for which all pairs count. In larger networks, neighbors count, and distances to pivots.
 const MOST_PAIRS: usize = 180;
 const PIVOTS: usize = 60;
 /// The length of a line between small nodes.

@@ -7,19 +7,22 @@ use super::distances::Distances;
 use super::stress;
 use super::surroundings::{Conflicts, Costs, Surroundings};
 
-/// The cost of conflicts, compared with the stress of a pair whose distance is off by the desired one.
+/// The costs of conflicts, compared with stress. A cost of 1 is the stress of a pair whose distance is off by the
+/// desired one.
 const COSTS: Costs = Costs { crossing: 2.0, passage: 0.8, overlap: 0.8 };
-/// Conflicts cost the more, the more nodes there are, as the stress of a node does: up to this number as they do for this number.
+/// Number of nodes above which conflicts cost more. Their costs then grow with the number of nodes, as the stress of a
+/// node does.
 const NODES: f64 = 120.0;
 /// The largest factor of costs in large networks.
 const MOST_COSTS: f64 = 2.0;
 const PASSES: usize = 12;
-/// Nodes by which the work of a pass is estimated, and the places that are tried for one, at least.
+/// Maximum number of nodes by which the work of a pass is estimated.
 const SAMPLES: usize = 50;
+/// Minimum number of places that the estimate assumes to be tried for a node.
 const PLACES: usize = 4;
-/// The side of the cells by which nodes and lines are found, in lengths of a line.
+/// The side of the cells by which nodes and lines are found. Its unit is the typical length of a line.
 const CELL: f64 = 0.75;
-/// Neighbors around which places are tried.
+/// Maximum number of neighbors around which places are tried.
 const MOST_NEIGHBORS: usize = 4;
 
 const DIAGONAL: f64 = 0.707_106_781_186_547_5;
@@ -41,7 +44,7 @@ pub(super) struct Improver<'a> {
     distances: &'a Distances,
     surroundings: Surroundings<'a>,
     costs: Costs,
-    /// Nodes whose place is the best of those tried, and around which nothing has changed since.
+    /// Nodes whose place is the best of those tried. Nothing has changed around them since.
     settled: Table<bool>,
     budget: usize,
 }
@@ -70,7 +73,7 @@ impl<'a> Improver<'a> {
         stress + self.costs.crossing * self.surroundings.total().crossings as f64
     }
 
-    /// Moves nodes, one at a time, as long as the cost falls and the budget lasts.
+    /// Moves nodes, one at a time, while the cost falls and the budget lasts.
     ///
     /// Returns the drawing, and the rest of the budget with the number of crossings and of lines through nodes, unless the
     /// budget is spent.
@@ -139,7 +142,7 @@ impl<'a> Improver<'a> {
         best != place
     }
 
-    /// Marks the nodes for which a place of this one matters.
+    /// Marks the nodes that the place of this one affects as not settled.
     fn unsettle(&mut self, node: usize) {
         let settled = &mut self.settled;
         self.surroundings.opponents(node, |other| settled.set(other, false));

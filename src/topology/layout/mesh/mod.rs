@@ -1,4 +1,4 @@
-//! Networks without a hierarchy: distances in the picture are those in the network.
+//! Networks without a hierarchy. Distances in the picture follow the distances in the network.
 
 mod distances;
 mod improving;
@@ -41,7 +41,7 @@ pub(super) fn arrange(level: &Level) -> Vec<Point> {
     rects.into_iter().map(Rect::corner).collect()
 }
 
-/// Moves nodes to remove crossings, and enlarges the drawing as long as that frees lines of nodes in their way.
+/// Moves nodes to remove crossings. Enlarges the drawing as long as that frees lines of nodes in their way.
 fn improve(level: &Level, mut distances: Distances, centers: Table<Point>) -> Table<Point> {
     let (mut centers, mut rest) = Improver::new(level, &distances, centers, level.budget).improve();
     for _ in 0..ENLARGEMENTS {

@@ -7,7 +7,7 @@ use super::distances::Distances;
 const ITERATIONS: usize = 60;
 const DIMENSIONS: usize = 3;
 
-/// Returns coordinates along the axes of largest extent, the largest first, for each of up to three axes.
+/// Returns coordinates along up to three axes of largest extent, the largest first.
 pub(super) fn axes(distances: &Distances, count: usize) -> Vec<Table<f64>> {
     let columns = centered(distances, count);
     let gram: Vec<Vec<f64>> =
@@ -15,7 +15,7 @@ pub(super) fn axes(distances: &Distances, count: usize) -> Vec<Table<f64>> {
     let mut found: Vec<Vec<f64>> = Vec::new();
     let mut axes = Vec::new();
     for dimension in 0..DIMENSIONS.min(columns.len()) {
-        // Any start does that is the same on every machine and has no symmetry.
+        // Any start will do if it is the same on every machine and has no symmetry.
         let mut vector: Vec<f64> =
             (0..columns.len()).map(|index| 1.0 + ((index * 7 + dimension * 3) % 11) as f64 / 11.0).collect();
         for _ in 0..ITERATIONS {

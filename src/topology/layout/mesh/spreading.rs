@@ -6,12 +6,12 @@ use super::super::level::GAP;
 use super::super::packing::ASPECT;
 use super::super::table::Table;
 
-/// Pairs of nodes in one cell for each node, on average, from which on a drawing is crowded.
+/// Number of pairs of nodes in one cell above which a drawing is crowded. It is the average for each node.
 const CROWDED: usize = 24;
 /// The part of an evenly filled drawing that nodes and the gaps between them cover.
 const COVERAGE: f64 = 0.7;
 
-/// Returns whether a drawing is crowded: moving its nodes apart one by one would take too long.
+/// Returns whether a drawing is crowded. Moving the nodes of a crowded drawing apart one by one would take too long.
 pub(super) fn is_crowded(points: &Table<Point>, sizes: &Table<Size>) -> bool {
     let Some(bounds) = Rect::around(points.iter().copied()) else { return false };
     let cells = Cells::new(bounds, mean(sizes));
@@ -22,7 +22,7 @@ pub(super) fn is_crowded(points: &Table<Point>, sizes: &Table<Size>) -> bool {
     counts.iter().map(|count| count * count).sum::<usize>() > CROWDED * points.len()
 }
 
-/// Distributes nodes evenly over a rectangle, and keeps their order from left to right and top to bottom if possible.
+/// Distributes nodes evenly over a rectangle. Keeps their order from left to right and top to bottom if possible.
 pub(super) fn spread(points: &mut Table<Point>, sizes: &Table<Size>) {
     let area: f64 = sizes.iter().map(|size| footprint(*size)).sum::<f64>() / COVERAGE;
     let height = (area / ASPECT).sqrt();

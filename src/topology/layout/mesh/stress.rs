@@ -4,7 +4,7 @@ use super::super::geometry::Point;
 use super::super::table::Table;
 use super::distances::Distances;
 
-/// Moves each node in turn to where its stress is least if the others stay (majorization).
+/// Moves each node in turn to where its stress is least (majorization). The other nodes stay where they are.
 pub(super) fn reduce(points: &mut Table<Point>, distances: &Distances, iterations: usize) {
     for _ in 0..iterations {
         let mut moved = 0.0_f64;

@@ -1,4 +1,4 @@
-//! The surroundings of a node: the lines that its own lines cross, and the nodes that they run through.
+//! The surroundings of a node. They are the lines that its own lines cross, and the nodes that they run through.
 
 use super::super::cells::Cells;
 use super::super::geometry::{Point, Rect, Size, segments_cross};
@@ -21,9 +21,9 @@ pub(super) struct Conflicts {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
     pub(super) crossing: f64,
-    /// Of a line through a foreign node.
+    /// The cost of a line through a foreign node.
     pub(super) passage: f64,
-    /// Of two nodes that overlap, or nearly so.
+    /// The cost of two nodes that overlap, or nearly so.
     pub(super) overlap: f64,
 }
 
@@ -115,7 +115,8 @@ impl<'a> Surroundings<'a> {
         Conflicts { crossings: crossings as usize, passages: passages as usize }
     }
 
-    /// Returns the cost of the conflicts of a node at a place, or of some of them once they cost at least the limit.
+    /// Returns the cost of the conflicts of a node at a place. Once it reaches the limit, further conflicts are left
+    /// out.
     pub(super) fn cost(&mut self, node: usize, place: Point, costs: Costs, limit: f64) -> f64 {
         let level = self.level;
         let mut cost = self.around(node, place, costs);
@@ -128,7 +129,7 @@ impl<'a> Surroundings<'a> {
         cost
     }
 
-    /// Calls a function with each node that has a conflict with this one or its lines, maybe repeatedly.
+    /// Calls a function with each node that conflicts with this one or its lines. A node may be visited repeatedly.
     pub(super) fn opponents(&self, node: usize, mut visit: impl FnMut(usize)) {
         let area = self.area(node);
         for line in self.cells.within(area).flat_map(|cell| self.lines.list(cell)) {
@@ -196,7 +197,7 @@ impl<'a> Surroundings<'a> {
         Rect::centered(self.points.at(node), self.level.sizes.at(node)).grown(CLEARANCE)
     }
 
-    /// Returns the cost of overlaps of a node at a place, and of foreign lines through it.
+    /// Returns the cost of a node's overlaps at a place. Includes the cost of foreign lines through the node.
     fn around(&mut self, node: usize, place: Point, costs: Costs) -> f64 {
         let clear = Rect::centered(place, self.level.sizes.at(node)).grown(CLEARANCE);
         let apart = clear.grown(GAP - 2.0 * CLEARANCE);
@@ -229,7 +230,7 @@ impl<'a> Surroundings<'a> {
         costs.overlap * overlaps as f64 + costs.passage * passages as f64
     }
 
-    /// Returns the cost of the conflicts of a line, or of some of them once they cost at least the limit.
+    /// Returns the cost of the conflicts of a line. Once it reaches the limit, further conflicts are left out.
     ///
     /// Lines at its first node do not count.
     fn along(

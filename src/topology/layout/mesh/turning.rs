@@ -12,7 +12,8 @@ const LARGEST: f64 = 900_000.0;
 /// The part of a drawing that its nodes may cover, with the gaps between them.
 const COVERAGE: f64 = 0.5;
 
-/// Enlarges a drawing without room for all nodes, and makes one smaller that is too large; returns the factor.
+/// Scales a drawing and returns the factor. A drawing without room for all nodes becomes larger, and one that is too
+/// large becomes smaller.
 pub(super) fn resize(points: &mut Table<Point>, sizes: &Table<Size>) -> f64 {
     let extent = Rect::around(points.iter().copied()).unwrap_or_default();
     let needed: f64 = sizes.iter().map(|size| (size.width + GAP) * (size.height + GAP)).sum();
@@ -29,7 +30,8 @@ pub(super) fn resize(points: &mut Table<Point>, sizes: &Table<Size>) -> f64 {
     factor
 }
 
-/// Turns a drawing so that it is neither too wide nor too high; the less, the better.
+/// Turns a drawing so that it is neither too wide nor too high. Of several angles, the one with the best proportions is
+/// taken.
 pub(super) fn turn(points: &Table<Point>, sizes: &Table<Size>) -> Table<Point> {
     let mut best: Option<(f64, Table<Point>)> = None;
     for step in 0..STEPS {

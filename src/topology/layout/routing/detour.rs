@@ -8,9 +8,9 @@ use super::field::Between;
 
 const ROUNDS: usize = 120;
 const MOST_POINTS: usize = 160;
-/// What it costs to find an obstacle, compared with looking at a pair of points.
+/// The cost of finding an obstacle, compared with looking at a pair of points.
 const OBSTACLE: usize = 50;
-/// How far lines pass from the corners of obstacles and their clearance.
+/// The distance at which lines pass the corners of obstacles and their clearance.
 const CORNER: f64 = 2.0;
 const CORNER_COST: f64 = 4.0;
 
@@ -86,7 +86,7 @@ impl Sights {
         self.known.set(one.min(other) * MOST_POINTS + one.max(other), Some(is_free));
     }
 
-    /// Returns the shortest way from the first point to the second, as indexes; empty without a way.
+    /// Returns the shortest way from the first point to the second, as indexes. Empty without a way.
     fn shortest(&self, budget: &mut usize) -> Vec<usize> {
         let count = self.points.len();
         let mut lengths = Table::of(count, f64::INFINITY);

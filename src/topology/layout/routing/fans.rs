@@ -32,7 +32,8 @@ impl Fans {
         Self { directions }
     }
 
-    /// Returns how far the outermost lines of a bundle may be from its middle, at its source and at its target.
+    /// Returns the maximum distance of the outermost lines of a bundle from its middle. The first value is for its
+    /// source, the second for its target.
     pub(super) fn spread(&self, bundle: &Bundle, between: &Between<'_>) -> (f64, f64) {
         let wanted = LANE * (bundle.connections.len() - 1) as f64 / 2.0;
         // Nothing is in the clearance; wider bundles might run through other shapes.
@@ -43,7 +44,8 @@ impl Fans {
         (at_source, at_target)
     }
 
-    /// Returns half of the distance from the next bundle where a bundle crosses the border of its shape.
+    /// Returns half of the distance of a bundle from the next one. It is measured where the bundle crosses the border
+    /// of its shape.
     fn room(&self, shape: usize, direction: Point, rect: Rect) -> f64 {
         let list = self.directions.list(shape);
         let Some(place) = list.iter().position(|other| *other == direction) else { return 0.0 };
@@ -63,7 +65,7 @@ impl Fans {
     }
 }
 
-/// Returns the directions, as vectors of length 1, in which a line leaves its first and its last point.
+/// Returns the directions in which a line leaves its first and its last point. They are vectors of length 1.
 fn ends(line: &[Point]) -> [Point; 2] {
     let direction = |from: Option<&Point>, to: Option<&Point>| match (from, to) {
         (Some(from), Some(to)) => {

@@ -54,7 +54,7 @@ impl Between<'_> {
             || outline.encloses(self.target_index, self.source_index)
     }
 
-    /// Returns whether a shape is in the way: not one of the two, and neither in them nor around them.
+    /// Returns whether a shape is in the way. The two shapes, shapes in them and shapes around them are not.
     fn is_obstacle(&self, shape: usize) -> bool {
         let outline = self.field.outline;
         ![self.source_index, self.target_index]
@@ -80,7 +80,8 @@ impl Between<'_> {
         })
     }
 
-    /// Returns some of the obstacles of a segment, each with its clearance, the outermost containers only.
+    /// Returns some of the obstacles of a segment, each with its clearance. Obstacles within other obstacles are left
+    /// out.
     pub(super) fn obstacles(&self, from: Point, to: Point) -> Vec<(usize, Rect)> {
         let mut found: Vec<(usize, Rect)> = Vec::new();
         self.field.space.along(from, to, |shape, rect| {

@@ -10,7 +10,7 @@ use super::super::table::Table;
 use super::LANE;
 use super::field::{Between, CLEARANCE};
 
-/// Grids of leaves by their hubs, of which each leaf of a grid has all.
+/// Grids of leaves by their hubs. Each leaf of a grid is connected to all of them.
 #[derive(Debug)]
 pub(super) struct Grids {
     grids: BTreeMap<Vec<usize>, Grid>,
@@ -43,7 +43,7 @@ impl Grids {
         Self { grids }
     }
 
-    /// Returns the line from a hub to a leaf in a grid, or from a leaf to its hub.
+    /// Returns the line between a hub and a leaf in a grid, in either direction.
     pub(super) fn route(&self, between: &Between<'_>, neighbors: &Table<Vec<usize>>) -> Option<Vec<Point>> {
         let (source, target) = (between.source_index, between.target_index);
         if let Some(grid) = self.grids.get(neighbors.list(target)) {

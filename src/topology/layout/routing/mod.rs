@@ -19,9 +19,11 @@ use super::table::Table;
 /// The distance between lines side by side.
 pub(super) const LANE: f64 = 10.0;
 const LOOP: f64 = 12.0;
-/// The work allowed to find detours for each shape, in pairs of points, and the least and the most for all of them.
+/// The work allowed to find detours for each shape, in pairs of points.
 const BUDGET_A_SHAPE: usize = 5_000;
+/// The least work allowed to find detours for all shapes.
 const LEAST_BUDGET: usize = 4_000_000;
+/// The most work allowed to find detours for all shapes.
 const LARGEST_BUDGET: usize = 40_000_000;
 
 /// Returns the corners of each connection, in the order of the diagram.
@@ -69,7 +71,7 @@ struct Bundle {
     source: usize,
     target: usize,
     connections: Vec<usize>,
-    /// The way of all of them, from center to center; empty for loops, and between a shape and its container.
+    /// The way of all of them, from center to center. Empty for loops, and between a shape and its container.
     line: Vec<Point>,
 }
 
@@ -109,7 +111,7 @@ fn self_loop(rect: Rect, place: usize) -> Vec<Point> {
     ]
 }
 
-/// Returns the line from a shape to the border of its container, or from the container to the shape.
+/// Returns the line between a shape and the border of its container, in either direction.
 fn nested_line(source: Rect, target: Rect, offset: f64) -> Vec<Point> {
     let outward = |inner: Rect, outer: Rect| {
         let center = inner.center();

@@ -10,10 +10,10 @@ use super::field::{Between, CLEARANCE};
 use super::grids::Grids;
 
 const MOST_CHANNELS: usize = 64;
-/// What it costs to find an obstacle, in units of the budget.
+/// The cost of finding an obstacle, in units of the budget.
 const OBSTACLE: usize = 40;
 
-/// What is known about hubs and their leaves.
+/// The hubs of a diagram and their leaves.
 #[derive(Debug)]
 pub(super) struct Hubs<'a> {
     ranks: &'a Table<Option<u8>>,
@@ -61,7 +61,7 @@ impl<'a> Hubs<'a> {
         self.grids.route(between, &self.neighbors)
     }
 
-    /// Returns a line down a free channel to a shape of a lower rank, in a row farther below.
+    /// Returns a line down a free channel to a shape of a lower rank. The shape is in a row farther below.
     pub(super) fn channel(&self, between: &Between<'_>, budget: &mut usize) -> Option<Vec<Point>> {
         let (source, target) = (between.source_index, between.target_index);
         if between.source.bottom() + LAYER_GAP < between.target.y {

@@ -3,7 +3,7 @@
 use super::super::geometry::{Point, Rect};
 use super::field::Between;
 
-/// Returns a line shifted aside by an offset at its start and one at its end, from border to border.
+/// Returns a line shifted aside by one offset at each end. It runs from border to border.
 ///
 /// Lines with corners have the smaller of both offsets everywhere.
 pub(super) fn beside(line: &[Point], offsets: (f64, f64), between: &Between<'_>) -> Vec<Point> {
@@ -41,7 +41,7 @@ fn without_repetitions(line: &[Point]) -> Vec<Point> {
     result
 }
 
-/// Shifts each segment to its left by an offset, and joins neighbors at their new corners.
+/// Shifts each segment to its left by an offset. Joins neighbors at their new corners.
 fn shifted(line: &[Point], offset: f64) -> Vec<Point> {
     let normals: Vec<Point> = line
         .windows(2)
@@ -73,7 +73,8 @@ fn shifted(line: &[Point], offset: f64) -> Vec<Point> {
         .collect()
 }
 
-/// Replaces the start of a line, up to where it finally leaves a rectangle, by the point on its border.
+/// Replaces the start of a line by the point on a rectangle's border. The start reaches to where the line finally
+/// leaves the rectangle.
 fn cut(line: Vec<Point>, rect: Rect) -> Vec<Point> {
     let last_inside = line.iter().rposition(|point| rect.contains(*point));
     let Some(inside) = last_inside else { return line };

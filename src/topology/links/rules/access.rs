@@ -12,12 +12,14 @@ use crate::topology::links::device::Device;
 use crate::topology::links::devices::Devices;
 use crate::topology::links::port_key::PortKey;
 
-/// The hosts that learned an address on a port without a bridge behind it, with the number of devices on that port.
+/// The hosts that learned an address on a port without a bridge behind it. Each comes with the number of devices on
+/// that port.
 pub(in crate::topology::links) type AccessPorts = BTreeMap<MacAddress, BTreeSet<(usize, Uuid)>>;
 
-/// A port of a bridge learned addresses of hosts, or of a single other bridge.
+/// Proposes links at ports that learned addresses of hosts or of a single other bridge.
 ///
-/// Returns the candidates by port. Of several ports that learned an address, the one with the fewest devices counts: the others lead to it.
+/// Returns the candidates by port. Of several ports that learned an address, the one with the fewest devices counts.
+/// The other ports lead to it.
 pub(in crate::topology::links) fn single_sided_fdb(
     device: &Device,
     devices: &Devices,

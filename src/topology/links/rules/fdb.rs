@@ -19,7 +19,7 @@ use crate::topology::links::{Evidence, Method, Rule};
 /// Maximum number of bridges that learned an address. Addresses of more are not compared, to bound the work.
 pub(in crate::topology::links) const MAX_LEARNERS: usize = 16;
 
-/// What the forwarding database of a bridge says.
+/// The ports of a bridge as its forwarding database shows them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::topology::links) struct FdbView {
     /// The port towards each other bridge.
@@ -106,7 +106,8 @@ pub(in crate::topology::links) fn adjacent(own: Uuid, views: &FdbViews) -> BTree
     view.behind.values().flat_map(|behind| view.adjacent_on(own, behind, views)).collect()
 }
 
-/// Returns the ports with evidence of another device that is no end station: a neighbor, or a bridge behind them.
+/// Returns the ports with evidence of another device that is no end station. The evidence is a neighbor, or a bridge
+/// behind the port.
 fn uplinks(device: &Device, devices: &Devices) -> BTreeSet<u32> {
     let is_bridge = |address: MacAddress| {
         devices.owner(address).and_then(|owner| devices.get(owner)).is_some_and(|owner| owner.is_bridge)
@@ -155,7 +156,7 @@ fn towards(device: &Device, devices: &Devices) -> BTreeMap<Uuid, Towards> {
     towards
 }
 
-/// Returns the only port that learned two addresses which the other bridge learned on different ports.
+/// Returns the only port with two addresses that the other bridge learned on different ports.
 fn port_of_shared(ports: &[(u32, u32)]) -> Option<u32> {
     let mut others: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for (port, other) in ports {
@@ -165,7 +166,9 @@ fn port_of_shared(ports: &[(u32, u32)]) -> Option<u32> {
     towards.next().filter(|_| towards.next().is_none())
 }
 
-/// Each of two bridges learned the other's own address on exactly one port, and no known bridge is between them.
+/// Proposes a link between two bridges that learned each other's own addresses.
+///
+/// Each learned the other's own address on exactly one port, and no known bridge is between them.
 pub(in crate::topology::links) fn mutual_fdb(
     one: &Device,
     other: &Device,
@@ -176,7 +179,9 @@ pub(in crate::topology::links) fn mutual_fdb(
     is_own.then(|| candidate(one, ours, other, theirs, Rule::MutualFdb))
 }
 
-/// Shared entries show the ports of two bridges towards each other, and no known bridge is between them.
+/// Proposes a link between two bridges whose shared entries show their ports towards each other.
+///
+/// No known bridge is between them.
 pub(in crate::topology::links) fn shared_fdb(
     one: &Device,
     other: &Device,

@@ -87,7 +87,8 @@ pub(in crate::topology::links) fn manual(
     }
 }
 
-/// Returns the ends of a link; `None` if a host is gone. A link stays when a port is gone; what was suppressed there is gone too.
+/// Returns the ends of a link; `None` if a host is gone. A link stays when its port is gone, but a suppression ends
+/// with its port.
 fn spots(link: &ManualLink, devices: &Devices) -> Option<(Spot, Spot)> {
     let spot = |end: &ManualEnd| {
         let device = devices.get(end.host_id)?;

@@ -6,7 +6,7 @@ use crate::topology::links::device::Device;
 use crate::topology::links::resolve::Seen;
 use crate::topology::links::{Evidence, Method, Rule};
 
-/// What two devices claim of each other.
+/// The claims of two devices about each other.
 #[derive(Debug)]
 pub(in crate::topology::links) struct Between {
     our_key: DeviceKey,
@@ -61,7 +61,7 @@ impl Between {
         let mut candidates = Vec::new();
         for found in rules.into_iter().map(|rule| rule(&mut self)) {
             if candidates.is_empty() {
-                // Most devices have one link: this keeps the vector that has no more room than that needs.
+                // Most devices have one link. Its vector is kept, because it has no spare capacity.
                 candidates = found;
             } else {
                 candidates.extend(found);

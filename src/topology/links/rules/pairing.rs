@@ -1,4 +1,4 @@
-//! Which claims of two devices about each other mean the same link.
+//! Pairing of the claims of two devices about each other that mean the same link.
 
 use crate::topology::links::candidate::Claimed;
 use crate::topology::links::port_key::PortKey;
@@ -34,8 +34,9 @@ pub(super) struct Agreement {
 impl Dialog {
     /// Removes the claims that agree, and returns the links that they mean.
     ///
-    /// First those that agree on both ports, then on one, and at last those where each device names the other once. What
-    /// remains on both sides without a port at the other end is one link between the devices.
+    /// Claims that agree on both ports come first, then claims that agree on one, and at last claims where each device
+    /// names the other once. Claims that remain on both sides without a port at the other end are one link between the
+    /// devices.
     pub(super) fn take_agreements(&mut self) -> Vec<Agreement> {
         let mut agreements = Vec::new();
         if self.ours.len().saturating_mul(self.theirs.len()) > MAX_COMPARED {

@@ -16,7 +16,7 @@ pub(super) fn escape_text(text: &str) -> String {
     escaped
 }
 
-/// Returns the JSON for use in a `<script>` element, which only its own end tag may end.
+/// Returns the JSON for use in a `<script>` element. Only the element's own end tag may end it.
 ///
 /// In JSON, the characters escaped here occur in strings only, where the escape means the same character.
 pub(super) fn escape_json(json: &str) -> String {

@@ -1,4 +1,5 @@
-//! The page that opens a share: one HTML file that contains its style, its script and, without a password, the picture.
+//! The page that opens a share. It is one HTML file that contains its style, its script and, without a password, the
+//! picture.
 //!
 //! A page without a password shows the picture without JavaScript; the script adds what the share's options allow. A page with a
 //! password contains nothing of the topology: its script sends the password, and receives the picture and the graph from the API.

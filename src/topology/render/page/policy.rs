@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::source::{SCRIPT, STYLE};
 use crate::topology::render::{Theme, style_source};
 
-/// The sites that may show the page in a frame: the sources of the directive `frame-ancestors`.
+/// The sites that may show the page in a frame. They are the sources of the directive `frame-ancestors`.
 ///
 /// The default is `'none'`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl FromStr for FrameAncestors {
 #[non_exhaustive]
 pub struct InvalidFrameAncestors;
 
-/// Returns the policy of a page with the script, which may send requests to its own server only.
+/// Returns the policy of a page with the script. The script may send requests to its own server only.
 pub(super) fn with_script(ancestors: &FrameAncestors) -> String {
     static POLICY: LazyLock<String> = LazyLock::new(|| {
         format!(

@@ -1,4 +1,4 @@
-//! The symbols of roles: a badge whose outline differs for each role, and a pictogram on it.
+//! The symbols of roles. A symbol is a badge whose outline differs for each role, with a pictogram on it.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,8 @@ pub(super) fn used(scene: &Scene<'_>) -> BTreeSet<HostRole> {
         .collect()
 }
 
-/// Returns the outlines of the badge and the pictogram in a square of [`ICON`](crate::topology::graph::ICON), relative to its corner.
+/// Returns the outlines of the badge and the pictogram. They are in a square of [`ICON`](crate::topology::graph::ICON),
+/// relative to its corner.
 const fn shapes(role: HostRole) -> (&'static str, &'static str) {
     match role {
         HostRole::Router => (

@@ -109,7 +109,8 @@ fn route(edge: &Edge) -> Vec<Point> {
     edge.points.iter().map(|&[x, y]| Point::new(sane(x), sane(y))).collect()
 }
 
-/// Returns the speeds of aggregation groups and of links between devices that connect others, where there is room.
+/// Returns the speeds of edges where there is room. These edges are aggregation groups, and links between devices that
+/// connect others.
 fn speeds(scene: &Scene<'_>, ports: &[(Uuid, Rect, String)]) -> Vec<(Uuid, Point, String)> {
     let mut taken = Cells::default();
     for node in scene.graph.nodes.iter().filter(|node| !scene.is_container(node)) {

@@ -124,7 +124,7 @@ fn service(out: &mut String, node: &Node) {
     );
 }
 
-/// Draws the outline of a node, moved to the lower right and made smaller by an offset.
+/// Draws the outline of a node. An offset moves it to the lower right and makes it smaller.
 fn rect(out: &mut String, class: &str, node: &Node, offset: f64, radius: u32) {
     let (shift, less) = (offset.max(0.0), offset.abs());
     put(

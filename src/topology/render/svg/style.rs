@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 
 use crate::topology::render::Theme;
 
-/// What does not depend on the theme.
+/// The style that does not depend on the theme.
 ///
 /// Browsers lay text out only once at all scales if it is to be geometrically precise, and they need no layer for nodes that are
 /// faded by the opacity of their colors.
@@ -64,7 +64,7 @@ const DARK: &str = "\
 .topology .frame{fill:#171e25;stroke:#4d5965}\
 .topology .segment .card{fill:#2a343e}";
 
-/// Returns the text of the `<style>` element of a picture, for a page that contains the picture.
+/// Returns the text of a picture's `<style>` element. It is for a page that contains the picture.
 #[must_use]
 pub(super) fn css(theme: Theme) -> String {
     match theme {

@@ -1,4 +1,6 @@
-//! What all collections share: one [table](table::KINDS) of collections, one test for each rule.
+//! The rules that all collections share.
+//!
+//! There is one [table](table::KINDS) of collections, and one test for each rule.
 
 mod access;
 mod conditional;
@@ -38,7 +40,7 @@ impl Scene {
         Self { fixture, owner, kind }
     }
 
-    /// Sends a request of a user, with a session if writes of this kind need one.
+    /// Sends a request of a user. It uses the session if writes of this kind need one, and the key otherwise.
     async fn send_as(&self, client: &Client, request: Request<String>) -> Reply {
         let request = if self.kind.needs_session {
             with_session(request, &client.session)

@@ -7,9 +7,10 @@ use crate::common::{Fixture, LAB, OFFICE, with};
 pub(super) struct Kind {
     pub(super) path: &'static str,
     pub(super) entity: &'static str,
-    /// A valid body of a creation, with every field that a client may set; `None`: there is no creation.
+    /// A valid body of a creation, with every field that a client may set. `None`: records of this kind cannot be
+    /// created.
     body: Option<Value>,
-    /// The field that tells records apart, and its text for a number.
+    /// The field that distinguishes records, and its text for a number.
     distinct: (&'static str, fn(usize) -> String),
     /// The required fields of an update. A creation requires them as well.
     pub(super) required: &'static [&'static str],

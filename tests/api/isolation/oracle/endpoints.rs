@@ -73,7 +73,8 @@ fn compare(model: &Model, field: &str, left: &Host, right: &Host) -> Ordering {
     }
 }
 
-/// Returns the name of the service that virtualizes a host, if that belongs to the same organization.
+/// Returns the name of the service that virtualizes a host. It is empty unless the service belongs to the same
+/// organization.
 fn virtualized_by(model: &Model, host: &Host) -> String {
     let own = model.hosts.iter().filter(|other| other.organization == host.organization);
     let mut services = own.flat_map(|other| &other.services);
@@ -82,7 +83,7 @@ fn virtualized_by(model: &Model, host: &Host) -> String {
         .map_or(String::new(), |found| found.name.clone())
 }
 
-/// IPv4 before IPv6, hosts without an address last.
+/// Returns a sort key: IPv4 before IPv6, and hosts without an address last.
 fn address(host: &Host) -> (u8, Vec<u8>) {
     let first = host.interfaces.iter().min_by_key(|interface| (interface.position, interface.id));
     match first.map(|interface| interface.address) {
@@ -129,7 +130,7 @@ fn number(request: &ApiRequest, name: &str, max: usize) -> Result<Option<usize>,
     }
 }
 
-/// Moves the updated port from one host to another, or puts it back on the same.
+/// A move of the updated port to another host, or back to its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Move {
     pub(crate) from: Uuid,
@@ -182,7 +183,7 @@ fn is_bound(host: &Host, port: Uuid) -> bool {
     host.services.iter().any(|service| service.bindings.iter().any(|binding| binding.port == Some(port)))
 }
 
-/// The key without its id and its text.
+/// Decides about a new key. The key has neither its id nor its text yet.
 pub(super) fn create_daemon_key(model: &Model, request: &ApiRequest, caller: &Caller) -> Outcome {
     no_query(request)?;
     let fields = Fields::of(request, &["name", "network_id", "tags", "expires_at", "is_enabled"])?;

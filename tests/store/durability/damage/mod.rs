@@ -1,5 +1,6 @@
-//! Damaged folders: each read returns the right data or reports the damage, and a repair saves what is
-//! intact.
+//! Damaged folders.
+//!
+//! Each read returns the right data or reports the damage, and a repair saves the intact data.
 
 mod outcome;
 
@@ -49,7 +50,7 @@ fn damaged_folder_returns_right_data_or_an_error_and_can_be_repaired() {
     assert!(problems.is_empty(), "{} of {rounds} rounds went wrong: {problems:#?}", problems.len());
 }
 
-/// Describes the kind of damage and its outcome, without what differs between two rounds.
+/// Describes the kind of damage and its outcome, without values that differ between two rounds.
 fn row(harms: &[Harm], (outcome, saved): &Played) -> String {
     let damaged = match harms {
         [harm] if harm.file.to_string_lossy().contains("snap.") => format!("records/snap {:?}", harm.kind),
@@ -61,7 +62,7 @@ fn row(harms: &[Harm], (outcome, saved): &Played) -> String {
     format!("{damaged}: {}, repaired: {saved}", name(format!("{outcome:?}")))
 }
 
-/// Requires that nothing is missing and that a repair saves everything if only one copy is damaged.
+/// Requires that damage to a single copy loses nothing, and that a repair saves everything.
 fn require_the_other_copy(harms: &[Harm], played: Played) -> Result<Played, String> {
     let is_in = |copy: &str| harms.iter().all(|harm| harm.file.starts_with(copy));
     if !is_in("records") && !is_in("records.second") {
@@ -83,7 +84,7 @@ struct DamagedFolder<'a> {
 }
 
 impl DamagedFolder<'_> {
-    /// Reads the folder twice and repairs it. What is refused at first must be refused again, or right, until
+    /// Reads the folder twice and repairs it. Data that is refused at first must be refused again, or be right, until
     /// the repair.
     fn play(&self) -> Result<Played, String> {
         let outcome = self.read()?;
@@ -153,7 +154,7 @@ impl Original {
     }
 }
 
-/// Creates folders in several states: closed in order, left by a killed process, and opened many times.
+/// Creates folders in several states. They were closed properly, left by a killed process, or opened many times.
 async fn originals(folder: &Path, seed: u64) -> Vec<Original> {
     let mut originals = Vec::new();
     for (name, closings, batches) in [("closed", 1, 12), ("killed", 0, 8), ("continued", 1, 6), ("old", 6, 2)]
@@ -230,7 +231,8 @@ fn damage(folder: &Path, random: &mut Rng) -> Vec<Harm> {
         .collect()
 }
 
-/// Prefers the few large files: they hold nearly everything, and a uniform choice would rarely hit them.
+/// Chooses a file, with a preference for the few large ones. They hold nearly everything, and a uniform choice would
+/// rarely select them.
 fn pick(files: &[PathBuf], random: &mut Rng) -> usize {
     let is_large = |file: &PathBuf| file.ends_with("db") || file.to_string_lossy().starts_with("journal");
     let large: Vec<usize> = (0..files.len()).filter(|place| is_large(&files[*place])).collect();
@@ -246,7 +248,7 @@ fn damage_file(folder: &Path, file: PathBuf, random: &mut Rng) -> Harm {
     let size = fs::metadata(&path).unwrap().len();
     let kind =
         random.choice([Kind::Cut, Kind::Zeros, Kind::Zeros, Kind::Changed, Kind::Changed, Kind::Removed]);
-    // Beginnings and ends have a meaning of their own.
+    // Damage to the beginning or the end of a file may have special effects.
     let place = match random.u8(..6) {
         0 => random.u64(..size.clamp(1, 64)),
         1 => size.saturating_sub(1 + random.u64(..size.clamp(1, 64))),

@@ -115,7 +115,7 @@ async fn try_to_repair(folder: &str, original: &Original) -> Result<Saved, Strin
     Ok(Saved::Some { as_they_were, older: entries.len() - as_they_were, of: truth.records.len() })
 }
 
-/// Returns what the repaired store must hold; fails unless each record is in one of its earlier states.
+/// Returns the contents that the repaired store must have. Fails unless each record is in one of its earlier states.
 fn truth_in(entries: &BTreeMap<Key, Entry>, truth: &Truth, original: &Original) -> Result<Truth, String> {
     let mut past = Past::new(original);
     let mut records = BTreeMap::new();
@@ -136,7 +136,7 @@ fn is_as(entries: &BTreeMap<Key, Entry>, key: Key, kept: &Kept) -> bool {
 struct Past(BTreeMap<Key, Vec<Kept>>);
 
 impl Past {
-    /// The writers took turns, so the states of the ledger are known too.
+    /// Determines the earlier states. The states of the ledger are known too, because the writers took turns.
     fn new(original: &Original) -> Self {
         let mut writers: Vec<Writer> =
             (0..WRITERS).map(|number| Writer::new(original.seed, number)).collect();

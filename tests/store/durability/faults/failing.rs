@@ -60,7 +60,7 @@ pub(super) async fn records(folder: &Path) {
     Workload::open(&path, progress).await.assert_sound().await;
 }
 
-/// Unmounts the disk and mounts it again, which discards data that is only in the system's memory.
+/// Unmounts and remounts the disk. This discards data that is only in the system's memory.
 fn forget(folder: &Path) {
     let (disk, image) = (folder.join("disk"), folder.join("below/image"));
     unmount(&disk);

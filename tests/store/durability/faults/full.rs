@@ -20,7 +20,7 @@ use crate::contents::chain;
 use crate::durability::workload::{Progress, Workload};
 use crate::fixture::{assert_error, key};
 
-/// More than what fits into the preallocated part of the log.
+/// Number of batches that exceeds the preallocated part of the log.
 const MANY: usize = 30;
 
 pub(super) async fn while_committing(folder: &Path) {
@@ -42,7 +42,7 @@ pub(super) async fn while_committing(folder: &Path) {
     serve(&disk).await;
 }
 
-/// Asserts that the API refuses writes with 503 and still serves reads while the disk is full.
+/// Asserts that the API refuses writes with 503 and serves reads on a full disk.
 async fn serve(disk: &Path) {
     let workload = Workload::new(&disk.join("served")).await;
     let served = Served::new(&workload.store).await;
@@ -185,13 +185,12 @@ pub(super) fn said(line: &str) -> Progress {
     serde_json::from_str::<Progress>(line).unwrap().with_all_begun()
 }
 
-/// The last progress that a child reported and that was not read yet: the child goes on until it is killed.
+/// Returns the last progress that a child reported and that was not read yet. The child continues until it is killed.
 pub(super) fn said_last(lines: &[String]) -> Option<Progress> {
     lines.iter().rfind(|line| !["ready", "refused"].contains(&line.as_str())).map(|line| said(line))
 }
 
-/// Runs in a child process: writes until it is killed, and reports the progress of every writer and each
-/// refusal.
+/// Runs in a child process, and writes until it is killed. It reports the progress of every writer and each refusal.
 pub(super) async fn write_on(folder: &Path) {
     let mut workload = Workload::new(folder).await;
     workload.write_all(2).await;
@@ -230,7 +229,7 @@ impl Served {
         }
     }
 
-    /// Returns the status and the code of a request that only reads, though it may record the use of the key.
+    /// Returns the status and the code of a request that only reads. The request may record the use of the key.
     async fn read(&self) -> (u16, Value) {
         let request = Request::get("/api/v1/hosts").header(AUTHORIZATION, format!("Bearer {}", self.key));
         self.send(request.body(String::new()).unwrap()).await

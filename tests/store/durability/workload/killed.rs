@@ -10,12 +10,12 @@ use super::settle::commit;
 use super::writer::Writer;
 use crate::child::{Child, PATIENCE, say};
 
-/// When a process is killed: some time after one of its messages.
+/// Time at which a process is killed, relative to one of its messages.
 #[derive(Debug)]
 enum Moment {
     /// At any time after its start.
     AtOnce,
-    /// After it has said that the store is open, which may still do what an opening began.
+    /// After it has said that the store is open. The store may then still do work that the opening began.
     Open,
     /// After this many batches.
     Done(usize),
@@ -56,7 +56,7 @@ fn wait(child: &Child, moment: &Moment, hear: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Runs in the child: writes one batch after the other, and says so.
+/// Runs in the child: writes one batch after the other, and reports each of them.
 pub(crate) async fn write_until_killed(store: Arc<impl Store>, mut writer: Writer) -> Result<(), String> {
     loop {
         let (number, batch) = (writer.number, writer.done + 1);

@@ -1,6 +1,7 @@
-//! The workload: many writers, each with its own records and a part in one record that all of them share.
-//! Everything that a writer does follows from a seed, so the number of its batches determines what the store
-//! must hold.
+//! The workload: many writers, each with records of its own.
+//!
+//! They also share one record, in which each of them has a part. All actions of a writer follow from a seed, so the
+//! number of its batches determines the contents that the store must have.
 
 #[cfg(unix)]
 mod killed;
@@ -24,10 +25,10 @@ use crate::fixture::assert_sound;
 /// Number of writers.
 pub(crate) const WRITERS: u64 = 16;
 
-/// Seed of everything that the writers of a [`Workload`] do.
+/// Seed of all actions of the writers of a [`Workload`].
 const SEED: u64 = 7;
 
-/// What is known about the progress of each writer.
+/// The known progress of each writer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Progress {
     /// The last acknowledged batch.
@@ -70,7 +71,7 @@ impl Progress {
         }
     }
 
-    /// Updates the progress from what an opening found.
+    /// Updates the progress with the batches that an opening found.
     pub(crate) fn come(&mut self, done: &[u64]) {
         self.done.copy_from_slice(done);
         self.begun.copy_from_slice(done);
@@ -85,7 +86,7 @@ impl Progress {
 pub(crate) struct Workload {
     pub(crate) store: Arc<SledStore>,
     writers: Vec<Writer>,
-    /// Progress of the writers, including the batch refused last: it may be present when the store is opened
+    /// Progress of the writers, including the batch refused last. That batch may be present when the store is opened
     /// again.
     pub(crate) progress: Progress,
 }
@@ -106,7 +107,7 @@ impl Workload {
         Self::try_to_open(folder, progress).await.unwrap_or_else(|error| panic!("{}", chain(&error)))
     }
 
-    /// Opens the store with a small cache, so that nearly every read goes to the disk.
+    /// Opens the store with a cache so small that nearly every read uses the disk.
     pub(crate) async fn try_to_open(folder: &Path, progress: Progress) -> Result<Self, StoreError> {
         let store = Arc::new(SledStore::builder(folder).cache_size(10_000).open().await?);
         let writers = settle(&*store, SEED, &progress).await.unwrap_or_else(|problem| panic!("{problem}"));
@@ -137,7 +138,7 @@ impl Workload {
         tally
     }
 
-    /// Like [`write`](Self::write), but every batch must succeed.
+    /// Writes like [`write`](Self::write), but every batch must succeed.
     pub(crate) async fn write_all(&mut self, rounds: usize) {
         let tally = self.write(rounds).await;
         assert_eq!(tally.refused, 0, "{tally:?}");
@@ -148,7 +149,8 @@ impl Workload {
         compare(&*self.store, &truth_of(&self.writers)).await.unwrap();
     }
 
-    /// Like [`assert_read`](Self::assert_read), but records may be unavailable; none may be lost or wrong.
+    /// Asserts the same as [`assert_read`](Self::assert_read), but records may be unavailable. None may be lost or
+    /// wrong.
     pub(crate) async fn assert_read_or_told(&self) {
         let faults = faults(&*self.store, &truth_of(&self.writers)).await;
         let is_told =
@@ -163,7 +165,7 @@ impl Workload {
         self.assert_read().await;
     }
 
-    /// Closes the store, if possible, and returns what it must hold when it is opened again.
+    /// Closes the store, if possible. Returns the progress that must be found when it is opened again.
     pub(crate) async fn close(self) -> Progress {
         if let Err(error) = self.store.close().await {
             assert_eq!(*error.kind(), StoreErrorKind::Unavailable, "{}", chain(&error));

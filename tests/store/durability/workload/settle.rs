@@ -10,7 +10,7 @@ use super::{Progress, WRITERS};
 use crate::compare::{Content, Kept, Truth, compare, compare_entries};
 use crate::contents::entries;
 
-/// The one record that all writers change; it holds the last batch in which each writer did so.
+/// The one record that all writers change. It holds the last batch in which each writer did so.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ledger(pub(crate) Vec<u64>);
 
@@ -40,7 +40,9 @@ impl Ledger {
     }
 }
 
-/// Commits the next step of a writer, and retries while other writers change the ledger first.
+/// Commits the next step of a writer. It retries while other writers change the ledger first.
+///
+/// It asserts that they did: after a conflict the ledger must have another version than before.
 ///
 /// Asserts that they did: after a conflict the ledger must have another version than before.
 pub(crate) async fn commit(store: &impl Store, writer: &Writer) -> Result<(), StoreError> {
@@ -99,8 +101,9 @@ async fn read(store: &impl Store, key: Key) -> Result<Option<Record>, StoreError
     Ok(store.get(&[key]).await?.pop().flatten())
 }
 
-/// Determines the progress of every writer: the last acknowledged batch, or the one after it if that was
-/// begun. Any other state of the store is an error.
+/// Determines the progress of every writer.
+///
+/// It is the last acknowledged batch, or the next one if that was begun. Any other state of the store is an error.
 pub(crate) async fn settle(
     store: &impl Store,
     seed: u64,
@@ -152,7 +155,7 @@ fn compare_state(own: &BTreeMap<Key, Entry>, ledger: &Ledger, writer: &Writer) -
     if found == expected { Ok(()) } else { Err(format!("the ledger has {found} instead of {expected}")) }
 }
 
-/// Checks that of two records of a writer the one put by the later batch has the greater version.
+/// Checks that later batches of a writer gave their records greater versions.
 fn compare_versions(entries: &BTreeMap<Key, Entry>, writers: &[Writer]) -> Result<(), String> {
     for writer in writers {
         let version_of = |slot| entries.get(&writer.key(slot)).map(|entry| entry.record.version);

@@ -26,7 +26,7 @@ pub(crate) enum Step {
     Purge(Timestamp),
 }
 
-/// A change of one record: it is put, or deleted if there is nothing to put.
+/// A change of one record. The record is put, or deleted if there is nothing to put.
 #[derive(Clone, Debug)]
 pub(crate) struct Change {
     pub(crate) slot: Slot,
@@ -121,14 +121,14 @@ impl Writer {
     fn unique_keys(&self) -> Vec<UniqueKey> {
         let unique_key = |place: u8| {
             let mut value = format!("{}/{place}", self.number).into_bytes();
-            // So long that a head with some of them has several parts.
+            // These are so long that a head with some of them has several parts.
             value.resize(if place < 6 { value.len() } else { UniqueKey::MAX_LENGTH }, place);
             UniqueKey::new(Name::new(if place.is_multiple_of(2) { "even" } else { "odd" }), value)
         };
         (0..12).map(unique_key).collect()
     }
 
-    /// Returns what the store must hold of this writer.
+    /// Returns the records that the store must hold of this writer.
     pub(crate) fn truth(&self) -> Truth {
         let records = self.records.iter().map(|(slot, kept)| (self.key(*slot), kept.clone())).collect();
         Truth { records, unique_keys: self.unique_keys().into_iter().collect() }
@@ -170,8 +170,7 @@ impl Writer {
         self.number % (WRITERS / 2) == 1
     }
 
-    /// Returns the unique keys not held by an unchanged record: within the batch they may move between any
-    /// records.
+    /// Returns the unique keys that no unchanged record holds. Within the batch they may move between any records.
     fn free_unique_keys(&self, changed: &BTreeSet<Slot>) -> Vec<UniqueKey> {
         let staying = self.records.iter().filter(|(slot, _)| !changed.contains(slot));
         let taken: BTreeSet<&UniqueKey> = staying.flat_map(|(_, kept)| &kept.facets.unique_keys).collect();
@@ -215,7 +214,7 @@ impl Writer {
     }
 }
 
-/// Returns what the store must hold if these are all the writers.
+/// Returns the contents that the store must have if these are all the writers.
 pub(crate) fn truth_of(writers: &[Writer]) -> Truth {
     let mut truth = Truth::default();
     for of_writer in writers.iter().map(Writer::truth) {

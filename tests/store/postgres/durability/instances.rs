@@ -22,14 +22,14 @@ use crate::durability::workload::{Ledger, Progress, WRITERS, Writer, commit, set
 /// Pause before the database is asked again.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The time within which an instance must work again once the server does. It takes less than a second, but a machine with
-/// busy neighbors may stand still for some.
+/// The time within which an instance must work again once the server does. It takes less than a second, but a machine
+/// with busy neighbors may stand still for some.
 const LONGEST_OUTAGE: Duration = Duration::from_secs(10);
 
-/// Far longer than anything takes that a test waits for.
+/// A time far longer than any event takes that a test waits for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Instances with writers, and what is known about the batches of each writer.
+/// Instances with writers, and the known outcomes of the batches of each writer.
 pub(super) struct Instances {
     stores: Vec<Arc<Patient>>,
     /// The writers of this process, between two rounds.
@@ -61,7 +61,7 @@ impl Instances {
         Self::open(seed, &[connection.to_owned(), connection.to_owned()], 0..WRITERS).await
     }
 
-    /// Lets all writers and a reader of each instance run while something happens to the database.
+    /// Runs all writers and a reader of each instance while something happens to the database.
     ///
     /// The progress is then up to date, except for the batches of writers in other processes.
     pub(super) async fn run_during(&mut self, event: impl AsyncFnOnce(&mut Self)) {
@@ -96,12 +96,13 @@ impl Instances {
         }
     }
 
-    /// Verifies that every instance holds what was acknowledged, what was begun completely or not at all, and nothing else.
+    /// Verifies that every instance holds the right batches. These are all acknowledged batches, and those begun either
+    /// completely or not at all. Nothing else may be present.
     pub(super) async fn verify(&mut self) {
         for store in &self.stores {
             let settled = settle(&**store, self.seed, &self.progress).await;
             let writers = settled.unwrap_or_else(|problem| panic!("{problem}"));
-            // Whatever the first instance has found out must be true of the others.
+            // The progress found by the first instance must also be true of the others.
             self.progress.come(&writers.iter().map(|writer| writer.done).collect::<Vec<_>>());
             for own in &mut self.writers {
                 own.clone_from(&writers[own.number as usize]);
@@ -140,7 +141,7 @@ impl Instances {
         assert_eq!(self.unknown, 0, "batches of unknown outcome");
     }
 
-    /// Prints what has happened, and asserts that no instance had to load the index again.
+    /// Prints the events, and asserts that no instance had to load the index again.
     pub(super) fn finish(&self, what: &str) {
         let (total, unknown, slowest) = (self.progress.total(), self.unknown, self.slowest);
         let overtaken: u64 = self.stores.iter().map(|store| store.0.status().commit_conflicts).sum();
@@ -153,7 +154,7 @@ impl Instances {
     }
 }
 
-/// Writes until the end of the round, or until the outcome of a batch is unknown.
+/// Writes until the end of the round, or until a batch's outcome is unknown.
 async fn go_on(
     store: Arc<Patient>,
     mut writer: Writer,
@@ -178,7 +179,7 @@ async fn go_on(
     (writer, false)
 }
 
-/// Reads the ledger all the time: nothing that was seen may be gone later.
+/// Reads the ledger all the time. A batch that was seen may not be gone later.
 async fn watch(store: Arc<Patient>, is_over: Arc<AtomicBool>) -> Ledger {
     let mut last = Ledger(vec![0; WRITERS as usize]);
     while !is_over.load(Ordering::Relaxed) {
@@ -205,7 +206,7 @@ async fn serve(store: &PostgresStore) {
     }
 }
 
-/// A store whose reads wait while the database is unavailable, so that an error is always that of a commit.
+/// A store whose reads wait while the database is unavailable. An error is therefore always the error of a commit.
 #[derive(Debug)]
 struct Patient(PostgresStore);
 

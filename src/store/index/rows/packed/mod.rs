@@ -35,7 +35,8 @@ const EXPIRES: u8 = 2;
 const HAS_TERMS: u8 = 4;
 const NUMBERS: usize = 1;
 const EXPIRY_SIZE: usize = 8;
-/// Most bytes that a packed term takes beside its value: the mark and number of its name, and its length.
+/// Maximum number of bytes that a packed term takes beside its value. These are the mark and number of its name, and
+/// its length.
 const MAX_TERM_HEADER: usize = 1 + 3 + 1;
 
 /// Places of the numbers.
@@ -43,7 +44,8 @@ const SORT_KEY_COUNT: usize = 0;
 const UNIQUE_KEYS_START: usize = 1;
 const SORT_KEY_ENDS: usize = 2;
 
-/// Longer facets have numbers of four bytes. The lowest bit of a sort key's end is a flag.
+/// Maximum length of facets, in bytes, whose numbers take two bytes. Longer facets have numbers of four bytes. The
+/// lowest bit of a sort key's end is a flag.
 const MAX_NARROW: usize = u16::MAX as usize / 2;
 
 impl PackedFacets {
@@ -104,7 +106,7 @@ impl PackedFacets {
         Timestamp::from_unix_micros(i64::from_le_bytes(self.array(start))).ok()
     }
 
-    /// Returns the sort key at this place of the table's sort names; empty when the row has none.
+    /// Returns the sort key at this place of the table's sort names. It is empty when the row has none.
     pub(in crate::store::index) fn sort_key(&self, slot: usize) -> &[u8] {
         // The width is decided once for all numbers: a page reads a hundred sort keys.
         if self.has(IS_WIDE) { self.sort_key_of_width::<4>(slot) } else { self.sort_key_of_width::<2>(slot) }
@@ -260,7 +262,7 @@ impl PackedFacets {
         }
     }
 
-    /// Returns the numbers, followed by whatever is stored after them.
+    /// Returns the numbers, followed by everything that is stored after them.
     fn numbers<const WIDTH: usize>(&self) -> &[[u8; WIDTH]] {
         self.0.get(NUMBERS..).unwrap_or_default().as_chunks().0
     }

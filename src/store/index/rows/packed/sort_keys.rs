@@ -1,9 +1,10 @@
-/// Sort keys in their stored form: a key that starts with the whole previous key shares its bytes.
+/// Sort keys in their stored form. A key that starts with the whole previous key shares its bytes.
 #[derive(Debug)]
 pub(super) struct SharedKeys<'a> {
     /// The bytes of each key that the previous key does not contain.
     pub(super) stored: Vec<&'a [u8]>,
-    /// Twice the end of each key, plus one if the key shares the bytes of the previous one.
+    /// Twice the end of each key, plus one for a key that shares bytes. Such a key shares the bytes of the previous
+    /// one.
     pub(super) ends: Vec<usize>,
     pub(super) end: usize,
 }

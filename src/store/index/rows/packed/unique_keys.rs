@@ -12,14 +12,15 @@ pub(super) struct UniqueKeyGroup<'a> {
     values: &'a [u8],
 }
 
-/// Maximum length of the header of a group in bytes: its name, the length of a value, and their number.
+/// Maximum length of the header of a group, in bytes. The header holds the name, the length of a value, and the
+/// number of values.
 pub(super) const MAX_HEADER: usize = 3 * 3;
 
 /// Maximum number of unique keys in a group.
 const MOST: usize = u16::MAX as usize;
 
 impl<'a> UniqueKeyGroup<'a> {
-    /// Appends unique keys, which must be in the order of name, length and value, without duplicates.
+    /// Appends unique keys. They must be in the order of name, length and value, without duplicates.
     pub(super) fn write_all(unique_keys: &[(NameId, &[u8])], bytes: &mut Vec<u8>) {
         let alike = unique_keys.chunk_by(|left, right| left.0 == right.0 && left.1.len() == right.1.len());
         for group in alike.flat_map(|alike| alike.chunks(MOST)) {

@@ -31,7 +31,7 @@ impl Block {
     }
 }
 
-/// Returns what each value does not share with the value before.
+/// Returns the part of each value that it does not share with the value before.
 fn rests(values: &[Value]) -> Vec<&[u8]> {
     let mut before: &[u8] = &[];
     let rests = values.iter().map(|value| {
@@ -42,7 +42,8 @@ fn rests(values: &[Value]) -> Vec<&[u8]> {
     rests.collect()
 }
 
-/// Returns the ending that saves most bytes, among those that a rest shares with one of the two after it.
+/// Returns the ending that saves most bytes, among some candidates. A candidate is an ending that a rest shares with
+/// one of the two rests after it.
 ///
 /// A name and its hostname alternate in a block, so neighbors may have nothing in common.
 fn best_ending<'v>(rests: &[&'v [u8]]) -> &'v [u8] {

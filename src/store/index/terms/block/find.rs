@@ -7,10 +7,11 @@ use crate::store::index::run::RowId;
 use crate::store::index::varint;
 
 impl Block {
-    /// Returns the beginning that a value shares with the greatest smaller one, and the list of the value or of the first
-    /// greater one.
+    /// Finds the list of a value, or the list of the first greater value. Returns it after the beginning that the
+    /// value shares with the greatest smaller value.
     ///
-    /// Each value is compared where it differs from the one before it: no value is put together but the one that is found.
+    /// Each value is compared only where it differs from the one before it. Only the value that is found is put
+    /// together.
     pub(super) fn find<'v>(&self, value: &'v [u8]) -> (&'v [u8], Option<List<'_>>) {
         let mut lists = self.lists();
         let mut shared_before = 0;
@@ -22,7 +23,8 @@ impl Block {
             if stored.shared > shared_before {
                 continue;
             }
-            // If it begins with less, it is greater: it has a greater byte where the wanted value has that of the one before.
+            // If it begins with less, it is greater: it has a greater byte where the wanted value agrees with the one
+            // before.
             if stored.shared == shared_before {
                 let wanted = value.get(shared_before..).unwrap_or_default();
                 let (length, order) = compare(stored.rest, stored.ending, wanted);
@@ -39,7 +41,8 @@ impl Block {
         }
     }
 
-    /// Returns the list in which a block is split, the value before it, and how many rows of the list stay.
+    /// Returns the list in which a block is split. Also returns the value before it, and how many rows of the list
+    /// stay.
     pub(super) fn place_of_split(&self, value: &[u8], row: RowId) -> (Value, List<'_>, usize) {
         let (beginning, inserted) = self.find(value);
         let is_last = |list: &List<'_>| list.end == self.bytes.len();
@@ -74,7 +77,8 @@ impl Block {
     }
 }
 
-/// Compares a rest with its ending with a wanted one. Also returns the length of the beginning that they share.
+/// Compares a rest, continued by its ending, with a wanted rest. Also returns the length of the beginning that they
+/// share.
 fn compare(rest: &[u8], ending: &[u8], wanted: &[u8]) -> (usize, Ordering) {
     let mut length = shared_length(rest, wanted);
     if length == rest.len() {

@@ -8,7 +8,7 @@ use crate::store::index::run::RowId;
 use crate::store::index::terms::Posting;
 use crate::store::index::varint;
 
-/// Maximum length of a list without its value and its rows: two lengths and the size.
+/// Maximum length of a list without its value and its rows, in bytes. It covers two lengths and the size.
 const HEADER: usize = 2 + MAX_NUMBER;
 
 /// Maximum length of a packed number.
@@ -41,7 +41,7 @@ impl Block {
             let grows = value_of_new == Some(value);
             if grows {
                 rows.extend(new.next().into_iter().flatten().map(|(_, row)| *row));
-                // Without effect on rows that are greater than those before, as those of new records are.
+                // This changes nothing if the rows are greater than those before, as the rows of new records are.
                 rows.sort_unstable();
                 rows.dedup();
             }
@@ -71,7 +71,8 @@ struct Merged {
     blocks: Vec<(Posting, Block)>,
     /// The last value of the last block.
     last: Option<Value>,
-    /// Whether the last block begins with further rows of the last value of the block before, which got new rows.
+    /// Whether the last block begins with further rows of a value of the block before. It is the last value of that
+    /// block, and it got new rows.
     goes_on: bool,
     /// The ending of all blocks until they are complete.
     ending: Vec<u8>,
@@ -130,7 +131,7 @@ impl Merged {
 
 /// Returns how many of the rows take at most `room` bytes.
 fn fitting(rows: &[RowId], room: usize) -> usize {
-    // Packed are the greatest row and the differences.
+    // The packed form consists of the greatest row and the differences.
     let Some(mut left) = room.checked_sub(MAX_NUMBER) else { return 0 };
     let differences = rows.iter().zip(rows.iter().skip(1)).map(|(former, next)| next - former);
     let fits = |difference: &u32| {
