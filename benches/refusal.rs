@@ -1,8 +1,8 @@
 //! Timing of a rejected port update: a foreign port or host against a missing one.
 //!
-//! If a foreign record took longer to reject than a missing one, the time would reveal its existence. The foreign host has
-//! 20,000 ports. `cargo bench --bench refusal` prints the medians of one run and their ratio for each store, and fails if a
-//! ratio exceeds 1.5. On the folder store, nothing of the foreign host is cached.
+//! If a foreign record took longer to reject than a missing one, the time would reveal its existence. The foreign host
+//! has 20,000 ports. `cargo bench --bench refusal` prints the medians of one run and their ratio for each store, and
+//! fails if a ratio exceeds 1.5. On the folder store, nothing of the foreign host is cached.
 
 #![allow(
     clippy::indexing_slicing,

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The names of the files tell their formats: `.xml` (nmap), `.json` (lldpctl), `.walk` and `.snmpwalk` (net-snmp),
-//! `.snmprec` (snmpsim) and `.arp`, each also with `.gz` or `.bz2`. `--complete` states that the files have all rows of the
-//! tables they contain.
+//! `.snmprec` (snmpsim) and `.arp`, each also with `.gz` or `.bz2`. `--complete` states that the files have all rows of
+//! the tables they contain.
 
 #[path = "support/failure.rs"]
 mod failure;

@@ -6,8 +6,8 @@
 //! cargo run --release --example topology -- --demo 200
 //! ```
 //!
-//! An inventory is a file with a host per line, as `GET /api/v1/hosts?limit=0` sends them with
-//! `Accept: application/x-ndjson`. The HTML file is one page with everything in it: it opens from a disk or an attachment.
+//! An inventory is a file with a host per line, as `GET /api/v1/hosts?limit=0` sends them with `Accept:
+//! application/x-ndjson`. The HTML file is one page with everything in it: it opens from a disk or an attachment.
 
 #[allow(dead_code, reason = "the servers also use the tag of the generated hosts")]
 #[path = "support/demo/mod.rs"]

@@ -55,8 +55,8 @@ impl Default for FairThreads {
 impl FairThreads {
     /// Runs a job and waits for it. A job that has begun runs to its end, even when its caller is gone.
     ///
-    /// The turn is awaited by a task of its own: a caller that does not poll this future for a while would otherwise keep
-    /// the turn from all that wait behind it.
+    /// The turn is awaited by a task of its own: a caller that does not poll this future for a while would otherwise
+    /// keep the turn from all that wait behind it.
     ///
     /// # Errors
     /// Those of [`NotRun`].

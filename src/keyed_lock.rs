@@ -13,8 +13,8 @@ const KEPT_ROOM: usize = 1_024;
 /// A lock for each key. The callers that wait for a key get it in the order in which they asked. Other keys do not
 /// matter.
 ///
-/// A key takes memory only while it is held or waited for, so the number of keys is bounded by the number of callers. The
-/// number of callers that wait for one key is bounded by [`new`](Self::new).
+/// A key takes memory only while it is held or waited for, so the number of keys is bounded by the number of callers.
+/// The number of callers that wait for one key is bounded by [`new`](Self::new).
 #[derive(Clone)]
 pub(crate) struct KeyedLock<K: Eq + Hash + Copy> {
     slots: Arc<Mutex<HashMap<K, Slot>>>,

@@ -1,9 +1,10 @@
 //! An embeddable network inventory and topology API, as a [`tower` service](service::Api).
 //!
-//! The embedding application supplies a [`Store`] and mounts an [`Api`] in axum or hyper, or calls it in process. The API
-//! lists, creates, updates and deletes networks, subnets, tags, and hosts with their interfaces, ports, services and SNMP
-//! interface entries; users, API keys of users and of discovery daemons, and shares. Many hosts are stored in one request, or
-//! imported and exported as JSON Lines. [`Inventory`] offers the same operations as typed methods, without HTTP.
+//! The embedding application supplies a [`Store`] and mounts an [`Api`] in axum or hyper, or calls it in process. The
+//! API lists, creates, updates and deletes networks, subnets, tags, and hosts with their interfaces, ports, services
+//! and SNMP interface entries; users, API keys of users and of discovery daemons, and shares. Many hosts are stored in
+//! one request, or imported and exported as JSON Lines. [`Inventory`] offers the same operations as typed methods,
+//! without HTTP.
 //!
 //! ```
 //! use http::{Request, header};

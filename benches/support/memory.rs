@@ -4,8 +4,8 @@ use std::error::Error;
 
 /// Returns a memory figure of this process in bytes.
 ///
-/// `VmRSS:` is the resident memory, `VmHWM:` its peak, and `RssAnon:` the resident memory without mapped files, such as the
-/// code of the program.
+/// `VmRSS:` is the resident memory, `VmHWM:` its peak, and `RssAnon:` the resident memory without mapped files, such as
+/// the code of the program.
 pub(crate) fn memory(field: &str) -> Result<u64, Box<dyn Error>> {
     bytes("/proc/self/status", field)
 }

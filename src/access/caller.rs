@@ -140,8 +140,8 @@ impl Caller {
 
 /// Discovery daemons of a network, authenticated by their API key.
 ///
-/// The methods of the inventory for daemons take it, and host applications use it in endpoints of their own. It is not a
-/// [`Caller`], because it has no user.
+/// The methods of the inventory for daemons take it, and host applications use it in endpoints of their own. It is not
+/// a [`Caller`], because it has no user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Daemon {

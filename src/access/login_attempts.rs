@@ -221,8 +221,8 @@ const fn seconds_until(end: Duration, now: Duration) -> u64 {
 
 /// The slots for logins in progress, shared fairly between client prefixes and between e-mail domains.
 ///
-/// A holder may acquire a slot only while it holds fewer than a fraction of the *free* slots: by default an eighth for a
-/// client prefix, all of them for a domain. Alone, a prefix therefore gets 29 of the 256 slots and a domain gets 128.
+/// A holder may acquire a slot only while it holds fewer than a fraction of the *free* slots: by default an eighth for
+/// a client prefix, all of them for a domain. Alone, a prefix therefore gets 29 of the 256 slots and a domain gets 128.
 /// The more holders there are, the fewer slots each gets; a holder without a slot gets one as long as one is free.
 ///
 /// The domain stands for the organization. It is taken from the e-mail address that the client sent and not from the

@@ -1,7 +1,7 @@
 //! A typed client for the API, over any `tower::Service` that speaks HTTP (feature `client`).
 //!
-//! [`Client`] sends its requests to an [`Api`](crate::Api) in process, or to a server through an HTTP client. Each operation
-//! is a method; the types of records are those of [`model`](crate::model), and lists take the query types of
+//! [`Client`] sends its requests to an [`Api`](crate::Api) in process, or to a server through an HTTP client. Each
+//! operation is a method; the types of records are those of [`model`](crate::model), and lists take the query types of
 //! [`inventory`](crate::inventory).
 //!
 //! ```

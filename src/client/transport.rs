@@ -21,9 +21,9 @@ pub(super) type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// A service that a [`Client`](super::Client) can send its requests to.
 ///
-/// Implemented by every `tower::Service<http::Request<RequestBody>>` that is `Clone + Send + Sync + 'static`, has a `Send`
-/// future, and answers with an `http::Response` of any body: an [`Api`](crate::Api), HTTP clients such as hyper-util's,
-/// and both of them under tower's layers.
+/// Implemented by every `tower::Service<http::Request<RequestBody>>` that is `Clone + Send + Sync + 'static`, has a
+/// `Send` future, and answers with an `http::Response` of any body: an [`Api`](crate::Api), HTTP clients such as
+/// hyper-util's, and both of them under tower's layers.
 pub trait HttpService: Exchange {}
 
 impl<S: Exchange> HttpService for S {}

@@ -29,7 +29,7 @@ pub struct Bootstrap {
     key_rotation: KeyRotation,
 }
 
-/// What happens to the plaintext of an existing key.
+/// Whether the plaintext of an existing key is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KeyRotation {
     Never,
@@ -78,15 +78,16 @@ impl Bootstrap {
 
     /// Replaces the plaintext of the API key at every start and restores its rights. Default: an existing key is kept.
     ///
-    /// Use it for tools that print a key at each start, or once after the plaintext was lost. The plaintext of the start
-    /// before is refused from then on. The key is enabled, has no expiry, and reaches every network of the organization.
+    /// Use it for tools that print a key at each start, or once after the plaintext was lost. The plaintext of the
+    /// start before is refused from then on. The key is enabled, has no expiry, and reaches every network of the
+    /// organization.
     #[must_use]
     pub fn rotate_key(self) -> Self {
         Self { key_rotation: KeyRotation::EveryStart, ..self }
     }
 }
 
-/// Without the password.
+/// Omits the password.
 impl fmt::Debug for Bootstrap {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
@@ -112,7 +113,8 @@ pub struct Bootstrapped {
     pub network: Network,
     /// The id of the owner's API key.
     pub key_id: Uuid,
-    /// The API key with its plaintext, if this call created or rotated it; `None`: the key of an earlier start stays valid.
+    /// The API key with its plaintext, if this call created or rotated it. `None`: the key of an earlier start stays
+    /// valid.
     pub issued_key: Option<IssuedKey<UserApiKey>>,
     /// Whether this call created the organization.
     pub is_new: bool,
@@ -148,14 +150,17 @@ impl Plan {
 }
 
 impl Inventory {
-    /// Ensures that an organization, its owner, a network, and an API key that reaches the network exist.
+    /// Ensures that an organization with an owner, a network and an API key exists.
     ///
-    /// An embedding application calls this at every start, with the same arguments. The first call creates everything in
-    /// one commit. Later calls find it again, create what was deleted since, and change nothing else: names, rights and
-    /// passwords that were changed since stay as they are. Several tasks and processes may call it at once.
+    /// The API key reaches the network.
+    ///
+    /// An embedding application calls this at every start, with the same arguments. The first call creates everything
+    /// in one commit. Later calls find it again, create what was deleted since, and change nothing else: names, rights
+    /// and passwords that were changed since stay as they are. Several tasks and processes may call it at once.
     ///
     /// The store has no plaintext of the key, so only the call that creates it returns it, in
-    /// [`issued_key`](Bootstrapped::issued_key). The key stays valid at later starts. [`Bootstrap::rotate_key`] replaces it.
+    /// [`issued_key`](Bootstrapped::issued_key). The key stays valid at later starts. [`Bootstrap::rotate_key`]
+    /// replaces it.
     ///
     /// The key does not count against the quota of keys when it is created. A new key reaches all networks that the
     /// organization has at that moment; further networks are granted with [`Inventory::update_as`].
@@ -256,14 +261,14 @@ impl Inventory {
         Ok(Some((record, value)))
     }
 
-    /// Returns the organization's network with the name of the plan, such as one that replaced a deleted network.
+    /// Returns the organization's network with the name of the plan. It may have replaced a deleted network.
     async fn find_network_by_name(&self, plan: &Plan) -> Result<Option<Network>, Error> {
         let unique_key = name_unique_key(NETWORK_NAME_UNIQUE_KEY, plan.organization.id, &plan.network.name);
         let found = self.store.get_by_unique_key(&unique_key).await?;
         found.as_ref().map(decode).transpose()
     }
 
-    /// Returns the user with the e-mail address of the plan, who must be in its organization.
+    /// Returns the user with the e-mail address of the plan. The user must be in the organization of the plan.
     async fn find_owner(&self, plan: &Plan) -> Result<Option<User>, Error> {
         let found = self.store.get_by_unique_key(&email_unique_key(&plan.email)).await?;
         let Some(record) = found else { return Ok(None) };
@@ -356,7 +361,7 @@ fn put_key(key: &UserApiKey, precondition: Precondition, batch: &mut Batch) -> R
     Ok(())
 }
 
-/// Adds the conditions that every record that the batch refers to, and does not create, still exists.
+/// Adds guards that the records to which the batch refers still exist. Records that it creates need no guard.
 fn guard_references(organization: Uuid, owner: Uuid, networks: &[Uuid], batch: &mut Batch) {
     let networks = networks.iter().map(|id| network_key(*id));
     let created: Vec<Key> = batch.writes().iter().map(Write::key).collect();

@@ -84,7 +84,7 @@ pub enum ErrorKind {
     /// The share has a password, and the request has no valid token for it.
     #[error("This share is protected by a password.")]
     SharePasswordRequired,
-    /// Too many logins with this e-mail address, or with the password of this share, have failed.
+    /// Too many logins with this e-mail address or this share's password have failed.
     #[error("Too many attempts have failed; try again in {retry_after} seconds.")]
     TooManyAttempts {
         /// Seconds until the next attempt is possible.
@@ -98,7 +98,7 @@ pub enum ErrorKind {
     ApiAccessRequired,
     /// The operation requires another kind of caller.
     ///
-    /// A user session where an API key was sent, or a user where a daemon key was sent.
+    /// It requires a user session where an API key was sent, or a user where a daemon key was sent.
     #[error("This operation requires a user session; API keys are not accepted.")]
     UserContextRequired,
     /// The permission level is too low for the operation.
@@ -326,7 +326,7 @@ impl Error {
         &self.0.kind
     }
 
-    /// Returns the message followed by those of all causes: for the log.
+    /// Returns the message followed by the messages of all causes, for the log.
     pub(crate) fn with_causes(&self) -> String {
         let mut text = self.to_string();
         let mut cause = self.source();

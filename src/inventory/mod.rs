@@ -1,4 +1,4 @@
-//! The typed inventory API over a store, with all rules. Usable without HTTP.
+//! The typed inventory API over a store, with all rules. It is usable without HTTP.
 //!
 //! [`Inventory`] decides what may be stored, who may see it and how it is found. Host applications use it to create
 //! organizations, users, networks, keys and hosts. The HTTP service is a thin adapter on top of it.
@@ -190,13 +190,13 @@ impl Inventory {
         }
     }
 
-    /// Replaces the clock: for tests.
+    /// Replaces the clock, for tests.
     #[must_use]
     pub fn with_clock(self, clock: Arc<dyn Clock>) -> Self {
         Self { clock, ..self }
     }
 
-    /// Replaces the source of ids and secrets: for tests.
+    /// Replaces the source of ids and secrets, for tests.
     #[must_use]
     pub fn with_random(self, random: Arc<dyn RandomSource>) -> Self {
         Self { random, ..self }
@@ -221,12 +221,12 @@ impl Inventory {
         Self { quotas, ..self }
     }
 
-    /// Stores hosts without the terms that find them, which take about 330 bytes of memory for each host.
+    /// Stores hosts without the terms that find them. The terms take about 330 bytes of memory for each host.
     ///
     /// The filters of [`HostQuery`] by address, port, service definition, source, visibility and text are then refused,
-    /// and so is discovery, which looks hosts up by their identities.
-    /// Hosts stored before keep their terms until they are stored again; the other way round, hosts stored without
-    /// terms are not found until then.
+    /// and so is discovery, which looks hosts up by their identities. Hosts stored before keep their terms until they
+    /// are stored again. Conversely, an inventory with terms does not find hosts stored without terms until they are
+    /// stored again.
     #[must_use]
     pub fn without_host_terms(self) -> Self {
         Self { host_terms: HostTerms::None, ..self }
@@ -261,7 +261,7 @@ impl Inventory {
         Self { attempts, share_attempts, ..self }
     }
 
-    /// Runs an organization's work on about `bytes` bytes on a blocking thread if it is large.
+    /// Runs an organization's work, on a blocking thread if the work is large. It concerns about `bytes` bytes.
     #[cfg(feature = "discovery")]
     pub(crate) async fn offload<T: Send + 'static>(
         &self,
@@ -272,7 +272,7 @@ impl Inventory {
         self.state.offload.run(organization, bytes, work).await
     }
 
-    /// Runs an organization's long work on other blocking threads than all short work, which never waits for it.
+    /// Runs an organization's long work on blocking threads of its own. Short work never waits for it.
     #[cfg(feature = "topology")]
     pub(crate) async fn offload_long<T: Send + 'static>(
         &self,
@@ -286,7 +286,7 @@ impl Inventory {
         self.clock.now()
     }
 
-    /// Returns the time since an arbitrary start: for rate limits and lockouts.
+    /// Returns the time since an arbitrary start, for rate limits and lockouts.
     pub(crate) fn monotonic(&self) -> Duration {
         self.clock.monotonic()
     }

@@ -1,4 +1,6 @@
-//! Queues of the updates of one record, so that they wait for each other instead of failing and retrying.
+//! Queues of the updates of one record.
+//!
+//! Updates wait for each other instead of failing and retrying.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +21,7 @@ pub(super) struct QueueFull;
 /// The exclusive turns of an update. Dropping them, or the future that awaits them, leaves the queues.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    /// Sorted by key.
+    /// The turns, sorted by key.
     turns: Vec<(Key, KeyGuard<Key>)>,
     has_waited: bool,
 }

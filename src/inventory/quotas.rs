@@ -6,9 +6,9 @@ const HOST_BYTES: usize = 32 * 1024 * 1024;
 /// `None` means unlimited. Every limit is `None` by default, except [`host_bytes`](Self::host_bytes). Records stored
 /// before a limit was set remain; further ones are refused with [`QuotaExceeded`](super::ErrorKind::QuotaExceeded).
 ///
-/// Creations under a quota wait for each other, per owner, so a limit is exact among all clones of one [`Inventory`](super::Inventory).
-/// When several inventories or processes write to one store at the same time, each may exceed a limit by the number
-/// of creations the others have in progress.
+/// Creations under a quota wait for each other, per owner, so a limit is exact among all clones of one
+/// [`Inventory`](super::Inventory). When several inventories or processes write to one store at the same time, each may
+/// exceed a limit by the number of creations the others have in progress.
 ///
 /// ```
 /// use toposcope::inventory::{ErrorKind, Inventory, Quotas};

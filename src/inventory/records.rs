@@ -1,4 +1,4 @@
-//! The stored bodies of records other than the public model, and the facets by which records are found.
+//! Stored bodies of records outside of the public model, and facets that find records.
 
 use std::sync::OnceLock;
 
@@ -79,7 +79,7 @@ pub(super) fn user_facets(user: &User) -> Facets {
         .with_links(links(NETWORK_LINK, &user.network_ids).chain(owned))
 }
 
-/// Returns whether the user keeps the organization from being without an Owner.
+/// Returns whether the user is an enabled Owner. An organization keeps at least one.
 pub(super) fn is_enabled_owner(user: &User) -> bool {
     user.is_enabled && user.permissions == Permission::Owner
 }

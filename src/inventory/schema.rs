@@ -19,26 +19,30 @@ pub(super) const USER: Name = Name::new("user");
 pub(super) const PASSWORD: Name = Name::new("password");
 pub(super) const NETWORK: Name = Name::new("network");
 pub(super) const TAG: Name = Name::new("tag");
-/// Stands in for a tag while it is removed from the records that have it, stored under the tag's id.
+/// A stand-in for a tag that is being deleted, stored under the tag's id.
+///
+/// It exists while the tag is removed from the records that have it.
 pub(super) const TAG_DELETION: Name = Name::new("tag_deletion");
 pub(super) const SUBNET: Name = Name::new("subnet");
-/// Stands in for a subnet while it is removed from the interfaces that name it, stored under the subnet's id.
+/// A stand-in for a subnet that is being deleted, stored under the subnet's id.
+///
+/// It exists while the subnet is removed from the interfaces that name it.
 pub(super) const SUBNET_DELETION: Name = Name::new("subnet_deletion");
 pub(super) const USER_API_KEY: Name = Name::new("user_api_key");
 /// The verifier of an API key, stored under the key's id.
 ///
-/// A separate record, so that no response contains it.
+/// It is a separate record, so that no response contains it.
 pub(super) const KEY_SECRET: Name = Name::new("key_secret");
 /// The time an API key was last used, stored under the key's id.
 pub(super) const KEY_USE: Name = Name::new("key_use");
 pub(super) const DAEMON_API_KEY: Name = Name::new("daemon_api_key");
 pub(super) const SESSION: Name = Name::new("session");
 pub(super) const SHARE: Name = Name::new("share");
-/// The hash of a share's password and the secret of its tokens, stored under the share's id.
+/// A share's password hash and the secret of its tokens, stored under the share's id.
 pub(super) const SHARE_PASSWORD: Name = Name::new("share_password");
 pub(super) const REFERRAL: Name = Name::new("referral");
 pub(super) const HOST: Name = Name::new("host");
-/// What discovery remembers of a host, stored under the host's id.
+/// The state of a host that discovery remembers, stored under the host's id.
 #[cfg(feature = "discovery")]
 pub(super) const HOST_DISCOVERY: Name = Name::new("host_discovery");
 /// The rows of one kind that a host reports.
@@ -55,7 +59,7 @@ pub(super) const DAEMON: Name = Name::new("daemon");
 pub(super) const DISCOVERY: Name = Name::new("discovery");
 #[cfg(feature = "topology")]
 pub(super) const TOPOLOGY_LINK: Name = Name::new("topology_link");
-/// The positions of nodes in a view of a network, stored under an id derived from both.
+/// The positions of nodes in a view of a network. The id is derived from the network and the view.
 #[cfg(feature = "topology")]
 pub(super) const TOPOLOGY_LAYOUT: Name = Name::new("topology_layout");
 /// The secret under which a share's pseudonyms are made, stored under the share's id.
@@ -95,7 +99,7 @@ pub(super) const OWNER_LINK: Name = Name::new("owner_of");
 pub(super) const SESSION_LINK: Name = Name::new("session_of");
 /// From a host to a subnet of one of its interfaces.
 pub(super) const SUBNET_LINK: Name = Name::new("subnet");
-/// From a host to a neighbor of one of its interface entries: a host or an interface entry.
+/// From a host to a neighbor of one of its interface entries. The neighbor is a host or an interface entry.
 pub(super) const NEIGHBOR_LINK: Name = Name::new("neighbor");
 /// From a claim to the host that reports it.
 #[cfg(feature = "discovery")]
@@ -111,10 +115,10 @@ pub(super) const SERVICE_VIRTUALIZED_BY_LINK: Name = Name::new("service_run_by")
 /// From a daemon to the API key that registered it.
 #[cfg(feature = "discovery")]
 pub(super) const DAEMON_KEY_LINK: Name = Name::new("registered_by");
-/// From a session of work to its network, while a daemon has to hear of it.
+/// From a session of work to its network. It exists while a daemon has to hear of the session.
 #[cfg(feature = "discovery")]
 pub(super) const OPEN_LINK: Name = Name::new("open_on");
-/// From a session of work to its network, once no daemon has to hear of it.
+/// From a session of work to its network. It exists once no daemon has to hear of the session.
 #[cfg(feature = "discovery")]
 pub(super) const ENDED_LINK: Name = Name::new("ended_on");
 /// From an open session of work to its daemon.
@@ -253,10 +257,10 @@ pub(super) fn links(relation: Name, targets: &[Uuid]) -> impl Iterator<Item = Li
 
 /// Returns the unique key of a part of a host, such as a port.
 ///
-/// The key is the beginning of a digest of both ids. Unique keys stay in memory, and a host has many, so they are short.
-/// Among ten million parts, the probability of a collision is less than one in 100,000; to collide with a chosen part of
-/// another organization takes 2^64 attempts. After a collision, the inventory refuses an id that is free, and a part of
-/// another organization could be found. So callers check the organization of the host that they find.
+/// The key is the beginning of a digest of both ids. Unique keys stay in memory, and a host has many, so they are
+/// short. Among ten million parts, the probability of a collision is less than one in 100,000; to collide with a chosen
+/// part of another organization takes 2^64 attempts. After a collision, the inventory refuses an id that is free, and a
+/// part of another organization could be found. So callers check the organization of the host that they find.
 pub(super) fn part_unique_key(name: Name, organization: Uuid, id: Uuid) -> UniqueKey {
     let digest = Sha256::new().chain_update(organization).chain_update(id).finalize();
     UniqueKey::new(name, digest.first_chunk::<8>().map_or(digest.as_slice(), <[u8; 8]>::as_slice))

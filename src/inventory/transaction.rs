@@ -1,8 +1,8 @@
 //! Changes of records: read, decide, commit if nothing has changed, and retry.
 //!
-//! Updates of the same record wait for each other in queues. Without a queue, concurrent updates of one record would fail
-//! and retry repeatedly, and most would give up. Queues are per record, so updates of different records, and therefore of
-//! different organizations, never wait for each other.
+//! Updates of the same record wait for each other in queues. Without a queue, concurrent updates of one record would
+//! fail and retry repeatedly, and most would give up. Queues are per record, so updates of different records, and
+//! therefore of different organizations, never wait for each other.
 
 use std::collections::BTreeSet;
 
@@ -21,8 +21,8 @@ const ATTEMPTS: usize = 16;
 
 /// A read-decide-commit loop with retries and a bounded number of attempts.
 ///
-/// The loop repeats until no record that the decision rests on has changed between reading and committing.
-/// It is written out at each use: futures that hold an async closure are not `Send` in the service (rust-lang/rust#110338).
+/// The loop repeats until no record that the decision rests on has changed between reading and committing. It is
+/// written out at each use: futures that hold an async closure are not `Send` in the service (rust-lang/rust#110338).
 ///
 /// ```ignore
 /// let mut transaction = self.transaction(Entity::Tag, id);
@@ -82,8 +82,8 @@ impl Inventory {
 
     /// Waits until no other creation under a quota of this owner is in progress.
     ///
-    /// Returns at once when there is no limit. Must be called before the turns of a [`Transaction`] are taken, never while
-    /// they are held; this makes deadlocks impossible. `entity` is reported in the `Conflict` error when too many
+    /// Returns at once when there is no limit. Must be called before the turns of a [`Transaction`] are taken, never
+    /// while they are held; this makes deadlocks impossible. `entity` is reported in the `Conflict` error when too many
     /// creations wait.
     pub(super) async fn quota_turn(
         &self,
@@ -115,7 +115,8 @@ impl Inventory {
         Ok(())
     }
 
-    /// Deletes a record, with what `delete` adds to the batch. It is called again on every attempt, with the value.
+    /// Deletes a record, and commits what `delete` adds to the batch. `delete` is called again on every attempt, with
+    /// the value.
     pub(super) async fn delete<T: DeserializeOwned>(
         &self,
         key: Key,
@@ -167,7 +168,7 @@ impl Transaction<'_> {
         Ok(self.attempt(batch).await? == Attempt::Committed)
     }
 
-    /// Commits a batch like [`commit`](Self::commit), and tells when it failed because a unique key is taken.
+    /// Commits a batch like [`commit`](Self::commit). Returns the unique key if another record has it.
     pub(super) async fn attempt(&mut self, batch: Batch) -> Result<Attempt, Error> {
         if self.turns.is_none() && !self.enter(replaced_records(&batch)).await? {
             return Ok(Attempt::Stale);

@@ -5,8 +5,8 @@ use super::{Permission, Timestamp};
 
 /// A user's API key, with which programs act for the user.
 ///
-/// A key never exceeds the current rights of its user: the lower of the two levels applies, and only networks granted to
-/// both.
+/// A key never exceeds the current rights of its user: the lower of the two levels applies, and only networks granted
+/// to both.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct UserApiKey {

@@ -1,9 +1,9 @@
 //! The records of the API as plain typed values.
 //!
 //! The serde implementations define the JSON form of each record. Serialization writes every field; absent values are
-//! `null`. Only what SNMP reports of a device as a whole (such as [`Host::sys_name`]), and the aggregate and the VLANs of
-//! a port, are omitted when absent. Deserialization is lenient: nullable fields and the lists of hosts and services may
-//! be missing, and unknown fields are ignored. Duplicate fields are rejected.
+//! `null`. Only what SNMP reports of a device as a whole (such as [`Host::sys_name`]), and the aggregate and the VLANs
+//! of a port, are omitted when absent. Deserialization is lenient: nullable fields and the lists of hosts and services
+//! may be missing, and unknown fields are ignored. Duplicate fields are rejected.
 //!
 //! The types validate what can be checked within one record. They do not know whether referenced records exist or
 //! which organization owns them.

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::{Facets, Key, Link, UniqueKey, Version};
 
-/// The state that a record must have before a batch. Otherwise the batch is not applied.
+/// The state that a record must be in for a batch to be applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Precondition {
@@ -77,8 +77,8 @@ impl fmt::Debug for Write {
 
 /// A condition on records that the batch need not write itself.
 ///
-/// Guards keep references valid under concurrency: a batch that creates a reference guards the existence of its target, and
-/// a batch that deletes the target guards that nothing refers to it.
+/// Guards keep references valid under concurrency: a batch that creates a reference guards the existence of its target,
+/// and a batch that deletes the target guards that nothing refers to it.
 ///
 /// A backend that does not know a guard must reject the batch as [`Invalid`](super::StoreErrorKind::Invalid).
 #[derive(Clone, Debug)]
@@ -110,10 +110,10 @@ pub enum Guard {
         /// The link.
         link: Link,
     },
-    /// The batch writes every record that is on this network before the batch. This covers the records of every kind
-    /// in the organization.
+    /// The batch writes every record that is on this network before the batch.
     ///
-    /// Ensures that no record has been added to the network since its records were listed.
+    /// Records of all kinds are considered. Ensures that no record has been added to the network since its records were
+    /// listed.
     #[non_exhaustive]
     NetworkEmpty {
         /// Organization whose records are considered; `None`: all records, as in a [`Query`](super::Query).

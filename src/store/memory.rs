@@ -24,8 +24,8 @@ use crate::model::Timestamp;
 /// Pages are found by rank in sorted runs, so their cost does not grow with the offset and hardly grows with the number of
 /// records. Every network that ever had a record takes some hundred bytes, even after its last record is deleted.
 ///
-/// An open snapshot takes some hundred bytes per record, plus the bodies replaced since it was opened. Opening one blocks
-/// writers, for about a tenth of a second at a million records; reading it does not.
+/// An open snapshot takes some hundred bytes per record, plus the bodies replaced since it was opened. Opening one
+/// blocks writers, for about a tenth of a second at a million records; reading it does not.
 ///
 /// ```
 /// use toposcope::store::{Batch, Precondition, Facets, Key, MemoryStore, Name, Store};
@@ -136,8 +136,8 @@ fn not_run(reason: NotRun) -> StoreError {
 
 /// Takes the body of a put, as a copy in an allocation of its own.
 ///
-/// The caller's body may be a slice of a larger buffer, and it lies among temporary allocations: storing it would keep the
-/// buffer alive and fragment the heap. The copy is not left in the write, because cloning it from there allocates a
+/// The caller's body may be a slice of a larger buffer, and it lies among temporary allocations: storing it would keep
+/// the buffer alive and fragment the heap. The copy is not left in the write, because cloning it from there allocates a
 /// reference count.
 fn take_body(write: &mut Write) -> Option<Bytes> {
     match write {

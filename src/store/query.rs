@@ -23,8 +23,8 @@ pub struct Query {
     pub kind: Name,
     /// Matches records of this organization; `None`: all records, including those of no organization.
     pub organization: Option<Uuid>,
-    /// Matches records of any of these networks; `None`: all records, including those of no network. The empty list matches
-    /// nothing.
+    /// Matches records of any of these networks; `None`: all records, including those of no network. The empty list
+    /// matches nothing.
     pub networks: Option<Vec<Uuid>>,
     /// Matches records with any of these ids; `None`: all records. The empty list matches nothing.
     pub ids: Option<Vec<Uuid>>,
@@ -108,8 +108,8 @@ impl TermFilter {
 
 /// A half-open range of values of terms: those at or after `from` and before `to`.
 ///
-/// Values are compared as unsigned bytes, a prefix before its extensions. In SQL: `value >= from AND value < to`. A range
-/// whose end is at or before its start contains nothing.
+/// Values are compared as unsigned bytes, a prefix before its extensions. In SQL: `value >= from AND value < to`. A
+/// range whose end is at or before its start contains nothing.
 ///
 /// ```
 /// use toposcope::store::TermRange;

@@ -32,8 +32,8 @@ impl fmt::Display for Key {
 
 /// The version of a record: its write sequence number in the store.
 ///
-/// Every commit assigns the records it puts a version greater than any before it in the store, so a record that is deleted
-/// and created again never has an old version.
+/// Every commit assigns the records it puts a version greater than any before it in the store, so a record that is
+/// deleted and created again never has an old version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(pub u64);
 
@@ -161,9 +161,9 @@ impl Link {
 
 /// A named value that lists can be filtered by.
 ///
-/// A [`TermFilter`](super::TermFilter) names ranges of values. Values are compared as unsigned bytes, a prefix before its
-/// extensions, so that ranges express exact values, prefixes, and blocks of addresses in every backend. Examples are an
-/// address of 16 bytes, a port number, and a word of a name.
+/// A [`TermFilter`](super::TermFilter) names ranges of values. Values are compared as unsigned bytes, a prefix before
+/// its extensions, so that ranges express exact values, prefixes, and blocks of addresses in every backend. Examples
+/// are an address of 16 bytes, a port number, and a word of a name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Term {
     /// Name that a [`TermFilter`](super::TermFilter) refers to.
@@ -233,8 +233,8 @@ impl fmt::Debug for UniqueKey {
 
 /// The short name of a record kind, relation, term, sort key or unique key.
 ///
-/// It has 1 to [`Name::MAX_LENGTH`] bytes of visible ASCII, stored inline, so that a name is as cheap to copy and to compare
-/// as a number.
+/// It has 1 to [`Name::MAX_LENGTH`] bytes of visible ASCII, stored inline, so that a name is as cheap to copy and to
+/// compare as a number.
 ///
 /// ```
 /// use toposcope::store::Name;
@@ -309,8 +309,8 @@ impl fmt::Debug for Name {
 
 /// An identifier of the state of one organization's records of one kind.
 ///
-/// As long as the revision is unchanged, so are the records. Revisions are only compared for equality: they have no order,
-/// and reopening a store may change them although no record has changed.
+/// As long as the revision is unchanged, so are the records. Revisions are only compared for equality: they have no
+/// order, and reopening a store may change them although no record has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Revision(u128);
 

@@ -1,15 +1,15 @@
 //! The conformance suite, which verifies that a backend fulfils the contract of [`Store`]. The module also has a store
 //! for fault injection.
 //!
-//! Enable it with the feature `testing`. [`run`] runs all cases; [`cases`] returns them one by one, for a custom loop. The
-//! set of cases is exempt from semantic versioning: any release may add cases.
+//! Enable it with the feature `testing`. [`run`] runs all cases; [`cases`] returns them one by one, for a custom loop.
+//! The set of cases is exempt from semantic versioning: any release may add cases.
 //!
-//! The contract holds on every tokio runtime. Run the suite on a multi-threaded runtime, which exercises races, and on a
-//! single-threaded one.
+//! The contract holds on every tokio runtime. Run the suite on a multi-threaded runtime, which exercises races, and on
+//! a single-threaded one.
 //!
-//! The store may contain other records, and other tasks may use it during the run, as long as they neither purge nor commit
-//! records that expire before the year 1000. Two suites must therefore not share a store at the same time. The cases do not
-//! delete their records, and some read the whole store repeatedly, so prefer a small store.
+//! The store may contain other records, and other tasks may use it during the run, as long as they neither purge nor
+//! commit records that expire before the year 1000. Two suites must therefore not share a store at the same time. The
+//! cases do not delete their records, and some read the whole store repeatedly, so prefer a small store.
 //!
 //! One line of the contract is not tested, because it needs more than one process: that a commit survives a crash.
 

@@ -151,8 +151,8 @@ impl Position {
 
     /// Adds the neighbor, and what it announces.
     ///
-    /// Telephones, cameras and the like announce themselves, but report nothing of their neighbor. Devices that were entered
-    /// by hand do not announce anything.
+    /// Telephones, cameras and the like announce themselves, but report nothing of their neighbor. Devices that were
+    /// entered by hand do not announce anything.
     fn wired(self, entry: IfEntry, end: End) -> IfEntry {
         let End { position: other, port } = end;
         if self.device.place == Place::Silent {

@@ -131,7 +131,7 @@ impl Inventory {
         };
         let limit = self.quotas.daemon_api_keys_per_network;
         if limit.is_some() {
-            // Refused before waiting: only callers with access to the network wait for each other.
+            // Refuse before waiting, so that only callers with access to the network wait for each other.
             organization().await?;
         }
         let _turn = self.quota_turn(limit, network_key(record.network_id), Entity::Network).await?;
@@ -169,7 +169,7 @@ impl Inventory {
         Ok(keys)
     }
 
-    /// Enables a daemon API key: it is accepted from its next use on, unless it has expired.
+    /// Enables a daemon API key. It is accepted from its next use on, unless it has expired.
     ///
     /// # Errors
     /// `NotFound`.
@@ -177,7 +177,7 @@ impl Inventory {
         self.set_daemon_api_key_enabled(id, true).await
     }
 
-    /// Disables a daemon API key: it is refused from its next use on.
+    /// Disables a daemon API key. It is refused from its next use on.
     ///
     /// # Errors
     /// `NotFound`.

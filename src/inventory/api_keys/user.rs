@@ -99,7 +99,7 @@ impl Inventory {
         self.issue_user_api_key(Some(caller), new).await
     }
 
-    /// Creates a key with rights of the caller, or of its owner if there is no caller.
+    /// Creates a key within the rights of the caller. Without a caller, the rights of the owner are the limit.
     async fn issue_user_api_key(
         &self,
         caller: Option<&Caller>,
@@ -190,7 +190,7 @@ impl Inventory {
         Ok(keys)
     }
 
-    /// Enables a user API key: it is accepted from the next request on, unless it has expired.
+    /// Enables a user API key. It is accepted from the next request on, unless it has expired.
     ///
     /// # Errors
     /// `NotFound`.
@@ -198,7 +198,7 @@ impl Inventory {
         self.set_user_api_key_enabled(id, true).await
     }
 
-    /// Disables a user API key: it is refused from the next request on.
+    /// Disables a user API key. It is refused from the next request on.
     ///
     /// # Errors
     /// `NotFound`.
@@ -274,7 +274,8 @@ impl Inventory {
         }
     }
 
-    /// Replaces the plaintext of one of the caller's own API keys, like [`rotate_user_api_key`](Self::rotate_user_api_key).
+    /// Replaces the plaintext of one of the caller's own API keys, like
+    /// [`rotate_user_api_key`](Self::rotate_user_api_key).
     ///
     /// # Errors
     /// `UserContextRequired` for a caller with an API key; `NotFound`, also for the key of another user.

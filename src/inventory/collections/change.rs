@@ -53,8 +53,8 @@ impl Inventory {
     /// Updates a record on behalf of a caller.
     ///
     /// `change` receives the present record and changes it. It is called again when another change comes first, and an
-    /// error that it returns ends the update. What only the server sets is put back afterwards. If nothing has changed,
-    /// nothing is stored, and `updated_at` stays.
+    /// error that it returns ends the update. Fields that only the server sets are restored afterwards. If nothing has
+    /// changed, nothing is stored, and `updated_at` stays.
     ///
     /// ```
     /// # use toposcope::access::{Caller, Scope};
@@ -92,7 +92,7 @@ impl Inventory {
 
     /// Updates a record like [`update_as`](Self::update_as), together with records that belong to it.
     ///
-    /// `amend` receives the changed record, in which it may set what only the server sets, and the batch.
+    /// `amend` receives the changed record, in which it may set fields that only the server sets, and the batch.
     pub(in crate::inventory) async fn update_with<T: CollectionRecord>(
         &self,
         caller: &Caller,
@@ -159,7 +159,7 @@ impl Inventory {
             T::prepare_deletion(self, caller, &record, &mut batch).await?;
             batch.delete(stored.key, unchanged(Some(&stored)));
             if transaction.commit(batch).await? {
-                // Its turns, because finishing takes others.
+                // Give up the turns, because finishing the deletion takes others.
                 drop(transaction);
                 T::finish_deletion(self, caller, id).await?;
                 return Ok(());
@@ -167,7 +167,9 @@ impl Inventory {
         }
     }
 
-    /// Deletes several records on behalf of a caller: all that are visible to the caller, or none.
+    /// Deletes several records on behalf of a caller.
+    ///
+    /// Either all records that are visible to the caller are deleted, or none.
     ///
     /// Returns the number of deleted records. Ids that are unknown or not visible to the caller are skipped.
     ///
@@ -200,7 +202,7 @@ impl Inventory {
             }
         };
         drop(transaction);
-        // All of them, so that a repeated request resumes deletions that were interrupted.
+        // Cover all ids, so that a repeated request resumes deletions that were interrupted.
         for id in ids {
             if T::finish_deletion(self, caller, *id).await? {
                 deleted.insert(*id);
@@ -230,8 +232,9 @@ impl Inventory {
         }
     }
 
-    /// Checks that the referenced records exist in the caller's organization, and then that the caller may access the
-    /// networks among them.
+    /// Checks that the referenced records exist and are accessible to the caller.
+    ///
+    /// They must exist in the caller's organization. Then, the caller must have access to the networks among them.
     pub(in crate::inventory) async fn check_own_references(
         &self,
         caller: &Caller,
@@ -240,8 +243,9 @@ impl Inventory {
         self.check_reachable(caller.organization_id(), caller.scope(), references).await
     }
 
-    /// Checks that the referenced records exist in the organization, and then that the networks among them are in the
-    /// scope.
+    /// Checks that the referenced records exist and are in the scope.
+    ///
+    /// They must exist in the organization. Then, the networks among them must be in the scope.
     pub(in crate::inventory) async fn check_reachable(
         &self,
         organization: Uuid,

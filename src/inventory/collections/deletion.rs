@@ -1,7 +1,7 @@
 //! Deletion of records that any number of others may refer to, in several commits.
 //!
-//! The first commit replaces the record by a stand-in of another kind with the same id. From then on the record does not
-//! exist, and guards refuse new references to it. Then the references are removed, page by page. The last commit
+//! The first commit replaces the record by a stand-in of another kind with the same id. From then on the record does
+//! not exist, and guards refuse new references to it. Then the references are removed, page by page. The last commit
 //! deletes the stand-in. Repeating an interrupted deletion finds the stand-in and completes it.
 
 use std::future::Future;
@@ -78,7 +78,9 @@ impl Inventory {
         }
     }
 
-    /// Rewrites an organization's records of a kind that have a link, each once, in commits of at most 1,000.
+    /// Rewrites an organization's records of a kind that have a link.
+    ///
+    /// Each record is rewritten once, in commits of at most 1,000 records.
     ///
     /// `entity` is the kind of the link's target.
     pub(super) async fn rewrite_linked(

@@ -38,11 +38,11 @@ const MAX_SUBNETS: usize = 1_000;
 pub struct NewDiscovery {
     /// The network to be discovered.
     pub network_id: Uuid,
-    /// The daemon that is to do the work; `None`: the first of the network that asks.
+    /// The daemon that is to do the work. `None`: the first daemon of the network that asks.
     pub daemon_id: Option<Uuid>,
-    /// What is to be discovered.
+    /// The type of the work.
     pub discovery_type: DiscoveryType,
-    /// The subnets to be scanned, 1 to 1,000; `None`: those that the daemon's host has interfaces in.
+    /// The subnets to be scanned, 1 to 1,000. `None`: the subnets that the daemon's host has interfaces in.
     pub subnet_ids: Option<Vec<Uuid>>,
 }
 
@@ -81,7 +81,7 @@ impl Discovery {
         }
     }
 
-    /// Returns the session to the state before it was handed out.
+    /// Resets the session to its state before it was handed out.
     pub(in crate::inventory) fn reset(&mut self, now: Timestamp) {
         (self.phase, self.progress, self.error) = (DiscoveryPhase::Pending, 0, None);
         (self.handed_out_at, self.started_at, self.updated_at) = (None, None, now);
@@ -192,7 +192,7 @@ impl Inventory {
         discovery.subnet_ids = new.subnet_ids;
         let reference =
             Reference { entity: Entity::Network, key: network_key(network), field: "network_id".to_owned() };
-        // Refused before waiting: only callers with access to the network wait for each other.
+        // Refuse before waiting, so that only callers with access to the network wait for each other.
         self.check_own_references(caller, std::slice::from_ref(&reference)).await?;
         let _turn = self.discovery_turn(network).await?;
         let mut transaction = self.transaction(Entity::Discovery, discovery.id);
@@ -256,7 +256,7 @@ impl Inventory {
         Ok(())
     }
 
-    /// Checks that daemon and subnets of a session are on its network, and guards that they stay.
+    /// Checks that the daemon and the subnets of a session are on its network. Adds guards that they stay.
     async fn check_targets(
         &self,
         organization: Uuid,

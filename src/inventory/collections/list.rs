@@ -201,7 +201,7 @@ impl Inventory {
         Ok(record)
     }
 
-    /// Reads a record of the caller's organization that is visible to the caller, complete.
+    /// Reads a complete record of the caller's organization that is visible to the caller.
     pub(in crate::inventory) async fn own_record<T: CollectionRecord>(
         &self,
         caller: &Caller,
@@ -226,7 +226,8 @@ impl Inventory {
         }
     }
 
-    /// Returns the revision of the caller's organization's records of a kind, if the store supports it.
+    /// Returns the revision of the records of a kind in the caller's organization. `None` if the store does not support
+    /// revisions.
     pub(crate) async fn revision_of<T: CollectionRecord>(
         &self,
         caller: &Caller,
@@ -235,9 +236,9 @@ impl Inventory {
     }
 }
 
-/// Returns the position after a record with these facets, if its sort keys still have this digest.
+/// Returns the position after a record with these facets.
 ///
-/// A record that has moved no longer marks the place.
+/// Fails if its sort keys no longer have this digest, because a record that has moved no longer marks the place.
 pub(in crate::inventory) fn position_of(
     id: Uuid,
     facets: &Facets,

@@ -1,8 +1,8 @@
-//! The collections of an organization: what all kinds of records have in common.
+//! The collections of an organization, and the operations that all kinds of records share.
 //!
-//! [`CollectionRecord`] describes one kind: who may do what, what the server sets, how records are found. The engine in `list` and
-//! `change` derives from it every operation that acts for a caller. A kind adds its own rules in the hooks of the trait. The file of
-//! a kind also holds what the host application does with it.
+//! [`CollectionRecord`] describes one kind: who may do what, what the server sets, how records are found. The engine in
+//! `list` and `change` derives from it every operation that acts for a caller. A kind adds its own rules in the hooks
+//! of the trait. The file of a kind also holds what the host application does with it.
 
 mod change;
 mod cursor;
@@ -48,14 +48,14 @@ use crate::access::Caller;
 use crate::model::{Permission, Timestamp};
 use crate::store::{Batch, Facets, Key, Name, Query};
 
-/// A kind of record that callers list, read, change and delete through the generic methods of [`Inventory`].
+/// A kind of record with the generic methods of [`Inventory`]. Callers list, read, change and delete records with them.
 ///
 /// Implemented by the records of the API; not implementable outside of this crate.
 pub trait Resource: CollectionRecord {}
 
 impl<T: CollectionRecord> Resource for T {}
 
-/// What a caller needs for an operation: a permission level, and possibly a session.
+/// The requirement of an operation: a permission level, and possibly a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Requirement {
     level: Permission,
@@ -93,7 +93,7 @@ impl Requirement {
     }
 }
 
-/// Who may read, create and change the records of a collection.
+/// The requirements for reading, creating and changing the records of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Requirements {
     pub(crate) read: Requirement,
@@ -137,7 +137,7 @@ pub trait CollectionRecord:
     const ENTITY: Entity;
     /// The kind of record, as the store names it.
     const KIND: Name;
-    /// Who may do what.
+    /// The requirements of the operations.
     const REQUIREMENTS: Requirements;
 
     /// Returns the record's id.
@@ -169,7 +169,7 @@ pub trait CollectionRecord:
     /// Sets what only the server sets in a new record.
     fn begin(&mut self, id: Uuid, organization: Uuid, now: Timestamp);
 
-    /// Puts back what an update cannot change.
+    /// Restores the fields that an update cannot change.
     fn keep_fixed(&mut self, stored: &Self);
 
     /// Sets the time of the last change.
@@ -192,7 +192,7 @@ pub trait CollectionRecord:
     /// Returns the facets under which the record is stored.
     fn facets(&self, organization: Uuid) -> Facets;
 
-    /// Checks a creation or an update against other records, and adds guards and further writes to its batch.
+    /// Checks a creation or an update against other records. Adds guards and further writes to its batch.
     fn prepare<'a>(
         _inventory: &'a Inventory,
         _caller: &'a Caller,
@@ -203,7 +203,7 @@ pub trait CollectionRecord:
         ready(Ok(()))
     }
 
-    /// Checks a deletion against other records, and adds guards and further writes to its batch.
+    /// Checks a deletion against other records. Adds guards and further writes to its batch.
     fn prepare_deletion<'a>(
         _inventory: &'a Inventory,
         _caller: &'a Caller,

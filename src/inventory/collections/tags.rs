@@ -162,7 +162,8 @@ impl Inventory {
     /// Deletes a tag, and removes it from all records that have it.
     ///
     /// From the first commit on, the tag does not exist and no record can get it. It is removed from the records in
-    /// further commits of at most 1,000, which change their `updated_at`. Repeating an interrupted deletion completes it.
+    /// further commits of at most 1,000, which change their `updated_at`. Repeating an interrupted deletion completes
+    /// it.
     ///
     /// # Errors
     /// `NotFound`.

@@ -13,7 +13,7 @@ use crate::store::{Batch, Facets, Link, Name, Query};
 const MAX_LINKS: u64 = 10_000;
 
 impl TopologyLink {
-    /// A link between hosts of a network, for [`Inventory::create_as`], which sets id and times.
+    /// Creates a link between hosts of a network, for [`Inventory::create_as`], which sets id and times.
     #[must_use]
     pub fn new(network_id: Uuid, source: LinkEnd, target: LinkEnd) -> Self {
         let now = Timestamp::now();
@@ -100,7 +100,7 @@ impl Creatable for TopologyLink {}
 impl Deletable for TopologyLink {}
 
 impl Inventory {
-    /// Checks that an end is a host of the network, and that its interface entry is the host's.
+    /// Checks that an end is a host of the network. Its interface entry, if any, must be an entry of the host.
     async fn check_link_end(
         &self,
         organization: Uuid,

@@ -1,7 +1,7 @@
-//! What discovery daemons do: register, ask for work, report progress and findings.
+//! The operations of discovery daemons: registering, asking for work, and reporting progress and findings.
 //!
-//! Every method acts for a [`Daemon`], authenticated by its API key, and reads and writes only records of the key's network.
-//! A daemon that another key has registered does not exist.
+//! Every method acts for a [`Daemon`], authenticated by its API key, and reads and writes only records of the key's
+//! network. A daemon that another key has registered does not exist.
 
 mod register;
 mod subnets;

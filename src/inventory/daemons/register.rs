@@ -26,11 +26,11 @@ pub struct NewDaemon {
     pub id: Uuid,
     /// The name, of 1 to 100 characters.
     pub name: String,
-    /// Which side begins the contact.
+    /// The side that begins the contact.
     pub mode: DaemonMode,
     /// The version of the daemon's program.
     pub version: Option<String>,
-    /// What the daemon can discover.
+    /// The capabilities of the daemon.
     pub capabilities: DaemonCapabilities,
 }
 
@@ -49,8 +49,8 @@ type Admitted = (Uuid, Option<(Record, DiscoveryDaemon)>);
 impl Inventory {
     /// Registers a daemon on its key's network, creates its host, and queues its first work.
     ///
-    /// The daemon keeps its id unless another key's daemon or another network has it. The work is a report of its own host
-    /// and then a scan of the network. Registering again updates the daemon, and queues work only if it has none.
+    /// The daemon keeps its id unless another key's daemon or another network has it. The work is a report of its own
+    /// host and then a scan of the network. Registering again updates the daemon, and queues work only if it has none.
     ///
     /// ```
     /// # use toposcope::inventory::{DaemonStatus, NewDaemon, NewDaemonApiKey};
@@ -109,7 +109,9 @@ impl Inventory {
         }
     }
 
-    /// Decides about the id of a daemon: that which it has chosen, or else one that follows from it.
+    /// Decides about the id of a daemon, and returns its record if it is registered.
+    ///
+    /// The daemon gets the id that it has chosen, or else an id that follows from it, or else a random id.
     async fn admit_daemon(&self, caller: &Daemon, given: Uuid) -> Result<Admitted, Error> {
         let parts = [caller.network_id, caller.key_id, given];
         let derived = derived_id("daemon", &parts.each_ref().map(|id| id.as_bytes().as_slice()));
@@ -134,7 +136,9 @@ impl Inventory {
         Ok((self.new_random_id()?, None))
     }
 
-    /// Returns whether a daemon of the network is the caller's, or its key no longer exists.
+    /// Returns whether a caller may take a daemon of its network.
+    ///
+    /// The daemon must have been registered with the caller's key, or with a key that no longer exists.
     async fn may_take(&self, caller: &Daemon, daemon: &DiscoveryDaemon) -> Result<bool, Error> {
         let Some(key) = daemon.api_key_id.filter(|key| *key != caller.key_id) else { return Ok(true) };
         Ok(self.get(daemon_api_key_key(key)).await?.is_none())

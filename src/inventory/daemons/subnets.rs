@@ -14,9 +14,9 @@ type Placed = (Uuid, Option<(Record, Subnet)>);
 impl Inventory {
     /// Stores a subnet that a daemon reports, on the network of its key.
     ///
-    /// If the network has a subnet with these addresses, it stays as it is and is returned. The subnet keeps its id if it is
-    /// unused, or that of a discovered subnet of the network, which is then replaced. Tags are ignored, and the source
-    /// becomes `Discovery` unless it is already.
+    /// If the network has a subnet with these addresses, it stays as it is and is returned. The subnet keeps its id if
+    /// it is unused, or that of a discovered subnet of the network, which is then replaced. Tags are ignored, and the
+    /// source becomes `Discovery` unless it is already.
     ///
     /// # Errors
     /// `Invalid` for a name of a wrong length, a description of more than 500 characters, or a `source` nested too deep.

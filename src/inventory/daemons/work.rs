@@ -1,4 +1,6 @@
-//! The queue of work of a network: handing out, progress, and work of daemons that have vanished.
+//! The queue of work of a network.
+//!
+//! It hands out work, stores the progress, and hands out again the work of daemons that have vanished.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +20,7 @@ const VANISHED_AFTER: i64 = 10 * 60 * 1_000_000;
 /// The maximum number of characters of an error that a daemon reports.
 const MAX_ERROR: usize = 65_536;
 
-/// What a daemon says of itself when it asks for work.
+/// The status that a daemon reports when it asks for work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DaemonStatus {
@@ -52,7 +54,7 @@ pub struct DiscoveryUpdate {
     pub phase: DiscoveryPhase,
     /// The progress in percent; values over 100 count as 100.
     pub progress: u8,
-    /// Why the work failed, at most 65,536 characters.
+    /// The reason why the work failed, of at most 65,536 characters.
     pub error: Option<String>,
     /// When the daemon began.
     pub started_at: Option<Timestamp>,
@@ -77,8 +79,8 @@ type Holders = BTreeMap<Uuid, (Record, DiscoveryDaemon)>;
 impl Inventory {
     /// Hands out the first work that is queued for a daemon.
     ///
-    /// Each session is handed out once. When its daemon has sent no request for 10 minutes, it is handed out again: to any
-    /// daemon of the network, or only to the same one if the work is about the daemon's own host.
+    /// Each session is handed out once. When its daemon has sent no request for 10 minutes, it is handed out again: to
+    /// any daemon of the network, or only to the same one if the work is about the daemon's own host.
     ///
     /// # Errors
     /// `NotFound` unless this key has registered the daemon; `Invalid` for a version of more than 100 characters.
@@ -153,7 +155,7 @@ impl Inventory {
         }
     }
 
-    /// Returns the session of an update if its daemon has it and it has not ended.
+    /// Returns the open session of an update. `None` if the daemon of the update does not have it or it has ended.
     async fn handed_out(&self, caller: &Daemon, update: &DiscoveryUpdate) -> Result<Option<Open>, Error> {
         let own = on_network(DISCOVERY, caller.organization_id, caller.network_id);
         let own = Query { ids: Some(vec![update.session_id]), ..own };
@@ -228,7 +230,7 @@ fn is_scanning(open: &[Open], daemon: &DiscoveryDaemon, now: Timestamp) -> bool 
     !has_vanished(daemon, now) && own.any(|(_, open)| open.phase == DiscoveryPhase::Scanning)
 }
 
-/// Adds to a batch that a daemon hears of the cancellation of its work. Returns whether there was one.
+/// Notes in a batch that a daemon is told of the cancellation of its work. Returns whether work was cancelled.
 fn tell_of_cancellations(
     caller: &Daemon,
     open: &[Open],

@@ -12,7 +12,8 @@ use crate::inventory::schema::{CLAIM, HOST, decode, on_network};
 use crate::inventory::{Error, Inventory};
 use crate::store::{Name, Query, Record, Start, TermFilter, TermRange};
 
-/// The number of hosts of a network beyond which a name that they have identifies none of them.
+/// The maximum number of hosts of a network that a name may identify. A name that more hosts have identifies none of
+/// them.
 ///
 /// Otherwise each of a thousand devices with a default name would be compared with all others.
 const COMMON: u64 = 16;
@@ -23,9 +24,9 @@ const MAX_RANGES: usize = 512;
 /// Number of claims that are read at a time.
 const CLAIMS: usize = 256;
 
-/// Returns the names and values of the terms by which hosts with one of these identities are found.
+/// Returns the terms by which hosts with one of these identities are found. Each name of terms comes with its values.
 ///
-/// The terms of IP and MAC addresses have the same name. They are read one after the other all the same, so that neither can
+/// The terms of IP and MAC addresses have the same name. They are still read one after the other, so that neither can
 /// use up the limit of the other.
 fn host_values(identities: &[Identity]) -> [(Name, Vec<TermRange>); 3] {
     let (mut ip_addresses, mut mac_addresses, mut others) = (Vec::new(), Vec::new(), Vec::new());
@@ -52,9 +53,10 @@ fn address_of(bytes: &[u8]) -> Option<IpAddr> {
 }
 
 impl Inventory {
-    /// Returns the hosts of a network that have one of these identities, at most `limit` for each kind of term.
+    /// Returns the hosts of a network that have one of these identities. For each kind of term, at most `limit` hosts
+    /// are read.
     ///
-    /// Names that more than 16 of the hosts have are left out.
+    /// Names that more than 16 hosts of the network have are left out.
     pub(super) async fn hosts_with(
         &self,
         (organization, network): (Uuid, Uuid),
@@ -98,7 +100,7 @@ impl Inventory {
         Ok(left)
     }
 
-    /// Returns the hosts of a network whose claims name a device with one of these identities.
+    /// Returns the hosts whose claims name a device with one of these identities. All of them are on the given network.
     ///
     /// Names that more than 16 hosts of the network have are left out.
     pub(super) async fn hosts_naming(

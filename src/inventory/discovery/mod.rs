@@ -1,9 +1,10 @@
 //! Discovery: reports of scanners, devices and daemons become hosts and claims.
 //!
-//! For each device of a report: the hosts that share an identity with it are looked up by terms ([`index`]), the device is
-//! recognized among them, what it reports is merged into its host ([`plan`]), and host, state and claims are committed
-//! together ([`device`]). Then the neighbors of the ports are resolved, for the hosts of the report and for those whose claims
-//! name them ([`neighbors`]). Every other change of hosts is followed in the same way ([`neighbors::follow`]).
+//! For each device of a report: the hosts that share an identity with it are looked up by terms ([`index`]), the device
+//! is recognized among them, what it reports is merged into its host ([`plan`]), and host, state and claims are
+//! committed together ([`device`]). Then the neighbors of the ports are resolved, for the hosts of the report and for
+//! those whose claims name them ([`neighbors`]). Every other change of hosts is followed in the same way
+//! ([`neighbors::follow`]).
 //!
 //! Beside a host, discovery stores ([`records`]):
 //! - its *state*: the host as discovery wrote it last, what users have edited and deleted, and when each part was seen,
@@ -55,20 +56,22 @@ use crate::model::{Permission, Timestamp};
 const DEVICES: usize = 64;
 
 impl Inventory {
-    /// Reconciles a report with the hosts of a network, on behalf of a Member or above who can access the network.
+    /// Reconciles a report with the hosts of a network, on behalf of a caller.
     ///
-    /// Each device is recognized by its id, serial number, chassis id, MAC addresses, IP addresses or name, in this order, and
-    /// only if exactly one host matches. A device that no host matches becomes a new host; one that several match is
-    /// ambiguous and changes nothing. Hosts become one only if the device has every identity of all of them.
+    /// The caller must be a Member or above who can access the network.
     ///
-    /// What users have changed or deleted stays as it is, and hosts with the source `Manual` are never changed. A complete
-    /// table replaces the former claim of its kind, a truncated one adds to it. Interfaces, ports and entries that a complete
-    /// table lacks are kept: they are stale after three such tables, and [`delete_stale_as`](Self::delete_stale_as)
-    /// deletes them. A report that is repeated writes nothing.
+    /// Each device is recognized by its id, serial number, chassis id, MAC addresses, IP addresses or name, in this
+    /// order, and only if exactly one host matches. A device that no host matches becomes a new host; one that several
+    /// match is ambiguous and changes nothing. Hosts become one only if the device has every identity of all of them.
     ///
-    /// Each device is one commit. A device that cannot be stored, for example because a quota is exhausted, is ignored, with
-    /// the reason. After an error, and if the future is dropped, the devices before stay stored; repeating the report
-    /// completes it. A time of observation in the future counts as the present.
+    /// Values and parts that users have changed or deleted stay as they are, and hosts with the source `Manual` are
+    /// never changed. A complete table replaces the former claim of its kind, and a truncated one adds to it.
+    /// Interfaces, ports and entries that a complete table lacks are kept: they are stale after three such tables, and
+    /// [`delete_stale_as`](Self::delete_stale_as) deletes them. A report that is repeated writes nothing.
+    ///
+    /// Each device is one commit. A device that cannot be stored, for example because a quota is exhausted, is ignored,
+    /// with the reason. After an error, and if the future is dropped, the devices that were committed before stay
+    /// stored. Repeating the report completes it. A time of observation in the future counts as the present.
     ///
     /// ```
     /// use toposcope::access::{Caller, Scope};
@@ -121,7 +124,7 @@ impl Inventory {
         self.run_discovery(organization, report, options, Merging::Allowed).await
     }
 
-    /// Reconciles a report like [`discover`](Self::discover) on behalf of a daemon, with the network of the daemon.
+    /// Reconciles a report like [`discover`](Self::discover), on behalf of a daemon. The network must be the daemon's.
     ///
     /// Existing hosts never become one: a device that has identities of several is ambiguous.
     ///
@@ -157,7 +160,7 @@ impl Inventory {
     ) -> Result<DiscoveryReport, Error> {
         let mut discovery = self.begin_discovery(organization, report, options, merging).await?;
         let discovered = discovery.run(report, options.create_neighbors).await;
-        // Also after an error, for the devices before it.
+        // Even after an error, because the devices before it are stored.
         let resolved = discovery.resolve_neighbors().await;
         discovered.and(resolved)?;
         Ok(discovery.answer)
@@ -213,7 +216,7 @@ struct Discovery {
     observed_at: Timestamp,
     subnets: Arc<Subnets>,
     decoded: DecodedHosts,
-    /// The identities that have appeared or disappeared, for whose sake other hosts may have other neighbors.
+    /// The identities that have appeared or disappeared. Hosts whose claims name them may have other neighbors.
     affected_identities: BTreeSet<Identity>,
     /// The hosts of the report whose own neighbors are to be resolved.
     affected_hosts: BTreeSet<Uuid>,

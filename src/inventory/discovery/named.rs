@@ -1,4 +1,4 @@
-//! The devices that others name: neighbors by LLDP and CDP, and the entries of ARP caches.
+//! The devices that others name: neighbors by LLDP and CDP, and entries of ARP caches.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

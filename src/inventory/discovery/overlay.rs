@@ -1,4 +1,6 @@
-//! A store that shows its own commits and applies none of them to the store beneath, for discovery that only answers.
+//! A store that shows its own commits and applies none of them.
+//!
+//! The store beneath stays as it is, for discovery that only answers.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -15,7 +17,8 @@ use crate::store::{
 
 /// Reads from a store and from what was committed to the overlay.
 ///
-/// Conditions on records that the overlay has not written are checked in the store beneath. The overlay serves one task.
+/// Conditions on records that the overlay has not written are checked in the store beneath. The overlay serves one
+/// task.
 pub(super) struct Overlay {
     beneath: Arc<dyn Store>,
     written: MemoryStore,

@@ -1,4 +1,6 @@
-//! What a device means for the records of its host: a pure decision on what was read.
+//! The effect of a device on the records of its host.
+//!
+//! It is a pure decision on the records that were read.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -32,7 +34,7 @@ pub(super) enum Role {
     Neighbor,
 }
 
-/// What is stored of a host.
+/// The stored records of a host.
 #[derive(Debug)]
 pub(super) struct Stored {
     pub(super) record: Record,
@@ -47,12 +49,12 @@ pub(super) struct Known {
     pub(super) others: Vec<Stored>,
 }
 
-/// All that a decision depends on.
+/// The input of a decision.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) place: Place,
     pub(super) device: Arc<Device>,
-    /// The device as a host that a daemon reports; `None`: the report describes it by tables.
+    /// The device as a host that a daemon reports. `None`: the report describes it by tables.
     pub(super) reported: Option<Arc<Host>>,
     pub(super) role: Role,
     /// `None`: the device becomes a new host.
@@ -63,11 +65,11 @@ pub(super) struct Plan {
     pub(super) observed_at: Timestamp,
     pub(super) now: Timestamp,
     pub(super) encoder: HostEncoder,
-    /// Gives new parts random ids; `None`: they have ids that follow from the host's.
+    /// The source of random ids for new parts. `None`: their ids follow from the host's id.
     pub(super) random: Option<Arc<dyn RandomSource>>,
 }
 
-/// The decision: what is to be stored.
+/// The decision: the records to be stored.
 #[derive(Debug)]
 pub(super) struct Planned {
     /// `None`: the host stays as it is.
@@ -79,9 +81,9 @@ pub(super) struct Planned {
     pub(super) state_record: Option<Record>,
     /// The claims that change.
     pub(super) claims: Vec<ClaimedTable>,
-    /// What takes the place of hosts and parts that are gone.
+    /// The replacements of hosts and parts that are gone.
     pub(super) replaced: Replaced,
-    /// The identities by which others may have named the host, if those changed.
+    /// The identities by which others may have named the host, if these have changed.
     pub(super) affected: Vec<Identity>,
     name: String,
     outcome: DiscoveryOutcome,
@@ -270,7 +272,9 @@ impl Plan {
         merged.add_changes(vec!["hidden".to_owned()], self.now);
     }
 
-    /// Gives new parts random ids, because other hosts have those that follow from the host's.
+    /// Gives new parts random ids if the plan has a source of them.
+    ///
+    /// Other hosts then have the ids that follow from the host's id.
     fn refresh_ids(&self, merged: &mut MergedHost, before: &Before) -> Result<(), Error> {
         let Some(random) = &self.random else { return Ok(()) };
         let known: HashSet<Uuid> = match before.get(&self.place.host) {
@@ -290,7 +294,7 @@ impl Plan {
     }
 }
 
-/// Returns the paths of the subnets and neighbors that users have set since discovery wrote the host last.
+/// Returns the paths of the subnets and neighbors that users have set. They differ from what discovery wrote last.
 fn values_by_hand(host: &Host, baseline: &Host) -> Vec<String> {
     let subnets: HashMap<Uuid, Option<Uuid>> =
         baseline.interfaces.iter().map(|part| (part.id, part.subnet_id)).collect();

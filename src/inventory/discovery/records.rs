@@ -18,10 +18,10 @@ use crate::store::{
     Batch, Facets, Guard, Key, Link, Name, Precondition, Record, Term, TermFilter, TermRange,
 };
 
-/// Has a value for states with stale parts.
+/// The name of the terms of states with stale parts.
 const STALE: Name = Name::new("stale");
 
-/// Finds claims by the identities of the devices that they name.
+/// The name of the terms that find claims by the identities that they name.
 pub(super) const NAMES: Name = Name::new("names");
 
 /// Maximum number of identities that a claim is found by.
@@ -85,7 +85,7 @@ pub(super) fn stale_filter() -> TermFilter {
     TermFilter::new(STALE, [TermRange::exact([1])])
 }
 
-/// Adds the state of a host to a batch that writes the host or guards it.
+/// Adds the state of a host to a batch. The batch must also write or guard the host.
 pub(super) fn put_state(
     host: Uuid,
     discovery: &HostDiscovery,
@@ -107,7 +107,7 @@ fn claim_terms(table: &ClaimRows) -> Vec<Term> {
     named.iter().take(MAX_NAMES).map(|identity| Term::new(NAMES, identity_value(identity))).collect()
 }
 
-/// Adds a claim to a batch. The state of the host, which the batch writes or guards as well, guards the present one.
+/// Adds a claim to a batch. The batch must also write or guard the state of the host, which guards the present claim.
 pub(super) fn put_claim(place: Place, claimed: ClaimedTable, batch: &mut Batch) -> Result<(), Error> {
     let Place { organization, network, host } = place;
     let key = claim_key(host, claimed.table.kind());
@@ -121,7 +121,7 @@ pub(super) fn put_claim(place: Place, claimed: ClaimedTable, batch: &mut Batch) 
     Ok(())
 }
 
-/// Adds the record that every discovery writes which creates or merges hosts of the network.
+/// Adds the record of the discoveries of a network to a batch. Every discovery that creates or merges hosts writes it.
 pub(super) fn put_discovered_hosts(
     (organization, network): (Uuid, Uuid),
     replaced: Option<&Record>,
@@ -132,7 +132,7 @@ pub(super) fn put_discovered_hosts(
 }
 
 impl Inventory {
-    /// Adds the deletion of what discovery stores beside these hosts to the batch that deletes them.
+    /// Adds the deletion of the states and claims of hosts to a batch. The batch also deletes or moves the hosts.
     pub(in crate::inventory) async fn forget_hosts(
         &self,
         hosts: &[Uuid],
@@ -162,7 +162,7 @@ impl Inventory {
     }
 }
 
-/// Adds the deletion of what discovery stores for a network to the batch that deletes the network.
+/// Adds the deletion of a network's record of discoveries to a batch. The batch also deletes the network.
 pub(in crate::inventory) fn forget_network(network: Uuid, batch: &mut Batch) {
     batch.delete(discovered_hosts_key(network), Precondition::Any);
 }

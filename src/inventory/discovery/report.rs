@@ -36,7 +36,7 @@ pub struct DiscoveredHost {
     pub matched_by: Option<MatchedBy>,
     /// The fields of the host that changed.
     pub changes: Vec<String>,
-    /// Why the outcome is what it is, as a sentence; `None`: nothing needs to be explained.
+    /// Why the outcome is what it is, as a sentence. `None`: nothing needs to be explained.
     pub reason: Option<String>,
 }
 

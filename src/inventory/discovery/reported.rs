@@ -17,7 +17,7 @@ use crate::model::{Host, Timestamp, derived_id};
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
     pub(super) device: Arc<Device>,
-    /// The device as a host that a daemon reports; `None`: the report describes it by tables.
+    /// The device as a host that a daemon reports. `None`: the report describes it by tables.
     pub(super) reported: Option<Arc<Host>>,
     pub(super) role: Role,
 }
@@ -25,11 +25,11 @@ pub(super) struct Subject {
 impl Inventory {
     /// Stores a host that a daemon reports, on the network of its key.
     ///
-    /// The host is that with the given id if discovery has made it; otherwise it is recognized as in
-    /// [`discover_as_daemon`](Self::discover_as_daemon), or is new and keeps its id unless another host has it. What is
-    /// reported is merged into the host as by `discover_as_daemon`, the lists as truncated tables. Of the report are
-    /// left out: subnets and virtualizing services that are not on the network, tags, credentials and neighbors. Subnets
-    /// and neighbors follow from addresses and from what is reported by LLDP and CDP.
+    /// The host is the one with the given id if discovery has made it. Otherwise, it is recognized as in
+    /// [`discover_as_daemon`](Self::discover_as_daemon), or is new and keeps its id unless another host has it. The
+    /// report is merged into the host as by `discover_as_daemon`, the lists as truncated tables. Tags, credentials and
+    /// neighbors of the report are left out, and so are subnets and virtualizing services that are not on the network.
+    /// Subnets follow from addresses, and neighbors from what is reported by LLDP and CDP.
     ///
     /// Returns the host as stored.
     ///
@@ -72,7 +72,8 @@ impl Inventory {
     }
 }
 
-/// Returns the ids of a host that a daemon reports with an id: that id, and the one that it has if another host has that.
+/// Returns the ids that a host reported by a daemon may have. The first is the id in the report. The host has the
+/// second if another host has the first. There are none for the nil id.
 pub(super) fn given_ids(network: Uuid, given: Uuid) -> impl Iterator<Item = Uuid> {
     // Always the same id, so that a second report of the host finds the first.
     let derived = derived_id("discovered host", &[network.as_bytes(), given.as_bytes()]);

@@ -19,7 +19,7 @@ use crate::store::{Batch, LinkFilter, Query, Start};
 /// Number of hosts that are read at a time.
 const PAGE: usize = 32;
 
-/// What [`Inventory::delete_stale_as`] deleted.
+/// The result of [`Inventory::delete_stale_as`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct StaleDeletion {
@@ -50,11 +50,13 @@ impl StaleDeletion {
 }
 
 impl Inventory {
-    /// Deletes the stale parts of the hosts of a network, on behalf of a Member or above who can access it.
+    /// Deletes the stale parts of the hosts of a network, on behalf of a caller.
     ///
-    /// A part is stale once three complete tables in a row lack it. Parts that something else of the host needs stay: a port or
-    /// an interface that a service is bound to, and a service that virtualizes something. A part that is deleted and reported
-    /// again appears again. Each host is one commit.
+    /// The caller must be a Member or above who can access the network.
+    ///
+    /// A part is stale once three complete tables in a row lack it. Parts that something else of the host needs stay: a
+    /// port or an interface that a service is bound to, and a service that virtualizes something. A part that is
+    /// deleted and reported again appears again. Each host is one commit.
     ///
     /// # Errors
     /// - `PermissionDenied`: the caller is below Member.

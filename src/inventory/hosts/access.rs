@@ -1,4 +1,4 @@
-//! What a caller may reach among the hosts.
+//! The access of callers to hosts.
 
 use bytes::Bytes;
 use serde::Deserialize;
@@ -65,7 +65,9 @@ impl Inventory {
         Ok(self.store.list(&query).await?.records.pop())
     }
 
-    /// Checks that the organization has the network named by a `network_id`, and that the caller can access it.
+    /// Checks that the organization has a network and that the caller can access it.
+    ///
+    /// An error names the field `network_id`.
     pub(super) async fn check_network(&self, caller: &Caller, network: Uuid) -> Result<(), Error> {
         let record = self.get(network_key(network)).await?;
         if !belongs_to(caller.organization_id(), record.as_ref())? {

@@ -1,4 +1,6 @@
-//! What the server sets in a host that a client sends: ids, owners and times of the embedded records.
+//! Assignment of ids, owners and times to the embedded records of a host.
+//!
+//! The server sets them in a host that a client sends.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +13,7 @@ use crate::model::{
     BindingTarget, Host, IfEntry, Interface, Neighbor, Port, Service, ServiceVirtualization, Timestamp,
 };
 
-/// The number of hosts that hold taken ids from which on every id of a new part is replaced.
+/// The number of hosts with taken ids that makes all new parts get new ids.
 const MAX_HOLDERS: usize = 8;
 
 /// Ids of parts of other hosts, which the parts of a host cannot have.
@@ -21,7 +23,7 @@ pub(super) struct TakenIds {
     holders: usize,
 }
 
-/// New ids of parts by those that they replace.
+/// New ids of parts, by the ids that they replace.
 type Renamed = HashMap<Uuid, Uuid>;
 
 /// The embedded records of a host, with ids, owners and times to be set.
@@ -64,7 +66,8 @@ impl Inventory {
         taken: &mut TakenIds,
     ) -> Result<(), Error> {
         let holder = match self.store.get_by_unique_key(&part.unique_key).await? {
-            // Read again as a host of the organization: a digest may collide with one of another.
+            // Read again as a host of the organization: the digest may collide with that of another organization's
+            // part.
             Some(holder) => self.own_hosts(organization, vec![holder.key.id]).await?.pop(),
             None => None,
         };

@@ -198,7 +198,7 @@ impl Inventory {
         self.summarize(change.organization, records).await
     }
 
-    /// Decodes of hosts what a change of them needs, on a blocking thread if they are large.
+    /// Decodes the summaries of hosts, on a blocking thread if the hosts are large.
     pub(super) async fn summarize(&self, organization: Uuid, records: Vec<Record>) -> Result<Before, Error> {
         let bytes = records.iter().map(|record| record.body.len()).sum();
         let summarize = move || {
@@ -277,7 +277,7 @@ impl<'a> HostChange<'a> {
     }
 }
 
-/// Returns the hosts that are deleted or move to another network, where their claims would mean nothing.
+/// Returns the hosts that are deleted or move to another network. Their claims would mean nothing afterwards.
 #[cfg(feature = "discovery")]
 fn forgotten(change: &HostChange<'_>, before: &Before) -> Vec<Uuid> {
     let has_moved =
@@ -286,7 +286,9 @@ fn forgotten(change: &HostChange<'_>, before: &Before) -> Vec<Uuid> {
     change.deletes.iter().copied().chain(moved).collect()
 }
 
-/// Checks that the caller can access the network of a host to be replaced, and that the host stays on it.
+/// Checks that the caller may replace a host of a network.
+///
+/// The caller must have access to the network, and the host must stay on it.
 pub(super) fn check_replacement(caller: &Caller, host: &Host, network: Uuid) -> Result<(), Error> {
     check_scope(caller, network)?;
     if host.network_id == network {
@@ -301,7 +303,7 @@ fn referred_networks(change: &HostChange<'_>) -> BTreeMap<Uuid, &'static str> {
     change.puts.iter().map(|encoded| (encoded.host.network_id, "network_id")).collect()
 }
 
-/// Returns the tags that the hosts and services do not have as stored, each with a referring field.
+/// Returns the tags that the change adds to hosts and services. Each comes with a field that refers to it.
 ///
 /// The others need neither a check nor a guard: the deletion of a tag changes all hosts that have it.
 fn added_tags<'a>(change: &HostChange<'a>, before: &Before) -> BTreeMap<Uuid, &'a str> {

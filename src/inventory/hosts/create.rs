@@ -12,7 +12,9 @@ use crate::model::{Host, Permission, Timestamp};
 const ATTEMPTS: usize = 16;
 
 impl Inventory {
-    /// Creates a host with its embedded records, for a Member or above who can access its network.
+    /// Creates a host with its embedded records, on behalf of a caller.
+    ///
+    /// The caller must be a Member or above who can access the network of the host.
     ///
     /// The inventory chooses the id and all times. An embedded record keeps its id unless the id is nil or another
     /// record of the organization has it. References between the embedded records follow their new ids.
@@ -63,7 +65,9 @@ impl Inventory {
         Err(transaction::conflict(Entity::Host, host.id))
     }
 
-    /// Sets what the server sets in a new host and encodes it, on a blocking thread if it is large.
+    /// Sets the fields that only the server sets in a new host, and encodes it.
+    ///
+    /// A large host is encoded on a blocking thread.
     pub(super) async fn encode_new(
         &self,
         organization: Uuid,

@@ -16,7 +16,9 @@ use crate::model::{BindingTarget, Host, HostVirtualization, ServiceVirtualizatio
 use crate::store::{Query, Record};
 
 impl Inventory {
-    /// Returns a reported host as discovery takes it: checked, with ids, and without what a daemon may not say.
+    /// Returns a reported host in the form that discovery takes.
+    ///
+    /// The host is checked, has ids, and has nothing that a daemon may not report.
     pub(in crate::inventory) async fn reported_host(
         &self,
         caller: &Daemon,
@@ -52,7 +54,7 @@ impl Inventory {
         Ok(is_discovered(&origin.source).then_some(record))
     }
 
-    /// Removes everything from a reported host that a daemon of the network may not say.
+    /// Removes everything from a reported host that a daemon of the network may not report.
     async fn within_network(&self, caller: &Daemon, mut host: Host) -> Result<Host, Error> {
         host.network_id = caller.network_id;
         host.tags = Vec::new();
@@ -82,7 +84,9 @@ impl Inventory {
         Ok(host)
     }
 
-    /// Returns the services that virtualize a host or its services and are part of it or of a host of the network.
+    /// Returns the services of the network that virtualize a host or its services.
+    ///
+    /// Each of them is part of the host itself or of a host that is stored on the network.
     async fn own_services(&self, caller: &Daemon, host: &Host) -> Result<HashSet<Uuid>, Error> {
         let by_services = host.services.iter().filter_map(|service| service.virtualization.as_ref());
         let by_services = by_services.map(ServiceVirtualization::service_id);
@@ -120,7 +124,7 @@ fn drop_unknown_interfaces(host: &mut Host) {
 }
 
 impl Host {
-    /// Returns a reported host with the id that it has, and its parts with it.
+    /// Returns a reported host with another id, which its parts then refer to.
     pub(in crate::inventory) fn as_host(&self, id: Uuid) -> Self {
         let mut host = Self { id, ..self.clone() };
         host.interfaces.iter_mut().for_each(|part| part.host_id = id);

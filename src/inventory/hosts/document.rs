@@ -1,6 +1,7 @@
-//! The stored form of a host: its JSON, preceded by a comma, its facets, and the encoder that produces both.
+//! The stored form of a host, and the encoder that produces it.
 //!
-//! A response page is the stored documents joined without separate pieces for the commas.
+//! The stored form consists of the host's JSON, preceded by a comma, and its facets. A response page is the stored
+//! documents joined without separate pieces for the commas.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -74,7 +75,7 @@ pub(in crate::inventory) struct EncodedHost {
     /// The referenced tags, each with its path in the host as given.
     pub(super) tags: BTreeMap<Uuid, String>,
     encoder: HostEncoder,
-    /// Computed as if no service virtualized the host, until the first attempt to commit takes them.
+    /// The facets as if no service virtualized the host. The first attempt to commit takes them.
     facets: Mutex<Option<Facets>>,
 }
 
@@ -125,8 +126,8 @@ impl HostEncoder {
 impl EncodedHost {
     /// Returns the facets of the host when virtualized by a named service.
     ///
-    /// An empty name means that the host is not virtualized. Nearly every host is committed at the first attempt, so that
-    /// only further attempts compute the facets again.
+    /// An empty name means that the host is not virtualized. Nearly every host is committed at the first attempt, so
+    /// that only further attempts compute the facets again.
     pub(super) fn facets(&self, virtualized_by: &str) -> Facets {
         let computed = self.facets.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut facets = computed.unwrap_or_else(|| self.encoder.facets(&self.host));
@@ -163,7 +164,9 @@ pub(super) const fn sort_name(field: HostOrderField) -> Name {
     }
 }
 
-/// Computes the facets of a host with sorted lists, without terms and as if no service virtualized it.
+/// Computes the facets of a host with sorted lists, without terms.
+///
+/// They are computed as if no service virtualized the host.
 pub(super) fn host_facets(organization: Uuid, host: &Host) -> Facets {
     let service_tags = host.services.iter().flat_map(|service| links(SERVICE_TAG_LINK, &service.tags));
     let virtualization =
@@ -198,7 +201,7 @@ pub(super) fn host_facets(organization: Uuid, host: &Host) -> Facets {
     }
 }
 
-/// Returns the id of the host or interface entry that is the neighbor of a port.
+/// Returns the id of a port's neighbor, which is a host or an interface entry.
 fn neighbor_id(entry: &IfEntry) -> Option<Uuid> {
     entry.neighbor.map(|neighbor| match neighbor {
         Neighbor::IfEntry(id) | Neighbor::Host(id) => id,
@@ -233,7 +236,7 @@ fn sort_key(host: &Host, field: HostOrderField) -> SortKey {
     }
 }
 
-/// Sorts IPv4 before IPv6, and hosts without an address last.
+/// Returns a sort key that orders IPv4 before IPv6, and hosts without an address last.
 fn address_key(host: &Host) -> Vec<u8> {
     let mut key = Vec::with_capacity(17);
     match host.interfaces.first().map(|interface| interface.ip_address) {

@@ -60,7 +60,7 @@ impl HostEdit {
 }
 
 impl Inventory {
-    /// Decodes a stored host or a part of it, on a blocking thread if it is large.
+    /// Decodes a stored host or a part of it. A large host is decoded on a blocking thread.
     pub(in crate::inventory) async fn decode_host<T: DeserializeOwned + Send + 'static>(
         &self,
         organization: Uuid,
@@ -76,7 +76,7 @@ impl Inventory {
         self.state.offload.run(organization, bytes, move || StoredHost::decode(record)).await?
     }
 
-    /// Encodes and commits changed hosts on the condition that they are stored as they were decoded.
+    /// Encodes and commits changed hosts. The attempt is stale unless they are still stored as they were decoded.
     pub(super) async fn commit_edit(&self, organization: Uuid, mut edit: HostEdit) -> Result<Attempt, Error> {
         let (removed_service, affects_neighbors) = (edit.removed_service.take(), edit.affects_neighbors);
         let encoder = self.host_encoder(organization);

@@ -1,4 +1,6 @@
-//! Hosts as requests carry them: ids and times are optional, and what only the server sets is ignored.
+//! Hosts as requests carry them.
+//!
+//! Ids and times are optional. Fields that only the server sets are ignored.
 
 use std::net::IpAddr;
 
@@ -31,7 +33,7 @@ pub(crate) fn parse_host(json: &[u8]) -> Result<Host, Error> {
     Ok(host)
 }
 
-/// Parses an interface. Without a position, it has that of a part to be placed behind the others.
+/// Parses an interface. Without a position, it gets the position of a part to be placed behind the others.
 pub(super) fn parse_interface(json: &[u8]) -> Result<Interface, Error> {
     let InterfaceInput(mut interface) = parse(json)?;
     place_last(&mut interface.position);
@@ -44,7 +46,7 @@ pub(super) fn parse_port(json: &[u8]) -> Result<Port, Error> {
     Ok(port)
 }
 
-/// Parses a service. Without a position, it has that of a part to be placed behind the others.
+/// Parses a service. Without a position, it gets the position of a part to be placed behind the others.
 pub(super) fn parse_service(json: &[u8]) -> Result<Service, Error> {
     let ServiceInput(mut service) = parse(json)?;
     place_last(&mut service.position);

@@ -44,7 +44,7 @@ pub struct HostQuery {
     pub sources: Option<Vec<SourceType>>,
     /// Only hosts that user interfaces should hide, or only the others.
     pub hidden: Option<bool>,
-    /// Only hosts that are found by every word of this text, of 2 to 100 characters.
+    /// Only hosts that are found by every word of this text. The text has 2 to 100 characters.
     ///
     /// A word is found if it begins a word of the host's name, hostname or description, of an interface's name, or an
     /// IP or MAC address. Case and accents do not matter. Words are compared by their first 64 bytes, and a host is

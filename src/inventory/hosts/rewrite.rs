@@ -12,14 +12,15 @@ use crate::store::{Batch, Cursor, Link, LinkFilter, Precondition, Query, Record,
 /// Maximum number of hosts that are read and changed at a time.
 const MAX_HOSTS: usize = 128;
 
-/// Maximum size of the hosts that one commit changes; a larger host is changed alone. 16 MiB.
+/// Maximum size of the hosts that one commit changes: 16 MiB. A larger host is changed alone.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// Removes the references to a record from a host. Everything else in the host stays valid.
 pub(in crate::inventory) type RemoveReference = fn(&mut Host, Uuid, Timestamp);
 
 impl Inventory {
-    /// Removes the references to a record from the hosts of an organization that have the link, each host once.
+    /// Removes the references to a record from the hosts of an organization. Each host that has the link is changed
+    /// once.
     ///
     /// `entity` is the kind of the record.
     pub(in crate::inventory) async fn rewrite_linked_hosts(

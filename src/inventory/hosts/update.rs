@@ -17,9 +17,9 @@ use crate::model::{Host, Permission, Timestamp};
 impl Inventory {
     /// Updates a host that the caller, a Member or above, can access.
     ///
-    /// `change` receives the host as stored and changes it. It is called again when the host changes meanwhile; an error
-    /// that it returns ends the update. Its changes of ids of the host and of times are ignored. An embedded record with
-    /// the id of a present one replaces it, any other is new and gets an id as in
+    /// `change` receives the host as stored and changes it. It is called again when the host changes meanwhile; an
+    /// error that it returns ends the update. Its changes of ids of the host and of times are ignored. An embedded
+    /// record with the id of a present one replaces it, any other is new and gets an id as in
     /// [`create_host_as`](Self::create_host_as), and records that are no longer in a list are deleted. `updated_at`
     /// moves for the embedded records that change and for the host, unless the host stays as it is.
     ///
@@ -97,7 +97,9 @@ impl Inventory {
 }
 
 impl Inventory {
-    /// Sets what the server sets in an updated host and encodes it, on a blocking thread if it is large.
+    /// Sets the fields that only the server sets in an updated host, and encodes it.
+    ///
+    /// A large host is encoded on a blocking thread.
     ///
     /// Returns it with the host as stored, or with `None` if both are the same.
     pub(super) async fn encode_update(

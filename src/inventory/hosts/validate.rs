@@ -12,7 +12,9 @@ use crate::model::{Binding, BindingTarget, Host, IfEntry, Service, Source};
 
 type Object = Map<String, Value>;
 
-/// The maximum length of host names, service names, hostnames, and what devices report of themselves, in characters.
+/// The maximum length of names and of texts that devices report, in characters.
+///
+/// The names are host names, service names and hostnames.
 const MAX_NAME: usize = 65_536;
 
 /// The maximum number of VLANs of a port: as many as the standard has.
@@ -221,7 +223,7 @@ fn check_unique(
     distinct(ids).map_err(|(index, _)| Error::invalid(format!("{list}.{index}"), Problem::Duplicate))
 }
 
-/// Returns the sorted values, or the index and value of the first that repeats an earlier one.
+/// Returns the sorted values, or the first value that repeats an earlier one. That value comes with its index.
 ///
 /// Sorting takes less time than hashing: most lists are short, and stored ones are often sorted.
 fn distinct<T: Copy + Ord + Hash>(values: impl Iterator<Item = T> + Clone) -> Result<Vec<T>, (usize, T)> {

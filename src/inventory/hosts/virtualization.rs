@@ -121,7 +121,9 @@ impl Inventory {
         Ok(found.map(|service| service.name).unwrap_or_default())
     }
 
-    /// Refuses to remove a service that virtualizes a host, or a service of a host that the batch does not write.
+    /// Refuses to remove a service that virtualizes a host or a service.
+    ///
+    /// Services of hosts that the batch writes do not count.
     ///
     /// Adds guards that nothing is virtualized by it meanwhile.
     pub(super) async fn check_not_virtualizing(

@@ -16,8 +16,8 @@ use crate::store::{
 
 /// Reads from a store, and checks commits against it without applying them.
 ///
-/// It remembers created records other than hosts, so that hosts can refer to them; the number of created hosts, for quotas;
-/// and the unique keys of the hosts of one group.
+/// It remembers created records other than hosts, so that hosts can refer to them; the number of created hosts, for
+/// quotas; and the unique keys of the hosts of one group.
 pub(super) struct DryRunStore {
     store: Arc<dyn Store>,
     created: Mutex<HashMap<Key, Record>>,

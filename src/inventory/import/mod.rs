@@ -27,7 +27,7 @@ use crate::lines::Lines;
 use crate::model::Permission;
 use crate::store::{Key, Store};
 
-/// Where an import stores hosts, and on whose behalf.
+/// The target of an import: an organization, and the caller on whose behalf it runs.
 #[derive(Clone, Copy, Debug)]
 struct Target<'c> {
     organization: Uuid,

@@ -59,8 +59,8 @@ impl<'p> Import<'p> {
 
     /// Creates missing networks named by hosts, with the id as name. Default: such hosts are refused.
     ///
-    /// A network is created even if its host is refused for another reason. On behalf of a caller, it requires a session
-    /// of an Admin or Owner.
+    /// A network is created even if its host is refused for another reason. On behalf of a caller, it requires a
+    /// session of an Admin or Owner.
     #[must_use]
     pub fn create_missing_networks(self) -> Self {
         Self { create_networks: true, ..self }
@@ -68,9 +68,10 @@ impl<'p> Import<'p> {
 
     /// Checks every line and stores nothing. The report is that of an import.
     ///
-    /// Each group of a few hundred lines is checked against the store as it is. Therefore lines that depend on an earlier
-    /// group count as if that group had not been imported: a repeated host is not counted as replaced, and a port
-    /// that two groups claim is not refused. The ids in [`reassignments`](ImportReport::reassignments) are examples.
+    /// Each group of a few hundred lines is checked against the store as it is. Therefore lines that depend on an
+    /// earlier group count as if that group had not been imported: a repeated host is not counted as replaced, and a
+    /// port that two groups claim is not refused. The ids in [`reassignments`](ImportReport::reassignments) are
+    /// examples.
     #[must_use]
     pub fn dry_run(self) -> Self {
         Self { dry_run: true, ..self }

@@ -23,7 +23,7 @@ pub(super) struct ParsedLine {
     pub(super) line: u64,
     pub(super) encoded: EncodedHost,
     pub(super) alterations: Alterations,
-    /// The new id of a host whose own belongs to another organization.
+    /// The new id of a host whose own id belongs to another organization.
     pub(super) reassignment: Option<Reassignment>,
 }
 
@@ -226,7 +226,7 @@ fn is_truncated(time: Option<&Value>) -> bool {
     decimals.bytes().take_while(u8::is_ascii_digit).skip(6).any(|digit| digit != b'0')
 }
 
-/// A host as read by an import: the JSON of the API, tolerant of odd values from real devices.
+/// A host as read by an import. It is the JSON of the API, tolerant of odd values from real devices.
 #[derive(Debug, Deserialize)]
 struct HostDocument {
     id: Uuid,

@@ -9,8 +9,8 @@ use crate::model::Protocol;
 /// The result of an import, or its progress so far.
 ///
 /// Its size is bounded: everything is counted, but only the first [`ImportReport::MAX_DETAILS`] entries of each list
-/// are kept. `Display` writes it for a person. The JSON form has the fields as named here, and the kinds of alterations as
-/// `invalid_mac`, `dropped_port` and so on.
+/// are kept. `Display` writes it for a person. The JSON form has the fields as named here, and the kinds of alterations
+/// as `invalid_mac`, `dropped_port` and so on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -33,7 +33,7 @@ pub struct ImportReport {
     pub alterations: BTreeMap<Alteration, u64>,
     /// The first dropped ports.
     pub dropped_ports: Vec<DroppedPort>,
-    /// Hosts stored with a random id, because the id in the line belongs to another organization.
+    /// Hosts stored with a random id. The id in the line belongs to another organization.
     pub reassigned: u64,
     /// The first of these hosts, with both ids.
     pub reassignments: Vec<Reassignment>,
@@ -67,7 +67,7 @@ pub struct DroppedPort {
     pub protocol: Protocol,
 }
 
-/// A host that was stored with a random id, because the id in its line belongs to another organization.
+/// A host that was stored with a random id. The id in its line belongs to another organization.
 ///
 /// References of other lines to the given id are stored as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

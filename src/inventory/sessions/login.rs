@@ -108,9 +108,9 @@ impl Inventory {
 
     /// Logs a user in like [`log_in`](Self::log_in), for a client identified by its address.
     ///
-    /// By default, at most 256 logins are in progress at once. One client may hold an eighth of the free places, so that
-    /// it cannot keep others from logging in; one e-mail domain may hold all free places. `None` exempts the login from
-    /// the bound per client. [`with_login_limits`](Self::with_login_limits) changes both numbers.
+    /// By default, at most 256 logins are in progress at once. One client may hold an eighth of the free places, so
+    /// that it cannot keep others from logging in; one e-mail domain may hold all free places. `None` exempts the login
+    /// from the bound per client. [`with_login_limits`](Self::with_login_limits) changes both numbers.
     ///
     /// # Errors
     /// Those of [`log_in`](Self::log_in); `Busy` also when too many logins of this client are in progress.
@@ -129,7 +129,7 @@ impl Inventory {
         outcome
     }
 
-    /// Makes an attempt with a password: alone under this name, and only while few have failed.
+    /// Makes an attempt with a password, unless too many have failed. Only one is made at a time under this name.
     ///
     /// # Errors
     /// `TooManyAttempts`; `Busy`; those of the attempt, of which a wrong password counts as a failure.
@@ -165,7 +165,7 @@ impl Inventory {
             }
             let transaction = transaction.get_or_insert_with(|| self.transaction(Entity::User, owner.id));
             let (session, id, mut batch) = self.new_session(&owner)?;
-            // A user disabled, or a password changed, in the meantime makes the login fail.
+            // The login fails if the user was disabled, or the password changed, in the meantime.
             batch.guard(Guard::Record { key: user.key, precondition: Precondition::Version(user.version) });
             match self.rehash(&password, &hash).await? {
                 Some(new) => {
@@ -191,7 +191,7 @@ impl Inventory {
 
     /// Returns the user to read when an address or its password does not exist.
     ///
-    /// The nil id while no user has a password.
+    /// It is the nil id while no user has a password.
     ///
     /// Must be called before the address is looked up, so that the choice of decoys reveals nothing about it.
     async fn decoy(&self, address: &str) -> Result<Uuid, Error> {

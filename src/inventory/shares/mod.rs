@@ -42,7 +42,7 @@ pub struct NewShare {
     pub options: ShareOptions,
     /// The topology view that the share shows.
     pub view: TopologyView,
-    /// What the share replaces by pseudonyms. Repeated values are dropped.
+    /// The values that the share replaces by pseudonyms. Repeated entries are dropped.
     pub redact: Vec<Redaction>,
     /// Whether the share can be opened.
     pub is_enabled: bool,
@@ -176,7 +176,7 @@ impl Inventory {
         }
     }
 
-    /// Checks that the organization exists and owns the share's network, and that the caller may access it.
+    /// Checks that the organization exists and owns the share's network. The caller must have access to the network.
     async fn check_share(&self, caller: Option<&Caller>, share: &Share) -> Result<(), Error> {
         self.organization(share.organization_id).await?;
         let scope = caller.map_or_else(Scope::all, |caller| caller.scope().clone());
@@ -205,7 +205,7 @@ impl Inventory {
         if self.is_open(&share) { Ok(ShareMetadata::from(&share)) } else { Err(not_found(id)) }
     }
 
-    /// Enables a share: it can be opened from the next request on, unless it has expired.
+    /// Enables a share. It can be opened from the next request on, unless it has expired.
     ///
     /// # Errors
     /// `NotFound`.
@@ -213,7 +213,7 @@ impl Inventory {
         self.set_share_enabled(id, true).await
     }
 
-    /// Disables a share: it cannot be opened from the next request on.
+    /// Disables a share. It cannot be opened from the next request on.
     ///
     /// # Errors
     /// `NotFound`.
@@ -247,7 +247,7 @@ impl Inventory {
     }
 }
 
-/// Adds the deletion of what is stored beside a share to the batch that deletes the share.
+/// Adds the deletion of a share's secrets to a batch. The batch also deletes the share.
 pub(super) fn delete_share_secrets(id: Uuid, batch: &mut Batch) {
     batch.delete(share_password_key(id), Precondition::Any);
     #[cfg(feature = "topology")]

@@ -16,7 +16,7 @@ use crate::store::{Batch, Precondition};
 /// The time for which a token opens a share, in microseconds: 12 hours.
 const TOKEN_LIFETIME_MICROS: i64 = 12 * 60 * 60 * 1_000_000;
 
-/// What an update does with a share's password.
+/// The change of a share's password by an update.
 #[derive(Clone, Default)]
 pub enum PasswordChange {
     /// Leaves the password, if there is one.
@@ -66,7 +66,8 @@ pub(super) struct SharePassword {
 }
 
 impl SharePassword {
-    /// Returns whether a token was issued for the share under this password, and has not expired.
+    /// Returns whether a token for the share is valid. It must have been issued under this password and not have
+    /// expired.
     pub(super) fn verifies(&self, share: Uuid, token: &str, now: Timestamp) -> bool {
         self.secret.verifies(share, token, now)
     }
@@ -146,7 +147,7 @@ impl Inventory {
         Ok(SharePassword { hash: self.passwords.hash(password).await?, secret })
     }
 
-    /// Returns the password of a share that is enabled and has not expired; `None` if it requires none.
+    /// Returns the password of an open share; `None` if it requires none. An open share is enabled and has not expired.
     async fn password_of_open_share(&self, id: Uuid) -> Result<Option<SharePassword>, Error> {
         // One call, so that both are of one state of the store.
         let records = self.store.get(&[share_key(id), share_password_key(id)]).await?;

@@ -21,7 +21,7 @@ pub(crate) struct OpenShare {
 }
 
 impl Inventory {
-    /// Opens a share for a viewer, whose token stands for the password if the share requires one.
+    /// Opens a share for a viewer. If the share requires a password, a valid token stands for it.
     ///
     /// # Errors
     /// `NotFound`, also for disabled and expired shares, and for shares without a network; `SharePasswordRequired` without a

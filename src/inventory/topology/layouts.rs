@@ -10,14 +10,14 @@ use crate::inventory::{Entity, Error, Inventory, Problem, require_level, unchang
 use crate::model::{NodePosition, Permission, TopologyLayout, TopologyView, derived_id};
 use crate::store::{Batch, Facets, Key, Record};
 
-/// The maximum number of positions of a layout. As JSON, so many fit into the usual limit of a body.
+/// The maximum number of positions of a layout. As JSON, this many fit into the usual limit of a body.
 const MAX_POSITIONS: usize = 10_000;
 
 /// The maximum distance of a node from the origin, in pixels, along each axis.
 const MAX_COORDINATE: i64 = 1_000_000;
 
 impl Inventory {
-    /// Returns the positions that users have given to the nodes of a network in one view.
+    /// Returns the positions that users have given to nodes in a view of a network.
     ///
     /// Every level may read. Without stored positions, the list is empty.
     ///
@@ -33,7 +33,7 @@ impl Inventory {
         self.topology_layout(network, view).await
     }
 
-    /// Replaces the positions of the nodes of a network in one view, on behalf of a caller, a Member or above.
+    /// Replaces the positions of the nodes of a network in one view. The caller must be a Member or above.
     ///
     /// `check` receives the present positions; an error that it returns prevents the change.
     ///

@@ -1,4 +1,4 @@
-//! What users tell about topologies, and what topologies are made from.
+//! The records that users enter for topologies, and the records that topologies are made from.
 
 mod layouts;
 mod read;

@@ -32,7 +32,7 @@ impl TopologyRevision {
     }
 }
 
-/// Which state of the hosts and claims of a network is known.
+/// The known state of the hosts and claims of a network.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownNetwork {
     hosts: BTreeMap<Uuid, Version>,
@@ -47,14 +47,14 @@ impl KnownNetwork {
     }
 }
 
-/// What has changed in a network since a known state.
+/// The changes in a network since a known state.
 #[derive(Debug)]
 pub(crate) struct NetworkChanges<T> {
     /// The state that is known with these changes.
     pub(crate) known: KnownNetwork,
     /// The number of bytes of all hosts and claims.
     pub(crate) bytes: usize,
-    /// What was made of the hosts that are new, or that have changed with their claims.
+    /// The digests of the hosts that are new or changed, or have changed claims.
     pub(crate) changed: Vec<T>,
     /// The hosts that are gone.
     pub(crate) removed: Vec<Uuid>,
@@ -65,7 +65,7 @@ pub(crate) struct NetworkChanges<T> {
 }
 
 impl Inventory {
-    /// Checks that a network exists, belongs to the caller's organization, and is in the caller's scope.
+    /// Checks that a network exists in the caller's organization and is in the caller's scope.
     ///
     /// # Errors
     /// `NotFound`; `AccessDenied`.
@@ -95,8 +95,8 @@ impl Inventory {
 
     /// Reads what has changed in a network whose access was checked.
     ///
-    /// `digest` makes of a host and its claims what the caller keeps. Hosts are decoded one by one, so that few of them are
-    /// in memory at a time.
+    /// `digest` converts a host and its claims to the value that the caller keeps. Hosts are decoded one by one, so
+    /// that few of them are in memory at a time.
     pub(crate) async fn changes_of_network<T: Send + 'static>(
         &self,
         organization: Uuid,

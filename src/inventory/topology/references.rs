@@ -16,11 +16,11 @@ use crate::store::{Batch, Guard, Key, Link, LinkFilter, Query};
 const MAX_TARGETS: usize = 512;
 
 impl Inventory {
-    /// Moves links by hand and positions of merged hosts, in the batch that merges the hosts.
+    /// Moves links by hand and positions of merged hosts. The batch also merges the hosts.
     ///
-    /// `replaced` maps the ids of hosts and parts that are gone to the ids that replace them. Links and positions move to the
-    /// host, unless it has its own between the same ends or in the same view; links that would lead from the host to itself
-    /// are deleted.
+    /// `replaced` maps the ids of hosts and parts that are gone to the ids that replace them. Links and positions move
+    /// to the host, unless it has its own between the same ends or in the same view; links that would lead from the
+    /// host to itself are deleted.
     pub(in crate::inventory) async fn move_topology(
         &self,
         (organization, network, host): (Uuid, Uuid, Uuid),
@@ -108,8 +108,8 @@ impl Inventory {
 
     /// Removes the positions of nodes that a committed change of hosts has removed.
     ///
-    /// The change is stored, so that failures are only logged: such a position is never shown, and the next layout that a user
-    /// stores replaces it.
+    /// The change is stored, so that failures are only logged: such a position is never shown, and the next layout that
+    /// a user stores replaces it.
     pub(in crate::inventory) async fn forget_positions(&self, change: &HostChange<'_>, before: &Before) {
         for (network, gone) in removed_nodes(change, before) {
             if let Err(error) = self.remove_nodes((change.organization, network), &gone).await {
@@ -136,7 +136,8 @@ impl Inventory {
         }
     }
 
-    /// Adds the layouts of a network that change with the ids of nodes to a batch. `rename` returns `None` for nodes that are gone.
+    /// Adds the layouts of a network with renamed or removed nodes to a batch. `rename` returns `None` for nodes that
+    /// are gone.
     async fn rename_nodes(
         &self,
         (organization, network): (Uuid, Uuid),
@@ -159,7 +160,7 @@ const fn linked_to(organization: Uuid, host: Uuid) -> Guard {
     Guard::linked_within(Some(organization), Link::new(LINKED_HOST, host))
 }
 
-/// Returns the host of a guard that the batch writes all links by hand of the host.
+/// Returns the host of a guard on links by hand; `None` for other guards.
 fn linked_host(guard: &Guard) -> Option<Uuid> {
     match guard {
         Guard::LinkedWithin { link, .. } if link.relation == LINKED_HOST => Some(link.target),
@@ -167,12 +168,13 @@ fn linked_host(guard: &Guard) -> Option<Uuid> {
     }
 }
 
-/// Returns the ends of a link, in an order that does not depend on its direction.
+/// Returns the ends of a link in ascending order, whatever its direction.
 fn pair(link: &TopologyLink) -> (LinkEnd, LinkEnd) {
     (link.source.min(link.target), link.source.max(link.target))
 }
 
-/// Renames nodes, and removes those that are gone. Of two positions of one node, that stays which the node had before.
+/// Renames nodes, and removes those that are gone. If two positions then have one node, the node's former position
+/// stays.
 fn rename_positions(positions: &mut Vec<NodePosition>, rename: impl Fn(Uuid) -> Option<Uuid>) -> bool {
     let stays = |position: &&NodePosition| rename(position.id) == Some(position.id);
     let mut known: HashSet<Uuid> = positions.iter().filter(stays).map(|position| position.id).collect();
@@ -193,7 +195,7 @@ pub(in crate::inventory) fn subnet_nodes(subnet: Uuid) -> HashSet<Uuid> {
     HashSet::from([subnet, group_node_id(subnet)])
 }
 
-/// Returns the nodes of hosts and services that a change removes, by the network on which they were.
+/// Returns the nodes that a change removes, by their former network. They are nodes of hosts and services.
 fn removed_nodes(change: &HostChange<'_>, before: &Before) -> BTreeMap<Uuid, HashSet<Uuid>> {
     let mut removed: BTreeMap<Uuid, HashSet<Uuid>> = BTreeMap::new();
     let puts = change.puts.iter().map(|put| put.host.id);

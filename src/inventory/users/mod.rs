@@ -88,8 +88,8 @@ impl Inventory {
 
     /// Creates a user of the caller's organization, whatever `organization_id` says.
     ///
-    /// Changed with [`update_as`](Self::update_as), the last enabled Owner of an organization can be neither demoted nor
-    /// disabled, and [`delete_as`](Self::delete_as) does not delete that user: both return `InUse`.
+    /// Changed with [`update_as`](Self::update_as), the last enabled Owner of an organization can be neither demoted
+    /// nor disabled, and [`delete_as`](Self::delete_as) does not delete that user: both return `InUse`.
     ///
     /// # Errors
     /// Those of [`create_user`](Self::create_user); `PermissionDenied` for a caller below Admin or for a level above the

@@ -1,7 +1,7 @@
 //! The capacity of the many small vectors of an index.
 //!
-//! They are copied into a new allocation instead of being reallocated: `realloc` always takes a lock of glibc's allocator,
-//! for which threads that decode and encode hosts would wait, too. Most other small allocations need none.
+//! They are copied into a new allocation instead of being reallocated: `realloc` always takes a lock of glibc's
+//! allocator, for which threads that decode and encode hosts would wait, too. Most other small allocations need none.
 
 /// Reserves capacity for exactly `additional` more values, like [`Vec::reserve_exact`].
 pub(super) fn reserve_exact<T: Copy>(values: &mut Vec<T>, additional: usize) {

@@ -7,9 +7,9 @@ use crate::store::index::RowId;
 
 /// The bodies in memory, by row of the index.
 ///
-/// Bodies that exist only in memory and in a log file are *pinned*. Others are cached up to the capacity; the CLOCK algorithm
-/// evicts those that were not read since its hand last passed them. Reading a cached page costs no more than in a
-/// `MemoryStore`.
+/// Bodies that exist only in memory and in a log file are *pinned*. Others are cached up to the capacity; the CLOCK
+/// algorithm evicts those that were not read since its hand last passed them. Reading a cached page costs no more than
+/// in a `MemoryStore`.
 #[derive(Debug)]
 pub(crate) struct BodyCache {
     slots: Vec<Slot>,

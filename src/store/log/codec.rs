@@ -101,7 +101,8 @@ pub(crate) fn put_key(bytes: &mut Vec<u8>, key: Key) {
     bytes.extend_from_slice(key.id.as_bytes());
 }
 
-/// Appends a length. It fits into 32 bits: `check_facets` in `store/index/write/check.rs` limits the facets of a record.
+/// Appends a length. It fits into 32 bits: `check_facets` in `store/index/write/check.rs` limits the facets of a
+/// record.
 pub(crate) fn put_length(bytes: &mut Vec<u8>, length: usize) {
     bytes.extend_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
 }

@@ -12,8 +12,8 @@ use crate::store::{Batch, Facets, Guard, Key, Precondition, StoreError, UniqueKe
 /// Batches that are written together.
 ///
 /// Each batch is checked against the state before the group. Therefore no batch may depend on another: its
-/// preconditions must not concern what an earlier one changes. So readers see only what is in the log, and a group whose
-/// write fails leaves nothing to undo.
+/// preconditions must not concern what an earlier one changes. So readers see only what is in the log, and a group
+/// whose write fails leaves nothing to undo.
 #[derive(Debug)]
 pub(crate) struct CommitGroup {
     pub(crate) accepted: Vec<AcceptedBatch>,

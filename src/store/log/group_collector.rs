@@ -99,7 +99,7 @@ impl GroupCollector {
         self.deferred.push_back(job);
     }
 
-    /// Records the duration of the last group, and the number of callers that are now answered.
+    /// Records the duration of the last group and the number of callers now answered.
     ///
     /// Must be called before they are answered, so that their next jobs are not counted twice.
     pub(crate) fn record_group(&mut self, duration: Duration, answered: usize) {

@@ -106,7 +106,8 @@ impl PostgresStoreBuilder {
 
     /// Sets how long the log is kept. The default is an hour, and at most 100,000 entries.
     ///
-    /// An instance that was cut off from the database for longer loads all facets again. At least 10,000 entries are kept.
+    /// An instance that was cut off from the database for longer loads all facets again. At least 10,000 entries are
+    /// kept.
     #[must_use]
     pub fn log_retention(mut self, age: Duration, entries: u64) -> Self {
         (self.options.log_age, self.options.log_entries) = (age, entries.max(MIN_LOG_ENTRIES));

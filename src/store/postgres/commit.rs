@@ -1,9 +1,9 @@
 //! The committer: a task that appends groups of commits to the log.
 //!
-//! A group is checked against the replica, and appended after the replica's position. If the log has another entry at this
-//! place by then, the replica follows the log and the group is checked again. So commits are serial, whatever the isolation
-//! level of the database, and a check needs no SQL. A batch is accepted in any state, because appending it proves that the
-//! state was current; it is refused only in a state that was current after the batch arrived.
+//! A group is checked against the replica, and appended after the replica's position. If the log has another entry at
+//! this place by then, the replica follows the log and the group is checked again. So commits are serial, whatever the
+//! isolation level of the database, and a check needs no SQL. A batch is accepted in any state, because appending it
+//! proves that the state was current; it is refused only in a state that was current after the batch arrived.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -327,8 +327,8 @@ impl Committer {
 
     /// Returns the nonce at a place in the log. Everything in the log up to there is durable when it returns.
     ///
-    /// A commit that was interrupted while it waited for a standby is visible before the standby has it. The confirmation
-    /// waits for the standby.
+    /// A commit that was interrupted while it waited for a standby is visible before the standby has it. The
+    /// confirmation waits for the standby.
     async fn nonce_at(&self, place: i64) -> Result<Option<Uuid>, StoreError> {
         let steps = vec![(sql::NONCE, vec![Value::Number(place)]), (sql::CONFIRM, Vec::new())];
         let mut nonce = None;

@@ -40,7 +40,8 @@ pub(super) async fn migrate(connector: &Connector) -> Result<(), StoreError> {
             Err(error) if is_missing_table(&error) || is_conflict(&error) => {}
             Err(error) => return Err(store_error(&error)),
         }
-        // Statements fail where another instance executes the same ones: what is missing is created in the next attempt.
+        // Statements fail where another instance executes the same ones: what is missing is created in the next
+        // attempt.
         failure = create_tables(&mut connection).await?.err().or(failure);
     }
     Err(failure.unwrap_or_else(timed_out))

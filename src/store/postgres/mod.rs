@@ -11,8 +11,8 @@
 //! * Opening [`load`]s all facets. An instance whose replica does not continue the log loads them again: after a failover
 //!   that lost commits, after a backup was restored, or when the log was trimmed beyond its position.
 //!
-//! All tasks and connections live on the runtime on which the store was opened. A call that is dropped leaves its work to
-//! a task, so that it costs no connection.
+//! All tasks and connections live on the runtime on which the store was opened. A call that is dropped leaves its work
+//! to a task, so that it costs no connection.
 
 mod append;
 mod builder;

@@ -121,8 +121,8 @@ impl PostgresStore {
 
     /// Gives all records of all organizations new revisions, on every instance.
     ///
-    /// Call it after a backup of the database was restored. The revisions that clients have may belong to commits that the
-    /// backup does not contain, and the restored database would give them to other states.
+    /// Call it after a backup of the database was restored. The revisions that clients have may belong to commits that
+    /// the backup does not contain, and the restored database would give them to other states.
     ///
     /// # Errors
     /// `Unavailable` or `Corrupt`.

@@ -20,8 +20,8 @@ use crate::store::log::queue::closed;
 use crate::store::log::queue::{Job, Responder};
 use crate::store::{Batch, StoreError, Write};
 
-/// Size of the bodies in memory, in bytes, with which a log file is full. The file itself holds them compressed, and would
-/// take any number of bodies that are all alike.
+/// Size of the bodies in memory, in bytes, with which a log file is full. The file itself holds them compressed, and
+/// would take any number of bodies that are all alike.
 const MAX_PINNED: usize = 64 << 20;
 
 /// State of the commit thread.

@@ -102,8 +102,8 @@ impl TransferError {
         Self::caused(TransferErrorKind::TooLong, key.to_string())
     }
 
-    /// Creates the error of a line that cannot be serialized. A deserialization error must not become a source, because its
-    /// text may quote the line.
+    /// Creates the error of a line that cannot be serialized. A deserialization error must not become a source, because
+    /// its text may quote the line.
     pub(super) fn unwritable(error: serde_json::Error) -> Self {
         Self::caused(TransferErrorKind::Internal, error)
     }

@@ -52,11 +52,11 @@ impl fmt::Debug for OnProgress<'_> {
 
 /// Writes all records of a store as JSON lines, for a [`Restore`] into any backend.
 ///
-/// An export reflects one state of the store, the one at its start, even if commits follow during the export. It contains
-/// the body and the facets of every record, but not its version: the restored store assigns new versions.
+/// An export reflects one state of the store, the one at its start, even if commits follow during the export. It
+/// contains the body and the facets of every record, but not its version: the restored store assigns new versions.
 ///
-/// **Protect an export like a secret.** It contains the digests of API keys and session ids, password hashes, the e-mail
-/// addresses of users, and the complete inventory.
+/// **Protect an export like a secret.** It contains the digests of API keys and session ids, password hashes, the
+/// e-mail addresses of users, and the complete inventory.
 ///
 /// # Format
 /// UTF-8 text with one JSON object per line, each line terminated by a line feed. Exports are not meant to be edited: any
@@ -114,8 +114,8 @@ impl<'p> Export<'p> {
 
     /// Exports a store to a writer.
     ///
-    /// Reads and commits proceed during the export. It uses a few megabytes of memory for one chunk, plus what the store
-    /// needs for the snapshot. The writer is flushed at the end, but not shut down. Requires a tokio runtime.
+    /// Reads and commits proceed during the export. It uses a few megabytes of memory for one chunk, plus what the
+    /// store needs for the snapshot. The writer is flushed at the end, but not shut down. Requires a tokio runtime.
     ///
     /// If the export fails or is dropped before its end, the output lacks the last line and cannot be restored.
     ///
@@ -179,8 +179,8 @@ fn line_of<T: Serialize>(value: &T) -> Result<Vec<u8>, TransferError> {
 /// Afterwards the store holds the exported records with the same bodies and facets, under new versions. API keys and
 /// passwords remain valid, and sessions that were open at the time of the export are open again until they expire.
 ///
-/// **Discard a store whose restoration failed.** It holds only some of the records, and these are unverified: the checksum
-/// is in the last line of the export.
+/// **Discard a store whose restoration failed.** It holds only some of the records, and these are unverified: the
+/// checksum is in the last line of the export.
 ///
 /// ```
 /// use toposcope::store::{Export, MemoryStore, Restore, TransferErrorKind};
@@ -222,8 +222,8 @@ impl<'p> Restore<'p> {
 
     /// Restores an export into an empty store.
     ///
-    /// The input is read in chunks, one commit per chunk. Memory use is a few megabytes, or a few times the longest line.
-    /// Nothing else should write to the store during the restoration. Requires a tokio runtime.
+    /// The input is read in chunks, one commit per chunk. Memory use is a few megabytes, or a few times the longest
+    /// line. Nothing else should write to the store during the restoration. Requires a tokio runtime.
     ///
     /// # Errors
     /// - [`NotEmpty`](TransferErrorKind::NotEmpty) if the store holds any record. Nothing is read or overwritten.

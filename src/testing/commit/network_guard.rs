@@ -6,8 +6,7 @@ use crate::store::{Batch, Facets, Guard, Key, Link};
 use crate::testing::{Fixture, OWNER, Outcome, delete, expect_equal, guard_only, of, put, with_links};
 
 crate::testing::table! { of "commit":
-    "The batch writes every record of the organization, of any kind, that is on this network before the \
-     batch" =>
+    "The batch writes every record that is on this network before the batch" =>
         network_guard_passes_if_no_record_is_on_it,
         network_guard_passes_if_batch_writes_every_record_on_it,
         network_guard_fails_if_a_record_on_it_is_not_written,

@@ -7,7 +7,7 @@ use crate::testing::{Fixture, Outcome, delete, expect, expect_equal, put};
 
 crate::testing::table! {
     of "commit":
-    "The state a record must be in, before a batch, for the batch to be applied" =>
+    "The state that a record must be in for a batch to be applied" =>
         put_is_applied_if_precondition_holds,
         delete_is_applied_if_precondition_holds;
     "With [`Precondition::Any`], deleting a missing record is not an error" =>

@@ -192,7 +192,7 @@ impl ClaimRows {
         }
     }
 
-    /// Returns these rows and those of another table of the same kind that they do not replace.
+    /// Returns these rows, and the rows of the other table that they do not replace. Both tables have the same kind.
     fn over(&self, others: &Self) -> Self {
         match (self, others) {
             (Self::IfEntries(rows), Self::IfEntries(others)) => {
@@ -214,10 +214,10 @@ impl ClaimRows {
 }
 
 impl ClaimedTable {
-    /// Returns the table after this report of it; `None`: it stays as it is.
+    /// Returns the stored table after this report of it; `None`: it stays as it is.
     ///
-    /// A complete table replaces an older one. A truncated table replaces only the rows that it has too. An older report adds
-    /// rows to a truncated table.
+    /// A complete table replaces an older one. A truncated table replaces only the rows that it has too. An older
+    /// report adds rows to a truncated table.
     pub(super) fn after(self, stored: &Self) -> Option<Self> {
         let after = if self.observed_at < stored.observed_at {
             if stored.complete {
@@ -239,7 +239,7 @@ impl ClaimedTable {
         (!is_same).then_some(after)
     }
 
-    /// Returns the table of a host that another host with this table becomes a part of.
+    /// Joins the tables of two hosts, one of which becomes a part of the other.
     pub(super) fn joined(self, other: Self) -> Self {
         let (newer, older) =
             if self.observed_at >= other.observed_at { (self, other) } else { (other, self) };

@@ -1,4 +1,4 @@
-//! Which rows of a table replace which.
+//! Replacement of the older rows of a table by newer ones.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -10,19 +10,19 @@ use crate::model::{MacAddress, PortNumber, Protocol};
 
 /// A row of a table.
 pub(super) trait Row: Clone {
-    /// What the row describes. The rows of a newer table about one thing replace all older ones about it.
+    /// The subject of the row. The rows of a newer table about a subject replace all older ones about it.
     type Subject: Ord;
 
-    /// Returns what the row describes.
+    /// Returns the subject of the row.
     fn subject(&self) -> Self::Subject;
 }
 
-/// Sorts rows by what they describe. Several about one thing stay in their order.
+/// Sorts rows by subject. Rows about the same subject stay in their order.
 pub(super) fn sort<R: Row>(rows: &mut [R]) {
     rows.sort_by_key(Row::subject);
 }
 
-/// Returns the rows, and the older ones about other things, as many as there may be.
+/// Returns the rows and the older rows about other subjects, at most `most` rows.
 pub(super) fn combine<R: Row>(rows: &[R], older: &[R], most: usize) -> Vec<R> {
     let subjects: BTreeSet<R::Subject> = rows.iter().map(Row::subject).collect();
     let others = older.iter().filter(|row| !subjects.contains(&row.subject()));

@@ -11,7 +11,8 @@ use crate::inventory::discovery::{Claim, ClaimRows, SeenPart};
 use crate::inventory::{Error, Inventory};
 
 impl Inventory {
-    /// Returns the claims of a host that the caller can access: those of one kind, or all. Every level may read.
+    /// Returns the claims of a host that the caller can access. `kind` restricts them to one kind. Every level may
+    /// read.
     ///
     /// # Errors
     /// `NotFound`, also for a host of another organization; `AccessDenied` when the caller cannot access its network.

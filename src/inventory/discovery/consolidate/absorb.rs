@@ -10,14 +10,14 @@ use crate::inventory::discovery::records::HostDiscovery;
 use crate::inventory::hosts::rename_parts;
 use crate::model::{BindingTarget, Host, Neighbor, Timestamp};
 
-/// The ids of hosts and parts that are gone, each with the id of what takes its place.
+/// The ids of hosts and parts that are gone, with the ids that replace them.
 pub(in crate::inventory::discovery) type Replaced = HashMap<Uuid, Uuid>;
 
 /// Moves everything of a host to another one. Returns what replaces the parts that both have.
 ///
 /// An interface with the same address, a port with the same number and protocol, a service with the same name and
-/// definition, and an interface entry with the same index and name are the same part: that of the first host stays, and
-/// takes the bindings of the other. Empty fields of the first host are filled.
+/// definition, and an interface entry with the same index and name are the same part. The part of the first host stays,
+/// and takes the bindings of the other part. Empty fields of the first host are filled.
 pub(in crate::inventory::discovery) fn absorb(host: &mut Host, mut other: Host, now: Timestamp) -> Replaced {
     let mut replaced = Replaced::from([(other.id, host.id)]);
     let addresses =

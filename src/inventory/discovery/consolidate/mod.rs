@@ -1,4 +1,4 @@
-//! Consolidation of two hosts, and the references of others to what is gone.
+//! Consolidation of two hosts, and replacement of references to records that are gone.
 
 pub(in crate::inventory::discovery) mod absorb;
 
@@ -34,13 +34,16 @@ const RELATIONS: [crate::store::Name; 3] = [NEIGHBOR_LINK, VIRTUALIZED_BY_LINK, 
 const MAX_TARGETS: usize = 512;
 
 impl Inventory {
-    /// Makes one host of two that are the same device, on behalf of a Member or above who can access both.
+    /// Makes one host of two that are the same device, on behalf of a caller.
     ///
-    /// Everything of `other` moves to the host, and `other` is deleted, in one commit. An interface with the same address, a
-    /// port with the same number and protocol, a service with the same name and definition, and an interface entry with
-    /// the same index and name count as the same part: that of the host stays. Empty fields of the host are filled.
-    /// References to records that are gone follow, and so do claims: of two tables of one kind, the newer one prevails.
-    /// Links by hand, and positions in topologies, follow unless the host has its own.
+    /// The caller must be a Member or above who can access both hosts.
+    ///
+    /// Everything of `other` moves to the host, and `other` is deleted, in one commit. An interface with the same
+    /// address, a port with the same number and protocol, a service with the same name and definition, and an interface
+    /// entry with the same index and name count as the same part, and the host's part stays. Empty fields of the host
+    /// are filled. References to records that are gone are replaced. Claims move to the host; of two tables of one
+    /// kind, the newer one prevails. Links by hand, and positions in topologies, move to the host unless it has its
+    /// own.
     ///
     /// ```
     /// # use toposcope::access::{Caller, Scope};
@@ -171,7 +174,7 @@ impl Inventory {
         Ok(puts.pop().map(|encoded| encoded.host))
     }
 
-    /// Adds the hosts that refer to what is gone to a change, with references to what takes its place.
+    /// Adds the hosts that refer to records that are gone to a change. Their references are replaced.
     pub(super) async fn replace_references(
         &self,
         place: Place,

@@ -20,7 +20,7 @@ use crate::inventory::{Entity, Error, ErrorKind};
 use crate::model::{Host, SourceType};
 use crate::store::{Key, Query, Record};
 
-/// Maximum number of hosts with an identity of one kind that a device is compared with.
+/// Maximum number of hosts that a device is compared with, for each kind of identity.
 const MAX_CANDIDATES: usize = 64;
 
 /// Maximum size of the hosts that a device is compared with. 128 MiB.
@@ -161,9 +161,9 @@ impl Discovery {
         Ok(recognition)
     }
 
-    /// Returns the id of a new host: one that it is reported with or that follows from the device, unless they are taken.
+    /// Returns the id of a new host, or `None` if the device has no identity.
     ///
-    /// `None`: the device has no identity.
+    /// The host is reported with an id, or its id follows from the device. If these ids are taken, it is random.
     async fn new_id(&self, subject: &Subject) -> Result<Option<Uuid>, Error> {
         let given = subject.reported.iter().flat_map(|reported| given_ids(self.network, reported.id));
         let ids: Vec<Uuid> = given.chain(new_host_id(&subject.device, self.network)).collect();
@@ -198,7 +198,7 @@ impl Discovery {
 
 const NO_IDENTITY: &str = "The device has no identity by which it could be recognized again.";
 
-/// Returns whether an error is due to the device, so that others can still be stored.
+/// Returns whether an error concerns this device only. The others can then still be stored.
 fn concerns_device(error: &Error) -> bool {
     matches!(
         error.kind(),

@@ -1,4 +1,6 @@
-//! Storing a discovered device: what is stored of its host is read, merged with the device and committed.
+//! Storing a discovered device.
+//!
+//! The records of its host are read, merged with the device and committed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -84,7 +86,7 @@ impl Discovery {
         })
     }
 
-    /// Reads all that is stored of the host that a device is, and of the hosts that are merged into it.
+    /// Reads the records of the host that a device is, and of the hosts merged into it.
     ///
     /// `None`: a host has changed since the device was recognized.
     async fn read_known(
@@ -193,5 +195,5 @@ impl Plan {
     }
 }
 
-/// Estimated size of a row, as it is stored in a claim, in the host and in its state.
+/// Estimated size of a row in a claim, in the host and in its state together, in bytes.
 const ROW_BYTES: usize = 1_024;

@@ -1,4 +1,4 @@
-//! Neighbors that follow all other changes of hosts.
+//! Updates of neighbors after changes of hosts that come from no report.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::inventory::{Error, Inventory};
 use crate::model::{Host, IfEntry, LldpChassisId, MacAddress};
 use crate::store::{Batch, Guard, Key, Precondition};
 
-/// What other hosts may name a host and its ports by.
+/// The values by which other hosts may name a host and its ports.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::inventory::discovery) struct Naming {
     pub(in crate::inventory::discovery) identities: Vec<Identity>,
@@ -43,7 +43,7 @@ impl Naming {
     }
 }
 
-/// What a change of hosts of one network means for the neighbors of others.
+/// The effect of a change of hosts of one network on the neighbors of others.
 #[derive(Debug, Default)]
 struct Effect {
     identities: BTreeSet<Identity>,
@@ -52,9 +52,9 @@ struct Effect {
 }
 
 impl Inventory {
-    /// Returns whether there have been discoveries on the networks of a change, so that hosts may have neighbors.
+    /// Returns whether there have been discoveries on the networks of a change. Only then may hosts have neighbors.
     ///
-    /// Otherwise adds guards that none begins before the change is committed.
+    /// For each network without a discovery, adds a guard that none begins before the change is committed.
     pub(in crate::inventory) async fn guard_undiscovered(
         &self,
         change: &HostChange<'_>,
@@ -94,7 +94,7 @@ impl Inventory {
         Ok(())
     }
 
-    /// Returns what a change means for each network.
+    /// Returns the effect of a change on each network.
     async fn effects(
         &self,
         change: &HostChange<'_>,

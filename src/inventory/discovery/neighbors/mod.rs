@@ -24,7 +24,7 @@ const ATTEMPTS: usize = 64;
 /// Maximum number of hosts with one of the identities of a chunk. More of them name nothing.
 const MAX_CANDIDATES: usize = 1_024;
 
-/// Maximum size of the documents that are kept decoded. 32 MiB.
+/// Maximum size of the documents that are kept decoded: 32 MiB.
 const MAX_DECODED: usize = 32 * 1024 * 1024;
 
 /// Hosts that were decoded, by id.
@@ -91,7 +91,7 @@ impl Inventory {
         id: Uuid,
         decoded: &mut DecodedHosts,
     ) -> Result<bool, Error> {
-        // Read before the candidates: a later change of those resolves the host again.
+        // Read before the candidates: a later change of a candidate resolves the host again.
         let Some(reporting) = self.read_reporting(id).await? else { return Ok(true) };
         let Reporting { record, state, mut discovery, lldp, cdp } = reporting;
         let host = decoded.get(self, organization, &record).await?;
@@ -165,7 +165,7 @@ impl Inventory {
         Ok(Some(Reporting { record, state, discovery, lldp, cdp }))
     }
 
-    /// Reads the LLDP tables of hosts, where the rows name ports by ids that only these tables have.
+    /// Reads the LLDP tables of hosts if the rows name ports by locally assigned ids. Only these tables have such ids.
     async fn own_tables(
         &self,
         rows: &[LldpRow],
@@ -190,7 +190,7 @@ impl Inventory {
         Ok(tables)
     }
 
-    /// Resolves the neighbors of all hosts whose claims name one of these identities, and of these hosts.
+    /// Resolves the neighbors of these hosts, and of all hosts whose claims name these identities.
     pub(super) async fn resolve_all(
         &self,
         place: (Uuid, Uuid),
@@ -207,7 +207,8 @@ impl Inventory {
     }
 }
 
-/// Notes the neighbors that a user has set since discovery wrote the host last, so that they stay.
+/// Notes the neighbors that a user has set, so that they stay. They differ from the neighbors that discovery wrote
+/// last.
 fn note_edited_neighbors(host: &Host, discovery: &mut HostDiscovery) {
     let state = &mut discovery.state;
     let before: HashMap<Uuid, Option<Neighbor>> =

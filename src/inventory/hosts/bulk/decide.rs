@@ -28,7 +28,7 @@ pub(super) struct Item {
     pub(super) host: Host,
 }
 
-/// What to write for some hosts of a request.
+/// The writes for some hosts of a request.
 #[derive(Debug, Default)]
 pub(super) struct Decision {
     pub(super) puts: Vec<EncodedHost>,
@@ -61,11 +61,11 @@ impl Decision {
     }
 }
 
-/// How it is known which ids of parts belong to other hosts.
+/// The way to find ids of parts that belong to other hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PartIds {
-    /// By the commit, which then fails. The lookups of a thousand hosts take as long as a tenth of their request, and hardly
-    /// any id is taken.
+    /// By the commit, which then fails. The lookups of a thousand hosts take as long as a tenth of their request, and
+    /// hardly any id is taken.
     Unchecked,
     /// By the store, before the commit.
     Checked,
@@ -121,7 +121,9 @@ impl Inventory {
         Ok(decision)
     }
 
-    /// Returns the items whose networks and tags belong to the organization, and whose networks the caller can access.
+    /// Returns the items whose references are valid.
+    ///
+    /// Their networks and tags belong to the organization, and the caller can access their networks.
     async fn with_valid_references(
         &self,
         caller: &Caller,
@@ -180,8 +182,8 @@ impl Inventory {
             results.set_id(item.index, id);
         }
         let held = held_parts(stored);
-        // Other groups of the request may be stored already when the commit of one finds a taken id. Only references from
-        // other hosts would have to follow the new id.
+        // Other groups of the request may be stored already when the commit of one finds a taken id. Only references
+        // from other hosts would have to follow the new id.
         let is_alone = |item: &Item| !refers_to_hosts(&item.host);
         let taken = if part_ids == PartIds::Unchecked && items.iter().all(is_alone) {
             HashSet::new()
@@ -227,7 +229,7 @@ impl Inventory {
         Ok(taken)
     }
 
-    /// Returns whether no record has one of these unique keys, in a single request to the store.
+    /// Returns whether no record has one of these unique keys. The store answers in a single request.
     async fn are_free(&self, parts: &[(UniqueKey, PartId)]) -> Result<bool, Error> {
         let mut batch = Batch::new();
         for (unique_key, _) in parts {
@@ -244,7 +246,7 @@ impl Inventory {
 /// The number of unique keys that are looked up at a time.
 const LOOKUPS: usize = 1024;
 
-/// Returns the network and tags that a host refers to, each with its entity and field.
+/// Returns the network and the tags of a host, each with its entity and field.
 fn references(host: &Host) -> Vec<(Key, Entity, String)> {
     let network = (network_key(host.network_id), Entity::Network, "network_id".to_owned());
     let tags = tags(host).into_iter().map(|(id, field)| (tag_key(id), Entity::Tag, field));
@@ -275,7 +277,7 @@ fn settle(
         stamp(&mut host, None, now);
         return Ok(Some((encoder.encode(host)?, None)));
     };
-    // Before the lists are sorted, so that errors name the places in the request.
+    // Validate before the lists are sorted, so that errors name the places in the request.
     validate_host(&host)?;
     if !stamp(&mut host, Some(&stored), now) {
         return Ok(None);

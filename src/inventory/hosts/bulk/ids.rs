@@ -1,5 +1,6 @@
-//! Ids of hosts and parts of one request: new ids where none is given or the given one is taken, and the references
-//! that follow them.
+//! Ids of hosts and parts of one request.
+//!
+//! A host or part without an id, or with a taken one, gets a new id. References follow the new ids.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -26,7 +27,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Returns the unique key by which the store knows the ids of this kind; `None` if it does not.
+    /// Returns the unique key for ids of this kind; `None` if the store has none.
     pub(super) const fn unique_key(self) -> Option<Name> {
         match self {
             Self::Port => Some(PORT_UNIQUE_KEY),
@@ -63,7 +64,7 @@ fn for_each_part(host: &mut Host, mut visit: impl FnMut(Kind, &mut Uuid)) {
     host.if_entries.iter_mut().for_each(|part| visit(Kind::IfEntry, &mut part.id));
 }
 
-/// Calls `visit` with the kind and id of everything that a host or one of its parts refers to.
+/// Calls `visit` for each reference of a host and its parts. It gets the kind and id of the target.
 fn for_each_reference(host: &mut Host, mut visit: impl FnMut(Kind, &mut Uuid)) {
     for assignment in &mut host.credential_assignments {
         assignment.interface_ids.iter_mut().flatten().for_each(|id| visit(Kind::Interface, id));
@@ -96,7 +97,7 @@ fn for_each_reference(host: &mut Host, mut visit: impl FnMut(Kind, &mut Uuid)) {
     }
 }
 
-/// Returns whether a host or one of its parts refers to another host or to a part of one.
+/// Returns whether a host or its parts refer to another host or its parts.
 pub(super) fn refers_to_hosts(host: &Host) -> bool {
     host.virtualization.is_some()
         || host.services.iter().any(|service| service.virtualization.is_some())
@@ -112,7 +113,7 @@ pub(super) struct Assignment {
     pub(super) held: HashMap<PartId, Uuid>,
     /// The ids that parts of hosts outside of the request have.
     pub(super) taken: HashSet<PartId>,
-    /// The new ids of hosts whose own belongs to another organization.
+    /// The new ids of hosts whose own id belongs to another organization.
     pub(super) renamed_hosts: HashMap<Uuid, Uuid>,
 }
 
@@ -153,7 +154,7 @@ impl Assignment {
         Ok(())
     }
 
-    /// Returns whether every part keeps its id: each is given, free, and unique within the request.
+    /// Returns whether every part keeps its id. Each id must be given, free, and unique within the request.
     ///
     /// This is true of most requests, and takes less time than finding out which parts do not keep theirs.
     fn all_keep_ids(&self, hosts: &[&mut Host]) -> bool {
@@ -224,7 +225,7 @@ fn adopt_parts(host: &mut Host) {
     }
 }
 
-/// Replaces the ids of parts of a host, and the references to them, where `new_id` returns another one.
+/// Replaces ids of parts of a host, and the references to them. Ids for which `new_id` returns `None` stay.
 #[cfg(feature = "discovery")]
 pub(in crate::inventory) fn rename_parts(host: &mut Host, new_id: impl Fn(Uuid) -> Option<Uuid>) {
     let rename = |_: Kind, id: &mut Uuid| *id = new_id(*id).unwrap_or(*id);
@@ -233,7 +234,7 @@ pub(in crate::inventory) fn rename_parts(host: &mut Host, new_id: impl Fn(Uuid) 
     adopt_parts(host);
 }
 
-/// Gives a host another id, and its parts with it.
+/// Gives a host another id, which its parts then refer to.
 pub(in crate::inventory) fn rename_host(host: &mut Host, id: Uuid) {
     host.id = id;
     adopt_parts(host);

@@ -52,7 +52,7 @@ impl BulkHost {
     /// The maximum number of hosts in a request.
     pub const MAX: usize = 1000;
 
-    /// Creates a host from the text of a JSON object, which is parsed only when the request is processed.
+    /// Creates a host from the text of a JSON object. The text is parsed only when the request is processed.
     ///
     /// A slice of a request's body shares the memory of the body.
     #[must_use]
@@ -82,7 +82,9 @@ impl From<Host> for BulkHost {
 }
 
 impl Inventory {
-    /// Creates hosts, or replaces the hosts of the same ids, on behalf of a Member or above.
+    /// Creates hosts, or replaces the hosts of the same ids, on behalf of a caller.
+    ///
+    /// The caller must be a Member or above.
     ///
     /// Results are in the order of the hosts, at most [`BulkHost::MAX`]. A host replaces all that its predecessor
     /// contains; its network cannot change.
@@ -94,9 +96,9 @@ impl Inventory {
     /// - *Times.* Given times are ignored. `created_at` of replaced hosts and parts stays, and `updated_at` changes only
     ///   with their content. A host that would not change is not written.
     ///
-    /// [`AllOrNothing`](Atomicity::AllOrNothing) makes one commit. [`PerHost`](Atomicity::PerHost) commits some hundred
-    /// hosts at a time; a dropped future leaves each of these groups stored or not begun. If the store fails after the
-    /// first of them, the remaining results contain that error.
+    /// [`AllOrNothing`](Atomicity::AllOrNothing) makes one commit. [`PerHost`](Atomicity::PerHost) commits several
+    /// hundred hosts at a time; a dropped future leaves each of these groups stored or not begun. If the store
+    /// fails after the first group, the remaining results contain that error.
     ///
     /// ```
     /// use toposcope::access::{Caller, Scope};

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::inventory::{Error, ErrorKind};
 
-/// What a bulk request does when one of its hosts cannot be stored.
+/// The behavior of a bulk request when one of its hosts cannot be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Atomicity {
     /// Stores no host at all: the request is one commit.
@@ -35,8 +35,8 @@ pub struct BulkResult {
     pub index: usize,
     /// The id of the stored host.
     ///
-    /// It differs from the requested id if that belongs to another organization. For a host that was not stored, the
-    /// id that it would have, or `None` if it could not be parsed.
+    /// It differs from the requested id if that belongs to another organization. For a host that was not stored, it is
+    /// the id that the host would have, or `None` if the host could not be parsed.
     pub id: Option<Uuid>,
     /// The change, or the reason why the host was not stored.
     pub outcome: Result<BulkChange, Error>,
@@ -49,7 +49,7 @@ pub(super) struct Results {
     hosts: Vec<Known>,
 }
 
-/// What is known of a host so far: its id and its outcome.
+/// The id and the outcome of a host, as far as they are known.
 type Known = (Option<Uuid>, Option<Result<BulkChange, Error>>);
 
 impl Results {
@@ -69,7 +69,7 @@ impl Results {
         }
     }
 
-    /// Records why a host cannot be stored, or ends the request if it is all or nothing.
+    /// Records why a host cannot be stored. Returns the error if the request is all or nothing.
     pub(super) fn fail(&mut self, index: usize, error: Error) -> Result<(), Error> {
         let error = within(index, error);
         match self.atomicity {
@@ -79,7 +79,7 @@ impl Results {
         Ok(())
     }
 
-    /// Records a failure of the store for all remaining hosts, or returns it if nothing was stored.
+    /// Records a failure of the store for all remaining hosts. Returns the error if nothing was stored.
     pub(super) fn fail_remaining(&mut self, error: Error) -> Result<(), Error> {
         let is_stored =
             |outcome: &Option<_>| matches!(outcome, Some(Ok(BulkChange::Created | BulkChange::Updated)));

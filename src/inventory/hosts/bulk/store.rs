@@ -36,7 +36,9 @@ impl Inventory {
         Ok(())
     }
 
-    /// Stores each host of a group that cannot be stored together, so that only faulty ones fail.
+    /// Stores the hosts of a group one by one, so that only faulty ones fail.
+    ///
+    /// The group could not be stored together.
     async fn store_one_by_one(
         &self,
         caller: &Caller,
@@ -94,7 +96,7 @@ fn record_changes(decision: &Decision, results: &mut Results) {
     }
 }
 
-/// Returns whether an error is not due to a host, so that others would fail as well.
+/// Returns whether an error is not due to a host. Other hosts would fail as well.
 fn is_fatal(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::StoreUnavailable | ErrorKind::Internal | ErrorKind::Busy)
 }

@@ -8,7 +8,9 @@ use crate::model::{Host, Timestamp};
 
 type Times = (Timestamp, Timestamp);
 
-/// Sets the times of a host and its parts: the stored ones for what stays the same, `now` for what is new or changes.
+/// Sets the times of a host and its parts.
+///
+/// A record that stays the same keeps its stored times. A new or changed record gets `now`.
 ///
 /// Sorts the embedded lists of a host to be replaced, and returns whether the host differs from the stored one.
 pub(super) fn stamp(host: &mut Host, stored: Option<&Host>, now: Timestamp) -> bool {
@@ -47,7 +49,7 @@ pub(super) fn stamp(host: &mut Host, stored: Option<&Host>, now: Timestamp) -> b
     is_changed
 }
 
-/// Sets the times of services after those of their bindings, which are part of them.
+/// Sets the times of services and their bindings. The bindings come first, because they are part of the services.
 fn stamp_services(host: &mut Host, stored: Option<&Host>, now: Timestamp) {
     let stored = stored.map_or(&[][..], |stored| &stored.services);
     let by_id: HashMap<Uuid, _> = stored.iter().map(|service| (service.id, service)).collect();

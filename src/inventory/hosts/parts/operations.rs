@@ -39,7 +39,9 @@ impl Inventory {
         Ok(std::mem::take(P::list_mut(&mut host)))
     }
 
-    /// Adds a part to the host that it names, for a Member or above who can access the host.
+    /// Adds a part to the host that it names, on behalf of a caller.
+    ///
+    /// The caller must be a Member or above who can access the host.
     ///
     /// The inventory chooses the id and the times. A binding of a service keeps its id unless the id is nil or another
     /// binding of the host has it. An interface or service with the position `i64::MAX` is placed behind the others.
@@ -162,13 +164,13 @@ pub(super) fn find_part<P: Part>(host: &Host, id: Uuid) -> Result<(usize, P), Er
     found.map(|(index, part)| (index, part.clone())).ok_or_else(|| not_found::<P>(id))
 }
 
-/// Refuses to remove a part from a host while another record of the host refers to it.
+/// Refuses to remove a part to which another record of the host refers.
 pub(super) fn check_unused<P: Part>(part: &P, host: &Host) -> Result<(), Error> {
     let Some(used_by) = part.used_by(host) else { return Ok(()) };
     Err(ErrorKind::InUse { entity: P::ENTITY, name: part.name(), used_by }.into())
 }
 
-/// Names the fields of a part by their path in the part, instead of in its host.
+/// Makes the field of an error relative to the part instead of its host.
 pub(super) fn within(error: Error, list: &str, index: usize) -> Error {
     let prefix = format!("{list}.{index}.");
     let in_part = |field: &str| field.strip_prefix(&prefix).map(ToOwned::to_owned);

@@ -1,4 +1,4 @@
-//! What the inventory knows of each kind of part.
+//! The properties of each kind of part.
 
 use std::collections::{HashMap, HashSet};
 
@@ -77,7 +77,9 @@ pub trait Embedded: Clone + PartialEq + Serialize + Send + Sync + 'static {
     /// Places a part with the position `i64::MAX` behind the others of the host.
     fn set_position(&mut self, _host: &Host) {}
 
-    /// Gives each binding without an id, or with the id of a binding of another service of `host`, a new id.
+    /// Gives each binding without an id a new one.
+    ///
+    /// A binding with the id of a binding of another service of `host` gets a new id, too.
     ///
     /// # Errors
     /// Those of `new_id`.
@@ -253,11 +255,11 @@ impl Embedded for Service {
         self.name.clone()
     }
 
-    /// Services of other hosts, and hosts, are not considered.
     fn sort_name(&self) -> &str {
         &self.name
     }
 
+    /// Services of other hosts, and hosts, are not considered.
     fn used_by(&self, host: &Host) -> Option<Entity> {
         let is_virtualized =
             |other: &Self| other.virtualization.as_ref().is_some_and(|by| by.service_id() == self.id);
@@ -298,7 +300,7 @@ impl Embedded for Service {
             });
             (binding.created_at, binding.updated_at) = times;
         }
-        // As stored, so that the order of a client is no change.
+        // Sorted as stored, so that another order in a request is no change.
         self.bindings.sort_by_key(|binding| (binding.created_at, binding.id));
     }
 }

@@ -22,7 +22,7 @@ impl Inventory {
     /// `change` receives the part as stored and changes it. It is called again when the host changes meanwhile; an
     /// error that it returns ends the update. Its changes of the id and the times are ignored, also in the bindings of
     /// a service, and bindings without an id get one. `updated_at` of the part and of its host move, unless the part
-    /// stays as it is; those of a port always move.
+    /// stays as it is. For a port, both always move.
     ///
     /// A port may move to another host, also on another network, that the caller can access.
     ///
@@ -119,7 +119,7 @@ impl Inventory {
 impl Inventory {
     /// Takes the turns of both hosts and returns the host that a part moves to.
     ///
-    /// It is read with the state in which the current host, `from`, was read. `None`: that has changed.
+    /// It is read with the state in which the current host, `from`, was read. `None`: that state has changed.
     async fn open_target<P: Part>(
         &self,
         transaction: &mut Transaction<'_>,
@@ -154,7 +154,7 @@ impl Inventory {
     }
 }
 
-/// Puts a part in the place of the one at `index` of `from`, or moves it to `to`.
+/// Replaces the part at `index` of `from`, or moves the part to `to`.
 ///
 /// Returns the changed hosts, and the index of the part in its host.
 fn replace<P: Part>(

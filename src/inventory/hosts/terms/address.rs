@@ -1,7 +1,8 @@
 //! The terms of the addresses of interfaces.
 //!
-//! Addresses and words are terms of the same name, so that one filter finds the hosts with a word or an address that begins
-//! with a word of the search. The first byte of an address is its type: MAC, IPv4 or IPv6. No word begins with such a byte.
+//! Addresses and words are terms of the same name, so that one filter finds the hosts with a word or an address that
+//! begins with a word of the search. The first byte of an address is its type: MAC, IPv4 or IPv6. No word begins with
+//! such a byte.
 
 use std::net::IpAddr;
 
@@ -63,7 +64,7 @@ fn mac_value(octets: &[u8]) -> Vec<u8> {
     [&[MAC], octets].concat()
 }
 
-/// Returns the range of the MAC addresses that begin with a word, with or without separators.
+/// Returns the range of the MAC addresses that begin with a word. The word may have separators.
 fn mac_text_range(word: &str) -> Option<TermRange> {
     let digits = mac_digits(word)?;
     let end = |missing: &str| {
@@ -74,7 +75,7 @@ fn mac_text_range(word: &str) -> Option<TermRange> {
     Some(TermRange::between(end("0")?, end("f")?))
 }
 
-/// Returns the hexadecimal digits of a word, which may have a separator after every two of them.
+/// Returns the hexadecimal digits of a word. The word may have a separator after every two of them.
 fn mac_digits(word: &str) -> Option<String> {
     let separator = word.chars().find(|character| matches!(character, ':' | '-'));
     let mut octets = word.split(|character| Some(character) == separator).rev();

@@ -1,24 +1,26 @@
 //! The terms by which discovery finds hosts.
 //!
-//! Discovery finds hosts by the addresses of their interfaces and by their other identities. Each other identity has a term
-//! with the beginning of its digest. If two identities have the same term, discovery reads a host in vain, and it reads a
-//! limited number of hosts.
+//! Discovery finds hosts by the addresses of their interfaces and by their other identities. Each other identity has a
+//! term with the beginning of its digest. If two identities have the same term, discovery reads a host in vain, and it
+//! reads a limited number of hosts.
 
 use crate::discovery::reconcile::{Identity, IdentityKind};
 use crate::model::Host;
 use crate::store::{Name, Term};
 
-/// Finds hosts by identities that no other term has.
+/// The name of the terms for identities that no other term covers.
 pub(in crate::inventory) const IDENTITY: Name = Name::new("identity");
 
-/// Length of the term of a name: the kind of identity and 4 bytes of the digest.
+/// Length of the term of a name, in bytes. The term is the kind of identity and 4 bytes of the digest.
 ///
 /// A longer digest would not prevent collisions that an attacker wants: hosts may have equal names anyway.
 const NAME_LENGTH: usize = 5;
 
-/// Length of the term of a serial number or chassis id: the kind of identity and 8 bytes of the digest.
+/// Length of the term of a serial number or chassis id, in bytes. The term is the kind of identity and 8 bytes of the
+/// digest.
 ///
-/// An attacker cannot compute enough collisions with eight bytes to hide a host behind the limit of hosts that are read.
+/// An attacker cannot compute enough collisions with eight bytes to hide a host behind the limit of hosts that are
+/// read.
 const DIGEST_LENGTH: usize = 9;
 
 /// Returns the value by which an index finds an identity.
@@ -32,7 +34,7 @@ pub(in crate::inventory) fn identity_value(identity: &Identity) -> Vec<u8> {
     term
 }
 
-/// Returns the terms of the identities of a host that the terms of its interfaces do not cover.
+/// Returns the terms of the identities that the terms of the interfaces do not cover.
 pub(super) fn identity_terms(host: &Host) -> impl Iterator<Item = Term> {
     let identities = Identity::of_host(host).into_iter();
     let others = identities.filter(|identity| identity.kind() != IdentityKind::IpAddress);
@@ -43,7 +45,7 @@ pub(super) fn identity_terms(host: &Host) -> impl Iterator<Item = Term> {
     })
 }
 
-/// Returns whether the identity that is a MAC address is that of an interface.
+/// Returns whether a MAC address as an identity belongs to an interface of the host.
 fn is_of_interface(host: &Host, identity: &[u8]) -> bool {
     let mut addresses = host.interfaces.iter().filter_map(|interface| interface.mac_address);
     addresses.any(|address| identity.ends_with(&address.octets()))

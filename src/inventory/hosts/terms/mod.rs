@@ -26,7 +26,7 @@ const PORT: Name = Name::new("port");
 const DEFINITION: Name = Name::new("definition");
 const SOURCE: Name = Name::new("source");
 const HIDDEN: Name = Name::new("hidden");
-/// Words of the names and the description of a host, and the addresses of its interfaces.
+/// Words of the names and description of a host, and addresses of its interfaces.
 pub(in crate::inventory) const WORD: Name = Name::new("word");
 
 /// Minimum number of characters of a search.
@@ -62,7 +62,7 @@ pub(super) fn terms(host: &Host) -> Vec<Term> {
     terms
 }
 
-/// Adds the words that a search finds a host by. Of a host with too many of them, those of the description are left out.
+/// Adds the words that a search finds a host by. If there are too many, words of the description are left out.
 fn add_words(terms: &mut Vec<Term>, host: &Host) {
     let interfaces = host.interfaces.iter().map(|interface| interface.name.as_deref());
     let names = [Some(host.name.as_str()), host.hostname.as_deref()].into_iter().chain(interfaces).flatten();

@@ -42,11 +42,13 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// Returns the words that no other word begins with: a search for the beginning of a word finds it by the longer one.
+    /// Returns the words that no other word begins with.
+    ///
+    /// A search that finds one of the other words finds the longer word that begins with it.
     pub(super) fn without_beginnings(self) -> Vec<&'t str> {
         let mut kept: Vec<&str> = Vec::with_capacity(self.0.len());
         for word in self.0 {
-            // In this order, a word is followed by those that begin with it.
+            // In this order, a word is followed by the words that begin with it.
             match kept.last_mut() {
                 Some(beginning) if word.starts_with(*beginning) => *beginning = word,
                 _ => kept.push(word),
@@ -61,7 +63,7 @@ pub(super) fn query_words(text: &str) -> BTreeSet<String> {
     folded([text]).split_whitespace().filter_map(trimmed).map(|word| cut(word).to_owned()).collect()
 }
 
-/// Trims what is neither letter nor digit. `None` if nothing is left.
+/// Trims characters that are neither letters nor digits. `None` if nothing is left.
 fn trimmed(word: &str) -> Option<&str> {
     let word = word.trim_matches(|character: char| !character.is_alphanumeric());
     Some(word).filter(|word| !word.is_empty())
@@ -74,8 +76,8 @@ fn cut(word: &str) -> &str {
     word.get(..length.unwrap_or_default()).unwrap_or_default()
 }
 
-/// Returns texts without differences of case and accents, with white space after each. Letters of other alphabets become
-/// Latin ones; ideographs stay as they are.
+/// Returns texts without differences of case and accents, with white space after each. Letters of other alphabets
+/// become Latin ones; ideographs stay as they are.
 pub(super) fn folded<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
     let mut folded = String::new();
     for text in texts {

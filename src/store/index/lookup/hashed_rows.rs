@@ -18,8 +18,8 @@ const GROWTH: usize = 4;
 
 /// The rest of a hash (two bytes) and a row number (four bytes), both little-endian.
 ///
-/// All entries of a bucket have the same low bits of their hashes; the rest are the bits above those. A struct of the two
-/// would have two bytes of padding.
+/// All entries of a bucket have the same low bits of their hashes; the rest are the bits above those. A struct of the
+/// two would have two bytes of padding.
 type Entry = [u8; 6];
 
 /// A multimap from hashes to rows. A row with several values of one hash occurs several times.

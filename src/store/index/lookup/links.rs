@@ -40,8 +40,8 @@ impl Links {
         }
     }
 
-    /// Inserts the links of a row, which `rows` must contain in its new state. Targets that become common are appended to
-    /// `common`.
+    /// Inserts the links of a row, which `rows` must contain in its new state. Targets that become common are appended
+    /// to `common`.
     pub(in crate::store::index) fn insert_all(&mut self, rows: &Rows, id: RowId, common: &mut Vec<Uuid>) {
         let Some(row) = rows.get(id) else { return };
         for link in row.facets.links(rows.common_values()) {

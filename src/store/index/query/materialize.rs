@@ -1,7 +1,7 @@
 //! Materializes a list: puts all its rows into order. Other threads read and write the index in the meantime.
 //!
-//! The order of every single sort key exists already, as a run of the organization. A list is *picked* out of the runs of its
-//! terms, one after the other, and the terms are combined by counting sorts on the numbers of equal keys.
+//! The order of every single sort key exists already, as a run of the organization. A list is *picked* out of the runs
+//! of its terms, one after the other, and the terms are combined by counting sorts on the numbers of equal keys.
 //!
 //! The rows that pass are determined first: for each filter that finds few rows, or not many more than the smallest,
 //! a set of rows is read from its postings, and the sets are intersected. Only the other filters are evaluated on

@@ -369,8 +369,8 @@ impl RowSet {
 
     /// Appends the rows that are in the set, out of at most `most` rows.
     pub(super) fn pick(&self, rows: impl Iterator<Item = RowId>, most: usize, picked: &mut Vec<RowId>) {
-        // Branchless, because membership is random and branch prediction would fail half the time: every row is written,
-        // and overwritten by the next when it is not in the set. The last needs a place, too.
+        // Branchless, because membership is random and branch prediction would fail half the time: every row is
+        // written, and overwritten by the next when it is not in the set. The last needs a place, too.
         let mut count = picked.len();
         picked.resize(count + most + 1, 0);
         rows.for_each(|row| {

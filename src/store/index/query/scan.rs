@@ -260,8 +260,8 @@ impl Index {
 
 /// Counts the steps of a query and stops it at a limit.
 ///
-/// One step is a look at one row, which is a cache miss in a large index: 50 to 100 ns on today's machines. Plans are chosen
-/// by steps, never by a clock, so that a query takes the same way every time.
+/// One step is a look at one row, which is a cache miss in a large index: 50 to 100 ns on today's machines. Plans are
+/// chosen by steps, never by a clock, so that a query takes the same way every time.
 #[derive(Debug)]
 pub(super) struct Meter {
     spent: usize,

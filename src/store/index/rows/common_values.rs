@@ -13,9 +13,9 @@ const SHORTEST: usize = 2;
 
 /// Numbers for the values of terms and the targets of links that many rows have.
 ///
-/// A row stores the two bytes of the number in place of the value. A number never changes its value, so facets that were
-/// packed or cloned at any time stay readable. All organizations share the numbers. When all are in use, rows store further
-/// values as they are, until the index is built again.
+/// A row stores the two bytes of the number in place of the value. A number never changes its value, so facets that
+/// were packed or cloned at any time stay readable. All organizations share the numbers. When all are in use, rows
+/// store further values as they are, until the index is built again.
 #[derive(Clone, Debug, Default)]
 pub(in crate::store::index) struct CommonValues {
     hasher: RandomState,

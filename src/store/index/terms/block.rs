@@ -12,8 +12,8 @@ use crate::store::{Term, TermRange};
 
 /// Maximum size of a block in bytes.
 ///
-/// An insertion scans the values of a block and moves half of its bytes. Blocks of 2,048 bytes would save 20 bytes of memory
-/// for each host, but bulk requests would take 5 % longer (`cargo bench --bench import -- bulk`).
+/// An insertion scans the values of a block and moves half of its bytes. Blocks of 2,048 bytes would save 20 bytes of
+/// memory for each host, but bulk requests would take 5 % longer (`cargo bench --bench import -- bulk`).
 const MOST: usize = 1_024;
 
 /// Bytes by which a block grows. Doubling would leave a third of it empty on average.

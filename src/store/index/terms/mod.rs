@@ -7,8 +7,8 @@
 //! and its rows as differences: an address takes about 10 bytes, a further row of a frequent word one or two.
 //!
 //! A row holds its terms too, because other filters, snapshots and replacements ask for the terms of a row. There,
-//! frequent values are replaced by their numbers in [`CommonValues`](super::rows::common_values::CommonValues), and parts of the
-//! row's sort keys by their places.
+//! frequent values are replaced by their numbers in [`CommonValues`](super::rows::common_values::CommonValues), and
+//! parts of the row's sort keys by their places.
 
 mod block;
 mod packed;

@@ -1,7 +1,7 @@
 //! The packed form of terms in a row.
 //!
-//! Terms are sorted by name and value. A name is stored before its values: [`NAME`] and its number. A value is stored in
-//! the first of these forms that fits:
+//! Terms are sorted by name and value. A name is stored before its values: [`NAME`] and its number. A value is stored
+//! in the first of these forms that fits:
 //!
 //! - *common*: its number among the common values, in two bytes of which the first has its highest bit set;
 //! - *slice*: [`SLICE`] plus its length, and its offset in the text of the row; a row has its name and its addresses as

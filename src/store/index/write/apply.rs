@@ -25,8 +25,8 @@ enum Change {
 }
 
 impl Index {
-    /// Applies writes that passed [`check`](Self::check), and gives them this version. Calls back with every row that was
-    /// written and its body, `None` for a deleted one.
+    /// Applies writes that passed [`check`](Self::check), and gives them this version. Calls back with every row that
+    /// was written and its body, `None` for a deleted one.
     ///
     /// The writes are borrowed, so that their memory is freed without holding a lock.
     pub(crate) fn apply(

@@ -1,9 +1,9 @@
 //! Inserting many new rows at once.
 //!
 //! Each order, the terms of each name and each kind of lookup is a task of its own: several threads do them, and each
-//! inserts rows in sorted order, so that consecutive rows read the same memory. Orders in which all rows have one key, such
-//! as that by network within a network, are the order by id and share its searches. Batches of 512 hosts hold the lock of
-//! the index for about half as long as if they were inserted row by row (`cargo bench --bench import -- bulk`).
+//! inserts rows in sorted order, so that consecutive rows read the same memory. Orders in which all rows have one key,
+//! such as that by network within a network, are the order by id and share its searches. Batches of 512 hosts hold the
+//! lock of the index for about half as long as if they were inserted row by row (`cargo bench --bench import -- bulk`).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};

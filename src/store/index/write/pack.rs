@@ -22,8 +22,8 @@ pub(crate) fn is_large(writes: &[Write]) -> bool {
     values > 2_048 || bytes > 1024 * 1024
 }
 
-/// The numbers of an index by which facets are packed. They are never given to anything else, so that facets packed by them
-/// outside the lock stay valid.
+/// The numbers of an index by which facets are packed. They are never given to anything else, so that facets packed by
+/// them outside the lock stay valid.
 #[derive(Debug)]
 pub(crate) struct Packer {
     names: Interner,

@@ -1,10 +1,10 @@
 //! What was acknowledged is there, whatever happens to the server, an instance or their connections.
 //!
-//! Other batches are there completely or not at all, a conflict is reported only where another commit changed the record,
-//! and the instances go on without being opened again.
+//! Other batches are there completely or not at all, a conflict is reported only where another commit changed the
+//! record, and the instances go on without being opened again.
 //!
-//! `TOPOSCOPE_POSTGRES_ROUNDS` (default 2) sets the number of rounds of each test, and `TOPOSCOPE_POSTGRES_READS` (default
-//! 3,000) the number of reads of what another instance has just committed:
+//! `TOPOSCOPE_POSTGRES_ROUNDS` (default 2) sets the number of rounds of each test, and `TOPOSCOPE_POSTGRES_READS`
+//! (default 3,000) the number of reads of what another instance has just committed:
 //!
 //! ```sh
 //! TOPOSCOPE_POSTGRES_ROUNDS=50 TOPOSCOPE_POSTGRES_READS=1000000 \

@@ -1,7 +1,7 @@
 //! The packed form of links in a row.
 //!
-//! A link is stored as its relation with a flag, and its target. A common target, such as a tag of many hosts, is stored as
-//! its number of two bytes, any other target as an id of 16 bytes.
+//! A link is stored as its relation with a flag, and its target. A common target, such as a tag of many hosts, is
+//! stored as its number of two bytes, any other target as an id of 16 bytes.
 
 use uuid::Uuid;
 
