@@ -6,20 +6,20 @@ use http::header::CONTENT_LENGTH;
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode};
 
-use super::body::ResponseBody;
-use super::credentials;
-use super::error::{ApiError, catch_panic};
+#[cfg(feature = "topology")]
+use super::endpoints::topology;
 use super::input::PathParameters;
 use super::input::{Input, RequestBody};
+use super::response::body::ResponseBody;
+use super::response::error::{ApiError, catch_panic};
 use super::response::{Outcome, add_allowance};
-#[cfg(feature = "topology")]
-use super::route::Answer;
-use super::route::{BodyLimit, Call, Route};
 use super::routes::RouteTable;
+#[cfg(feature = "topology")]
+use super::routes::route::Answer;
+use super::routes::route::{BodyLimit, Call, Route};
+use super::sender::credentials;
 use super::sender::{Access, Sender};
 use super::state::ApiState;
-#[cfg(feature = "topology")]
-use super::topology;
 use crate::inventory::{Error, ErrorKind};
 
 impl ApiState {

@@ -5,17 +5,17 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::request::Parts;
 
-use super::body::ListSlots;
-use super::client_address::ClientPrefixes;
-use super::credentials::{CrossSitePolicy, SessionCookie};
-use super::error::ApiError;
-use super::health::Health;
-use super::page_cache::PageCache;
-use super::rate_limit::{Allowance, Buckets, Client};
-use super::response::Responder;
-use super::sender::Sender;
+use super::endpoints::health::Health;
 #[cfg(feature = "topology")]
-use super::topology::Drawings;
+use super::endpoints::topology::Drawings;
+use super::response::Responder;
+use super::response::body::ListSlots;
+use super::response::error::ApiError;
+use super::response::page_cache::PageCache;
+use super::sender::Sender;
+use super::sender::client_address::ClientPrefixes;
+use super::sender::credentials::{CrossSitePolicy, SessionCookie};
+use super::sender::rate_limit::{Allowance, Buckets, Client};
 use crate::access::Credential;
 use crate::inventory::{Error, Inventory};
 #[cfg(feature = "topology")]

@@ -11,7 +11,7 @@ pub struct ParseError {
     byte: u64,
 }
 
-/// What is wrong with input that cannot be parsed.
+/// The reason why input cannot be parsed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
@@ -27,7 +27,7 @@ pub enum ParseErrorKind {
     TooLarge(&'static str),
     /// The input needs more work than its length justifies.
     TooComplex,
-    /// The input does not tell which device it comes from, and the options do not either.
+    /// Neither the input nor the options tell which device the input comes from.
     ReporterRequired,
 }
 
@@ -36,13 +36,13 @@ impl ParseError {
         Self { kind, line, byte }
     }
 
-    /// Returns what is wrong.
+    /// Returns the reason why the input cannot be parsed.
     #[must_use]
     pub const fn kind(&self) -> &ParseErrorKind {
         &self.kind
     }
 
-    /// Returns the line, counted from 1; `None` for formats in which only the byte is known.
+    /// Returns the line of the fault, counted from 1. `None` for formats in which only the byte is known.
     #[must_use]
     pub const fn line(&self) -> Option<u64> {
         self.line

@@ -55,7 +55,7 @@ pub(super) fn first_byte(reader: &mut dyn BufRead, meter: &mut Meter) -> Result<
     }
 }
 
-/// What was read from a JSON input.
+/// The quantities that were read from a JSON input.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     bytes: Cell<u64>,
@@ -64,7 +64,9 @@ pub(super) struct Counts {
     is_too_large: Cell<bool>,
 }
 
-/// Creates a deserializer that fails before the input needs more memory than the rows it may have.
+/// Creates a deserializer with bounded memory.
+///
+/// It fails before the input needs more memory than the maximum number of rows.
 pub(super) fn deserializer<'r>(
     reader: &'r mut dyn BufRead,
     counts: &'r Counts,

@@ -19,7 +19,7 @@ use crate::discovery::report::{CdpRow, LldpRow, Report, Reporter, Table, Warning
 use interface::Row;
 use node::{Node, NodeSeed};
 
-/// The values that one interface may have, with all its neighbor sends.
+/// Maximum number of values of one interface, including everything that its neighbor sends.
 const MAX_NODES: u32 = 20_000;
 
 /// Reads the neighbors of one device.
@@ -132,7 +132,7 @@ impl<'de> Visitor<'de> for Level<'_, '_> {
     }
 }
 
-/// Reads an object of interfaces by name, or one interface that has its name as a field.
+/// Reads an object of interfaces by name, or a single interface. A single interface has its name as a field.
 fn read_interfaces<'de, A: MapAccess<'de>>(sink: &mut Sink<'_>, mut map: A) -> Result<(), A::Error> {
     let mut fields = Vec::new();
     let budget = Cell::new(MAX_NODES);

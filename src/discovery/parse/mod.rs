@@ -24,8 +24,8 @@ use meter::Meter;
 
 /// Parses the output of a scanner or a device to a report.
 ///
-/// The input is read once, from front to back. Memory grows with the tables of the report, not with the input. Rows that
-/// cannot be used are skipped and counted in [`Report::warnings`].
+/// The input is read once, from front to back. Memory grows with the tables of the report, not with the input. Rows
+/// that cannot be used are skipped and counted in [`Report::warnings`].
 ///
 /// ```
 /// use toposcope::discovery::{Format, ParseOptions, parse};

@@ -80,7 +80,7 @@ impl From<&str> for ReporterId {
     }
 }
 
-/// What [`parse`](super::parse()) has to know beside the input.
+/// The information that [`parse`](super::parse()) needs in addition to the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParseOptions {

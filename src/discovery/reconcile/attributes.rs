@@ -1,4 +1,6 @@
-//! The fields that discovery sets, as values: their names, where they come from, and how they are compared and copied.
+//! The fields that discovery sets, as values.
+//!
+//! A field has a name and an origin, and can be compared and copied.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +9,7 @@ use uuid::Uuid;
 use crate::discovery::report::TableKind;
 use crate::model::{Binding, BindingTarget, Host, IfEntry, Interface, Service};
 
-/// Where the value of a field comes from.
+/// The origin of a field's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     /// The device itself, apart from its tables.
@@ -33,7 +35,7 @@ pub(super) trait Attribute<T>: Sync {
     fn assign(&self, record: &mut T, reported: &T);
 }
 
-/// Whether a field has a value.
+/// A value of a field, which may be unset.
 pub(super) trait Value: Clone + PartialEq {
     fn is_set(&self) -> bool;
 }
@@ -146,7 +148,7 @@ fn targets(service: &Service) -> BTreeSet<(Uuid, Uuid)> {
     service.bindings.iter().map(|binding| target(&binding.target)).collect()
 }
 
-/// Returns the ids of port and interface; nil: none.
+/// Returns the ids of the port and the interface. The nil id stands for none.
 fn target(target: &BindingTarget) -> (Uuid, Uuid) {
     match *target {
         BindingTarget::Port { port_id, interface_id } => (port_id, interface_id.unwrap_or_default()),

@@ -14,7 +14,7 @@ pub(super) struct Entries {
     host: Host,
     entries: Vec<IfEntry>,
     by_index: HashMap<i64, usize>,
-    /// By name and description; `None`: of several.
+    /// Positions of entries by name and description; `None`: several entries have the text.
     by_name: HashMap<String, Option<usize>>,
 }
 
@@ -102,7 +102,7 @@ impl Entries {
         place
     }
 
-    /// Returns the entry of a port, which is added if no table of interfaces has it.
+    /// Returns the entry of a port. The entry is added if no table of interfaces has it.
     ///
     /// A port of which only the name is known has index 0, which no interface has.
     fn port(&mut self, index: Option<i64>, name: Option<&str>) -> Option<&mut IfEntry> {
@@ -165,7 +165,9 @@ impl Entries {
     }
 }
 
-/// Returns the rows of a table in an order that does not depend on theirs.
+/// Returns the rows of a table, ordered by `key` and then by their JSON.
+///
+/// The result does not depend on the order of the rows in the table.
 fn sorted<T: Serialize, K: Ord>(table: Option<&Table<T>>, key: impl Fn(&T) -> K) -> Vec<&T> {
     let mut rows: Vec<&T> = table.iter().flat_map(|table| &table.rows).collect();
     let text = |row: &T| serde_json::to_string(row).unwrap_or_default();

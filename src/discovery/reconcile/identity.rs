@@ -1,4 +1,4 @@
-//! Identities: what distinguishes a device from all others of its network.
+//! Identities: values that distinguish a device from all others of its network.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -27,10 +27,10 @@ pub enum IdentityKind {
     ShortName,
 }
 
-/// A value that identifies a device within a network, in a form in which equal ones compare equal.
+/// A value that identifies a device within a network. It is normalized, so that equal identities compare equal.
 ///
-/// Placeholders such as `To be filled by O.E.M.`, loopback addresses, and the MAC addresses of VRRP, HSRP, CARP and GLBP
-/// are no identities.
+/// Placeholders such as `To be filled by O.E.M.`, loopback addresses, and the MAC addresses of VRRP, HSRP, CARP and
+/// GLBP are no identities.
 ///
 /// ```
 /// use toposcope::discovery::reconcile::{Identity, IdentityKind};
@@ -59,9 +59,10 @@ impl Identity {
         self.kind
     }
 
-    /// Returns the bytes by which an index finds the identity: at most 17, the same in every version of the crate.
+    /// Returns the bytes by which an index finds the identity.
     ///
-    /// Addresses are contained as they are, other values as the beginning of their SHA-256 digest.
+    /// There are at most 17 bytes, the same in every version of the crate. Addresses are contained as they are, other
+    /// values as the beginning of their SHA-256 digest.
     #[must_use]
     pub fn term(&self) -> Vec<u8> {
         let kind = match self.kind {
@@ -160,7 +161,7 @@ pub(super) fn chassis_mac(id: &LldpChassisId) -> Option<MacAddress> {
 
 /// Returns the id of a device's chassis.
 ///
-/// Where LLDP does not state it, it is the MAC address in the device id of CDP, or else that of the bridge.
+/// If LLDP does not state it, it is the MAC address in the device id of CDP, or else the MAC address of the bridge.
 pub(super) fn chassis_id_of(device: &Device) -> Option<LldpChassisId> {
     device.chassis_id.clone().or_else(|| {
         let by_cdp = device.cdp_device_id.as_deref().and_then(names::cdp_mac);
@@ -169,7 +170,7 @@ pub(super) fn chassis_id_of(device: &Device) -> Option<LldpChassisId> {
     })
 }
 
-/// All that can be compared of a host or a device.
+/// The values of a host or a device that can be compared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traits {
     pub(crate) identities: BTreeSet<Identity>,

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use crate::model::MacAddress;
 
-/// Values that vendors send in place of a serial number or an id, in lower case.
+/// Placeholders that vendors send in place of serial numbers or ids, in lower case.
 const PLACEHOLDERS: &[&str] = &[
     "",
     "(none)",
@@ -88,14 +88,14 @@ pub(super) fn serial_number(text: &str) -> Option<String> {
     stated(text).filter(|text| text.chars().count() >= 4).map(str::to_uppercase)
 }
 
-/// Returns a name of a device in lower case, unless many devices have it, or it is an address.
+/// Returns a name of a device in lower case. `None` for an address, and for a name that many devices have.
 pub(super) fn device_name(text: &str) -> Option<String> {
     let name = trimmed(text)?.trim_end_matches('.').to_lowercase();
     let is_address = name.parse::<IpAddr>().is_ok() || separated_mac(&name).is_some();
     (!name.is_empty() && !is_address && !DEFAULT_NAMES.contains(&name.as_str())).then_some(name)
 }
 
-/// Returns a device id of CDP as a name: without the serial number in parentheses that follows it.
+/// Returns the name in a device id of CDP, without the serial number in parentheses.
 pub(super) fn cdp_name(device_id: &str) -> Option<String> {
     let text = trimmed(device_id)?;
     let name = match text.rsplit_once('(') {
@@ -111,7 +111,9 @@ pub(super) fn cdp_serial_number(device_id: &str) -> Option<String> {
     if name.is_empty() || cdp_mac(device_id).is_some() { None } else { serial_number(serial) }
 }
 
-/// Returns the MAC address that a device id of CDP is, or that follows the name in it: `switch(001b21-3c4d5e)`.
+/// Returns the MAC address in a device id of CDP.
+///
+/// The id is the address, or has it in parentheses after the name, as in `switch(001b21-3c4d5e)`.
 pub(super) fn cdp_mac(device_id: &str) -> Option<MacAddress> {
     let text = trimmed(device_id)?;
     let inner = text.strip_suffix(')').and_then(|text| Some(text.rsplit_once('(')?.1)).unwrap_or(text);
@@ -155,7 +157,9 @@ pub(super) fn mac(text: &str) -> Option<MacAddress> {
     separated_mac(text).or_else(|| trimmed(text)?.parse().ok())
 }
 
-/// Returns whether an address can belong to one port: neither zero nor of a group nor of a redundancy protocol.
+/// Returns whether an address can belong to one port.
+///
+/// Such an address is neither zero, nor a group address, nor an address of a redundancy protocol.
 pub(crate) fn is_own_mac(address: MacAddress) -> bool {
     let is_virtual = match address.octets() {
         // VRRP and CARP over IPv4 and IPv6; HSRP; HSRP over IPv6; GLBP; host-only networks of VMware.
@@ -170,13 +174,15 @@ pub(crate) fn is_own_mac(address: MacAddress) -> bool {
     !is_virtual && address.octets() != [0; 6]
 }
 
-/// Returns whether an address identifies a device: it is its own, and its vendor's.
+/// Returns whether an address identifies a device.
+///
+/// Such an address can belong to one port only, and its vendor has assigned it.
 pub(super) fn is_strong_mac(address: MacAddress) -> bool {
     let [first, ..] = address.octets();
     is_own_mac(address) && first & 2 == 0
 }
 
-/// Returns the address if it can be that of one device.
+/// Returns the address if it can belong to one device.
 pub(super) fn own_ip(address: IpAddr) -> Option<IpAddr> {
     let address = address.to_canonical();
     let is_own = match address {

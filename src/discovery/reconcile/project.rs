@@ -17,7 +17,7 @@ use crate::model::{
 /// The maximum length of a name that is made for a host, in characters.
 const MAX_NAME: usize = 255;
 
-/// Returns the id of a new host, which follows from the network and the device's strongest identity.
+/// Returns the id of a new host. The id follows from the network and the device's strongest identity.
 ///
 /// Returns `None` if the device has no identity: such a device cannot be recognized again.
 #[must_use]
@@ -26,7 +26,7 @@ pub fn new_host_id(device: &Device, network_id: Uuid) -> Option<Uuid> {
     Some(derived_id("discovered host", &[network_id.as_bytes(), &strongest.term()]))
 }
 
-/// What a report says of one device, in the form of a host.
+/// The description of one device in a report, in the form of a host.
 #[derive(Clone, Debug)]
 pub struct Projection {
     pub(super) host: Host,
@@ -41,7 +41,8 @@ pub struct Projection {
 impl Projection {
     /// Converts a device. `host_id` is the id of the host that it is, or of the new one.
     ///
-    /// `scanned_ports`: the port numbers for which a complete table of ports is complete; empty: all.
+    /// `scanned_ports` are the port numbers for which a complete table of ports is complete. An empty list stands for
+    /// all.
     #[must_use]
     pub fn of_device(device: &Device, network_id: Uuid, host_id: Uuid, scanned_ports: &[PortRange]) -> Self {
         let text = |text: &Option<String>| text.as_deref().and_then(names::trimmed).map(str::to_owned);
@@ -128,7 +129,7 @@ fn tables(tables: &Tables) -> BTreeMap<TableKind, bool> {
     tables.summaries().into_iter().map(|summary| (summary.kind, summary.complete)).collect()
 }
 
-/// Converts the addresses that other devices can reach, each once, in the order of interfaces and addresses.
+/// Converts the addresses that other devices can reach. Each occurs once, in the order of interfaces and addresses.
 fn interfaces(host: &Host, rows: &[AddressRow], entries: &Entries) -> Vec<Interface> {
     let mut sorted: Vec<(Option<i64>, IpAddr, &AddressRow)> = Vec::new();
     for row in rows {

@@ -89,9 +89,10 @@ pub enum Recognition {
 /// `candidates` are the host with the device's id and all hosts of the network that share an identity with the device.
 ///
 /// Keys count in the order of [`MatchedBy`]. A key that several hosts have does not decide; weaker keys may then, among
-/// these hosts. A host is never recognized by a key if a stronger one differs: the serial number or the chassis id, and for
-/// addresses and names also all MAC addresses. An IP address counts if it is not one of many that differ, as the
-/// virtual address of a pair of routers is. A name counts if a second value confirms it, or if one side has nothing else.
+/// these hosts. A host is never recognized by a key if a stronger one differs: the serial number or the chassis id, and
+/// for addresses and names also all MAC addresses. An IP address counts if it is not one of many that differ, as the
+/// virtual address of a pair of routers is. A name counts if a second value confirms it, or if one side has nothing
+/// else.
 #[must_use]
 pub fn recognize(device: &Device, candidates: &[Host], merging: Merging) -> Recognition {
     if let Some(host) = candidates.iter().find(|host| Some(host.id) == device.id) {
@@ -148,13 +149,13 @@ impl MatchedBy {
     /// The keys by which hosts are compared, the strongest first.
     const RANKS: &[Self] = &[Self::SerialNumber, Self::ChassisId, Self::Mac, Self::IpAddress, Self::Name];
 
-    /// Returns whether a value on two hosts is on neither of them alone, so that it does not count.
+    /// Returns whether a value that two hosts have counts for neither of them.
     const fn is_exclusive(self) -> bool {
         matches!(self, Self::Mac | Self::IpAddress)
     }
 }
 
-/// A candidate with all that can be compared of it.
+/// A candidate with its values that can be compared.
 struct Compared<'h> {
     host: &'h Host,
     traits: Traits,
@@ -165,7 +166,7 @@ impl<'h> Compared<'h> {
         Self { host, traits: Traits::of_host(host).with_ports(host) }
     }
 
-    /// Returns whether a value that is stronger than the key shows that the host is another device.
+    /// Returns whether a value stronger than the key shows that the host is another device.
     fn contradicts(&self, key: MatchedBy, device: &Traits) -> bool {
         let differs = |kind| {
             let mut of_device = device.of_kind(kind).peekable();
@@ -185,7 +186,9 @@ impl<'h> Compared<'h> {
             || (key > MatchedBy::Mac && differs(IdentityKind::Mac))
     }
 
-    /// Returns whether a second value confirms that the host is the device whose name it has.
+    /// Returns whether another value confirms a host that has the name of the device.
+    ///
+    /// No other value is needed if the host or the device has only names.
     fn confirms_name(&self, device: &Traits) -> bool {
         let is_equal = |one: &Option<String>, other: &Option<String>| one.is_some() && one == other;
         let shares_address =
@@ -219,9 +222,11 @@ impl<'h> Compared<'h> {
 /// The hosts that match by one key.
 #[derive(Default)]
 struct Matches<'c, 'h> {
-    /// Those that match by a value which no other candidate has.
+    /// Hosts that match by a value which counts for them.
+    ///
+    /// This is an address that no other candidate has, or a value of another kind.
     decided: Vec<&'c Compared<'h>>,
-    /// Those that match by a value which several candidates have, and by no other.
+    /// Hosts that match only by addresses which several candidates have.
     shared: Vec<&'c Compared<'h>>,
 }
 
@@ -260,7 +265,7 @@ fn matches<'c, 'h>(key: MatchedBy, device: &Traits, hosts: &'c [Compared<'h>]) -
     matches
 }
 
-/// Returns the hosts that have a name of the device, and something else that confirms it.
+/// Returns the hosts that have a name of the device, if another value confirms them.
 fn named<'c, 'h>(kind: IdentityKind, device: &Traits, hosts: &'c [Compared<'h>]) -> Vec<&'c Compared<'h>> {
     let has_name = |one: &&Compared<'h>| {
         let shared = |identity: &&Identity| one.traits.identities.contains(*identity);
@@ -280,7 +285,7 @@ fn shares_most(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
     one.intersection(other).count() * 2 > one.len().min(other.len())
 }
 
-/// Recognizes a host, and with it those that are the same device.
+/// Returns a recognized host, and the hosts to be merged into it.
 fn known(
     host: &Compared<'_>,
     matched_by: MatchedBy,

@@ -12,8 +12,8 @@ use crate::model::{Host, IfEntry};
 
 /// Converts a host that a daemon reports to a device, by which it is recognized. The device has no id.
 ///
-/// All tables are truncated. Addresses of interfaces that lead to containers or guests are left out, because many hosts have
-/// the same. The display name identifies nothing.
+/// All tables are truncated. Addresses of interfaces that lead to containers or guests are left out, because many hosts
+/// have the same. The display name identifies nothing.
 #[must_use]
 pub fn device_of(host: &Host) -> Device {
     Device {

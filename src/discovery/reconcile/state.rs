@@ -1,4 +1,4 @@
-//! What discovery remembers of a host, beside the host's document.
+//! The state of a host that discovery remembers beside the host's document.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,14 +7,17 @@ use uuid::Uuid;
 
 use crate::model::{Host, Timestamp};
 
-/// The number of complete tables that must lack an interface, a port or another part before it is stale.
+/// The number of consecutive complete tables without a part after which the part is stale. Parts are interfaces, ports
+/// and other embedded records.
 pub const STALE_AFTER: u32 = 3;
 
-/// What discovery remembers of a host: the document it wrote, the edits of users, and when it saw which part.
+/// The state of a host that discovery remembers.
+///
+/// It consists of the document that discovery wrote, the edits of users, and the times at which parts were seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HostState {
-    /// The host as discovery wrote it last. What differs from it in the stored host, a user has changed.
+    /// The host as discovery wrote it last. Differences in the stored host are changes by users.
     pub baseline: Host,
     /// The paths of the fields that users have changed, such as `sys_location` and `if_entries.<id>.if_alias`.
     #[serde(default)]
@@ -22,7 +25,7 @@ pub struct HostState {
     /// The discovered parts that users have deleted, such as `interfaces.192.0.2.7` and `ports.443/Tcp`.
     #[serde(default)]
     pub deleted: BTreeSet<String>,
-    /// When each kind of table was observed last, by its name, and the device itself, as `device`.
+    /// When each kind of table was observed last, by its name. The name `device` stands for the device itself.
     #[serde(default)]
     pub observed: BTreeMap<String, Observed>,
     /// When each discovered part was seen last, by its id.
@@ -53,7 +56,7 @@ pub struct Seen {
 }
 
 impl HostState {
-    /// Creates the state of a host that discovery has not written yet: its present contents count as unedited.
+    /// Creates the state of a host that discovery has not written yet. Its present contents count as unedited.
     #[must_use]
     pub fn of_host(host: &Host) -> Self {
         Self {
@@ -71,7 +74,7 @@ impl HostState {
         self.observed.values().map(|observed| observed.at).max()
     }
 
-    /// Returns the ids of the parts that at least [`STALE_AFTER`] complete tables in a row lack.
+    /// Returns the ids of the stale parts. At least [`STALE_AFTER`] complete tables in a row lack them.
     pub fn stale(&self) -> impl Iterator<Item = Uuid> + '_ {
         self.seen.iter().filter(|(_, seen)| seen.missed >= STALE_AFTER).map(|(id, _)| *id)
     }

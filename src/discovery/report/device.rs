@@ -4,7 +4,7 @@ use uuid::Uuid;
 use super::Tables;
 use crate::model::{LldpChassisId, MacAddress};
 
-/// A device of a report, with the identities it has and the tables seen by it.
+/// A device of a report. It has identities, and the tables seen by it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]

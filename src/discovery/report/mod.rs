@@ -1,6 +1,7 @@
-//! What a scanner, a device or a daemon reports: the input of discovery.
+//! The input of discovery: reports of scanners, devices and daemons.
 //!
-//! The serde implementations define the JSON form. Absent values and tables are omitted, and unknown fields are ignored.
+//! The serde implementations define the JSON form. Absent values and tables are omitted, and unknown fields are
+//! ignored.
 
 mod device;
 mod rows;

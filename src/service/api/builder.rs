@@ -4,20 +4,20 @@ use std::time::Duration;
 use super::Api;
 use crate::access::PrefixLengths;
 use crate::inventory::Inventory;
-use crate::service::body::ListSlots;
-use crate::service::client_address::{ClientAddressSource, ClientPrefixes};
-use crate::service::credentials::{CookiePathError, CrossSitePolicy, SessionCookie};
 #[cfg(feature = "discovery")]
-use crate::service::discovery_stream::STREAMS_AT_ONCE;
-use crate::service::health::Health;
-use crate::service::page_cache::PageCache;
-use crate::service::rate_limit::{Buckets, RateLimit};
+use crate::service::endpoints::discovery_stream::STREAMS_AT_ONCE;
+use crate::service::endpoints::health::Health;
 #[cfg(feature = "discovery")]
-use crate::service::reports::IMPORTS_AT_ONCE;
-use crate::service::response::Responder;
-use crate::service::state::ApiState;
+use crate::service::endpoints::reports::IMPORTS_AT_ONCE;
 #[cfg(feature = "topology")]
-use crate::service::topology::{DrawingSlots, Drawings};
+use crate::service::endpoints::topology::{DrawingSlots, Drawings};
+use crate::service::response::Responder;
+use crate::service::response::body::ListSlots;
+use crate::service::response::page_cache::PageCache;
+use crate::service::sender::client_address::{ClientAddressSource, ClientPrefixes};
+use crate::service::sender::credentials::{CookiePathError, CrossSitePolicy, SessionCookie};
+use crate::service::sender::rate_limit::{Buckets, RateLimit};
+use crate::service::state::ApiState;
 #[cfg(feature = "topology")]
 use crate::topology::{Topologies, render::page::FrameAncestors};
 
@@ -121,8 +121,8 @@ impl ApiBuilder {
 
     /// Sets how the service finds a client's address, by which it limits unauthenticated requests.
     ///
-    /// Default: the [`ClientAddr`](super::ClientAddr) request extension. All unauthenticated requests without a known
-    /// address share one rate-limit bucket, and the first of them logs a warning.
+    /// Default: the [`ClientAddr`](crate::service::ClientAddr) request extension. All unauthenticated requests without
+    /// a known address share one rate-limit bucket, and the first of them logs a warning.
     #[must_use]
     pub fn client_address(self, source: ClientAddressSource) -> Self {
         Self { client_address: source, ..self }
@@ -195,8 +195,8 @@ impl ApiBuilder {
 
     /// Sets the path of the session cookie, as browsers see it. Default: `/`.
     ///
-    /// Browsers send the cookie only with requests for this path and those below it. Set it if other applications on the
-    /// same host must not receive the cookie, for example to the path at which the API is nested.
+    /// Browsers send the cookie only with requests for this path and those below it. Set it if other applications on
+    /// the same host must not receive the cookie, for example to the path at which the API is nested.
     ///
     /// ```
     /// # use toposcope::{Api, Inventory, MemoryStore};

@@ -11,8 +11,8 @@ use http::{Request, Response};
 use http_body::Body;
 
 pub use self::builder::ApiBuilder;
-use super::body::ResponseBody;
 use super::input::box_body;
+use super::response::body::ResponseBody;
 use super::state::ApiState;
 use crate::inventory::Inventory;
 

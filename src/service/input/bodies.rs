@@ -13,8 +13,8 @@ use uuid::Uuid;
 
 use crate::inventory::{Error, MAX_BULK, Problem, dotted};
 use crate::model::Timestamp;
-use crate::service::error::ApiError;
-use crate::service::parameter::{Kind, MAX_NAME, Parameter, Presence, RequestContent};
+use crate::service::response::error::ApiError;
+use crate::service::routes::parameter::{Kind, MAX_NAME, Parameter, Presence, RequestContent};
 
 /// Returns the e-mail address and the password.
 pub(in crate::service) fn read_login(fields: &Fields<'_>) -> Result<(String, String), Error> {

@@ -7,8 +7,8 @@ mod reports;
 #[cfg(feature = "topology")]
 mod topology;
 
-use crate::service::error::ApiError;
-use crate::service::shape::LINES;
+use super::response::error::ApiError;
+use super::response::shape::LINES;
 use std::error::Error as StdError;
 
 use bytes::{Buf, Bytes};

@@ -11,10 +11,10 @@ use super::{Input, PathParameters};
 use crate::discovery::report::TableKind;
 use crate::inventory::{Error, HostQuery, ListQuery, PageCursor, Problem};
 use crate::model::{Cidr, CidrError};
-use crate::service::error::ApiError;
+use crate::service::response::error::ApiError;
 
-use crate::service::parameter::{Kind, Parameter};
-use crate::service::shape::FieldNames;
+use crate::service::response::shape::FieldNames;
+use crate::service::routes::parameter::{Kind, Parameter};
 use crate::wire::MAX_LIMIT;
 
 const DEFAULT_LIMIT: u32 = 50;
@@ -195,8 +195,8 @@ impl Paging {
     }
 }
 
-/// The names and values of a query string. Parameters with an empty value are left out, except for a cursor: the empty one
-/// begins a list.
+/// The names and values of a query string. Parameters with an empty value are left out, except for a cursor: the empty
+/// one begins a list.
 #[derive(Debug)]
 pub(super) struct QueryValues<'q>(Vec<(Cow<'q, str>, Cow<'q, str>)>);
 

@@ -5,8 +5,8 @@ use uuid::Uuid;
 use super::parameters::{Known, QueryValues};
 use crate::discovery::Format;
 use crate::inventory::{Error, Problem};
-use crate::service::error::ApiError;
-use crate::service::parameter::MAX_REPORTER;
+use crate::service::response::error::ApiError;
+use crate::service::routes::parameter::MAX_REPORTER;
 
 /// The query of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]

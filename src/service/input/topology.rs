@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::parameters::{Known, MAX_IDS, QueryValues, invalid_format};
 use crate::inventory::{Error, Problem};
-use crate::service::error::ApiError;
+use crate::service::response::error::ApiError;
 use crate::topology::graph::GraphOptions;
 use crate::topology::links::Confidence;
 use crate::topology::render::{Format, Theme};

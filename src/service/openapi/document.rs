@@ -6,7 +6,7 @@ use super::inputs::Inputs;
 use super::operation::{Errors, operation};
 use super::parameters::set;
 use super::schemas;
-use crate::service::route::Route;
+use crate::service::routes::route::Route;
 
 /// Builds the document. The server URL is the way from the document to the root of the API.
 pub(in crate::service) fn build(routes: &'static [Route], server: &str) -> Value {

@@ -6,11 +6,11 @@ use bytes::Bytes;
 use http::StatusCode;
 
 use super::document::build;
-use crate::service::entity_tag::EntityTag;
-use crate::service::error::ApiError;
 use crate::service::input::read_no_query;
 use crate::service::response::Outcome;
-use crate::service::route::{Call, Pending};
+use crate::service::response::entity_tag::EntityTag;
+use crate::service::response::error::ApiError;
+use crate::service::routes::route::{Call, Pending};
 
 /// The document as one endpoint sends it.
 struct Encoded {

@@ -6,8 +6,8 @@ use http::Method;
 use serde_json::{Map, Value};
 
 use crate::model::Permission;
-use crate::service::parameter::{Kind, Parameter, Presence, RequestContent};
-use crate::service::route::{Answer, Route};
+use crate::service::routes::parameter::{Kind, Parameter, Presence, RequestContent};
+use crate::service::routes::route::{Answer, Route};
 use crate::service::sender::Access;
 use crate::wire::ErrorCode;
 

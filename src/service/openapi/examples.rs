@@ -24,11 +24,11 @@ use crate::model::{
     ShareMetadata, ShareOptions, Source, Subnet, SubnetType, Tag, Timestamp, TopologyView, User, UserApiKey,
     Vlans,
 };
-use crate::service::accounts::Issued;
-use crate::service::collections::BulkDeletion;
-use crate::service::endpoints::Versions;
-use crate::service::health::Report;
-use crate::service::many::{ItemError, ItemResult, Outcome};
+use crate::service::endpoints::accounts::Issued;
+use crate::service::endpoints::collections::BulkDeletion;
+use crate::service::endpoints::general::Versions;
+use crate::service::endpoints::health::Report;
+use crate::service::endpoints::many::{ItemError, ItemResult, Outcome};
 use crate::wire::{API_VERSION, ErrorCode, Failure, Meta, Pagination};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");

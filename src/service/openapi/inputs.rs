@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::parameters::{SCHEMAS, reference, schema_of, set};
-use crate::service::parameter::{Kind, Parameter, Presence, RequestContent};
-use crate::service::route::Route;
+use crate::service::routes::parameter::{Kind, Parameter, Presence, RequestContent};
+use crate::service::routes::route::Route;
 
 /// The schemas of request bodies by name, and the name for each operation.
 pub(super) struct Inputs {

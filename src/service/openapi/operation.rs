@@ -7,10 +7,10 @@ use super::errors;
 use super::inputs::Inputs;
 use super::parameters::{in_header, in_path, in_query, reference, set};
 use crate::inventory::MAX_BULK;
-use crate::service::parameter::RequestContent;
 #[cfg(feature = "discovery")]
-use crate::service::reports::MEDIA_TYPES;
-use crate::service::route::{Answer, Route};
+use crate::service::endpoints::reports::MEDIA_TYPES;
+use crate::service::routes::parameter::RequestContent;
+use crate::service::routes::route::{Answer, Route};
 use crate::service::sender::Access;
 #[cfg(feature = "topology")]
 use crate::topology::render::Format;

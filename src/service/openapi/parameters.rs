@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::model::TopologyView;
-use crate::service::parameter::{Kind, MAX_NAME, Parameter, Presence};
+use crate::service::routes::parameter::{Kind, MAX_NAME, Parameter, Presence};
 
 /// Where the document has its schemas.
 pub(super) const SCHEMAS: &str = "#/components/schemas/";

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use super::collector::Schemas;
 use super::examples;
 use super::parameters::{SCHEMAS, set};
-use crate::service::parameter::RequestContent;
-use crate::service::route::Route;
+use crate::service::routes::parameter::RequestContent;
+use crate::service::routes::route::Route;
 
 /// Returns the schemas of everything that a response contains, by name.
 pub(super) fn of_records(routes: &[&Route]) -> Map<String, Value> {

@@ -1,7 +1,7 @@
 //! Groups of query parameters and the fields of bodies. The rows of the route table share them.
 
+use super::parameter::{Kind, Parameter};
 use crate::service::input::{HOST_FIELDS, MAX_IDS, MAX_OFFSET, MAX_TERMS};
-use crate::service::parameter::{Kind, Parameter};
 use crate::wire::MAX_LIMIT;
 
 const fn text(min: usize, max: usize) -> Kind {

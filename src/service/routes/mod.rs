@@ -3,6 +3,9 @@
 //! Routing, the `Allow` header, the check of the caller, the names of query parameters and body fields, and the
 //! OpenAPI document all follow from the rows of `table`. A new endpoint is one row and one function.
 
+pub(super) mod parameter;
+pub(super) mod route;
+
 mod groups;
 mod table;
 
@@ -12,9 +15,9 @@ use std::sync::LazyLock;
 use http::Method;
 use matchit::Router;
 
-use super::error::ApiError;
+use self::route::Route;
 use super::input::PathParameters;
-use super::route::Route;
+use super::response::error::ApiError;
 
 /// The routes, and the paths by which they are found.
 #[derive(Debug)]

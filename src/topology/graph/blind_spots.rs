@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use super::GraphInput;
 use super::context::Context;
-use super::l2::stub_label;
 use super::shape::Node;
+use super::views::l2::stub_label;
 use crate::discovery::report::Capability;
 use crate::topology::links::{Confidence, CrowdedPort, End, Link, PortRef, Stub};
 

@@ -1,8 +1,10 @@
+use super::GraphInput;
+use super::arrange::size;
 use super::context::Context;
 use super::focus::focus;
 use super::fold::fold;
 use super::shape::{Bounds, Graph};
-use super::{GraphInput, l2, l3, size, workloads};
+use super::views::{l2, l3, workloads};
 use crate::model::TopologyView;
 
 /// Selects what a view shows of a network. The nodes have extents, but no positions.

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 use super::GraphOptions;
+use super::arrange::text::sort_key;
 use super::draft::Draft;
-use super::l2::is_infrastructure;
 use super::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
-use super::text::sort_key;
+use super::views::l2::is_infrastructure;
 use crate::model::{HostRole, derived_id, group_node_id};
 use crate::topology::links::Confidence;
 

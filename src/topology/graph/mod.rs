@@ -11,19 +11,19 @@ mod draft;
 mod focus;
 mod fold;
 mod input;
-mod l2;
-mod l3;
 mod port_name;
 mod redact;
 mod role;
 mod shape;
-mod size;
 mod summary;
-mod text;
+mod views;
 mod warnings;
-mod workloads;
 
 pub(in crate::topology) use self::arrange::diagram;
+pub(in crate::topology) use self::arrange::size::{
+    DETAIL_SIZE, ICON, LABEL_SIZE, PADDING, card_label, title_label,
+};
+pub(in crate::topology) use self::arrange::text::{shorten, shorten_to_width, width};
 pub use self::arrange::{Positions, lay_out};
 pub use self::blind_spots::{BlindSpot, BlindSpotReason, blind_spots};
 pub use self::build::build;
@@ -32,6 +32,4 @@ pub(in crate::topology) use self::port_name::port_name;
 pub use self::redact::{Redactor, SensitiveValues};
 pub use self::role::{RoleReason, RoleSource};
 pub use self::shape::{Bounds, Edge, EdgeKind, Graph, Hidden, Node, NodeKind, Warning};
-pub(in crate::topology) use self::size::{DETAIL_SIZE, ICON, LABEL_SIZE, PADDING, card_label, title_label};
 pub use self::summary::{HostSummary, InterfaceSummary, ServiceSummary};
-pub(in crate::topology) use self::text::{shorten, shorten_to_width, width};

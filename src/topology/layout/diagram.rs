@@ -15,7 +15,8 @@ pub struct Diagram {
 
 /// A rectangle to be placed.
 ///
-/// A shape that is the parent of others is a container: it is as large as its content needs, and at least as large as `size`.
+/// A shape that is the parent of others is a container: it is as large as its content needs, and at least as large as
+/// `size`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Shape {

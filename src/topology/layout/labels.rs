@@ -25,7 +25,8 @@ pub(super) fn place(diagram: &Diagram, arrangement: &Arrangement, labels: &[Labe
             if !usable(label.size.width) || !usable(label.size.height) {
                 return None;
             }
-            // A label near several lines, or near a piece that several lines share, would not tell which of them it belongs to.
+            // A label near several lines, or near a piece that several lines share, would not tell which of them it
+            // belongs to.
             let unambiguous = |rect: &Rect| {
                 let near = rect.grown(DISTANCE + 0.5);
                 let mut unambiguous = true;

@@ -4,8 +4,8 @@
 //! connections between them; [`arrange`] returns where each shape is and which way each line takes, and
 //! [`place_labels`] finds room for texts near the ends of lines.
 //!
-//! An arrangement is a function of its diagram: it depends neither on time nor on threads, and its coordinates come from
-//! additions, multiplications, divisions and square roots alone, which are the same on every machine.
+//! An arrangement is a function of its diagram: it depends neither on time nor on threads, and its coordinates come
+//! from additions, multiplications, divisions and square roots alone, which are the same on every machine.
 
 mod anchors;
 mod cells;
@@ -52,9 +52,9 @@ pub fn arrange(diagram: &Diagram) -> Arrangement {
 
 /// Finds room for labels near the ends of lines.
 ///
-/// A label is within the bounds of the arrangement. It overlaps neither shapes that contain nothing, nor titles of containers,
-/// nor other labels, and is near no line but its own. It is `None` where there is no room for it. Labels that come first are
-/// placed first.
+/// A label is within the bounds of the arrangement. It overlaps neither shapes that contain nothing, nor titles of
+/// containers, nor other labels, and is near no line but its own. It is `None` where there is no room for it. Labels
+/// that come first are placed first.
 #[must_use]
 pub fn place_labels(diagram: &Diagram, arrangement: &Arrangement, labels: &[Label]) -> Vec<Option<Rect>> {
     labels::place(diagram, arrangement, labels)

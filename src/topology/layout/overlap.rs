@@ -16,7 +16,8 @@ const FEW: usize = 200;
 
 /// Moves rectangles that overlap, or that are nearer to each other than the gap. Each moves as little as possible.
 ///
-/// Rectangles keep their place in the order of `order`: later ones give way to earlier ones. The first `fixed` of them never move.
+/// Rectangles keep their place in the order of `order`: later ones give way to earlier ones. The first `fixed` of them
+/// never move.
 pub(super) fn separate(rects: &mut [Rect], order: &[usize], fixed: usize, gap: f64) {
     let mut space = Space::for_rects(rects.iter());
     let mut edge = f64::NEG_INFINITY;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::candidate::{Claimed, DeviceKey, HostPort, Spot};
+use super::contest::candidate::{Claimed, DeviceKey, HostPort, Spot};
 use super::contest::{Proposal, Standing};
 use super::devices::Devices;
 use super::stub::{port_bytes, unmanaged_switch};

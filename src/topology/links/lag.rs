@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::candidate::{DeviceKey, HostPort, Spot};
+use super::contest::candidate::{DeviceKey, HostPort, Spot};
 use super::contest::{Proposal, aggregate_of};
 use super::devices::Devices;
 

@@ -1,7 +1,7 @@
 //! Links between hosts, derived from their claims.
 //!
-//! [`Device::of`] reduces a host and its claims to what links follow from; [`Links`] holds the links of all devices of a
-//! network and follows changes. For each link:
+//! [`Device::of`] reduces a host and its claims to what links follow from; [`Links`] holds the links of all devices of
+//! a network and follows changes. For each link:
 //!
 //! 1. A neighbor that a device names is looked up among the hosts: by its chassis id, or else its name, or else its
 //!    address, as discovery does. Only a unique host counts; an unknown device becomes a [`Stub`].
@@ -11,8 +11,6 @@
 //!    claims it won over. Claims of equal rank that contradict each other are [`Confidence::Conflicting`].
 //! 4. A port with several neighbors is a [`Segment`], and the ports of an aggregation group are one link with members.
 
-mod candidate;
-mod components;
 mod contest;
 mod device;
 mod devices;
@@ -25,7 +23,6 @@ mod network;
 mod port_key;
 mod resolve;
 mod rules;
-mod settle;
 mod sighting;
 mod stub;
 mod warning;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use uuid::Uuid;
 
-use super::candidate::{Candidate, DeviceKey, Source};
-use super::components::{Components, extend};
+use super::contest::candidate::{Candidate, DeviceKey, Source};
+use super::contest::components::{Components, extend};
 use super::device::Device;
 use super::devices::Devices;
 use super::few::FewBy;

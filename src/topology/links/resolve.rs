@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::Method;
-use super::candidate::DeviceKey;
+use super::contest::candidate::DeviceKey;
 use super::device::Device;
 use super::devices::Devices;
 use super::key::Key;

@@ -9,7 +9,8 @@ use crate::topology::graph::{Graph, GraphOptions, Positions, Redactor, Sensitive
 impl Topologies {
     /// Draws the graph of a share and returns the result of `finish` for it. The graph has positions.
     ///
-    /// All ids are made under the share's secret, and what the share conceals is replaced before anything depends on it.
+    /// All ids are made under the share's secret, and what the share conceals is replaced before anything depends on
+    /// it.
     pub(crate) async fn shared<T: Send + 'static>(
         &self,
         open: &OpenShare,

@@ -1,7 +1,7 @@
 //! Pictures and files of a graph.
 //!
-//! [`Picture::render`] writes a laid-out graph in any [`Format`]. Names are data in all of them: no name can break out of its
-//! place. The same picture gives the same bytes.
+//! [`Picture::render`] writes a laid-out graph in any [`Format`]. Names are data in all of them: no name can break out
+//! of its place. The same picture gives the same bytes.
 
 mod dot;
 mod drawio;

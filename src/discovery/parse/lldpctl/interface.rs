@@ -11,7 +11,7 @@ pub(super) enum Row {
     Cdp(CdpRow),
 }
 
-/// Why there is no row for an interface.
+/// The reason why an interface has no row.
 pub(super) enum Unusable {
     /// The neighbor has no id.
     Incomplete,
@@ -73,7 +73,9 @@ fn cdp(
     })
 }
 
-/// Returns the neighbor's name and the object with its fields, which may be the value of a key that is the name.
+/// Returns the neighbor's name and the object with its fields.
+///
+/// The name is a field of the object, or the key whose value the object is.
 fn chassis(interface: &Node) -> Option<(Option<&str>, &Node)> {
     let chassis = interface.get("chassis")?;
     if chassis.get("id").is_some() {

@@ -15,7 +15,7 @@ pub(super) struct Bridge {
     /// Interface indexes by bridge port.
     base_ports: BTreeMap<i64, i64>,
     stp: BTreeMap<i64, StpRow>,
-    /// By number of the database, which BRIDGE-MIB does not have, and by index.
+    /// Entries by number of the database, which BRIDGE-MIB does not have, and by index.
     fdb: BTreeMap<(Option<u32>, [u8; 6]), FdbEntry>,
     vlans: BTreeMap<u16, Vlan>,
     port_vlans: BTreeMap<i64, u16>,
@@ -32,7 +32,9 @@ struct FdbEntry {
     is_ambiguous: bool,
 }
 
-/// The sets of ports of a VLAN, as bits from the most significant one of the first byte.
+/// The forwarding database and the sets of ports of a VLAN.
+///
+/// A set is a bit string. Port 1 is the most significant bit of the first byte.
 #[derive(Debug, Default)]
 struct Vlan {
     fdb_id: Option<u32>,

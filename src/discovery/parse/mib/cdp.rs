@@ -115,7 +115,7 @@ impl Cdp {
     }
 }
 
-/// Converts the id of a device or a port, which some devices send as the 6 bytes of a MAC address.
+/// Converts the id of a device or a port. Some devices send an id as the 6 bytes of a MAC address.
 fn identifier(bytes: &[u8]) -> String {
     let is_binary = bytes.len() == 6 && bytes.iter().any(|byte| !byte.is_ascii_graphic() && *byte != b' ');
     match text::mac(bytes).filter(|_| is_binary) {

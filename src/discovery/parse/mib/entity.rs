@@ -54,7 +54,10 @@ impl Entity {
         Accepted::Yes
     }
 
-    /// Describes the first chassis, or else the outermost component that has a serial number or a model.
+    /// Sets the manufacturer, the model and the serial number of a device.
+    ///
+    /// They describe the first chassis, or else the first stack, or else the outermost component. Components without a
+    /// serial number or a model are skipped.
     pub(super) fn describe(&self, device: &mut Device) {
         let is_described = |row: &&Physical| row.serial_number.is_some() || row.model.is_some();
         let first = |class: i64| self.rows.values().filter(is_described).find(|row| row.class == Some(class));

@@ -29,9 +29,9 @@ pub(super) struct Lldp {
     sys_name: Option<String>,
     sys_desc: Option<String>,
     capabilities: Vec<Capability>,
-    /// By the number that the LLDP agent gives them.
+    /// Ports by the number that the LLDP agent gives them.
     ports: LocalPorts,
-    /// By interface index.
+    /// Ports by interface index.
     v2_ports: LocalPorts,
     neighbors: BTreeMap<Key, Neighbor>,
 }
@@ -50,7 +50,7 @@ struct Neighbor {
 }
 
 impl Neighbor {
-    /// Returns whether the row is a placeholder of an agent that lists ports without a neighbor.
+    /// Returns whether the row is a placeholder. Some agents list ports without a neighbor.
     fn is_empty(&self) -> bool {
         let is_missing = |id: &Option<Vec<u8>>| id.as_ref().is_none_or(Vec::is_empty);
         is_missing(&self.chassis_id) && is_missing(&self.port_id) && self.sys_name.is_none()

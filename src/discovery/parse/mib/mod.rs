@@ -49,14 +49,14 @@ impl Value<'_> {
     }
 }
 
-/// What became of a variable.
+/// The result of storing a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Accepted {
     /// Stored, or of a column that no table needs.
     Yes,
     /// The value has the wrong type or is out of range.
     InvalidValue,
-    /// The index does not have the form of the table's.
+    /// The index does not have the form that the table requires.
     InvalidIndex,
     /// The row is new, and there are too many.
     TooMany,
@@ -176,7 +176,7 @@ impl Mib {
     }
 }
 
-/// Returns a table, or `None` without rows: a walk does not show which tables the device was asked for.
+/// Returns a table, or `None` if there are no rows. A walk does not show which tables the device was asked for.
 fn table<T>(rows: Vec<T>, complete: bool) -> Option<Table<T>> {
     (!rows.is_empty()).then(|| if complete { Table::complete(rows) } else { Table::truncated(rows) })
 }

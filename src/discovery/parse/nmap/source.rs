@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 /// The largest element, comment or text. The results of scripts are attributes of one element.
 const MAX_EVENT: usize = 4 * 1024 * 1024;
 
-/// Counts the bytes of each XML event, because the XML reader keeps an event in memory.
+/// A reader that counts the bytes of each XML event. The XML reader keeps a whole event in memory.
 pub(super) struct Source<'r> {
     reader: &'r mut dyn BufRead,
     event_bytes: usize,

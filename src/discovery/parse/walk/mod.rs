@@ -165,7 +165,7 @@ fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
     (value.is_empty() || value.starts_with(b" ")).then(|| (name, value.trim_ascii_start()))
 }
 
-/// Returns whether a line begins a variable, and does not continue the value of the one before.
+/// Returns whether a line begins a variable. Other lines continue the value of the variable before.
 fn begins_variable(line: &[u8]) -> bool {
     let first = line.first().copied().unwrap_or_default();
     if first != b'.' && !first.is_ascii_alphanumeric() {

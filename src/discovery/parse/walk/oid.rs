@@ -5,7 +5,7 @@ use super::symbols;
 /// The longest object identifier that SNMP allows.
 const MAX_ARCS: usize = 128;
 
-/// What became of the text of an object identifier.
+/// The result of resolving the text of an object identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Resolution {
     /// The numbers are those that the device sent.
@@ -95,7 +95,9 @@ fn take_part(text: &[u8]) -> Option<(Part<'_>, &[u8])> {
     Some((part, rest))
 }
 
-/// Appends a quoted index: the bytes of an address if it is one, otherwise the characters. Returns whether bytes are lost.
+/// Appends a quoted index. Returns whether bytes are lost.
+///
+/// An address is appended as its bytes, and any other text as its characters.
 fn push_quoted(text: &[u8], arcs: &mut Vec<u64>) -> bool {
     if let Some(octets) = address(text) {
         arcs.push(octets.len() as u64);
@@ -106,7 +108,9 @@ fn push_quoted(text: &[u8], arcs: &mut Vec<u64>) -> bool {
     true
 }
 
-/// Reads an address in the form in which net-snmp quotes it: `192.0.2.1`, or `20:01:0d:b8:…` of 16 bytes.
+/// Reads an address in the form in which net-snmp quotes it.
+///
+/// The form is `192.0.2.1`, or `20:01:0d:b8:…` of 16 bytes.
 fn address(text: &[u8]) -> Option<Vec<u8>> {
     let text = str::from_utf8(text).ok()?;
     if text.len() > 64 {

@@ -1,6 +1,6 @@
 //! Names of the objects that discovery reads, as net-snmp prints them.
 
-/// What a name in an object identifier stands for.
+/// The meaning of a name in an object identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Symbol {
     /// An object.
@@ -24,7 +24,7 @@ pub(super) fn resolve(name: &[u8]) -> Option<Symbol> {
     Some(Symbol::Value(value))
 }
 
-/// Objects and the roots below which net-snmp prints what it has no MIB for, sorted by name.
+/// Objects and roots, sorted by name. Below a root, net-snmp prints the objects that it has no MIB for.
 const OBJECTS: &[(&str, &[u64])] = &[
     ("ccitt", &[0]),
     ("cdpCacheAddress", &[1, 3, 6, 1, 4, 1, 9, 9, 23, 1, 2, 1, 1, 4]),

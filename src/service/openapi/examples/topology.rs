@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use super::{NETWORK, id, now};
 use crate::model::{LinkEnd, NodePosition, ShareMetadata, TopologyLayout, TopologyLink, TopologyView};
+use crate::service::endpoints::topology::{OpenedShare, SharedTopology, TopologyFile};
 use crate::service::openapi::collector::Schemas;
 use crate::service::openapi::parameters::set;
-use crate::service::topology::{OpenedShare, SharedTopology, TopologyFile};
 use crate::topology::EdgeDetails;
 use crate::topology::graph::{BlindSpot, Graph};
 use crate::topology::render::Format;

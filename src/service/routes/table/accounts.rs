@@ -5,10 +5,10 @@ use http::Method;
 use super::collection::Collection;
 use super::row::{ANY_SESSION, route};
 use crate::model::{DaemonApiKey, Share, User, UserApiKey};
-use crate::service::route::Route;
+use crate::service::endpoints::{accounts, general};
 use crate::service::routes::groups;
+use crate::service::routes::route::Route;
 use crate::service::sender::Access;
-use crate::service::{accounts, endpoints};
 use crate::wire::ErrorCode;
 
 pub(super) fn users() -> Vec<Route> {
@@ -131,7 +131,7 @@ pub(super) fn shares() -> Vec<Route> {
             "/api/v1/shares/public/{id}",
             "get_public_share_metadata",
             "Returns the public metadata of a share.",
-            endpoints::share_metadata,
+            general::share_metadata,
         )
         .access(Access::Public)
         .value("ShareMetadata"),

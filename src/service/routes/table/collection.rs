@@ -4,10 +4,11 @@ use http::Method;
 
 use super::row::{CREATE_ERRORS, DELETE_ERRORS, UPDATE_ERRORS, route};
 use crate::inventory::{BulkDeletable, Deletable, Resource};
-use crate::service::collections::{self, Template};
-use crate::service::lists;
-use crate::service::parameter::Parameter;
-use crate::service::route::{Handler, Route};
+use crate::service::endpoints::collections;
+use crate::service::endpoints::collections::Template;
+use crate::service::endpoints::lists;
+use crate::service::routes::parameter::Parameter;
+use crate::service::routes::route::{Handler, Route};
 use crate::service::sender::Access;
 use crate::wire::ErrorCode;
 

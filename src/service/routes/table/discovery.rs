@@ -6,11 +6,11 @@ use super::collection::Collection;
 use super::row::{MEMBER, VIEWER, route};
 use crate::inventory::Requirement;
 use crate::model::{Discovery, DiscoveryDaemon, Permission};
-use crate::service::parameter::{Kind, MAX_REPORTER, Parameter, RequestContent};
-use crate::service::route::{Answer, BodyLimit, Handler, Route};
+use crate::service::endpoints::{collections, daemons, discoveries, discovery_stream, lists, reports};
 use crate::service::routes::groups;
+use crate::service::routes::parameter::{Kind, MAX_REPORTER, Parameter, RequestContent};
+use crate::service::routes::route::{Answer, BodyLimit, Handler, Route};
 use crate::service::sender::Access;
-use crate::service::{collections, daemons, discoveries, discovery_stream, lists, reports};
 use crate::wire::ErrorCode;
 
 const IDS: Kind = Kind::Ids(1_000);

@@ -5,10 +5,10 @@ use http::Method;
 use super::row::{CREATE_ERRORS, DELETE_ERRORS, MEMBER, UPDATE_ERRORS, route};
 use crate::inventory::Part;
 use crate::model::{IfEntry, Interface, Port, Service};
-use crate::service::parameter::{Parameter, RequestContent};
-use crate::service::route::{Answer, BodyLimit, Handler, Route};
+use crate::service::endpoints::{hosts, lists, many};
 use crate::service::routes::groups;
-use crate::service::{hosts, lists, many};
+use crate::service::routes::parameter::{Parameter, RequestContent};
+use crate::service::routes::route::{Answer, BodyLimit, Handler, Route};
 use crate::wire::ErrorCode;
 
 /// Unlike ports, the other parts stay on their host.

@@ -13,10 +13,10 @@ mod topology;
 use http::Method;
 
 use self::row::route;
-use crate::service::endpoints;
+use super::route::Route;
+use crate::service::endpoints::general;
 #[cfg(feature = "openapi")]
 use crate::service::openapi;
-use crate::service::route::Route;
 use crate::service::routes::groups;
 use crate::service::sender::Access;
 use crate::wire::ErrorCode;
@@ -52,24 +52,18 @@ pub(super) fn routes() -> Vec<Route> {
 fn general() -> Vec<Route> {
     let public = |route: Route| route.access(Access::Public);
     let mut routes = vec![
-        public(route(
-            Method::GET,
-            "/api/version",
-            "get_version",
-            "Returns the versions.",
-            endpoints::version,
-        ))
-        .value("Versions"),
+        public(route(Method::GET, "/api/version", "get_version", "Returns the versions.", general::version))
+            .value("Versions"),
         route(
             Method::GET,
             "/api/health",
             "get_health",
             "Returns whether the store answers.",
-            endpoints::health,
+            general::health,
         )
         .access(Access::Unlimited)
         .document("Health"),
-        public(route(Method::POST, "/api/auth/login", "login", "Begins a session.", endpoints::log_in))
+        public(route(Method::POST, "/api/auth/login", "login", "Begins a session.", general::log_in))
             .fields(groups::LOGIN)
             .value("User")
             .errors(&[
@@ -79,7 +73,7 @@ fn general() -> Vec<Route> {
                 ErrorCode::QuotaExceeded,
                 ErrorCode::ValidationMinLength,
             ]),
-        route(Method::POST, "/api/auth/logout", "logout", "Ends the session.", endpoints::log_out)
+        route(Method::POST, "/api/auth/logout", "logout", "Ends the session.", general::log_out)
             .access(Access::Session),
     ];
     routes.extend(descriptions());

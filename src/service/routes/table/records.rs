@@ -8,12 +8,12 @@ use super::collection::Collection;
 use super::discovery;
 use super::row::{ANY_SESSION, route};
 use crate::model::{Cidr, Network, Organization, Subnet, Tag};
-use crate::service::collections::Template;
+use crate::service::endpoints::collections::Template;
 #[cfg(feature = "discovery")]
-use crate::service::daemons;
-use crate::service::endpoints;
-use crate::service::route::Route;
+use crate::service::endpoints::daemons;
+use crate::service::endpoints::general;
 use crate::service::routes::groups;
+use crate::service::routes::route::Route;
 
 pub(super) fn organizations() -> Vec<Route> {
     let organizations = Collection {
@@ -35,7 +35,7 @@ pub(super) fn organizations() -> Vec<Route> {
             "/api/v1/organizations/referral-source",
             "submit_referral_source",
             "Records where the user heard of the product.",
-            endpoints::submit_referral,
+            general::submit_referral,
         )
         .access(ANY_SESSION)
         .fields(groups::REFERRAL),

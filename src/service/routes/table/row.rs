@@ -4,8 +4,8 @@ use http::Method;
 
 use crate::inventory::Requirement;
 use crate::model::Permission;
-use crate::service::parameter::{Parameter, RequestContent};
-use crate::service::route::{Answer, BodyLimit, Handler, Route};
+use crate::service::routes::parameter::{Parameter, RequestContent};
+use crate::service::routes::route::{Answer, BodyLimit, Handler, Route};
 use crate::service::sender::Access;
 use crate::wire::ErrorCode;
 

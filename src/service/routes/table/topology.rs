@@ -6,13 +6,13 @@ use uuid::Uuid;
 use super::collection::Collection;
 use super::row::{MEMBER, VIEWER, route};
 use crate::model::{LinkEnd, TopologyLink};
-use crate::service::collections::Template;
+use crate::service::endpoints::collections::Template;
+use crate::service::endpoints::topology;
 use crate::service::input::{MAX_DEPTH, MAX_IDS};
-use crate::service::parameter::{Kind, Parameter};
-use crate::service::route::{Answer, Route};
 use crate::service::routes::groups;
+use crate::service::routes::parameter::{Kind, Parameter};
+use crate::service::routes::route::{Answer, Route};
 use crate::service::sender::Access;
-use crate::service::topology;
 use crate::wire::ErrorCode;
 
 const NETWORK: &[Parameter] = &[Parameter::required("network_id", Kind::Id, "The network.")];

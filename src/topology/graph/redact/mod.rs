@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use uuid::{Builder, Uuid};
 
 pub use self::sensitive::SensitiveValues;
+use super::arrange::size::measure;
 use super::shape::{Edge, EdgeKind, Graph, Node, NodeKind, TextKind};
-use super::size::measure;
 use crate::model::{HostRole, Redaction};
 use crate::topology::links::PortRef;
 
@@ -38,7 +38,8 @@ impl std::fmt::Debug for Redactor<'_> {
 impl<'a> Redactor<'a> {
     /// Creates a redactor from a keyed function and what the share conceals.
     ///
-    /// `values` are the concealed names and serial numbers of the network; texts that contain one are replaced as a whole.
+    /// `values` are the concealed names and serial numbers of the network; texts that contain one are replaced as a
+    /// whole.
     #[must_use]
     pub fn new(keyed: impl Fn(&[u8]) -> [u8; 32] + 'a, kinds: &[Redaction], values: SensitiveValues) -> Self {
         Self { keyed: Box::new(keyed), kinds: kinds.iter().copied().collect(), values, show_evidence: true }
@@ -66,7 +67,8 @@ impl<'a> Redactor<'a> {
 
     /// Replaces all ids, omits the ids of records, and replaces what the share conceals.
     ///
-    /// The graph is laid out afterwards, with positions under the new ids: the extent of a node reveals the length of its label.
+    /// The graph is laid out afterwards, with positions under the new ids: the extent of a node reveals the length of
+    /// its label.
     pub fn redact(&self, graph: &mut Graph) {
         graph.network_id = None;
         graph.revision = hex(&self.code("revision", graph.revision.as_bytes(), b""), 8);

@@ -93,8 +93,8 @@ pub(super) fn of_capabilities(capabilities: &[Capability]) -> Option<(HostRole, 
 
 /// Returns the role of a host to which neighbors attribute capabilities. `None` if these do not change it.
 ///
-/// The device's own description is more specific where it bridges or routes as a side effect, such as a hypervisor. The use
-/// of its ports distinguishes a router from a switch where it announces both.
+/// The device's own description is more specific where it bridges or routes as a side effect, such as a hypervisor. The
+/// use of its ports distinguishes a router from a switch where it announces both.
 pub(super) fn combine(host: &HostSummary, capabilities: &[Capability]) -> Option<(HostRole, RoleReason)> {
     let reason = host.role_reason.as_ref();
     let is_of_both = reason.is_some_and(|reason| {

@@ -1,8 +1,8 @@
 //! Blocks: nodes of a layer, with everything that is connected below them.
 //!
-//! Removing the nodes of a layer and of all above it separates a network into parts: the buildings of a campus below its core,
-//! the switches of a building below their distribution. Each part is a block. Blocks below the same nodes are placed in one
-//! row, or in several if one would be too wide.
+//! Removing the nodes of a layer and of all above it separates a network into parts: the buildings of a campus below
+//! its core, the switches of a building below their distribution. Each part is a block. Blocks below the same nodes are
+//! placed in one row, or in several if one would be too wide.
 
 use std::collections::BTreeMap;
 

@@ -75,8 +75,8 @@ impl<'a> Improver<'a> {
 
     /// Moves nodes, one at a time, while the cost falls and the budget lasts.
     ///
-    /// Returns the drawing, and the rest of the budget with the number of crossings and of lines through nodes, unless the
-    /// budget is spent.
+    /// Returns the drawing, and the rest of the budget with the number of crossings and of lines through nodes, unless
+    /// the budget is spent.
     pub(super) fn improve(mut self) -> (Table<Point>, Option<(usize, usize)>) {
         if self.pass() > self.budget {
             return (self.surroundings.into_points(), None);

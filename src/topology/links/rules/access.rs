@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::fdb::{FdbViews, claim};
 use crate::model::MacAddress;
 use crate::topology::links::Rule;
-use crate::topology::links::candidate::{Candidate, DeviceKey, Spot};
+use crate::topology::links::contest::candidate::{Candidate, DeviceKey, Spot};
 use crate::topology::links::device::Device;
 use crate::topology::links::devices::Devices;
 use crate::topology::links::port_key::PortKey;

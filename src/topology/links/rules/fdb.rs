@@ -1,16 +1,16 @@
 //! Rules about forwarding databases that name bridges.
 //!
-//! The port of a bridge *towards* another one is where it learned the other's own addresses, or where shared entries show
-//! that the other is: if the other learned two addresses on different ports, and this one learned both on one port, the
-//! other is behind that port (Lowekamp, O'Hallaron and Gross, SIGCOMM 2001). Two bridges are adjacent if no known bridge
-//! is between their ports towards each other.
+//! The port of a bridge *towards* another one is where it learned the other's own addresses, or where shared entries
+//! show that the other is: if the other learned two addresses on different ports, and this one learned both on one
+//! port, the other is behind that port (Lowekamp, O'Hallaron and Gross, SIGCOMM 2001). Two bridges are adjacent if no
+//! known bridge is between their ports towards each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
 use crate::model::MacAddress;
-use crate::topology::links::candidate::{Candidate, Claimed, DeviceKey, Spot};
+use crate::topology::links::contest::candidate::{Candidate, Claimed, DeviceKey, Spot};
 use crate::topology::links::device::Device;
 use crate::topology::links::devices::Devices;
 use crate::topology::links::port_key::PortKey;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::topology::links::candidate::{Candidate, Claimed, DeviceKey, Source, Spot};
+use crate::topology::links::contest::candidate::{Candidate, Claimed, DeviceKey, Source, Spot};
 use crate::topology::links::devices::Devices;
 use crate::topology::links::port_key::PortKey;
 use crate::topology::links::{Evidence, Method, Rule};

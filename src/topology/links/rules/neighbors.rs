@@ -1,7 +1,7 @@
 //! Rules about neighbors that devices name: LLDP, CDP, stored neighbors and the spanning tree.
 
 use super::pairing::{Dialog, Statement};
-use crate::topology::links::candidate::{Candidate, Claimed, DeviceKey, Spot};
+use crate::topology::links::contest::candidate::{Candidate, Claimed, DeviceKey, Spot};
 use crate::topology::links::device::Device;
 use crate::topology::links::resolve::Seen;
 use crate::topology::links::{Evidence, Method, Rule};

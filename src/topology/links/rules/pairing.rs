@@ -1,6 +1,6 @@
 //! Pairing of the claims of two devices about each other that mean the same link.
 
-use crate::topology::links::candidate::Claimed;
+use crate::topology::links::contest::candidate::Claimed;
 use crate::topology::links::port_key::PortKey;
 
 /// Maximum number of pairs of claims that are compared. The claims of two devices with more of them stay one-sided.

@@ -1,11 +1,12 @@
 //! The page that opens a share. It is one HTML file that contains its style, its script and, without a password, the
 //! picture.
 //!
-//! A page without a password shows the picture without JavaScript; the script adds what the share's options allow. A page with a
-//! password contains nothing of the topology: its script sends the password, and receives the picture and the graph from the API.
+//! A page without a password shows the picture without JavaScript; the script adds what the share's options allow. A
+//! page with a password contains nothing of the topology: its script sends the password, and receives the picture and
+//! the graph from the API.
 //!
-//! The page must be served at `…/share/{id}` beside `…/api`, because its script addresses the API relative to the page. It must be
-//! served with the header `Content-Security-Policy` that comes with it.
+//! The page must be served at `…/share/{id}` beside `…/api`, because its script addresses the API relative to the page.
+//! It must be served with the header `Content-Security-Policy` that comes with it.
 
 mod escape;
 mod policy;
@@ -55,8 +56,8 @@ impl<'a> SharePage<'a> {
 
     /// Returns the page that shows the picture.
     ///
-    /// `svg` is the graph as [`Format::Svg`](super::Format::Svg) in the theme [`Auto`](super::Theme::Auto), whose style is the
-    /// only one that the header allows, and `graph` the graph as [`Format::Json`](super::Format::Json).
+    /// `svg` is the graph as [`Format::Svg`](super::Format::Svg) in the theme [`Auto`](super::Theme::Auto), whose style
+    /// is the only one that the header allows, and `graph` the graph as [`Format::Json`](super::Format::Json).
     #[must_use]
     pub fn open(&self, svg: &str, graph: &str) -> Page {
         let data =

@@ -10,7 +10,8 @@ use crate::topology::graph::NodeKind;
 
 /// Draws the symbol of a role with its upper left corner at this place.
 ///
-/// Each symbol is drawn anew: browsers take several times as long for a picture with thousands of references to shared symbols.
+/// Each symbol is drawn anew: browsers take several times as long for a picture with thousands of references to shared
+/// symbols.
 pub(super) fn draw(out: &mut String, role: HostRole, x: f64, y: f64) {
     let (badge, pictogram) = shapes(role);
     let (x, y) = (number(x), number(y));

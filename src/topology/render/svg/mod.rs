@@ -1,8 +1,8 @@
 //! Graphs as SVG.
 //!
-//! The picture needs no script and no other file. All styles are in one `<style>` element, whose text [`style_source`] returns
-//! the hash of, so that a Content-Security-Policy can allow it. Elements have classes and the attributes `data-id`, `data-source`
-//! and `data-target` for scripts of a page.
+//! The picture needs no script and no other file. All styles are in one `<style>` element, whose text [`style_source`]
+//! returns the hash of, so that a Content-Security-Policy can allow it. Elements have classes and the attributes
+//! `data-id`, `data-source` and `data-target` for scripts of a page.
 
 mod edges;
 mod icons;

@@ -7,8 +7,8 @@ use crate::topology::render::Theme;
 
 /// The style that does not depend on the theme.
 ///
-/// Browsers lay text out only once at all scales if it is to be geometrically precise, and they need no layer for nodes that are
-/// faded by the opacity of their colors.
+/// Browsers lay text out only once at all scales if it is to be geometrically precise, and they need no layer for nodes
+/// that are faded by the opacity of their colors.
 const COMMON: &str = "\
 .topology text{font-family:'Helvetica Neue',Helvetica,Arial,'Liberation Sans',sans-serif;font-size:13px;text-rendering:geometricPrecision;unicode-bidi:isolate}\
 .topology .title{font-size:20px;font-weight:600}\

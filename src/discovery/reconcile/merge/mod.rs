@@ -1,0 +1,389 @@
+//! The merge of a report into a host.
+
+pub(super) mod edits;
+pub(super) mod outcome;
+pub(super) mod parts;
+pub(super) mod plan;
+
+use std::collections::{HashMap, HashSet};
+
+use uuid::Uuid;
+
+use self::edits::note_edits;
+use self::outcome::{MergeOutcome, MergeReason, Merged};
+use self::parts::{Part, bound_ports};
+use self::plan::{Plan, Planned};
+use super::attributes::{Attribute, HOST, Origin};
+use super::project::{Projection, derived_name};
+use super::state::{HostState, Observed, Seen};
+use crate::discovery::report::TableKind;
+use crate::model::{Host, IfEntry, Interface, Port, Service, Source, Timestamp};
+
+/// The maximum number of changes that a merge lists.
+const MAX_CHANGES: usize = 1_000;
+
+/// The name of the device itself among the tables that were observed.
+const DEVICE: &str = "device";
+
+/// Merges what a report says of a device into the host that the device is.
+///
+/// `current` is the stored host, or `None` for a new one. `state` is what discovery remembers of the host, or `None` if
+/// discovery has never written it. `observed_at` is the time of the report, and `now` the time of the merge.
+///
+/// - Fields that users have changed stay, and parts that users have deleted are not created again. A user has changed what
+///   differs from the state's baseline. Hosts with source `Manual` stay as they are.
+/// - Of a table that an earlier merge had from a later report, only what is missing is taken.
+/// - A complete table clears what it lacks, such as the neighbor of a port. Parts that it lacks are kept and counted as missed.
+#[must_use]
+pub fn merge(
+    current: Option<&Host>,
+    state: Option<&HostState>,
+    projection: &Projection,
+    observed_at: Timestamp,
+    now: Timestamp,
+) -> Merged {
+    let Some(current) = current else { return create(projection, observed_at, now) };
+    if current.source == Source::Manual {
+        return Merged {
+            host: current.clone(),
+            state: state.cloned().unwrap_or_else(|| HostState::of_host(current)),
+            outcome: MergeOutcome::Unchanged,
+            changes: Vec::new(),
+            reason: Some(MergeReason::ManualHost),
+            changes_state: false,
+        };
+    }
+    let mut next_state = state.cloned().unwrap_or_else(|| adopt(current));
+    note_edits(&mut next_state, current);
+    let mut merge = Merge {
+        projection,
+        observed_at,
+        now,
+        host: current.clone(),
+        state: next_state,
+        changes: Vec::new(),
+        is_changed: false,
+    };
+    merge.merge_device();
+    merge.merge_parts(current);
+    merge.derive_name();
+    merge.note_observed();
+    merge.finish(current, state)
+}
+
+/// Creates the state of a host that discovery has not written. A display name of its own stays.
+fn adopt(host: &Host) -> HostState {
+    let mut state = HostState::of_host(host);
+    let own = [host.sys_name.as_deref(), host.hostname.as_deref()];
+    let is_reported = own.into_iter().flatten().any(|name| name == host.name);
+    let is_address = host.interfaces.iter().any(|interface| interface.ip_address.to_string() == host.name);
+    if !host.name.is_empty() && !is_reported && !is_address {
+        state.edited.insert("name".to_owned());
+    }
+    state
+}
+
+fn create(projection: &Projection, observed_at: Timestamp, now: Timestamp) -> Merged {
+    let mut host = projection.host.clone();
+    (host.created_at, host.updated_at) = (now, now);
+    own_parts::<Interface>(&mut host, now);
+    own_parts::<Port>(&mut host, now);
+    own_parts::<Service>(&mut host, now);
+    own_parts::<IfEntry>(&mut host, now);
+    host.sort_embedded();
+    let mut merge = Merge {
+        projection,
+        observed_at,
+        now,
+        state: HostState::of_host(&host),
+        host,
+        changes: Vec::new(),
+        is_changed: true,
+    };
+    let fields = HOST.iter().filter(|field| field.is_set(&merge.host)).map(|field| field.name().to_owned());
+    merge.changes.extend(fields.collect::<Vec<_>>());
+    merge.note_created::<Interface>();
+    merge.note_created::<Port>();
+    merge.note_created::<Service>();
+    merge.note_created::<IfEntry>();
+    merge.note_observed();
+    let Merge { host, state, changes, .. } = merge;
+    Merged { host, state, outcome: MergeOutcome::Created, changes, reason: None, changes_state: true }
+}
+
+fn own_parts<P: Part>(host: &mut Host, now: Timestamp) {
+    P::list_mut(host).iter_mut().for_each(|part| part.set_times(Some(now), now));
+}
+
+/// The relation of a table of a report to what is known of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Freshness {
+    /// The report does not have the table.
+    Absent,
+    /// The table is the latest.
+    Newer { complete: bool },
+    /// The table is not the latest. It may add unless a later one is complete.
+    Older { may_add: bool },
+}
+
+struct Merge<'m> {
+    projection: &'m Projection,
+    observed_at: Timestamp,
+    now: Timestamp,
+    host: Host,
+    state: HostState,
+    changes: Vec<String>,
+    is_changed: bool,
+}
+
+impl Merge<'_> {
+    fn freshness(&self, origin: Origin) -> Freshness {
+        let (name, complete) = match origin {
+            Origin::Derived => return Freshness::Absent,
+            Origin::Device => (DEVICE, false),
+            Origin::Table(kind) => match self.projection.tables.get(&kind) {
+                Some(complete) => (kind.as_str(), *complete),
+                None => return Freshness::Absent,
+            },
+        };
+        match self.state.observed.get(name) {
+            Some(observed) if observed.at >= self.observed_at => Freshness::Older {
+                may_add: observed.complete_at.is_none_or(|complete_at| complete_at <= self.observed_at),
+            },
+            _ => Freshness::Newer { complete },
+        }
+    }
+
+    fn note_change(&mut self, path: String) {
+        self.is_changed = true;
+        if self.changes.len() < MAX_CHANGES {
+            self.changes.push(path);
+        }
+    }
+
+    fn merge_device(&mut self) {
+        let freshness = self.freshness(Origin::Device);
+        for field in HOST {
+            let is_named_later = field.name() == "name" && self.projection.derives_name;
+            let reported = &self.projection.host;
+            let applies = field.is_set(reported)
+                && !field.covers(&self.host, reported)
+                && (matches!(freshness, Freshness::Newer { .. }) || !field.is_set(&self.host));
+            if applies && !is_named_later && !self.state.is_edited(field.name()) {
+                field.assign(&mut self.host, reported);
+                self.note_change(field.name().to_owned());
+            }
+        }
+    }
+
+    fn merge_parts(&mut self, current: &Host) {
+        let may_add = |merge: &Self, table| {
+            !matches!(merge.freshness(Origin::Table(table)), Freshness::Older { may_add: false })
+        };
+        let plan =
+            Plan::new(current, &self.projection.host, &self.state.deleted, |table| may_add(self, table));
+        let open: HashSet<_> =
+            self.projection.host.ports.iter().map(|port| (port.protocol, port.number)).collect();
+        let covers = |ports: &[_]| {
+            ports.iter().all(|(protocol, number)| {
+                self.projection.covers_port(*protocol, *number) && !open.contains(&(*protocol, *number))
+            })
+        };
+        let ports: Vec<bool> =
+            current.ports.iter().map(|port| covers(&[(port.protocol, port.number)])).collect();
+        let services: Vec<bool> =
+            bound_ports(current).iter().map(|ports| !ports.is_empty() && covers(ports)).collect();
+        let interfaces = vec![true; current.interfaces.len()];
+        let entries = vec![true; current.if_entries.len()];
+        self.merge_list::<Interface>(plan.interfaces, &interfaces);
+        self.merge_list::<Port>(plan.ports, &ports);
+        self.merge_list::<Service>(plan.services, &services);
+        let indexes: HashMap<i64, Uuid> =
+            plan.if_entries.iter().map(|planned| (planned.part.if_index, planned.part.id)).collect();
+        let freshness = self.freshness(Origin::Table(TableKind::IfEntries));
+        self.merge_list::<IfEntry>(plan.if_entries, &entries);
+        if matches!(freshness, Freshness::Newer { .. }) {
+            self.withdraw_indexes(&indexes);
+        }
+    }
+
+    /// Clears the index of each port if the report gives it to another port.
+    fn withdraw_indexes(&mut self, indexes: &HashMap<i64, Uuid>) {
+        let mut entries = std::mem::take(&mut self.host.if_entries);
+        for entry in &mut entries {
+            let path = format!("if_entries.{}.if_index", entry.id);
+            let is_withdrawn = entry.if_index != 0
+                && indexes.get(&entry.if_index).is_some_and(|id| *id != entry.id)
+                && !self.state.is_edited(&path);
+            if is_withdrawn {
+                entry.if_index = 0;
+                entry.updated_at = self.now;
+                self.note_change(path);
+            }
+        }
+        self.host.if_entries = entries;
+    }
+
+    /// Merges a list. `may_miss` tells for each present part whether a complete table would show it.
+    fn merge_list<P: Part>(&mut self, planned: Vec<Planned<P>>, may_miss: &[bool]) {
+        let freshness = self.freshness(Origin::Table(P::TABLE));
+        let mut list = std::mem::take(P::list_mut(&mut self.host));
+        let mut is_reported = vec![false; list.len()];
+        for Planned { mut part, place } in planned {
+            let present = place.and_then(|place| {
+                if let Some(is_reported) = is_reported.get_mut(place) {
+                    *is_reported = true;
+                }
+                list.get_mut(place)
+            });
+            self.note_seen(part.id(), freshness, present.is_some());
+            match present {
+                Some(present) => self.merge_part(present, &part),
+                None => {
+                    part.set_times(Some(self.now), self.now);
+                    self.note_change(format!("{}.{}", P::LIST, part.id()));
+                    list.push(part);
+                }
+            }
+        }
+        let unreported = is_reported.iter().enumerate().filter(|(_, is_reported)| !**is_reported);
+        for (place, _) in unreported {
+            let Some(part) = list.get_mut(place) else { continue };
+            if freshness == (Freshness::Newer { complete: true })
+                && may_miss.get(place) == Some(&true)
+                && let Some(seen) = self.state.seen.get_mut(&part.id())
+            {
+                seen.missed = seen.missed.saturating_add(1);
+            }
+            if let Some(blank) = P::blank(&self.projection.host) {
+                self.merge_unreported(part, &blank);
+            }
+        }
+        *P::list_mut(&mut self.host) = list;
+    }
+
+    /// Merges a part that the report describes.
+    fn merge_part<P: Part>(&mut self, present: &mut P, reported: &P) {
+        if P::attributes().is_empty() {
+            return;
+        }
+        let before = present.clone();
+        for field in P::attributes() {
+            let has_group = |part: &P| match field.origin() {
+                Origin::Table(table) => part.has_group(table),
+                Origin::Device | Origin::Derived => None,
+            };
+            let applies = match self.freshness(field.origin()) {
+                Freshness::Absent => false,
+                Freshness::Newer { complete } => {
+                    let is_removed = field.is_cleared() && (complete || has_group(reported) == Some(true));
+                    field.is_set(reported) || is_removed
+                }
+                // Fields that belong together are not filled one by one.
+                Freshness::Older { may_add } => {
+                    let is_missing = !has_group(&before).unwrap_or_else(|| field.is_set(&before));
+                    may_add && is_missing && field.is_set(reported)
+                }
+            };
+            if applies {
+                self.assign(*field, present, reported);
+            }
+        }
+        if *present != before {
+            present.set_times(None, self.now);
+        }
+    }
+
+    /// Clears values that a complete table lacks. The table of the list itself is not considered.
+    fn merge_unreported<P: Part>(&mut self, present: &mut P, blank: &P) {
+        let before = self.changes.len();
+        let was_changed = std::mem::take(&mut self.is_changed);
+        for field in P::attributes().iter().filter(|field| field.is_cleared()) {
+            let is_other = field.origin() != Origin::Table(P::TABLE);
+            if is_other && self.freshness(field.origin()) == (Freshness::Newer { complete: true }) {
+                self.assign(*field, present, blank);
+            }
+        }
+        if self.is_changed || self.changes.len() > before {
+            present.set_times(None, self.now);
+        }
+        self.is_changed |= was_changed;
+    }
+
+    fn assign<P: Part>(&mut self, field: &dyn Attribute<P>, present: &mut P, reported: &P) {
+        if field.covers(present, reported) {
+            return;
+        }
+        let path = format!("{}.{}.{}", P::LIST, present.id(), field.name());
+        if !self.state.is_edited(&path) {
+            field.assign(present, reported);
+            self.note_change(path);
+        }
+    }
+
+    fn note_seen(&mut self, id: Uuid, freshness: Freshness, is_present: bool) {
+        if freshness == Freshness::Absent && is_present {
+            return;
+        }
+        let seen = Seen { last_seen_at: self.observed_at, missed: 0 };
+        let known = self.state.seen.entry(id).or_insert(seen);
+        if matches!(freshness, Freshness::Newer { .. }) {
+            *known = seen;
+        } else {
+            known.last_seen_at = known.last_seen_at.max(self.observed_at);
+        }
+    }
+
+    fn note_created<P: Part>(&mut self) {
+        let ids: Vec<Uuid> = P::list(&self.host).iter().map(P::id).collect();
+        for id in ids {
+            self.note_seen(id, Freshness::Absent, false);
+            self.note_change(format!("{}.{id}", P::LIST));
+        }
+    }
+
+    fn derive_name(&mut self) {
+        if !self.projection.derives_name || self.state.is_edited("name") {
+            return;
+        }
+        let name = derived_name(&self.host);
+        if !name.is_empty() && name != self.host.name {
+            self.host.name = name;
+            self.note_change("name".to_owned());
+        }
+    }
+
+    fn note_observed(&mut self) {
+        let tables = self.projection.tables.iter().map(|(kind, complete)| (kind.as_str(), *complete));
+        for (name, complete) in tables.chain([(DEVICE, false)]) {
+            let new = Observed { at: self.observed_at, complete_at: complete.then_some(self.observed_at) };
+            let observed = self.state.observed.entry(name.to_owned()).or_insert(new);
+            observed.at = observed.at.max(new.at);
+            observed.complete_at = observed.complete_at.max(new.complete_at);
+        }
+    }
+
+    fn finish(mut self, current: &Host, before: Option<&HostState>) -> Merged {
+        if self.is_changed {
+            self.host.updated_at = self.now;
+            self.host.sort_embedded();
+        } else if let Some(before) = before
+            && before.observed == self.state.observed
+            && before.seen == self.state.seen
+        {
+            // Edits that this merge found are found again by the next one that has something to write.
+            self.state.clone_from(before);
+            return self.into_merged(MergeOutcome::Unchanged, false);
+        }
+        if self.is_changed || self.state.baseline != *current {
+            self.state.baseline.clone_from(&self.host);
+        }
+        let outcome = if self.is_changed { MergeOutcome::Updated } else { MergeOutcome::Unchanged };
+        self.into_merged(outcome, true)
+    }
+
+    fn into_merged(self, outcome: MergeOutcome, changes_state: bool) -> Merged {
+        let Self { host, state, changes, .. } = self;
+        Merged { host, state, outcome, changes, reason: None, changes_state }
+    }
+}

@@ -1,0 +1,124 @@
+//! The neighbors of a host's ports.
+//!
+//! They are found among the hosts that its LLDP and CDP tables name.
+
+pub(super) mod derived;
+pub(super) mod named;
+pub(super) mod ports;
+pub(super) mod remotes;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use uuid::Uuid;
+
+use self::named::Named;
+use self::remotes::{Candidate, Remotes};
+use super::identity::Identity;
+use crate::discovery::report::{CdpRow, LldpRow};
+use crate::model::{Host, Neighbor};
+
+/// Returns the identities of the devices that the rows name, each once.
+///
+/// An index of the tables by [`Identity::term`] finds those that name a host which is added later.
+#[must_use]
+pub fn named_by(lldp: &[LldpRow], cdp: &[CdpRow]) -> Vec<Identity> {
+    let rows = lldp.iter().map(Named::by_lldp).chain(cdp.iter().map(Named::by_cdp));
+    let mut identities = BTreeSet::new();
+    rows.for_each(|named| identities.extend(named.identities().cloned()));
+    identities.into_iter().collect()
+}
+
+/// Returns the neighbor of each interface entry of a host.
+///
+/// `candidates` are all hosts of the network that have an identity which the rows name. A neighbor is a port if host
+/// and port are unique, and a host if only the host is. Ports with several neighbors get none, and neither do ports
+/// whose only neighbor is the host itself.
+#[must_use]
+pub fn resolve(
+    host: &Host,
+    lldp: &[LldpRow],
+    cdp: &[CdpRow],
+    candidates: &[Candidate<'_>],
+) -> BTreeMap<Uuid, Option<Neighbor>> {
+    let remotes = Remotes::new(Candidate { host, lldp }, candidates);
+    let mut sightings: BTreeMap<Option<Uuid>, Sightings> = BTreeMap::new();
+    for row in lldp {
+        let local = remotes.own_port(row.if_index, row.if_name.as_deref());
+        let remote = remotes.find(&Named::by_lldp(row));
+        let port = remote.and_then(|remote| remotes.lldp_port(remote, row));
+        let key = format!("{} {:?}", row.chassis_id.value, row.sys_name);
+        sightings.entry(local).or_default().lldp.add(remote, port, key);
+    }
+    for row in cdp {
+        let local = remotes.own_port(row.if_index, row.if_name.as_deref());
+        let remote = remotes.find(&Named::by_cdp(row));
+        let port = remote.and_then(|remote| remotes.cdp_port(remote, row));
+        sightings.entry(local).or_default().cdp.add(remote, port, row.device_id.clone());
+    }
+    let neighbor = |local: Uuid| {
+        let (remote, port) = sightings.get(&Some(local))?.only()?;
+        let port = port.or_else(|| {
+            let is_only_link = sightings.values().filter(|seen| seen.names(remote)).count() == 1;
+            if is_only_link { remotes.port_towards_own(remote) } else { None }
+        });
+        Some(port.map_or_else(|| Neighbor::Host(remotes.id(remote)), Neighbor::IfEntry))
+    };
+    host.if_entries.iter().map(|entry| (entry.id, neighbor(entry.id))).collect()
+}
+
+/// The neighbors that were seen on one port.
+#[derive(Default)]
+struct Sightings {
+    lldp: Sighting,
+    cdp: Sighting,
+}
+
+/// The neighbors that were seen on one port by one protocol.
+#[derive(Default)]
+struct Sighting {
+    /// The known hosts, by their position among the candidates, with their known ports.
+    hosts: BTreeMap<usize, BTreeSet<Uuid>>,
+    unknown: BTreeSet<String>,
+}
+
+impl Sighting {
+    fn add(&mut self, remote: Option<usize>, port: Option<Uuid>, key: String) {
+        match remote {
+            // A link to the host itself is a loop or a mistake.
+            Some(Remotes::OWN) => {}
+            Some(remote) => self.hosts.entry(remote).or_default().extend(port),
+            None => {
+                self.unknown.insert(key);
+            }
+        }
+    }
+
+    /// Returns the only host, and its port if only one is known.
+    fn only(&self) -> Option<(usize, Option<Uuid>)> {
+        let (remote, ports) = self.hosts.first_key_value()?;
+        Some((*remote, ports.first().copied().filter(|_| ports.len() == 1)))
+    }
+
+    fn len(&self) -> usize {
+        self.hosts.len() + self.unknown.len()
+    }
+}
+
+impl Sightings {
+    /// Returns the only neighbor. If both protocols name a port, LLDP takes precedence.
+    fn only(&self) -> Option<(usize, Option<Uuid>)> {
+        if self.lldp.len() > 1 || self.cdp.len() > 1 {
+            return None;
+        }
+        match (self.lldp.only(), self.cdp.only()) {
+            (Some((by_lldp, _)), Some((by_cdp, _))) if by_lldp != by_cdp => None,
+            (Some((remote, port)), other) => Some((remote, port.or_else(|| other?.1))),
+            // One protocol may know a name by which the other does not announce the device.
+            (None, other) => other,
+        }
+    }
+
+    fn names(&self, remote: usize) -> bool {
+        self.lldp.hosts.contains_key(&remote) || self.cdp.hosts.contains_key(&remote)
+    }
+}

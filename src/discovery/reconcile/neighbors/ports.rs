@@ -1,0 +1,188 @@
+//! The port of a host that a neighbor names.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::net::IpAddr;
+
+use crate::discovery::reconcile::names;
+use crate::discovery::report::LldpRow;
+use crate::model::{Host, LldpPortId, LldpPortIdSubtype, MacAddress};
+
+/// Returns the usual abbreviation of a kind of interface; `None` for other kinds. Devices also name these kinds in
+/// full.
+fn short_kind(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "bundle-ether" => "be",
+        "eth" | "ethernet" => "et",
+        "fas" | "fastethernet" | "fast" => "fa",
+        "fortygigabitethernet" | "fortygige" | "for" => "fo",
+        "gig" | "gigabitethernet" | "gige" => "gi",
+        "hundredgige" | "hundredgigabitethernet" | "hun" => "hu",
+        "loopback" => "lo",
+        "mgmt" | "management" | "mgmteth" | "managementethernet" => "ma",
+        "port-channel" | "portchannel" => "po",
+        "ser" | "serial" => "se",
+        "ten" | "tengigabitethernet" | "tengige" => "te",
+        "tunnel" => "tu",
+        "two" | "twogigabitethernet" => "tw",
+        "twentyfivegige" | "twentyfivegigabitethernet" => "twe",
+        "vlan" => "vl",
+        _ => return None,
+    })
+}
+
+/// Returns the abbreviated name of an interface in lower case, such as `gi0/1`.
+///
+/// The name has the usual abbreviation of the kind of interface.
+pub(crate) fn abbreviated(name: &str) -> Option<String> {
+    let mut name = names::trimmed(name)?.to_lowercase();
+    let digits = name.find(|character: char| character.is_ascii_digit()).unwrap_or(name.len());
+    let kind = name.get(..digits)?.trim_end();
+    match short_kind(kind) {
+        Some(short) => name.replace_range(..digits, short),
+        None => name.replace_range(kind.len()..digits, ""),
+    }
+    Some(name)
+}
+
+/// The field of a port that has a value.
+#[derive(Clone, Copy, Hash)]
+enum Field {
+    Name,
+    Description,
+    Alias,
+    /// An abbreviated name or description.
+    Abbreviation,
+    Mac,
+    Index,
+    Address,
+    /// The id that the host itself announces.
+    Announced,
+}
+
+/// The ports of a host by each value that may name one.
+///
+/// A port is its place in the host's list of interface entries. Values are kept as hashes, so that a table of many
+/// ports stays small. A value that two ports have finds neither of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ports {
+    /// Hashes of values, each with the place of a port that has the value, sorted.
+    values: Box<[(u64, u32)]>,
+}
+
+impl Ports {
+    /// Collects the ports of a host. `lldp` is the host's own LLDP table.
+    pub(crate) fn new(host: &Host, lldp: &[LldpRow]) -> Self {
+        let mut values = Vec::with_capacity(host.if_entries.len().saturating_mul(6));
+        let addresses: HashMap<_, _> =
+            host.interfaces.iter().map(|interface| (interface.id, interface.ip_address)).collect();
+        for (entry, place) in host.if_entries.iter().zip(0_u32..) {
+            let mut note = |hash: u64| values.push((hash, place));
+            let name = entry.if_name.as_deref().and_then(names::trimmed);
+            let description = names::trimmed(&entry.if_descr);
+            name.into_iter().for_each(|name| note(hash(Field::Name, name)));
+            description.into_iter().for_each(|text| note(hash(Field::Description, text)));
+            for alias in entry.if_alias.as_deref().into_iter().filter_map(names::trimmed) {
+                note(hash(Field::Alias, alias));
+            }
+            for short in name.into_iter().chain(description).filter_map(abbreviated) {
+                note(hash(Field::Abbreviation, short.as_str()));
+            }
+            entry.mac_address.into_iter().for_each(|address| note(hash(Field::Mac, &address)));
+            if entry.if_index != 0 {
+                note(hash(Field::Index, &entry.if_index));
+            }
+            if let Some(address) = entry.interface_id.and_then(|id| addresses.get(&id)) {
+                note(hash(Field::Address, address));
+            }
+        }
+        let mut ports = Self::of(values);
+        let announced = |row: &LldpRow| {
+            let place = ports.local(row.if_index, row.if_name.as_deref())?;
+            let id = row.local_port_id.as_ref()?;
+            Some((hash(Field::Announced, id.value.as_str()), u32::try_from(place).ok()?))
+        };
+        let announced: Vec<_> = lldp.iter().filter_map(announced).collect();
+        if !announced.is_empty() {
+            ports = Self::of(ports.values.iter().copied().chain(announced).collect());
+        }
+        ports
+    }
+
+    fn of(mut values: Vec<(u64, u32)>) -> Self {
+        values.sort_unstable();
+        values.dedup();
+        Self { values: values.into_boxed_slice() }
+    }
+
+    /// Returns the port on which a row of the host's own tables was seen.
+    pub(crate) fn local(&self, if_index: Option<i64>, if_name: Option<&str>) -> Option<usize> {
+        let by_index = if_index.filter(|index| *index != 0).and_then(|index| self.only(Field::Index, &index));
+        by_index.or_else(|| self.by_name(names::trimmed(if_name?)?))
+    }
+
+    /// Returns the port that an id of LLDP names, or else a description.
+    pub(crate) fn of_lldp(&self, id: Option<&LldpPortId>, description: Option<&str>) -> Option<usize> {
+        let by_id = id.and_then(|id| self.of_id(id));
+        by_id.or_else(|| {
+            let text = names::trimmed(description?)?;
+            self.by_name(text).or_else(|| self.only(Field::Alias, text))
+        })
+    }
+
+    /// Returns the port that a port id of CDP names.
+    pub(crate) fn of_cdp(&self, id: &str) -> Option<usize> {
+        let text = names::trimmed(id)?;
+        self.by_name(text).or_else(|| self.of_mac(names::separated_mac(text)?))
+    }
+
+    /// Returns the only port with a MAC address.
+    pub(crate) fn of_mac(&self, address: MacAddress) -> Option<usize> {
+        self.only(Field::Mac, &address)
+    }
+
+    fn of_id(&self, id: &LldpPortId) -> Option<usize> {
+        use LldpPortIdSubtype::{
+            AgentCircuitId, InterfaceAlias, InterfaceName, LocallyAssigned, MacAddress, NetworkAddress,
+            PortComponent,
+        };
+        let text = names::trimmed(&id.value)?;
+        let announced = || self.only(Field::Announced, text);
+        if let Some(address) = names::separated_mac(text) {
+            return self.of_mac(address).or_else(announced);
+        }
+        let index = || self.only(Field::Index, &text.parse::<i64>().ok()?);
+        match id.subtype {
+            InterfaceName => self.by_name(text).or_else(announced),
+            MacAddress => self.of_mac(names::mac(text)?),
+            LocallyAssigned => announced().or_else(index).or_else(|| self.by_name(text)),
+            InterfaceAlias | PortComponent => {
+                self.only(Field::Alias, text).or_else(announced).or_else(|| self.by_name(text))
+            }
+            NetworkAddress => self.only(Field::Address, &text.parse::<IpAddr>().ok()?),
+            AgentCircuitId => announced(),
+        }
+    }
+
+    fn by_name(&self, name: &str) -> Option<usize> {
+        self.only(Field::Name, name)
+            .or_else(|| self.only(Field::Description, name))
+            .or_else(|| self.only(Field::Abbreviation, abbreviated(name)?.as_str()))
+    }
+
+    /// Returns the only port that has a value.
+    fn only<V: Hash + ?Sized>(&self, field: Field, value: &V) -> Option<usize> {
+        let hash = hash(field, value);
+        let start = self.values.partition_point(|(other, _)| *other < hash);
+        let mut found = self.values.iter().skip(start).take_while(|(other, _)| *other == hash);
+        let (_, place) = found.next()?;
+        if found.next().is_some() { None } else { usize::try_from(*place).ok() }
+    }
+}
+
+fn hash<V: Hash + ?Sized>(field: Field, value: &V) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    field.hash(&mut hasher);
+    value.hash(&mut hasher);
+    hasher.finish()
+}

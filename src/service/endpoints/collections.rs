@@ -1,0 +1,118 @@
+//! The endpoints that all collections share. They get, create, update, delete and bulk-delete records of one kind.
+
+use http::request::Parts;
+use serde::Serialize;
+
+use crate::access::Caller;
+use crate::inventory::{BulkDeletable, Creatable, Deletable, Error, ErrorKind, Resource};
+use crate::service::input::{Fields, read_id, read_ids, read_no_query};
+use crate::service::response::Outcome;
+use crate::service::response::entity_tag::EntityTag;
+use crate::service::response::error::ApiError;
+use crate::service::routes::route::{Call, Pending};
+use crate::service::sender::credentials::identify_caller;
+
+/// `GET /api/v1/{collection}/{id}`.
+pub(in crate::service) fn get<T: Resource>(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let id = read_id(&call.path)?;
+        read_no_query(&call.input)?;
+        let (state, request) = (call.state, call.input.request);
+        let record = state.inventory.get_as::<T>(&call.into_caller()?, id).await?;
+        let tag = EntityTag::of_record(&record.stored())?;
+        if tag.matches(request) {
+            return Ok(Outcome::not_modified(&tag));
+        }
+        state.responder.record(&record, tag)
+    })
+}
+
+/// A record from which [`create`] starts. Fields that a body leaves out keep its values.
+pub(in crate::service) trait Template: Creatable {
+    fn template() -> Self;
+}
+
+/// `POST /api/v1/{collection}`.
+pub(in crate::service) fn create<T: Resource + Template>(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (body, caller) = call.read().await?;
+        let mut record = T::template();
+        Fields::read(&body, call.route.body)?.apply(&mut record)?;
+        let record = call.state.inventory.create_as(&caller, record).await?;
+        let tag = EntityTag::of_record(&record.stored())?;
+        call.state.responder.record(&record, tag)
+    })
+}
+
+/// `PUT /api/v1/{collection}/{id}`.
+pub(in crate::service) fn update<T: Resource>(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let id = read_id(&call.path)?;
+        let (body, caller) = call.read().await?;
+        let fields = Fields::read(&body, call.route.body)?;
+        let request = call.input.request;
+        let change = |record: &mut T| {
+            check_precondition(request, record)?;
+            fields.apply(record)
+        };
+        let record = call.state.inventory.update_as(&caller, id, change).await?;
+        let tag = EntityTag::of_record(&record.stored())?;
+        call.state.responder.record(&record, tag)
+    })
+}
+
+/// `DELETE /api/v1/{collection}/{id}`.
+pub(in crate::service) fn delete<T: Resource + Deletable>(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let id = read_id(&call.path)?;
+        read_no_query(&call.input)?;
+        let (state, request) = (call.state, call.input.request);
+        let check = |record: &T| check_precondition(request, record);
+        state.inventory.delete_as(&call.into_caller()?, id, check).await?;
+        state.responder.empty()
+    })
+}
+
+/// The result of a bulk deletion.
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub(in crate::service) struct BulkDeletion {
+    /// The number of records deleted.
+    pub(in crate::service) deleted_count: u64,
+    /// The number of ids in the request.
+    pub(in crate::service) requested_count: usize,
+}
+
+/// `POST /api/v1/{collection}/bulk-delete`.
+pub(in crate::service) fn bulk_delete<T: Resource + BulkDeletable>(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (body, caller) = call.read().await?;
+        let ids = read_ids(&body)?;
+        let deleted_count = call.state.inventory.delete_many_as::<T>(&caller, &ids).await?;
+        call.state.responder.value(&BulkDeletion { deleted_count, requested_count: ids.len() })
+    })
+}
+
+impl Call<'_> {
+    /// Reads the body. The query must be empty.
+    ///
+    /// Also returns the caller, identified again: a client may take any time to send the body, and the caller's rights
+    /// may have been withdrawn meanwhile.
+    pub(in crate::service) async fn read(&mut self) -> Result<(Vec<u8>, Caller), ApiError> {
+        read_no_query(&self.input)?;
+        let body = self.input.json().await?;
+        let caller = identify_caller(&self.state.inventory, self.input.request).await?;
+        if let Some(requirement) = self.route.access.requirement() {
+            requirement.check(&caller)?;
+        }
+        Ok((body, caller))
+    }
+}
+
+/// Checks the `If-Match` of a request against the present record.
+pub(in crate::service) fn check_precondition<T: Resource>(request: &Parts, record: &T) -> Result<(), Error> {
+    if EntityTag::allows(request, &record.stored())? {
+        return Ok(());
+    }
+    Err(ErrorKind::PreconditionFailed { entity: T::ENTITY, id: record.id() }.into())
+}

@@ -1,0 +1,144 @@
+//! The progress of discoveries as server-sent events.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::pin::pin;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::request::Parts;
+use tokio::time::{Instant, sleep};
+use uuid::Uuid;
+
+use crate::access::Caller;
+use crate::inventory::{Error, ErrorKind, Inventory, ListOrderField, ListQuery};
+use crate::model::{Discovery, OrderDirection};
+use crate::service::input::read_stream_query;
+use crate::service::response::Outcome;
+use crate::service::response::body::{Events, NextEvents, ResponseBody};
+use crate::service::response::error::{ApiError, catch_panic};
+use crate::service::routes::route::{Call, Pending};
+use crate::service::sender::credentials::identify;
+use crate::service::sender::{Access, Sender};
+use crate::store::Revision;
+
+/// The interval at which the store is checked.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// The time after which a silent stream sends a comment. The comment keeps proxies from closing the connection.
+const SILENCE: Duration = Duration::from_secs(15);
+
+/// The time after which a stream ends and the client has to connect again.
+const LIFETIME: Duration = Duration::from_secs(15 * 60);
+
+/// The number of the latest changed discoveries that a stream looks at.
+const LATEST: usize = 200;
+
+/// Seconds after which a client may retry a stream that got no slot.
+const RETRY_AFTER: u64 = 1;
+
+/// The maximum number of concurrent streams, per user and in total.
+pub(in crate::service) const STREAMS_AT_ONCE: (usize, usize) = (4, 64);
+
+/// `GET /api/v1/discoveries/stream`.
+pub(in crate::service) fn stream_discoveries(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (state, request, access) = (call.state, call.input.request, call.route.access);
+        let network_id = read_stream_query(call.input.query(), &call.route.query)?;
+        let caller = call.into_caller()?;
+        let slot = state.event_slots.try_acquire(caller.user_id());
+        let slot = slot.ok_or_else(|| ApiError::too_many_streams(RETRY_AFTER))?;
+        let mut stream = DiscoveryStream {
+            inventory: state.inventory.clone(),
+            request: request.clone(),
+            access,
+            caller,
+            network_id,
+            revision: None,
+            sent: HashMap::new(),
+            silent_since: Instant::now(),
+        };
+        let mut first = "retry: 2000\n\n".to_owned();
+        first.push_str(&stream.changes().await?);
+        let next = next_events(stream);
+        Ok(Outcome::events(ResponseBody::events(first.into(), next, slot, LIFETIME)))
+    })
+}
+
+/// A stream of discoveries that is being sent.
+struct DiscoveryStream {
+    inventory: Inventory,
+    request: Parts,
+    access: Access,
+    caller: Caller,
+    network_id: Option<Uuid>,
+    /// The revision up to which everything is sent; `None` if the store has none.
+    revision: Option<Revision>,
+    /// The latest discoveries as sent.
+    sent: HashMap<Uuid, Discovery>,
+    silent_since: Instant,
+}
+
+fn next_events(mut stream: DiscoveryStream) -> NextEvents {
+    Box::pin(async move {
+        let waited = catch_panic(pin!(stream.wait())).await;
+        match waited {
+            Ok(events) => Events::Some(events, next_events(stream)),
+            Err(error) => {
+                tracing::debug!("a stream of discoveries has ended: {}", error.with_causes());
+                Events::End
+            }
+        }
+    })
+}
+
+impl DiscoveryStream {
+    /// Waits until something has changed or the stream has been silent for too long.
+    async fn wait(&mut self) -> Result<Bytes, Error> {
+        loop {
+            sleep(INTERVAL).await;
+            self.require_caller().await?;
+            let changes = self.changes().await?;
+            if changes.is_empty() && self.silent_since.elapsed() < SILENCE {
+                continue;
+            }
+            self.silent_since = Instant::now();
+            return Ok(if changes.is_empty() { Bytes::from_static(b":\n\n") } else { changes.into() });
+        }
+    }
+
+    /// Checks the credential and the scope again.
+    async fn require_caller(&self) -> Result<(), Error> {
+        match identify(&self.inventory, self.access, &self.request).await? {
+            Sender::Caller(caller) if caller == self.caller => Ok(()),
+            _ => Err(ErrorKind::NotAuthenticated.into()),
+        }
+    }
+
+    /// Returns the events of the discoveries changed since the previous call, the oldest change first.
+    async fn changes(&mut self) -> Result<String, Error> {
+        // Read before the list: a revision newer than the list would hide changes.
+        let revision = self.inventory.revision_of::<Discovery>(&self.caller).await?;
+        if revision.is_some() && revision == self.revision {
+            return Ok(String::new());
+        }
+        let query = ListQuery {
+            network_id: self.network_id,
+            order_by: ListOrderField::UpdatedAt,
+            order_direction: OrderDirection::Descending,
+            limit: Some(LATEST),
+            ..ListQuery::default()
+        };
+        let latest = self.inventory.list_as::<Discovery>(&self.caller, &query).await?.records;
+        let mut events = String::new();
+        for discovery in latest.iter().rev() {
+            if self.sent.get(&discovery.id) != Some(discovery) {
+                let json = serde_json::to_string(discovery).map_err(Error::internal)?;
+                write!(events, "event: discovery\ndata: {json}\n\n").map_err(Error::internal)?;
+            }
+        }
+        self.revision = revision;
+        self.sent = latest.into_iter().map(|discovery| (discovery.id, discovery)).collect();
+        Ok(events)
+    }
+}

@@ -1,0 +1,224 @@
+//! Endpoints of single hosts and of their parts: interfaces, ports, services and interface entries.
+
+use http::request::Parts;
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::collections::BulkDeletion;
+use super::lists::page;
+use crate::inventory::{Entity, Error, ErrorKind, Part, parse_host};
+use crate::model::{Host, Port};
+use crate::service::input::{Fields, read_id, read_ids, read_no_query, read_parts_query};
+use crate::service::response::Outcome;
+use crate::service::response::entity_tag::EntityTag;
+use crate::service::routes::route::{Call, Pending};
+
+/// `GET /api/v1/hosts/{id}`.
+pub(in crate::service) fn get_host(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let id = read_id(&call.path)?;
+        read_no_query(&call.input)?;
+        let (state, request) = (call.state, call.input.request);
+        let document = state.inventory.host_document_as(&call.into_caller()?, id).await?;
+        let tag = EntityTag::of_document(&document)?;
+        if tag.matches(request) {
+            return Ok(Outcome::not_modified(&tag));
+        }
+        Ok(state.responder.stored_document(&document)?.with_tag(Some(tag)))
+    })
+}
+
+/// `POST /api/v1/hosts`.
+pub(in crate::service) fn create_host(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (body, caller) = call.read().await?;
+        Fields::read(&body, call.route.body)?;
+        let host = call.state.inventory.create_host_as(&caller, parse_host(&body)?).await?;
+        let tag = EntityTag::of_record(&host)?;
+        call.state.responder.record(&host, tag)
+    })
+}
+
+/// `PUT /api/v1/hosts/{id}`. Parts are replaced only where the body has their list.
+pub(in crate::service) fn update_host(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let id = read_id(&call.path)?;
+        let (body, caller) = call.read().await?;
+        let fields = Fields::read(&body, call.route.body)?;
+        let given = parse_host(&body)?;
+        let names: Vec<&str> = fields.names().collect();
+        let request = call.input.request;
+        let change = |host: &mut Host| {
+            check_precondition(request, Entity::Host, id, host)?;
+            for name in &names {
+                set_field(host, &given, name);
+            }
+            Ok(())
+        };
+        let host = call.state.inventory.update_host_as(&caller, id, change).await?;
+        let tag = EntityTag::of_record(&host)?;
+        call.state.responder.record(&host, tag)
+    })
+}
+
+/// Sets the field of a host that a body contains.
+fn set_field(host: &mut Host, given: &Host, name: &str) {
+    match name {
+        "network_id" => host.network_id = given.network_id,
+        "name" => host.name.clone_from(&given.name),
+        "hostname" => host.hostname.clone_from(&given.hostname),
+        "description" => host.description.clone_from(&given.description),
+        "sys_name" => host.sys_name.clone_from(&given.sys_name),
+        "sys_descr" => host.sys_descr.clone_from(&given.sys_descr),
+        "sys_object_id" => host.sys_object_id.clone_from(&given.sys_object_id),
+        "sys_location" => host.sys_location.clone_from(&given.sys_location),
+        "sys_contact" => host.sys_contact.clone_from(&given.sys_contact),
+        "chassis_id" => host.chassis_id.clone_from(&given.chassis_id),
+        "manufacturer" => host.manufacturer.clone_from(&given.manufacturer),
+        "model" => host.model.clone_from(&given.model),
+        "serial_number" => host.serial_number.clone_from(&given.serial_number),
+        "management_url" => host.management_url.clone_from(&given.management_url),
+        "role" => host.role = given.role,
+        "hidden" => host.hidden = given.hidden,
+        "tags" => host.tags.clone_from(&given.tags),
+        "source" => host.source.clone_from(&given.source),
+        "virtualization" => host.virtualization.clone_from(&given.virtualization),
+        "credential_assignments" => host.credential_assignments.clone_from(&given.credential_assignments),
+        "interfaces" => host.interfaces.clone_from(&given.interfaces),
+        "ports" => host.ports.clone_from(&given.ports),
+        "services" => host.services.clone_from(&given.services),
+        "if_entries" => host.if_entries.clone_from(&given.if_entries),
+        _ => {}
+    }
+}
+
+/// `DELETE /api/v1/hosts/{id}`.
+pub(in crate::service) fn delete_host(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let id = read_id(&call.path)?;
+        read_no_query(&call.input)?;
+        let (state, request) = (call.state, call.input.request);
+        let check = |host: &Host| check_precondition(request, Entity::Host, id, host);
+        state.inventory.delete_host_as(&call.into_caller()?, id, check).await?;
+        state.responder.empty()
+    })
+}
+
+/// `POST /api/v1/hosts/bulk-delete`.
+pub(in crate::service) fn bulk_delete_hosts(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (body, caller) = call.read().await?;
+        let ids = read_ids(&body)?;
+        let deleted_count = call.state.inventory.delete_hosts_as(&caller, &ids).await? as u64;
+        call.state.responder.value(&BulkDeletion { deleted_count, requested_count: ids.len() })
+    })
+}
+
+/// `GET /api/v1/{parts}`: the parts of one host.
+pub(in crate::service) fn list_parts<P: Part>(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (state, request) = (call.state, call.input.request);
+        let (host, query, paging) = read_parts_query(request.uri.query(), &call.route.query)?;
+        let caller = call.into_caller()?;
+        let revision = state.inventory.hosts_revision(&caller).await?;
+        let version = state.responder.server_version();
+        let tag = revision.and_then(|revision| EntityTag::of_list(revision, &caller, request, version));
+        if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
+            return Ok(Outcome::not_modified(tag));
+        }
+        let documents = state.inventory.list_parts_as::<P>(&caller, host, &query).await?.into_documents()?;
+        Ok(Outcome::new(page(state, documents, paging)?).with_tag(tag))
+    })
+}
+
+/// `GET /api/v1/{parts}/{id}`.
+pub(in crate::service) fn get_part<P: Part>(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let id = read_id(&call.path)?;
+        read_no_query(&call.input)?;
+        let (state, request) = (call.state, call.input.request);
+        let part = state.inventory.part_as::<P>(&call.into_caller()?, id).await?;
+        let tag = EntityTag::of_record(&part)?;
+        if tag.matches(request) {
+            return Ok(Outcome::not_modified(&tag));
+        }
+        state.responder.record(&part, tag)
+    })
+}
+
+/// `POST /api/v1/{parts}`.
+pub(in crate::service) fn create_part<P: Part>(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (body, caller) = call.read().await?;
+        let fields = Fields::read(&body, call.route.body)?;
+        let part = P::parse(&body)?.on_host(fields.required("host_id")?, fields.required("network_id")?);
+        let part = call.state.inventory.create_part_as(&caller, part).await?;
+        let tag = EntityTag::of_record(&part)?;
+        call.state.responder.record(&part, tag)
+    })
+}
+
+/// `PUT /api/v1/{parts}/{id}`.
+pub(in crate::service) fn update_part<P: Part>(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let id = read_id(&call.path)?;
+        let (body, caller) = call.read().await?;
+        let fields = Fields::read(&body, call.route.body)?;
+        let (host, network): (Uuid, Uuid) = (fields.required("host_id")?, fields.required("network_id")?);
+        let request = call.input.request;
+        let change = |part: &mut P| {
+            check_precondition(request, P::ENTITY, id, part)?;
+            let text = serde_json::to_vec(&fields.merged_with(part)?).map_err(Error::internal)?;
+            *part = P::parse(&text)?.on_host(host, network);
+            Ok(())
+        };
+        let part = call.state.inventory.update_part_as(&caller, id, change).await?;
+        let tag = EntityTag::of_record(&part)?;
+        call.state.responder.record(&part, tag)
+    })
+}
+
+/// `PUT /api/v1/ports/{id}`. All fields of a port are required, so there is nothing to merge.
+pub(in crate::service) fn update_port(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let id = read_id(&call.path)?;
+        let (body, caller) = call.read().await?;
+        let fields = Fields::read(&body, call.route.body)?;
+        let (host_id, network_id) = (fields.required("host_id")?, fields.required("network_id")?);
+        let (number, protocol) = (fields.required("number")?, fields.required("protocol")?);
+        let request = call.input.request;
+        let change = |port: &mut Port| {
+            check_precondition(request, Entity::Port, id, port)?;
+            *port = Port { host_id, network_id, number, protocol, ..port.clone() };
+            Ok(())
+        };
+        let port = call.state.inventory.update_part_as(&caller, id, change).await?;
+        let tag = EntityTag::of_record(&port)?;
+        call.state.responder.record(&port, tag)
+    })
+}
+
+/// `DELETE /api/v1/{parts}/{id}`.
+pub(in crate::service) fn delete_part<P: Part>(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let id = read_id(&call.path)?;
+        read_no_query(&call.input)?;
+        let (state, request) = (call.state, call.input.request);
+        let check = |part: &P| check_precondition(request, P::ENTITY, id, part);
+        state.inventory.delete_part_as(&call.into_caller()?, id, check).await?;
+        state.responder.empty()
+    })
+}
+
+/// Checks the `If-Match` of a request against the present record.
+fn check_precondition(
+    request: &Parts,
+    entity: Entity,
+    id: Uuid,
+    record: &impl Serialize,
+) -> Result<(), Error> {
+    if EntityTag::allows(request, record)? {
+        return Ok(());
+    }
+    Err(ErrorKind::PreconditionFailed { entity, id }.into())
+}

@@ -1,0 +1,172 @@
+//! Many hosts at once: bulk requests and imports.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::Body;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use tokio::io::{AsyncRead, ReadBuf};
+use uuid::Uuid;
+
+use crate::inventory::{Atomicity, BulkChange, BulkHost, BulkResult, Error, ErrorKind, Import, Problem};
+use crate::service::input::{BoxedBody, Fields, read_import_query};
+use crate::service::response::error::ApiError;
+use crate::service::routes::route::{Call, Pending};
+
+/// `POST /api/v1/hosts/bulk`.
+pub(in crate::service) fn bulk_put_hosts(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (body, caller) = call.read().await?;
+        let body = Bytes::from(body);
+        let fields = Fields::read(&body, call.route.body)?;
+        let hosts: Vec<&RawValue> = fields.required("hosts")?;
+        if hosts.len() > BulkHost::MAX {
+            return Err(Error::invalid("hosts", Problem::MaxLength { max: BulkHost::MAX }).into());
+        }
+        let hosts = hosts.iter().map(|host| BulkHost::from_json(body.slice_ref(host.get().as_bytes())));
+        let atomicity = match fields.optional("atomic")? {
+            Some(false) => Atomicity::PerHost,
+            Some(true) | None => Atomicity::AllOrNothing,
+        };
+        let results = call.state.inventory.bulk_put_hosts_as(&caller, hosts.collect(), atomicity).await?;
+        call.state.responder.value(&results.into_iter().map(ItemResult::from).collect::<Vec<_>>())
+    })
+}
+
+/// The result for one host of a bulk request.
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "openapi", schemars(rename = "BulkResult"))]
+pub(in crate::service) struct ItemResult {
+    pub(in crate::service) index: usize,
+    pub(in crate::service) id: Option<Uuid>,
+    pub(in crate::service) outcome: Outcome,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schemars(with = "ItemError"))]
+    pub(in crate::service) error: Option<ItemError>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "openapi", schemars(rename = "BulkOutcome"))]
+#[serde(untagged)]
+pub(in crate::service) enum Outcome {
+    Changed(BulkChange),
+    Failed(&'static str),
+}
+
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "openapi", schemars(rename = "BulkError"))]
+pub(in crate::service) struct ItemError {
+    #[cfg_attr(feature = "openapi", schemars(with = "crate::wire::ErrorCode"))]
+    pub(in crate::service) code: &'static str,
+    pub(in crate::service) error: String,
+    pub(in crate::service) params: Map<String, Value>,
+}
+
+impl From<BulkResult> for ItemResult {
+    fn from(result: BulkResult) -> Self {
+        let BulkResult { index, id, outcome, .. } = result;
+        let (outcome, error) = match outcome {
+            Ok(change) => (Outcome::Changed(change), None),
+            Err(error) => (Outcome::Failed("failed"), Some(ApiError::from(error))),
+        };
+        let error = error.map(|error| ItemError {
+            code: error.code.as_str(),
+            error: error.message,
+            params: error.params,
+        });
+        Self { index, id, outcome, error }
+    }
+}
+
+/// `POST /api/v1/hosts/import`.
+pub(in crate::service) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let state = call.state;
+        let (network, is_dry_run) = read_import_query(call.input.query(), &call.route.query)?;
+        let input = BodyReader::new(call.input.lines()?, state.import_body_limit);
+        let mut import = Import::new();
+        if let Some(network) = network {
+            import = import.only_network(network);
+        }
+        if is_dry_run {
+            import = import.dry_run();
+        }
+        let caller = call.into_caller()?;
+        match state.inventory.import_hosts_as(&caller, input, import).await {
+            Ok(report) => state.responder.value(&report),
+            Err(error) => Err(import_error(error, state.import_body_limit)),
+        }
+    })
+}
+
+/// Returns the error of an import. A refusal by the reader is the client's fault.
+fn import_error(error: Error, limit: Option<u64>) -> ApiError {
+    match (error.kind(), limit) {
+        (ErrorKind::Unreadable, Some(limit)) if is_too_large(&error) => {
+            ApiError::request_too_large(usize::try_from(limit).unwrap_or(usize::MAX))
+        }
+        // The connection is most likely gone, so the position does not matter.
+        (ErrorKind::Unreadable, _) => ApiError::malformed_json(1, 1),
+        _ => error.into(),
+    }
+}
+
+fn is_too_large(error: &Error) -> bool {
+    let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<io::Error>());
+    cause.is_some_and(|cause| cause.kind() == io::ErrorKind::FileTooLarge)
+}
+
+/// A request body as a reader. The next frame is polled only once the previous one has been read.
+struct BodyReader {
+    body: Option<BoxedBody>,
+    frame: Bytes,
+    /// Number of bytes that may still come; `None`: any.
+    allowed: Option<u64>,
+}
+
+impl BodyReader {
+    const fn new(body: Option<BoxedBody>, limit: Option<u64>) -> Self {
+        Self { body, frame: Bytes::new(), allowed: limit }
+    }
+
+    fn accept(&mut self, frame: Bytes) -> io::Result<()> {
+        if let Some(allowed) = &mut self.allowed {
+            let left = allowed.checked_sub(frame.len() as u64);
+            *allowed = left.ok_or(io::ErrorKind::FileTooLarge)?;
+        }
+        self.frame = frame;
+        Ok(())
+    }
+}
+
+impl AsyncRead for BodyReader {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        while self.frame.is_empty() {
+            let Some(body) = &mut self.body else { return Poll::Ready(Ok(())) };
+            match std::task::ready!(Pin::new(&mut body.body).poll_frame(context)) {
+                None => self.body = None,
+                Some(Err(error)) => return Poll::Ready(Err(io::Error::other(error))),
+                // Trailers are ignored.
+                Some(Ok(frame)) => {
+                    if let Ok(data) = frame.into_data() {
+                        self.accept(data)?;
+                    }
+                }
+            }
+        }
+        let length = buffer.remaining().min(self.frame.len());
+        buffer.put_slice(&self.frame.split_to(length));
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,19 @@
+//! The functions behind the routes, by what they are about.
+
+pub(super) mod accounts;
+pub(super) mod collections;
+#[cfg(feature = "discovery")]
+pub(super) mod daemons;
+#[cfg(feature = "discovery")]
+pub(super) mod discoveries;
+#[cfg(feature = "discovery")]
+pub(super) mod discovery_stream;
+pub(super) mod general;
+pub(super) mod health;
+pub(super) mod hosts;
+pub(super) mod lists;
+pub(super) mod many;
+#[cfg(feature = "discovery")]
+pub(super) mod reports;
+#[cfg(feature = "topology")]
+pub(super) mod topology;

@@ -1,0 +1,107 @@
+//! The endpoints by which reports become hosts.
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::discovery::{Format, ParseError, ParseErrorKind, ParseOptions, ReporterId, parse};
+use crate::inventory::{DiscoverOptions, Error, Problem};
+use crate::service::input::{ReportQuery, read_claims_query, read_id, read_no_query, read_report_query};
+use crate::service::response::entity_tag::EntityTag;
+use crate::service::response::error::ApiError;
+use crate::service::routes::route::{Call, Pending};
+use crate::service::sender::Sender;
+use crate::service::sender::credentials::identify;
+use crate::wire::ErrorCode;
+
+/// The maximum number of concurrent imports, per user or daemon key and in total. Each import holds its body in memory.
+pub(in crate::service) const IMPORTS_AT_ONCE: (usize, usize) = (2, 8);
+
+/// The media types of reports. The query determines the format, whatever the type.
+pub(in crate::service) const MEDIA_TYPES: &[&str] =
+    &["application/json", "application/octet-stream", "application/xml", "text/plain", "text/xml"];
+
+/// Seconds after which a client may retry an import that got no slot.
+const RETRY_AFTER: u64 = 1;
+
+fn options_of(query: &ReportQuery, network: Uuid) -> DiscoverOptions {
+    let mut options = DiscoverOptions::new(network);
+    options.create_neighbors = query.create_neighbors;
+    options.dry_run = query.dry_run;
+    options
+}
+
+/// `POST /api/v1/discovery/import`.
+pub(in crate::service) fn import_report(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let state = call.state;
+        let query = read_report_query(call.input.query(), &call.route.query)?;
+        let (organization, network, slot_owner) = match call.sender()? {
+            Sender::Caller(caller) => {
+                let network =
+                    query.network_id.ok_or_else(|| Error::invalid("network_id", Problem::Required))?;
+                (caller.organization_id(), network, caller.user_id())
+            }
+            Sender::Daemon(daemon) => {
+                (daemon.organization_id, query.network_id.unwrap_or(daemon.network_id), daemon.key_id)
+            }
+        };
+        let slot = state.import_slots.try_acquire(slot_owner);
+        let _slot = slot.ok_or_else(|| ApiError::too_many_imports(RETRY_AFTER))?;
+        let body = call.input.bytes(MEDIA_TYPES).await?;
+        // Authenticated again: a large body takes a while to arrive.
+        let sender = identify(&state.inventory, call.route.access, call.input.request).await?;
+        call.route.access.check(&sender)?;
+
+        let mut options = ParseOptions::new(state.inventory.now());
+        options.reporter = query.reporter.as_deref().map(ReporterId::from);
+        options.complete = query.complete;
+        let format = query.format;
+        let parsed = move || parse(format, body.as_slice(), &options);
+        let report = state.inventory.offload(organization, usize::MAX, parsed).await?;
+        let report = report.map_err(|error| unparsable(format, &error))?;
+        let options = options_of(&query, network);
+        let answer = match &sender {
+            Sender::Caller(caller) => state.inventory.discover(caller, &report, options).await?,
+            Sender::Daemon(daemon) => state.inventory.discover_as_daemon(daemon, &report, options).await?,
+        };
+        state.responder.value(&answer)
+    })
+}
+
+/// Returns the error for a body that cannot be parsed.
+fn unparsable(format: Format, error: &ParseError) -> ApiError {
+    if matches!(error.kind(), ParseErrorKind::ReporterRequired) {
+        return Error::invalid("reporter", Problem::Required).into();
+    }
+    let place: (&str, u64) = error.line().map_or(("byte", error.byte()), |line| ("line", line));
+    let mut params = json!({"field": "body", "format": format.as_str()});
+    if let Value::Object(params) = &mut params {
+        params.insert(place.0.to_owned(), place.1.into());
+    }
+    let message = format!("The body cannot be read as {format}: {error}.");
+    ApiError::new(ErrorCode::ValidationInvalidFormat, message, params)
+}
+
+/// `GET /api/v1/hosts/{id}/claims`.
+pub(in crate::service) fn list_claims(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (state, id) = (call.state, read_id(&call.path)?);
+        let kind = read_claims_query(call.input.query(), &call.route.query)?;
+        let caller = call.into_caller()?;
+        state.responder.value(&state.inventory.claims_as(&caller, id, kind).await?)
+    })
+}
+
+/// `POST /api/v1/hosts/{id}/consolidate/{other}`.
+pub(in crate::service) fn consolidate_hosts(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (state, id) = (call.state, read_id(&call.path)?);
+        let other = call.path.get("other").and_then(|other| Uuid::try_parse(other).ok());
+        let other = other.ok_or_else(|| Error::invalid("other", Problem::InvalidFormat))?;
+        read_no_query(&call.input)?;
+        let caller = call.into_caller()?;
+        let host = state.inventory.consolidate_as(&caller, id, other).await?;
+        let tag = EntityTag::of_record(&host)?;
+        state.responder.record(&host, tag)
+    })
+}

@@ -1,0 +1,109 @@
+//! Topologies as files.
+
+use http::HeaderValue;
+use http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY};
+use serde::Serialize;
+
+use super::graphs::Asked;
+use crate::model::{Network, TopologyView};
+use crate::service::response::body::ResponseBody;
+use crate::service::response::error::ApiError;
+use crate::service::response::shape::accepts;
+use crate::service::response::{JSON, Outcome};
+use crate::service::routes::route::{Call, Pending};
+use crate::topology::graph::Graph;
+use crate::topology::render::{Format, Picture, Theme, style_source};
+
+/// A file in an envelope.
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub(in crate::service) struct TopologyFile {
+    /// The name of the file.
+    pub(in crate::service) file_name: String,
+    /// The media type of the file.
+    pub(in crate::service) media_type: String,
+    /// The file.
+    pub(in crate::service) content: String,
+}
+
+/// `GET /api/v1/topology/export`.
+pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (state, request) = (call.state, call.input.request);
+        let route = call.route;
+        let caller = call.into_caller()?;
+        let Asked { query, tag } = Asked::read(state, route, request, &caller).await?;
+        let network: Network = state.inventory.get_as(&caller, query.network_id).await?;
+        // The file contains the name of the network.
+        let tag = tag.and_then(|tag| tag.of_part(&network.name));
+        let is_in_envelope = accepts(request, JSON);
+        let tag = if is_in_envelope { tag.and_then(|tag| tag.of_part("envelope")) } else { tag };
+        if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
+            return Ok(Outcome::not_modified(tag).vary_by_accept());
+        }
+        let (network_id, format) = (query.network_id, query.format);
+        let view = query.options.view;
+        let file_name = file_name(&network.name, view, format);
+        let theme = query.theme;
+        let outcome = |body| {
+            if is_in_envelope {
+                Ok(Outcome::new(body).vary_by_accept())
+            } else {
+                as_file(body, format, theme, &file_name)
+            }
+        };
+        if let Some(body) = tag.as_ref().and_then(|tag| state.page_cache.get(tag)) {
+            return Ok(outcome(body)?.with_tag(tag));
+        }
+        let organization = caller.organization_id();
+        let (drawn_tag, own_name) = (tag.as_ref(), file_name.clone());
+        let draw = || async move {
+            let responder = state.responder.clone();
+            let write = move |graph: Graph| {
+                let mut picture = Picture::new(&graph, &network.name);
+                picture.theme = theme;
+                picture.date = graph.observed_at;
+                let content = picture.render(format);
+                if !is_in_envelope {
+                    return Ok(ResponseBody::full(content.into()));
+                }
+                let media_type = format.media_type().to_owned();
+                responder.body(&TopologyFile { file_name: own_name, media_type, content })
+            };
+            let drawn = state.topologies.drawn(organization, network_id, query.options, true, write);
+            Ok::<_, ApiError>(state.keep(drawn_tag, drawn.await??))
+        };
+        let body = state.drawings.get(organization, drawn_tag, draw).await?;
+        Ok(outcome(ResponseBody::full(body))?.with_tag(tag))
+    })
+}
+
+fn as_file(body: ResponseBody, format: Format, theme: Theme, file_name: &str) -> Result<Outcome, ApiError> {
+    let disposition = HeaderValue::try_from(format!("attachment; filename=\"{file_name}\""));
+    let outcome = Outcome::file(format.media_type(), body).vary_by_accept();
+    let outcome = outcome.with_header(CONTENT_DISPOSITION, disposition.map_err(|_| ApiError::internal())?);
+    if format == Format::Svg { with_picture_policy(outcome, theme) } else { Ok(outcome) }
+}
+
+/// Forbids a picture everything but its own style.
+pub(super) fn with_picture_policy(outcome: Outcome, theme: Theme) -> Result<Outcome, ApiError> {
+    let policy = format!("default-src 'none'; style-src {}; sandbox", style_source(theme));
+    let policy = HeaderValue::try_from(policy);
+    Ok(outcome.with_header(CONTENT_SECURITY_POLICY, policy.map_err(|_| ApiError::internal())?))
+}
+
+/// Returns the name of a file. It consists of letters, digits and hyphens of the network's name, the view, and the
+/// extension.
+fn file_name(network: &str, view: TopologyView, format: Format) -> String {
+    let mut name = String::new();
+    for character in network.chars().take(64) {
+        match character {
+            'a'..='z' | 'A'..='Z' | '0'..='9' => name.push(character.to_ascii_lowercase()),
+            _ if !name.ends_with('-') => name.push('-'),
+            _ => {}
+        }
+    }
+    let name = name.trim_matches('-');
+    let name = if name.is_empty() { "network" } else { name };
+    format!("{name}-{}.{}", view.as_str(), format.extension())
+}

@@ -1,0 +1,58 @@
+//! The positions that users give to nodes.
+
+use http::request::Parts;
+use uuid::Uuid;
+
+use crate::inventory::{Entity, Error, ErrorKind, Problem};
+use crate::model::{TopologyLayout, TopologyView};
+use crate::service::input::PathParameters;
+use crate::service::input::{Fields, read_no_query};
+use crate::service::response::Outcome;
+use crate::service::response::entity_tag::EntityTag;
+use crate::service::response::error::ApiError;
+use crate::service::routes::route::{Call, Pending};
+
+/// `GET /api/v1/topology/layouts/{network_id}/{view}`.
+pub(in crate::service) fn get_layout(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (network, view) = read_path(&call.path)?;
+        read_no_query(&call.input)?;
+        let (state, request) = (call.state, call.input.request);
+        let layout = state.inventory.topology_layout_as(&call.into_caller()?, network, view).await?;
+        let tag = EntityTag::of_record(&layout)?;
+        if tag.matches(request) {
+            return Ok(Outcome::not_modified(&tag));
+        }
+        state.responder.record(&layout, tag)
+    })
+}
+
+/// `PUT /api/v1/topology/layouts/{network_id}/{view}`.
+pub(in crate::service) fn put_layout(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (network_id, view) = read_path(&call.path)?;
+        let (body, caller) = call.read().await?;
+        let positions = Fields::read(&body, call.route.body)?.required("positions")?;
+        let layout = TopologyLayout { network_id, view, positions };
+        let (state, request) = (call.state, call.input.request);
+        let check = |present: &TopologyLayout| check_precondition(request, present);
+        let layout = state.inventory.put_topology_layout_as(&caller, layout, check).await?;
+        let tag = EntityTag::of_record(&layout)?;
+        state.responder.record(&layout, tag)
+    })
+}
+
+fn read_path(path: &PathParameters<'_>) -> Result<(Uuid, TopologyView), ApiError> {
+    let network = path.get("network_id").unwrap_or_default().parse();
+    let network = network.map_err(|_| Error::invalid("network_id", Problem::InvalidFormat))?;
+    let view = path.get("view").unwrap_or_default().parse();
+    Ok((network, view.map_err(|_| Error::invalid("view", Problem::InvalidFormat))?))
+}
+
+fn check_precondition(request: &Parts, present: &TopologyLayout) -> Result<(), Error> {
+    if EntityTag::allows(request, present)? {
+        return Ok(());
+    }
+    let (entity, id) = (Entity::TopologyLayout, present.network_id);
+    Err(ErrorKind::PreconditionFailed { entity, id }.into())
+}

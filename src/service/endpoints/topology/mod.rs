@@ -1,0 +1,19 @@
+//! The endpoints of topologies.
+
+mod drawings;
+mod files;
+mod graphs;
+mod layouts;
+mod links;
+mod shares;
+
+pub(in crate::service) use self::drawings::{DrawingSlots, Drawings};
+#[cfg(feature = "openapi")]
+pub(in crate::service) use self::files::TopologyFile;
+pub(in crate::service) use self::files::export_topology;
+pub(in crate::service) use self::graphs::{get_edge, get_graph, list_blind_spots};
+pub(in crate::service) use self::layouts::{get_layout, put_layout};
+pub(in crate::service) use self::links::list_links;
+#[cfg(feature = "openapi")]
+pub(in crate::service) use self::shares::{OpenedShare, SharedTopology};
+pub(in crate::service) use self::shares::{failure_page, get_share_page, get_shared_picture, open_share};

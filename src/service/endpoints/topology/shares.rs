@@ -1,0 +1,213 @@
+//! Topologies for the viewers of a share.
+
+use bytes::Bytes;
+use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use http::{HeaderName, HeaderValue, Response, StatusCode};
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use super::files::with_picture_policy;
+use crate::inventory::{ErrorKind, OpenShare};
+use crate::model::ShareMetadata;
+use crate::service::input::{read_id, read_no_query};
+use crate::service::response::Outcome;
+use crate::service::response::body::ResponseBody;
+use crate::service::response::entity_tag::EntityTag;
+use crate::service::response::error::ApiError;
+use crate::service::routes::route::{Call, Pending};
+use crate::service::sender::credentials::bearer_token;
+use crate::service::state::ApiState;
+use crate::topology::graph::Graph;
+use crate::topology::render::page::{FrameAncestors, Page, ShareFailure, SharePage};
+use crate::topology::render::{Format, Picture, Theme};
+
+const HTML: &str = "text/html; charset=utf-8";
+
+/// The headers that hide the address of a share from other servers and search engines.
+const PRIVACY: [(HeaderName, HeaderValue); 2] = [
+    (HeaderName::from_static("referrer-policy"), HeaderValue::from_static("no-referrer")),
+    (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex")),
+];
+
+/// A share, and what it shows.
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub(in crate::service) struct OpenedShare {
+    /// The share.
+    pub(in crate::service) share: ShareMetadata,
+    /// What the share shows.
+    pub(in crate::service) topology: SharedTopology,
+}
+
+/// What a share shows.
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub(in crate::service) struct SharedTopology {
+    /// The graph. All ids are those of the share alone.
+    #[cfg_attr(feature = "openapi", schemars(with = "Graph"))]
+    pub(in crate::service) graph: Box<RawValue>,
+    /// The picture of the graph, as SVG.
+    pub(in crate::service) svg: String,
+}
+
+/// `POST /api/v1/shares/public/{id}/topology`.
+pub(in crate::service) fn open_share(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (state, id) = (call.state, read_share(&call)?);
+        let open = state.inventory.open_share(id, bearer_token(call.input.request)).await?;
+        let tag = state.tag_of_share(&open).await?;
+        let topology = state.shared_topology(&open, tag.as_ref()).await?;
+        let share = ShareMetadata::from(&open.share);
+        Ok(private(state.responder.value(&OpenedShare { share, topology })?))
+    })
+}
+
+/// `GET /api/v1/shares/public/{id}/topology.svg`.
+pub(in crate::service) fn get_shared_picture(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (state, request) = (call.state, call.input.request);
+        let open = state.inventory.open_share(read_share(&call)?, bearer_token(request)).await?;
+        let tag = state.tag_of_share(&open).await?;
+        if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
+            return Ok(private(Outcome::not_modified(tag)));
+        }
+        let [_, svg] = state.drawings_of_share(&open, tag.as_ref()).await?;
+        let outcome = Outcome::file(Format::Svg.media_type(), ResponseBody::full(svg));
+        with_picture_policy(private(outcome.with_tag(tag)), Theme::Auto)
+    })
+}
+
+/// `GET /share/{id}`. [`failure_page`] makes pages of its errors.
+///
+/// The query is ignored: messengers and mail programs add parameters of their own to addresses that people pass on.
+pub(in crate::service) fn get_share_page(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        // A malformed address is reported to its reader like an unknown one.
+        let id = read_id(&call.path).map_err(|_| ApiError::route_not_found())?;
+        call.state.page_of_share(id).await
+    })
+}
+
+/// Replaces the envelope of an error by a human-readable page with the same status.
+pub(in crate::service) fn failure_page(
+    response: Response<ResponseBody>,
+    frame_ancestors: &FrameAncestors,
+) -> Response<ResponseBody> {
+    let is_unknown = response.status() == StatusCode::NOT_FOUND;
+    let failure = if is_unknown { ShareFailure::NotFound } else { ShareFailure::Unavailable };
+    let page = failure.page(frame_ancestors);
+    // Without a policy that is a valid header, there is no page.
+    let Ok(policy) = HeaderValue::try_from(page.content_security_policy) else { return response };
+    let mut response = response.map(|_| ResponseBody::full(page.html.into()));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(HTML));
+    headers.insert(CONTENT_SECURITY_POLICY, policy);
+    headers.extend(PRIVACY);
+    response
+}
+
+/// Returns the share in the path. The query must be empty.
+fn read_share(call: &Call<'_>) -> Result<Uuid, ApiError> {
+    let id = read_id(&call.path)?;
+    read_no_query(&call.input)?;
+    Ok(id)
+}
+
+/// Encodes the graph of a share without the ids of records. Elsewhere, these ids are null when there is no record.
+fn without_entities(graph: &Graph) -> Result<String, ApiError> {
+    let mut graph = serde_json::to_value(graph).map_err(|_| ApiError::internal())?;
+    for node in graph.get_mut("nodes").and_then(Value::as_array_mut).into_iter().flatten() {
+        node.as_object_mut().map(|node| node.remove("entity_id"));
+    }
+    serde_json::to_string(&graph).map_err(|_| ApiError::internal())
+}
+
+fn page(page: Page) -> Result<Outcome, ApiError> {
+    let policy = HeaderValue::try_from(page.content_security_policy).map_err(|_| ApiError::internal())?;
+    let outcome = Outcome::file(HTML, ResponseBody::full(page.html.into()));
+    Ok(private(outcome.with_header(CONTENT_SECURITY_POLICY, policy)))
+}
+
+/// Keeps the content of a share out of search engines. Also keeps its address out of other servers' logs.
+fn private(outcome: Outcome) -> Outcome {
+    PRIVACY.into_iter().fold(outcome, |outcome, (name, value)| outcome.with_header(name, value))
+}
+
+impl ApiState {
+    async fn page_of_share(&self, id: Uuid) -> Result<Outcome, ApiError> {
+        let share = self.inventory.share_metadata(id).await?;
+        let form = SharePage::new(&share, &self.frame_ancestors);
+        let open = match self.inventory.open_share(id, None).await {
+            Err(error) if matches!(error.kind(), ErrorKind::SharePasswordRequired) => {
+                return page(form.protected());
+            }
+            open => open?,
+        };
+        let tag = self.tag_of_share(&open).await?;
+        let SharedTopology { graph, svg } = self.shared_topology(&open, tag.as_ref()).await?;
+        page(form.open(&svg, graph.get()))
+    }
+
+    /// Returns the tag of a share's content; `None` if the store does not support revisions.
+    async fn tag_of_share(&self, open: &OpenShare) -> Result<Option<EntityTag>, ApiError> {
+        let revision = self.inventory.topology_revision(open.share.organization_id).await?;
+        let share = serde_json::to_vec(&open.share).map_err(|_| ApiError::internal())?;
+        let version = self.responder.server_version();
+        Ok(revision.and_then(|revision| EntityTag::of_share(revision.numbers(), &share, version)))
+    }
+
+    /// Returns the graph, as JSON, and the picture of a share.
+    async fn shared_topology(
+        &self,
+        open: &OpenShare,
+        tag: Option<&EntityTag>,
+    ) -> Result<SharedTopology, ApiError> {
+        let [graph, svg] = self.drawings_of_share(open, tag).await?;
+        let graph = RawValue::from_string(text(graph)?).map_err(|_| ApiError::internal())?;
+        Ok(SharedTopology { graph, svg: text(svg)? })
+    }
+
+    /// Returns the graph and the picture of a share. They come from the page cache if they are there.
+    async fn drawings_of_share(
+        &self,
+        open: &OpenShare,
+        tag: Option<&EntityTag>,
+    ) -> Result<[Bytes; 2], ApiError> {
+        let parts = tag.and_then(|tag| Some([tag.of_part("graph")?, tag.of_part("svg")?]));
+        let cached = parts.as_ref().map(|parts| parts.each_ref().map(|tag| self.cached(tag)));
+        if let Some([Some(graph), Some(svg)]) = cached {
+            return Ok([graph, svg]);
+        }
+        let draw = || self.draw_share(open, parts.as_ref());
+        self.shared_drawings.get(open.share.organization_id, tag, draw).await
+    }
+
+    /// Draws the graph and the picture of a share.
+    async fn draw_share(
+        &self,
+        open: &OpenShare,
+        tags: Option<&[EntityTag; 2]>,
+    ) -> Result<[Bytes; 2], ApiError> {
+        let name = open.share.name.clone();
+        let write = move |graph: Graph| {
+            let mut picture = Picture::new(&graph, &name);
+            picture.date = graph.observed_at;
+            let svg = picture.render(Format::Svg);
+            Ok::<_, ApiError>([without_entities(&graph)?, svg])
+        };
+        let [graph, svg] = self.topologies.shared(open, write).await??;
+        let [graph, svg] = [graph, svg].map(|text| ResponseBody::full(text.into()));
+        let [of_graph, of_svg] = tags.map_or([None, None], |tags| tags.each_ref().map(Some));
+        Ok([self.keep(of_graph, graph), self.keep(of_svg, svg)])
+    }
+
+    fn cached(&self, tag: &EntityTag) -> Option<Bytes> {
+        self.page_cache.get(tag)?.into_bytes().ok()
+    }
+}
+
+fn text(bytes: Bytes) -> Result<String, ApiError> {
+    String::from_utf8(bytes.into()).map_err(|_| ApiError::internal())
+}

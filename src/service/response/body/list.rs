@@ -1,0 +1,241 @@
+//! The body of a list without a limit.
+//!
+//! The list is shared with a timer task, because a body that is no longer polled cannot notice that its client has
+//! stalled. The task holds only a weak reference and ends with the body.
+
+use std::mem;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::Frame;
+use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep};
+use uuid::Uuid;
+
+use super::pieces::Pieces;
+use crate::access::CountMap;
+use crate::inventory::Error;
+use crate::service::response::error::ApiError;
+
+/// The error with which the body of a list without a limit is aborted.
+///
+/// Either the store failed, the caller lost access to the list, or the client read nothing for too long. The server
+/// must then abort the response, as hyper does, so that the client does not mistake it for the whole list.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct BodyError(Cause);
+
+#[derive(Debug, thiserror::Error)]
+enum Cause {
+    #[error("the list cannot be read to its end")]
+    Unreadable(#[source] Error),
+    #[error("the list was aborted because its client stalled")]
+    Stalled,
+}
+
+/// A future that reads the next part of a list.
+pub(in crate::service) type NextPart = Pin<Box<dyn Future<Output = Result<Part, Error>> + Send>>;
+
+/// A part of a list.
+pub(in crate::service) enum Part {
+    /// Stored documents, and the future that reads the part after them.
+    Documents(Vec<Bytes>, NextPart),
+    /// The text that closes the list.
+    Tail(Bytes),
+}
+
+/// A list that is read from the store while it is sent.
+pub(super) struct ListBody {
+    state: Arc<Mutex<ListState>>,
+    /// Number of remaining bytes; `None` until the tail has been read.
+    length: Option<u64>,
+    /// `None` without a tokio runtime or without a time limit.
+    timer: Option<AbortHandle>,
+}
+
+enum ListState {
+    Open(OpenList),
+    /// Aborted by the timer; the error has not been returned yet.
+    Stalled,
+    Ended,
+}
+
+struct OpenList {
+    pieces: Pieces,
+    /// `None` once the tail has been read.
+    next: Option<NextPart>,
+    /// When the client last took a frame; `None` while it waits for the store.
+    idle_since: Option<Instant>,
+    /// Held until the list ends.
+    _slot: ListSlot,
+}
+
+impl ListBody {
+    pub(super) fn new(pieces: Pieces, next: NextPart, slot: ListSlot, patience: Option<Duration>) -> Self {
+        let idle_since = Some(Instant::now());
+        let open = OpenList { pieces, next: Some(next), idle_since, _slot: slot };
+        let state = Arc::new(Mutex::new(ListState::Open(open)));
+        let timer = patience.and_then(|patience| start_timer(&state, patience));
+        Self { state, length: None, timer }
+    }
+
+    pub(super) const fn length(&self) -> Option<u64> {
+        self.length
+    }
+
+    /// Polls the next frame. Not inlined, to keep `ResponseBody::poll_frame` small for ordinary pages.
+    #[inline(never)]
+    pub(super) fn poll_frame(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let polled = match &mut *state {
+            ListState::Open(open) => ready!(open.poll_frame(context)),
+            ListState::Stalled => Some(Err(BodyError(Cause::Stalled))),
+            ListState::Ended => None,
+        };
+        self.length = match &*state {
+            ListState::Open(open) if matches!(polled, Some(Ok(_))) => open.length(),
+            _ => Some(0),
+        };
+        if self.length == Some(0) {
+            // Frees the slot now, even if the server keeps the body.
+            *state = ListState::Ended;
+        }
+        Poll::Ready(polled.map(|frame| frame.map(Frame::data)))
+    }
+}
+
+impl Drop for ListBody {
+    fn drop(&mut self) {
+        if let Some(timer) = &self.timer {
+            timer.abort();
+        }
+    }
+}
+
+impl OpenList {
+    const fn length(&self) -> Option<u64> {
+        if self.next.is_none() { Some(self.pieces.remaining()) } else { None }
+    }
+
+    fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
+        self.idle_since = None;
+        let frame = loop {
+            if let Some(frame) = self.pieces.next_frame() {
+                break Some(Ok(frame));
+            }
+            let Some(next) = &mut self.next else { break None };
+            let part = ready!(next.as_mut().poll(context));
+            self.next = None;
+            match part {
+                Ok(Part::Documents(documents, next)) => {
+                    self.pieces.add_documents(documents);
+                    self.next = Some(next);
+                }
+                Ok(Part::Tail(tail)) => self.pieces.add_tail(tail),
+                Err(error) => break Some(Err(BodyError(Cause::Unreadable(error)))),
+            }
+        };
+        self.idle_since = Some(Instant::now());
+        Poll::Ready(frame)
+    }
+}
+
+fn start_timer(state: &Arc<Mutex<ListState>>, patience: Duration) -> Option<AbortHandle> {
+    let runtime = Handle::try_current().ok()?;
+    Some(runtime.spawn(abort_when_stalled(Arc::downgrade(state), patience)).abort_handle())
+}
+
+async fn abort_when_stalled(state: Weak<Mutex<ListState>>, patience: Duration) {
+    // The strong reference is dropped before the task sleeps.
+    while let Some(remaining) = state.upgrade().and_then(|state| remaining_patience(&state, patience)) {
+        sleep(remaining).await;
+    }
+}
+
+/// Returns the time until the next check. Aborts the list and returns `None` if its client has stalled.
+fn remaining_patience(state: &Mutex<ListState>, patience: Duration) -> Option<Duration> {
+    let mut state = match state.try_lock() {
+        Ok(state) => state,
+        Err(TryLockError::Poisoned(error)) => error.into_inner(),
+        // The client is reading.
+        Err(TryLockError::WouldBlock) => return Some(patience),
+    };
+    let ListState::Open(open) = &*state else { return None };
+    let idle = open.idle_since.map_or(Duration::ZERO, |since| since.elapsed());
+    if idle < patience {
+        return Some(patience - idle);
+    }
+    let stalled = mem::replace(&mut *state, ListState::Stalled);
+    drop(state);
+    // The ids of a long list take a while to free, so this happens outside of the lock.
+    drop(stalled);
+    tracing::warn!("a list without a limit was aborted: its client has read nothing for {patience:?}");
+    None
+}
+
+/// Seconds after which a client may retry a list that got no slot.
+const RETRY_AFTER: u64 = 1;
+
+/// Bounds the concurrent lists without a limit, or event streams, per user and in total.
+///
+/// Each of them holds what it has sent, so their number must be bounded. All credentials of a user count together.
+#[derive(Debug)]
+pub(in crate::service) struct ListSlots {
+    max_per_user: usize,
+    max_total: usize,
+    used: Mutex<UsedSlots>,
+}
+
+#[derive(Debug, Default)]
+struct UsedSlots {
+    total: usize,
+    /// Has at most one entry for each slot in use.
+    by_user: CountMap<Uuid>,
+}
+
+/// A slot held by a list. Dropping it frees the slot.
+#[derive(Debug)]
+pub(in crate::service) struct ListSlot {
+    slots: Arc<ListSlots>,
+    user: Uuid,
+}
+
+impl ListSlots {
+    pub(in crate::service) fn new(max_per_user: usize, max_total: usize) -> Arc<Self> {
+        Arc::new(Self { max_per_user, max_total, used: Mutex::default() })
+    }
+
+    /// Acquires a slot for a user's list.
+    ///
+    /// # Errors
+    /// `rate_limit_exceeded` if the user or the whole service has no free slot.
+    pub(in crate::service) fn acquire(self: &Arc<Self>, user: Uuid) -> Result<ListSlot, ApiError> {
+        self.try_acquire(user).ok_or_else(|| ApiError::too_many_whole_lists(RETRY_AFTER))
+    }
+
+    /// Acquires a slot for a user. `None` if the user or the whole service has no free one.
+    pub(in crate::service) fn try_acquire(self: &Arc<Self>, user: Uuid) -> Option<ListSlot> {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        if used.total >= self.max_total || used.by_user.count(&user) >= self.max_per_user {
+            return None;
+        }
+        used.total += 1;
+        used.by_user.increment(user);
+        Some(ListSlot { slots: Arc::clone(self), user })
+    }
+}
+
+impl Drop for ListSlot {
+    fn drop(&mut self) {
+        let mut used = self.slots.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.total -= 1;
+        used.by_user.decrement(&self.user);
+    }
+}

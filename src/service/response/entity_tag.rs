@@ -1,0 +1,170 @@
+use base64ct::{Base64UrlUnpadded, Encoding};
+use http::header::{IF_MATCH, IF_NONE_MATCH};
+use http::request::Parts;
+use http::{HeaderName, HeaderValue};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+#[cfg(feature = "topology")]
+use uuid::Uuid;
+
+use super::error::ApiError;
+use crate::access::Caller;
+use crate::inventory::Error;
+use crate::store::Revision;
+
+/// Number of bytes of the digest in a tag.
+///
+/// With 144 bits, tags of different states do not collide by chance.
+const LENGTH: usize = 18;
+
+/// The `ETag` of one state of a list or of a record.
+///
+/// The tag of a list is a digest of everything that the response is made from: the revision of the records, the
+/// caller's organization and scope, the query and the versions. It reveals none of these. It is weak, because an
+/// intermediary may compress the response. The tag of a record is a digest of the record, and strong.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in crate::service) struct EntityTag(HeaderValue);
+
+impl EntityTag {
+    /// Creates the tag of a list. All callers with the same organization and scope see such a list alike.
+    pub(in crate::service) fn of_list(
+        revision: Revision,
+        caller: &Caller,
+        request: &Parts,
+        server_version: &str,
+    ) -> Option<Self> {
+        weak(digest_of_list(revision, caller, request, server_version))
+    }
+
+    /// Creates the tag of a list that depends on who the caller is.
+    pub(in crate::service) fn of_personal_list(
+        revision: Revision,
+        caller: &Caller,
+        request: &Parts,
+        server_version: &str,
+    ) -> Option<Self> {
+        let mut digest = digest_of_list(revision, caller, request, server_version);
+        digest.update(caller.user_id());
+        digest.update(caller.permission().to_string());
+        weak(digest)
+    }
+
+    /// Returns the tag of the same list as JSON Lines.
+    pub(in crate::service) fn of_lines(self) -> Option<Self> {
+        weak(Sha256::new().chain_update("lines").chain_update(self.0.as_bytes()))
+    }
+
+    /// Creates the tag of a topology. Pages are cached by tag, so that it depends on the path as well.
+    #[cfg(feature = "topology")]
+    pub(in crate::service) fn of_topology(
+        revision: &[u128],
+        organization: Uuid,
+        request: &Parts,
+        server_version: &str,
+    ) -> Option<Self> {
+        let digest = digest_of_topology(revision, server_version).chain_update(organization);
+        let path = request.uri.path();
+        let digest = digest.chain_update((path.len() as u64).to_be_bytes()).chain_update(path);
+        weak(digest.chain_update(request.uri.query().unwrap_or_default()))
+    }
+
+    /// Creates the tag of what a share shows, from the JSON of the share.
+    #[cfg(feature = "topology")]
+    pub(in crate::service) fn of_share(
+        revision: &[u128],
+        share: &[u8],
+        server_version: &str,
+    ) -> Option<Self> {
+        weak(digest_of_topology(revision, server_version).chain_update(share))
+    }
+
+    /// Returns the tag of a part of the response that has this tag. The part may also be another representation of the
+    /// response.
+    #[cfg(feature = "topology")]
+    pub(in crate::service) fn of_part(&self, name: &str) -> Option<Self> {
+        weak(Sha256::new().chain_update(name).chain_update(self.0.as_bytes()))
+    }
+
+    /// Creates the tag of a record, from the JSON that the record is shown as.
+    pub(in crate::service) fn of_document(document: &[u8]) -> Result<Self, ApiError> {
+        let tag = quoted("", Sha256::new().chain_update(document));
+        tag.map(Self).ok_or_else(ApiError::internal)
+    }
+
+    /// Creates the tag of a record.
+    pub(in crate::service) fn of_record(record: &impl Serialize) -> Result<Self, ApiError> {
+        Self::of_document(&serde_json::to_vec(record).map_err(|_| ApiError::internal())?)
+    }
+
+    /// Returns whether the request's `If-Match` allows a change of the record.
+    ///
+    /// The header must name the record's tag or `*`. Weak tags never match. A request without the header is allowed.
+    pub(in crate::service) fn allows(request: &Parts, record: &impl Serialize) -> Result<bool, Error> {
+        if !request.headers.contains_key(IF_MATCH) {
+            return Ok(true);
+        }
+        let tag = Self::of_record(record).map_err(|_| Error::internal("a record has no tag"))?;
+        Ok(is_listed(request, &IF_MATCH, |listed| listed == tag.0.as_bytes()))
+    }
+
+    /// Returns whether the request's `If-None-Match` contains this tag or `*`.
+    pub(in crate::service) fn matches(&self, request: &Parts) -> bool {
+        let own = opaque_tag(self.0.as_bytes());
+        is_listed(request, &IF_NONE_MATCH, |tag| opaque_tag(tag) == own)
+    }
+
+    pub(in crate::service) fn header(&self) -> HeaderValue {
+        self.0.clone()
+    }
+}
+
+fn digest_of_list(revision: Revision, caller: &Caller, request: &Parts, server_version: &str) -> Sha256 {
+    let mut digest = Sha256::new();
+    digest.update(revision.number().to_be_bytes());
+    digest.update(caller.organization_id());
+    // No restricted scope has the all-zero digest, which stands for the whole organization.
+    digest.update(caller.scope().digest().unwrap_or_default());
+    // Clients compare tags of one path only.
+    for text in [env!("CARGO_PKG_VERSION"), server_version, request.uri.query().unwrap_or_default()] {
+        digest.update((text.len() as u64).to_be_bytes());
+        digest.update(text);
+    }
+    digest
+}
+
+#[cfg(feature = "topology")]
+fn digest_of_topology(revision: &[u128], server_version: &str) -> Sha256 {
+    let mut digest = Sha256::new();
+    revision.iter().for_each(|number| digest.update(number.to_be_bytes()));
+    for text in [env!("CARGO_PKG_VERSION"), server_version] {
+        digest.update((text.len() as u64).to_be_bytes());
+        digest.update(text);
+    }
+    digest
+}
+
+fn weak(digest: Sha256) -> Option<EntityTag> {
+    quoted("W/", digest).map(EntityTag)
+}
+
+/// Returns a tag with the given mark before its quotes.
+fn quoted(mark: &str, digest: Sha256) -> Option<HeaderValue> {
+    let digest = digest.finalize();
+    let mut text = [0; LENGTH.div_ceil(3) * 4];
+    let text = Base64UrlUnpadded::encode(digest.get(..LENGTH)?, &mut text).ok()?;
+    HeaderValue::try_from([mark, "\"", text, "\""].concat()).ok()
+}
+
+/// Returns whether a header lists a tag that matches, or `*`.
+fn is_listed(request: &Parts, header: &HeaderName, matches: impl Fn(&[u8]) -> bool) -> bool {
+    request.headers.get_all(header).iter().any(|header| {
+        let tags = header.as_bytes().trim_ascii();
+        // A foreign tag may be split inside quotes; that is harmless, because no own tag contains a comma.
+        tags == b"*" || tags.split(|byte| *byte == b',').any(|tag| matches(tag.trim_ascii()))
+    })
+}
+
+/// Strips the weakness mark, which `If-None-Match` ignores.
+fn opaque_tag(tag: &[u8]) -> &[u8] {
+    tag.strip_prefix(b"W/").unwrap_or(tag)
+}

@@ -1,0 +1,238 @@
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use serde_json::{Map, Value, json};
+
+use crate::inventory::{Entity, Error, ErrorKind, Problem};
+use crate::model::Timestamp;
+use crate::wire::{ErrorCode, MAX_LIMIT};
+
+/// An error response, with the values for its headers and for the log.
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    pub(crate) code: ErrorCode,
+    pub(crate) message: String,
+    pub(crate) params: Map<String, Value>,
+    /// Seconds after which the client may retry; `None` if no `Retry-After` header is sent.
+    pub(crate) retry_after: Option<u64>,
+    /// The methods that the path supports, for the `Allow` header.
+    pub(crate) allow: Option<&'static str>,
+    /// The server's failure, for the log; `None` for client errors and for refusals by design.
+    pub(crate) cause: Option<Error>,
+}
+
+/// Seconds after which a client may retry a request that the store could not serve.
+const STORE_RETRY_AFTER: u64 = 1;
+
+impl ApiError {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>, params: Value) -> Self {
+        let params = match params {
+            Value::Object(params) => params,
+            _ => Map::new(),
+        };
+        Self { code, message: message.into(), params, retry_after: None, allow: None, cause: None }
+    }
+
+    pub(crate) fn unknown_parameter(field: &str) -> Self {
+        let message = format!("There is no query parameter \"{}\" at this endpoint.", printable(field));
+        Self::new(ErrorCode::ValidationUnknownParameter, message, json!({"field": field}))
+    }
+
+    pub(crate) fn route_not_found() -> Self {
+        Self::new(ErrorCode::RouteNotFound, "No route matches this path.", Value::Null)
+    }
+
+    pub(crate) fn method_not_allowed(allow: &'static str) -> Self {
+        let message = format!("This path supports only these methods: {allow}.");
+        Self { allow: Some(allow), ..Self::new(ErrorCode::MethodNotAllowed, message, Value::Null) }
+    }
+
+    pub(crate) fn rate_limit_exceeded(retry_after: u64) -> Self {
+        let message = format!("Too many requests. Retry in {retry_after} seconds.");
+        let params = json!({"retry_after": retry_after});
+        Self { retry_after: Some(retry_after), ..Self::new(ErrorCode::RateLimitExceeded, message, params) }
+    }
+
+    pub(crate) fn too_many_whole_lists(retry_after: u64) -> Self {
+        let message = format!(
+            "Too many lists without a limit are being sent. Set `limit` to 1 to {MAX_LIMIT}, or retry in {retry_after} seconds."
+        );
+        Self { message, ..Self::rate_limit_exceeded(retry_after) }
+    }
+
+    #[cfg(feature = "topology")]
+    pub(crate) fn too_many_drawings(retry_after: u64) -> Self {
+        let message = format!("Too many topologies are being drawn. Retry in {retry_after} seconds.");
+        Self { message, ..Self::rate_limit_exceeded(retry_after) }
+    }
+
+    #[cfg(feature = "discovery")]
+    pub(crate) fn too_many_imports(retry_after: u64) -> Self {
+        let message = format!("Too many reports are being imported. Retry in {retry_after} seconds.");
+        Self { message, ..Self::rate_limit_exceeded(retry_after) }
+    }
+
+    #[cfg(feature = "discovery")]
+    pub(crate) fn too_many_streams(retry_after: u64) -> Self {
+        let message =
+            format!("Too many streams are open. Close one of them, and retry in {retry_after} seconds.");
+        Self { message, ..Self::rate_limit_exceeded(retry_after) }
+    }
+
+    pub(crate) fn cross_site_request() -> Self {
+        let message = "A request that uses a session must come from this site or from an allowed origin.";
+        Self::new(ErrorCode::AuthCrossSiteRequest, message, Value::Null)
+    }
+
+    /// Creates the error for a body that is not a JSON object. Line and column are counted from 1.
+    pub(crate) fn malformed_json(line: usize, column: usize) -> Self {
+        let message = format!("The body is not a valid JSON object: error at line {line}, column {column}.");
+        Self::new(ErrorCode::ValidationMalformedJson, message, json!({"line": line, "column": column}))
+    }
+
+    /// Creates the error for a list without a limit that has more than `max` items.
+    pub(crate) fn list_too_long(max: u64) -> Self {
+        let message = format!(
+            "The list has more than {max} items, too many to send without a limit. Set `limit` to 1 to {MAX_LIMIT}."
+        );
+        let params = json!({"field": "limit", "min": 1, "max": MAX_LIMIT});
+        Self::new(ErrorCode::ValidationOutOfRange, message, params)
+    }
+
+    pub(crate) fn request_too_large(limit: usize) -> Self {
+        let message = format!("The body is larger than the maximum of {limit} bytes.");
+        Self::new(ErrorCode::RequestTooLarge, message, json!({"limit": limit}))
+    }
+
+    pub(crate) fn unsupported_media_type(expected: &str) -> Self {
+        let message = format!("The body must have the `Content-Type` header `{expected}`.");
+        Self::new(ErrorCode::RequestUnsupportedMediaType, message, Value::Null)
+    }
+
+    pub(crate) fn internal() -> Self {
+        Error::from(ErrorKind::Internal).into()
+    }
+}
+
+impl From<Error> for ApiError {
+    fn from(error: Error) -> Self {
+        let (code, params) = code_and_params(error.kind());
+        let is_fault =
+            matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unreadable | ErrorKind::StoreUnavailable);
+        let message = if code == ErrorCode::InternalError {
+            ErrorKind::Internal.to_string()
+        } else {
+            error.to_string()
+        };
+        let retry_after = match error.kind() {
+            ErrorKind::StoreUnavailable | ErrorKind::Busy => Some(STORE_RETRY_AFTER),
+            ErrorKind::TooManyAttempts { retry_after } => Some(*retry_after),
+            _ => None,
+        };
+        Self { retry_after, cause: is_fault.then_some(error), ..Self::new(code, message, params) }
+    }
+}
+
+/// Returns the params of an error that concerns a kind of record.
+fn entity_params(entity: Entity) -> Value {
+    json!({"entity": entity.as_str()})
+}
+
+fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
+    match kind {
+        ErrorKind::Invalid { field, problem } => problem_code_and_params(field, problem),
+        ErrorKind::ReferenceInvalid { entity, field } => {
+            (ErrorCode::EntityReferenceInvalid, json!({"entity": entity.as_str(), "field": field}))
+        }
+        ErrorKind::NetworkMismatch { entity } => (ErrorCode::EntityNetworkMismatch, entity_params(*entity)),
+        ErrorKind::NotAuthenticated => (ErrorCode::AuthNotAuthenticated, Value::Null),
+        ErrorKind::Expired { entity } => (ErrorCode::EntityExpired, entity_params(*entity)),
+        ErrorKind::Disabled { entity } => (ErrorCode::EntityDisabled, entity_params(*entity)),
+        ErrorKind::SessionExpired => (ErrorCode::AuthSessionExpired, Value::Null),
+        ErrorKind::InvalidCredentials => (ErrorCode::AuthInvalidCredentials, Value::Null),
+        ErrorKind::SharePasswordIncorrect => (ErrorCode::SharePasswordIncorrect, Value::Null),
+        ErrorKind::SharePasswordRequired => (ErrorCode::SharePasswordRequired, Value::Null),
+        ErrorKind::TooManyAttempts { retry_after } => {
+            (ErrorCode::AuthTooManyAttempts, json!({"retry_after": retry_after}))
+        }
+        ErrorKind::UserContextRequired => (ErrorCode::AuthUserContextRequired, Value::Null),
+        ErrorKind::ApiAccessRequired => {
+            (ErrorCode::BillingFeatureNotAvailable, json!({"feature": "api_access"}))
+        }
+        ErrorKind::PermissionDenied => (ErrorCode::AuthPermissionDenied, Value::Null),
+        ErrorKind::AccessDenied { entity, id } => {
+            (ErrorCode::EntityAccessDenied, json!({"entity": entity.as_str(), "id": id}))
+        }
+        ErrorKind::UpdateForbidden { entity } => (ErrorCode::EntityUpdateForbidden, entity_params(*entity)),
+        ErrorKind::NotFound { entity, id } => {
+            (ErrorCode::EntityNotFound, json!({"entity": entity.as_str(), "id": id}))
+        }
+        ErrorKind::AlreadyExists { entity, name } => {
+            (ErrorCode::EntityAlreadyExists, json!({"entity": entity.as_str(), "name": name}))
+        }
+        ErrorKind::InUse { entity, name, used_by } => {
+            let params = json!({"entity": entity.as_str(), "name": name, "used_by": used_by.as_str()});
+            (ErrorCode::EntityInUse, params)
+        }
+        ErrorKind::QuotaExceeded { entity, limit } => {
+            (ErrorCode::QuotaExceeded, json!({"entity": entity.as_str(), "limit": limit}))
+        }
+        ErrorKind::TooLarge { entity, limit } => {
+            (ErrorCode::QuotaExceeded, json!({"entity": entity.as_str(), "limit": limit}))
+        }
+        ErrorKind::PreconditionFailed { entity, id } => {
+            (ErrorCode::PreconditionFailed, json!({"entity": entity.as_str(), "id": id}))
+        }
+        ErrorKind::Conflict { entity, id } => {
+            (ErrorCode::EntityConflict, json!({"entity": entity.as_str(), "id": id}))
+        }
+        ErrorKind::StoreUnavailable | ErrorKind::Busy => (ErrorCode::StoreUnavailable, Value::Null),
+        ErrorKind::Unreadable | ErrorKind::Internal => (ErrorCode::InternalError, Value::Null),
+    }
+}
+
+fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value) {
+    match problem {
+        Problem::Unsupported => (ErrorCode::ValidationUnknownParameter, json!({"field": field})),
+        Problem::Required => (ErrorCode::ValidationRequired, json!({"field": field})),
+        Problem::Empty => (ErrorCode::ValidationEmpty, json!({"field": field})),
+        Problem::MaxLength { max } => (ErrorCode::ValidationMaxLength, json!({"field": field, "max": max})),
+        Problem::MinLength { min } => (ErrorCode::ValidationMinLength, json!({"field": field, "min": min})),
+        Problem::InvalidFormat | Problem::Duplicate => {
+            (ErrorCode::ValidationInvalidFormat, json!({"field": field}))
+        }
+        Problem::OutOfRange { min, max } => {
+            (ErrorCode::ValidationOutOfRange, json!({"field": field, "min": min, "max": max}))
+        }
+        Problem::NotInFuture { now } => {
+            let (min, max) = (now.plus_micros(1), Timestamp::MAX);
+            (ErrorCode::ValidationOutOfRange, json!({"field": field, "min": min, "max": max}))
+        }
+    }
+}
+
+/// Escapes and truncates text from a client for an error sentence.
+fn printable(text: &str) -> String {
+    text.chars().flat_map(char::escape_debug).take(64).collect()
+}
+
+/// Runs a future and turns a panic into an internal error.
+///
+/// A panic, for example in a store, then fails one request and not the connection with all others on it. The future
+/// is borrowed because moving it in here would double the size of the caller's future.
+pub(in crate::service) async fn catch_panic<T, E: From<Error>>(
+    mut future: Pin<&mut impl Future<Output = Result<T, E>>>,
+) -> Result<T, E> {
+    let poll = |context: &mut Context<'_>| {
+        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
+        polled.unwrap_or_else(|payload| {
+            let text = payload.downcast_ref::<&str>().copied();
+            let text =
+                text.or(payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message");
+            Poll::Ready(Err(Error::internal(format!("a request panicked: {text}")).into()))
+        })
+    };
+    poll_fn(poll).await
+}

@@ -1,0 +1,138 @@
+//! The shape in which a list of hosts is sent. A list has some of the fields of hosts, in an envelope or as JSON Lines.
+
+use std::fmt;
+
+use bytes::Bytes;
+use http::header::ACCEPT;
+use http::request::Parts;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::inventory::{DocumentPages, Documents, Error};
+
+/// The media type of JSON Lines.
+pub(in crate::service) const LINES: &str = "application/x-ndjson";
+
+/// How documents are joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::service) enum Representation {
+    /// As a list in an envelope.
+    Envelope,
+    /// Each on a line of its own.
+    Lines,
+}
+
+impl Representation {
+    /// Returns the representation that a request for a list asks for. Only whole lists are sent as lines.
+    pub(in crate::service) fn of(request: &Parts, is_whole: bool) -> Self {
+        if is_whole && accepts(request, LINES) { Self::Lines } else { Self::Envelope }
+    }
+}
+
+/// Returns whether the `Accept` header of a request names a media type. Names with a weight of zero do not count.
+pub(in crate::service) fn accepts(request: &Parts, media_type: &str) -> bool {
+    let ranges = request.headers.get_all(ACCEPT).iter();
+    let mut ranges = ranges.flat_map(|header| header.as_bytes().split(|byte| *byte == b','));
+    ranges.any(|range| {
+        let mut parts = range.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
+        let is_named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(media_type.as_bytes()));
+        is_named && !parts.any(is_zero_weight)
+    })
+}
+
+fn is_zero_weight(parameter: &[u8]) -> bool {
+    let weight = parameter.strip_prefix(b"q=").or_else(|| parameter.strip_prefix(b"Q="));
+    weight.is_some_and(|weight| {
+        weight.first() == Some(&b'0') && weight.iter().all(|byte| matches!(byte, b'0' | b'.'))
+    })
+}
+
+/// Top-level fields of hosts.
+pub(in crate::service) type FieldNames = Vec<String>;
+
+/// Pages of documents in a shape.
+pub(in crate::service) struct Shaped<P> {
+    pub(in crate::service) pages: P,
+    /// The fields to keep; `None`: all.
+    pub(in crate::service) fields: Option<FieldNames>,
+    pub(in crate::service) representation: Representation,
+}
+
+impl<P: DocumentPages> DocumentPages for Shaped<P> {
+    fn is_finished(&self) -> bool {
+        self.pages.is_finished()
+    }
+
+    async fn next(&mut self) -> Result<Documents, Error> {
+        let documents = self.pages.next().await?;
+        shape(documents, self.fields.as_ref(), self.representation)
+    }
+}
+
+/// Brings documents into a shape.
+pub(in crate::service) fn shape(
+    documents: Documents,
+    fields: Option<&FieldNames>,
+    representation: Representation,
+) -> Result<Documents, Error> {
+    if fields.is_none() && representation == Representation::Envelope {
+        return Ok(documents);
+    }
+    let bodies = documents.bodies.iter().map(|body| shape_document(body, fields, representation));
+    Ok(Documents { bodies: bodies.collect::<Result<_, _>>()?, ..documents })
+}
+
+/// Shapes a document that is preceded by a comma.
+fn shape_document(
+    body: &Bytes,
+    fields: Option<&FieldNames>,
+    representation: Representation,
+) -> Result<Bytes, Error> {
+    let document = body.strip_prefix(b",").unwrap_or(body);
+    let mut shaped = Vec::with_capacity(if fields.is_some() { 256 } else { body.len() + 1 });
+    if representation == Representation::Envelope {
+        shaped.push(b',');
+    }
+    match fields {
+        Some(fields) => {
+            let mut deserializer = serde_json::Deserializer::from_slice(document);
+            let selection = Selection { fields, selected: &mut shaped };
+            deserializer.deserialize_map(selection).map_err(Error::internal)?;
+        }
+        None => shaped.extend_from_slice(document),
+    }
+    if representation == Representation::Lines {
+        shaped.push(b'\n');
+    }
+    Ok(shaped.into())
+}
+
+/// Copies some fields of an object, in its order.
+struct Selection<'s> {
+    fields: &'s FieldNames,
+    selected: &'s mut Vec<u8>,
+}
+
+impl<'de> Visitor<'de> for Selection<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+        let mut separator = b'{';
+        while let Some((name, value)) = map.next_entry::<&str, &RawValue>()? {
+            if self.fields.iter().any(|field| field == name) {
+                self.selected.push(separator);
+                separator = b',';
+                self.selected.extend([b"\"", name.as_bytes(), b"\":", value.get().as_bytes()].concat());
+            }
+        }
+        if separator == b'{' {
+            self.selected.push(b'{');
+        }
+        self.selected.push(b'}');
+        Ok(())
+    }
+}

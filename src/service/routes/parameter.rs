@@ -1,0 +1,104 @@
+//! The parameters of a query and the fields of a body, as data.
+
+/// Maximum number of characters of a name.
+pub(in crate::service) const MAX_NAME: usize = 100;
+
+/// Maximum number of characters of the name of a device that reports.
+#[cfg(feature = "discovery")]
+pub(in crate::service) const MAX_REPORTER: usize = 255;
+
+/// A query parameter, or a field of a body.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "openapi"), allow(dead_code, reason = "only the OpenAPI document shows all of it"))]
+pub(in crate::service) struct Parameter {
+    pub(in crate::service) name: &'static str,
+    pub(in crate::service) kind: Kind,
+    pub(in crate::service) presence: Presence,
+    pub(in crate::service) description: &'static str,
+}
+
+/// Whether a value must be given, and what `null` means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::service) enum Presence {
+    Required,
+    /// May be missing or null, which mean the same.
+    Optional,
+    /// May be missing; null clears the value.
+    Nullable,
+}
+
+/// The values of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::service) enum Kind {
+    Id,
+    /// Up to this many ids.
+    Ids(usize),
+    Boolean,
+    Time,
+    /// Text of 1 to [`MAX_NAME`] characters, without the white space around it.
+    Name,
+    /// Text of this many characters.
+    Text {
+        min: usize,
+        max: usize,
+    },
+    /// A number between these bounds. In a query, a missing one counts as `default`.
+    Number {
+        min: i64,
+        max: i64,
+        default: Option<i64>,
+    },
+    /// One of these texts. In a query, a missing one counts as the first, unless it is nullable.
+    Choice(&'static [&'static str]),
+    /// Up to this many texts; in a query, repeated or separated by commas.
+    Texts {
+        format: &'static str,
+        max: usize,
+    },
+    /// A JSON value of this schema.
+    Schema(&'static str),
+    /// A JSON list of values of this schema.
+    Schemas(&'static str),
+}
+
+impl Parameter {
+    pub(in crate::service) const fn required(
+        name: &'static str,
+        kind: Kind,
+        description: &'static str,
+    ) -> Self {
+        Self { name, kind, presence: Presence::Required, description }
+    }
+
+    pub(in crate::service) const fn optional(
+        name: &'static str,
+        kind: Kind,
+        description: &'static str,
+    ) -> Self {
+        Self { name, kind, presence: Presence::Optional, description }
+    }
+
+    pub(in crate::service) const fn nullable(
+        name: &'static str,
+        kind: Kind,
+        description: &'static str,
+    ) -> Self {
+        Self { name, kind, presence: Presence::Nullable, description }
+    }
+}
+
+/// The content of the body of a request.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::service) enum RequestContent {
+    /// Nothing that is read.
+    Nothing,
+    /// A JSON object with these fields.
+    Fields(&'static [Parameter]),
+    /// A JSON list of ids.
+    Ids,
+    /// JSON Lines: a host a line.
+    HostLines,
+    /// The output of a scanner or a device.
+    #[cfg(feature = "discovery")]
+    Report,
+}

@@ -1,0 +1,137 @@
+//! Endpoints as data, and the requests that they receive.
+
+use std::pin::Pin;
+
+use http::Method;
+
+use super::parameter::{Parameter, RequestContent};
+use crate::access::Caller;
+use crate::service::input::{Input, PathParameters};
+use crate::service::response::Outcome;
+use crate::service::response::error::ApiError;
+use crate::service::sender::{Access, Sender};
+use crate::service::state::ApiState;
+use crate::wire::ErrorCode;
+
+/// One endpoint.
+#[derive(Debug)]
+#[cfg_attr(not(feature = "openapi"), allow(dead_code, reason = "only the OpenAPI document shows all of it"))]
+pub(in crate::service) struct Route {
+    pub(in crate::service) method: Method,
+    pub(in crate::service) path: &'static str,
+    /// The name of the operation in the OpenAPI document. `None` for another path of a documented endpoint.
+    pub(in crate::service) operation_id: Option<String>,
+    pub(in crate::service) summary: String,
+    pub(in crate::service) access: Access,
+    /// Groups of query parameters.
+    pub(in crate::service) query: Vec<&'static [Parameter]>,
+    pub(in crate::service) body: RequestContent,
+    pub(in crate::service) answer: Answer,
+    pub(in crate::service) body_limit: BodyLimit,
+    /// Whether successes carry an `ETag`.
+    pub(in crate::service) is_tagged: bool,
+    /// Codes of errors, beyond those that follow from the other fields.
+    pub(in crate::service) errors: &'static [ErrorCode],
+    pub(in crate::service) handler: Handler,
+}
+
+/// The maximum size of a request body.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::service) enum BodyLimit {
+    Usual,
+    /// The limit for many hosts at once.
+    Bulk,
+    /// The limit for a report of a scanner or a device.
+    #[cfg(feature = "discovery")]
+    Report,
+}
+
+/// The content of the body of a success.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "openapi"), allow(dead_code, reason = "only the OpenAPI document shows all of it"))]
+pub(in crate::service) enum Answer {
+    /// An envelope with `{}`.
+    Empty,
+    /// An envelope with a value of this schema.
+    Value(&'static str),
+    /// An envelope with a list of values of this schema, all at once.
+    List(&'static str),
+    /// An envelope with a page of values of this schema.
+    Page(&'static str),
+    /// A value of this schema, without an envelope.
+    Document(&'static str),
+    /// An envelope with null.
+    #[cfg(feature = "discovery")]
+    Null,
+    /// Server-sent events.
+    #[cfg(feature = "discovery")]
+    Events,
+    /// The topology of a network as a file, or in an envelope.
+    #[cfg(feature = "topology")]
+    TopologyFile,
+    /// An SVG picture.
+    #[cfg(feature = "topology")]
+    Picture,
+    /// A page for people, also for errors.
+    #[cfg(feature = "topology")]
+    Html,
+}
+
+/// A request to an endpoint, past routing and authentication.
+pub(in crate::service) struct Call<'r> {
+    pub(in crate::service) state: &'r ApiState,
+    pub(in crate::service) route: &'static Route,
+    /// All routes, for the endpoints that describe them.
+    #[cfg_attr(
+        not(feature = "openapi"),
+        allow(dead_code, reason = "only the OpenAPI document shows all of it")
+    )]
+    pub(in crate::service) routes: &'static [Route],
+    pub(in crate::service) path: PathParameters<'r>,
+    sender: Option<Sender>,
+    pub(in crate::service) input: Input<'r>,
+}
+
+/// The future response of an endpoint.
+pub(in crate::service) type Pending<'r> =
+    Pin<Box<dyn Future<Output = Result<Outcome, ApiError>> + Send + 'r>>;
+
+/// The function behind an endpoint.
+pub(in crate::service) type Handler = for<'r> fn(Call<'r>) -> Pending<'r>;
+
+impl<'r> Call<'r> {
+    pub(in crate::service) const fn new(
+        state: &'r ApiState,
+        (route, routes): (&'static Route, &'static [Route]),
+        path: PathParameters<'r>,
+        sender: Option<Sender>,
+        input: Input<'r>,
+    ) -> Self {
+        Self { state, route, routes, path, sender, input }
+    }
+
+    /// Returns the caller, whom every endpoint has that is not public.
+    pub(in crate::service) fn into_caller(self) -> Result<Caller, ApiError> {
+        Ok(self.sender.ok_or_else(ApiError::internal)?.into_caller()?)
+    }
+
+    /// Returns the caller, whom every endpoint has that is not public and not for daemons.
+    #[cfg(feature = "topology")]
+    pub(in crate::service) fn caller(&self) -> Result<&Caller, ApiError> {
+        match &self.sender {
+            Some(Sender::Caller(caller)) => Ok(caller),
+            _ => Err(ApiError::internal()),
+        }
+    }
+
+    /// Returns the sender, which every endpoint has that is not public.
+    #[cfg(feature = "discovery")]
+    pub(in crate::service) fn sender(&self) -> Result<&Sender, ApiError> {
+        self.sender.as_ref().ok_or_else(ApiError::internal)
+    }
+
+    #[cfg(feature = "discovery")]
+    pub(in crate::service) const fn is_by_daemon(&self) -> bool {
+        matches!(self.sender, Some(Sender::Daemon(_)))
+    }
+}

@@ -1,0 +1,71 @@
+//! The authenticated sender of a request, and which senders an endpoint admits.
+
+pub(super) mod client_address;
+pub(super) mod credentials;
+pub(super) mod rate_limit;
+
+use crate::access::Caller;
+#[cfg(feature = "discovery")]
+use crate::access::Daemon;
+#[cfg(feature = "discovery")]
+use crate::inventory::ErrorKind;
+use crate::inventory::{Error, Requirement};
+
+/// The authenticated sender of a request.
+#[derive(Clone, Debug)]
+pub(super) enum Sender {
+    Caller(Caller),
+    #[cfg(feature = "discovery")]
+    Daemon(Daemon),
+}
+
+impl Sender {
+    /// # Errors
+    /// `UserContextRequired` for a daemon.
+    pub(super) fn into_caller(self) -> Result<Caller, Error> {
+        match self {
+            Self::Caller(caller) => Ok(caller),
+            #[cfg(feature = "discovery")]
+            Self::Daemon(_) => Err(ErrorKind::UserContextRequired.into()),
+        }
+    }
+}
+
+/// The senders that may use an endpoint.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Access {
+    /// Anyone. Credentials are not looked at.
+    Public,
+    /// Anyone, without a rate limit. Credentials are not looked at.
+    Unlimited,
+    /// Anyone. A session is looked at only in the cookie.
+    Session,
+    /// A caller who meets the requirement.
+    Caller(Requirement),
+    /// A daemon, by its API key.
+    #[cfg(feature = "discovery")]
+    Daemon,
+    /// A caller who meets the requirement, or a daemon.
+    #[cfg(feature = "discovery")]
+    CallerOrDaemon(Requirement),
+}
+
+impl Access {
+    /// Returns what the endpoint requires of callers. `None` if they need not be authenticated or are not admitted.
+    pub(super) const fn requirement(self) -> Option<Requirement> {
+        match self {
+            Self::Caller(requirement) => Some(requirement),
+            #[cfg(feature = "discovery")]
+            Self::CallerOrDaemon(requirement) => Some(requirement),
+            _ => None,
+        }
+    }
+
+    /// Checks what the endpoint requires of its sender.
+    pub(super) fn check(self, sender: &Sender) -> Result<(), Error> {
+        match (self.requirement(), sender) {
+            (Some(requirement), Sender::Caller(caller)) => requirement.check(caller),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use uuid::Uuid;
+
+use crate::access::ClientPrefix;
+
+/// A token-bucket rate limit per client: `burst` requests, refilled by `per_minute` requests a minute.
+///
+/// A client is an authenticated user, or the address prefix of unauthenticated requests. The limit uses monotonic
+/// time: setting the time of day neither refills nor empties a bucket.
+///
+/// ```
+/// use std::num::NonZeroU32;
+/// use toposcope::service::RateLimit;
+///
+/// let limit = RateLimit::new(NonZeroU32::new(60).ok_or("zero")?, NonZeroU32::new(10).ok_or("zero")?);
+/// assert_eq!(limit.per_minute().get(), 60);
+/// # Ok::<(), &'static str>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateLimit {
+    per_minute: NonZeroU32,
+    burst: NonZeroU32,
+}
+
+/// 300 requests a minute, bursts of 150.
+impl Default for RateLimit {
+    fn default() -> Self {
+        let number = |number| NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN);
+        Self::new(number(300), number(150))
+    }
+}
+
+impl RateLimit {
+    /// Creates a limit of `per_minute` requests a minute on average and bursts of `burst` requests.
+    #[must_use]
+    pub const fn new(per_minute: NonZeroU32, burst: NonZeroU32) -> Self {
+        Self { per_minute, burst }
+    }
+
+    /// Returns the number of requests refilled per minute.
+    #[must_use]
+    pub const fn per_minute(&self) -> NonZeroU32 {
+        self.per_minute
+    }
+
+    /// Returns the capacity of a bucket: the maximum number of requests in a burst.
+    #[must_use]
+    pub const fn burst(&self) -> NonZeroU32 {
+        self.burst
+    }
+}
+
+/// Number of buckets beyond which further address prefixes share one bucket.
+///
+/// The table, which doubles as it grows, then takes at most 40 MB (`cargo bench --bench addresses`).
+const MAX_BUCKETS: usize = 200_000;
+
+/// Elapsed time in units of 1/`per_minute` microseconds.
+///
+/// In this unit the refill time of one request is the same whole number for every limit, so nothing is rounded. 128
+/// bits never overflow.
+type Ticks = i128;
+
+/// Refill time of one request, in ticks.
+const REQUEST: Ticks = 60_000_000;
+const MICROS_PER_SECOND: Ticks = 1_000_000;
+
+/// The owner of a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::service) enum Client {
+    /// All requests of an authenticated user, with any credential.
+    User(Uuid),
+    /// All requests with an API key of daemons.
+    #[cfg(feature = "discovery")]
+    DaemonKey(Uuid),
+    /// Unauthenticated requests from this address prefix.
+    Prefix(ClientPrefix),
+    /// Unauthenticated requests whose address is unknown, or for which the table is full.
+    Other,
+}
+
+/// The state of a client's bucket after a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::service) struct Allowance {
+    /// Requests refilled per minute.
+    pub(in crate::service) limit: u32,
+    /// Requests left now.
+    pub(in crate::service) remaining: u64,
+    /// Whole seconds until the bucket is full.
+    pub(in crate::service) reset: u64,
+    /// Whole seconds until the next request is allowed; `None` if this one was.
+    pub(in crate::service) retry_after: Option<u64>,
+}
+
+/// The buckets of all clients, implemented with the generic cell rate algorithm (GCRA).
+///
+/// A bucket is stored as the time at which it will be full again. Full buckets are not stored.
+#[derive(Debug)]
+pub(in crate::service) struct Buckets {
+    limit: RateLimit,
+    table: Mutex<BucketTable>,
+}
+
+#[derive(Debug, Default)]
+struct BucketTable {
+    full_at: HashMap<Client, Ticks>,
+    /// Time at which full buckets were last removed.
+    swept_at: Ticks,
+}
+
+impl Buckets {
+    pub(in crate::service) fn new(limit: RateLimit) -> Self {
+        Self { limit, table: Mutex::default() }
+    }
+
+    /// Takes one request from a client's bucket, if one is left.
+    ///
+    /// `now` is a monotonic time.
+    pub(in crate::service) fn take(&self, client: Client, now: Duration) -> Allowance {
+        let micros = Ticks::try_from(now.as_micros()).unwrap_or_default();
+        let now = micros * Ticks::from(self.limit.per_minute.get());
+        let capacity = REQUEST * Ticks::from(self.limit.burst.get());
+        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let client = table.bucket_of(client, now);
+        // Concurrent requests may take the lock in a different order than they read the clock.
+        let full_at = table.full_at.get(&client).map_or(now, |time| (*time).clamp(now, now + capacity));
+        let excess = full_at + REQUEST - now - capacity;
+        let (full_at, retry_after) =
+            if excess > 0 { (full_at, Some(self.seconds(excess).max(1))) } else { (full_at + REQUEST, None) };
+        table.full_at.insert(client, full_at);
+        Allowance {
+            limit: self.limit.per_minute.get(),
+            remaining: u64::try_from((capacity - (full_at - now)) / REQUEST).unwrap_or_default(),
+            reset: self.seconds(full_at - now),
+            retry_after,
+        }
+    }
+
+    /// Converts ticks to whole seconds, rounded up.
+    fn seconds(&self, ticks: Ticks) -> u64 {
+        let second = (MICROS_PER_SECOND * Ticks::from(self.limit.per_minute.get())).unsigned_abs();
+        u64::try_from(ticks.max(0).unsigned_abs().div_ceil(second)).unwrap_or(u64::MAX)
+    }
+}
+
+impl BucketTable {
+    /// Returns the client's own bucket, or [`Client::Other`] if the table is full.
+    ///
+    /// A user or key always has a bucket: the store bounds their number, and many addresses must not limit them.
+    fn bucket_of(&mut self, client: Client, now: Ticks) -> Client {
+        if self.full_at.len() < MAX_BUCKETS || self.full_at.contains_key(&client) {
+            return client;
+        }
+        // Sweeping again within the refill time of one request would free hardly any bucket.
+        if now - self.swept_at >= REQUEST {
+            self.full_at.retain(|_, full_at| *full_at > now);
+            self.swept_at = now;
+        }
+        let is_known = !matches!(client, Client::Prefix(_) | Client::Other);
+        let has_own = is_known || self.full_at.len() < MAX_BUCKETS;
+        if has_own { client } else { Client::Other }
+    }
+}

@@ -1,0 +1,138 @@
+//! Conversion of a graph to a diagram, and of positions back into the graph.
+
+pub(super) mod size;
+pub(super) mod text;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use uuid::Uuid;
+
+use self::size::{CARD_HEIGHT, DETAIL_SIZE, HEADER_HEIGHT};
+use self::text::{sort_key, width};
+use super::port_name::port_name;
+use super::shape::{Bounds, Graph, Node, NodeKind};
+use crate::model::{HostRole, TopologyView};
+use crate::topology::layout::{self, Connection, Diagram, Point, Shape, Size};
+
+/// Maximum width in pixels that lines to leaves reserve for a port name.
+const MAX_PORT: u32 = 90;
+/// Maximum number of lines of a leaf.
+const LINES_OF_LEAF: usize = 2;
+
+/// The desired and the former positions of nodes. They are upper left corners, by node.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Positions {
+    /// The positions that users gave to nodes.
+    pub pinned: BTreeMap<Uuid, [f64; 2]>,
+    /// The positions in an earlier layout. Nodes move from them as little as possible.
+    pub former: BTreeMap<Uuid, [f64; 2]>,
+}
+
+/// Places the nodes of a graph and routes its edges.
+pub fn lay_out(graph: &mut Graph, positions: &Positions) {
+    let mut diagram = diagram(graph, positions);
+    leave_room_for_ports(graph, &mut diagram);
+    let arrangement = layout::arrange(&diagram);
+    for (node, place) in graph.nodes.iter_mut().zip(&arrangement.shapes) {
+        (node.x, node.y) = (place.x, place.y);
+        (node.width, node.height) = (place.width, place.height);
+        node.pinned = positions.pinned.contains_key(&node.id);
+    }
+    for (edge, route) in graph.edges.iter_mut().zip(arrangement.routes) {
+        edge.points = route.into_iter().map(|point| [point.x, point.y]).collect();
+    }
+    let bounds = arrangement.bounds;
+    graph.bounds = Bounds { x: bounds.x, y: bounds.y, width: bounds.width, height: bounds.height };
+}
+
+/// Returns the diagram of a graph. Shapes and connections have the order of nodes and edges.
+pub(in crate::topology) fn diagram(graph: &Graph, positions: &Positions) -> Diagram {
+    let indices: BTreeMap<Uuid, usize> =
+        graph.nodes.iter().enumerate().map(|(index, node)| (node.id, index)).collect();
+    let mut by_label: Vec<(bool, String, Uuid, usize)> = graph
+        .nodes
+        .iter()
+        .enumerate()
+        .map(|(index, node)| (node.kind == NodeKind::Group, sort_key(&node.label), node.id, index))
+        .collect();
+    by_label.sort_unstable();
+    let orders: BTreeMap<usize, u32> =
+        (0..).zip(by_label).map(|(order, (.., index))| (index, order)).collect();
+    let outside = outside(graph);
+    let shape = |(index, node): (usize, &Node)| {
+        let mut shape = Shape::new(node.id, Size::new(node.width, node.height));
+        shape.parent = node.parent_id.and_then(|parent| indices.get(&parent).copied());
+        shape.header = if node.kind == NodeKind::Subnet { HEADER_HEIGHT } else { CARD_HEIGHT };
+        shape.order = orders.get(&index).copied().unwrap_or_default();
+        shape.rank = if outside.contains(&node.id) { Some(0) } else { rank(graph.view, node) };
+        shape.pin = positions.pinned.get(&node.id).map(|&[x, y]| Point::new(x, y));
+        shape.former = positions.former.get(&node.id).map(|&[x, y]| Point::new(x, y));
+        shape
+    };
+    let connections = graph.edges.iter().map(|edge| Connection {
+        id: edge.id,
+        // An end that does not exist leaves the line without a route.
+        source: indices.get(&edge.source).copied().unwrap_or(usize::MAX),
+        target: indices.get(&edge.target).copied().unwrap_or(usize::MAX),
+    });
+    Diagram {
+        shapes: graph.nodes.iter().enumerate().map(shape).collect(),
+        connections: connections.collect(),
+    }
+}
+
+/// Makes lines to leaves so long that the names of ports have room beside them.
+fn leave_room_for_ports(graph: &Graph, diagram: &mut Diagram) {
+    let mut lines = vec![0_usize; diagram.shapes.len()];
+    for end in diagram.connections.iter().flat_map(|connection| [connection.source, connection.target]) {
+        if let Some(lines) = lines.get_mut(end) {
+            *lines = lines.saturating_add(1);
+        }
+    }
+    for (edge, connection) in graph.edges.iter().zip(&diagram.connections) {
+        let ports = [&edge.source_port, &edge.target_port].into_iter().flatten();
+        let widest = ports.map(|port| width(&port_name(&port.name), DETAIL_SIZE)).max().unwrap_or(0);
+        let widest = f64::from(widest.min(MAX_PORT));
+        let (source, target) = (connection.source, connection.target);
+        for (hub, leaf) in [(source, target), (target, source)] {
+            let is_leaf = lines.get(leaf).is_some_and(|lines| *lines <= LINES_OF_LEAF);
+            if let Some(shape) = diagram.shapes.get_mut(hub).filter(|_| is_leaf) {
+                shape.label_width = shape.label_width.max(widest);
+            }
+        }
+    }
+}
+
+/// Returns the unscanned devices that only routers are connected to. Most likely, they belong to the carrier.
+fn outside(graph: &Graph) -> BTreeSet<Uuid> {
+    let nodes: BTreeMap<Uuid, &Node> = graph.nodes.iter().map(|node| (node.id, node)).collect();
+    let is_stranger = |node: &Node| node.kind == NodeKind::Stub && node.role == HostRole::Unknown;
+    let mut outside: BTreeSet<Uuid> =
+        graph.nodes.iter().filter(|node| is_stranger(node)).map(|node| node.id).collect();
+    for edge in &graph.edges {
+        for (end, other) in [(edge.source, edge.target), (edge.target, edge.source)] {
+            if nodes.get(&other).is_none_or(|other| other.role != HostRole::Router) {
+                outside.remove(&end);
+            }
+        }
+    }
+    outside
+}
+
+/// Returns the level of a node. Nodes that lead out of the network are on top, and end devices at the bottom.
+fn rank(view: TopologyView, node: &Node) -> Option<u8> {
+    match (view, node.kind) {
+        (TopologyView::L3, NodeKind::Subnet) => Some(4),
+        (TopologyView::L2, NodeKind::Segment | NodeKind::Subnet) | (TopologyView::Workloads, _) => None,
+        (_, NodeKind::Group) => Some(5),
+        _ => match node.role {
+            HostRole::Router => Some(1),
+            HostRole::Firewall => Some(2),
+            HostRole::Switch => Some(3),
+            HostRole::AccessPoint | HostRole::Hypervisor => Some(4),
+            HostRole::Unknown => None,
+            _ => Some(5),
+        },
+    }
+}

@@ -1,0 +1,150 @@
+//! The view of switches, routers and what is connected to their ports.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use uuid::Uuid;
+
+use crate::model::{HostRole, LldpChassisIdSubtype, MacAddress};
+use crate::topology::graph::context::Context;
+use crate::topology::graph::draft::Draft;
+use crate::topology::graph::role;
+use crate::topology::graph::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
+use crate::topology::graph::warnings::add_warnings;
+use crate::topology::links::{Confidence, End, Link, PortRef, Rule, Segment, Stub};
+
+/// Returns hosts with evidence of switching or routing, their neighbors, and the links between them.
+pub(in crate::topology::graph) fn draft(context: &Context<'_>) -> Draft {
+    let stubs: BTreeMap<Uuid, &Stub> = context.input.stubs.iter().map(|stub| (stub.id, *stub)).collect();
+    let segments: BTreeMap<Uuid, &Segment> =
+        context.input.segments.iter().map(|segment| (segment.id, *segment)).collect();
+    let mut draft = Draft::default();
+    for host in context.hosts.values() {
+        if is_infrastructure(host.role) || host.summary.neighbor_ports > 0 {
+            draft.add(host.node());
+        }
+    }
+    let node = |end: &End| match end {
+        End::Host { host_id, .. } => context.hosts.get(host_id).map(|host| host.node()),
+        End::Stub { id, .. } => stubs.get(id).map(|stub| stub_node(stub)),
+        End::Segment { id } => segments.get(id).map(|segment| segment_node(segment)),
+    };
+    for link in &context.input.links {
+        if !is_shown(link.confidence, context.input.options.min_confidence) {
+            continue;
+        }
+        if let (Some(source), Some(target)) = (node(&link.source), node(&link.target)) {
+            if source.id == target.id {
+                continue;
+            }
+            draft.connect(edge(link, source.id, target.id));
+            draft.add(source);
+            draft.add(target);
+        }
+    }
+    drop_lonely(&mut draft);
+    let shown = context.hosts.keys().filter(|id| draft.nodes.contains_key(id)).count();
+    draft.warn_count("hosts_without_links", context.hosts.len().saturating_sub(shown));
+    add_warnings(context, &mut draft);
+    draft
+}
+
+/// Returns whether a role consists in connecting other devices.
+pub(in crate::topology::graph) const fn is_infrastructure(role: HostRole) -> bool {
+    matches!(role, HostRole::Router | HostRole::Switch | HostRole::AccessPoint | HostRole::Firewall)
+}
+
+fn is_shown(confidence: Confidence, least: Confidence) -> bool {
+    confidence == Confidence::Conflicting || confidence >= least
+}
+
+/// Removes segments with a single connection and stubs without any, which filters leave behind.
+fn drop_lonely(draft: &mut Draft) {
+    let neighbors = draft.neighbors();
+    let degree = |id: &Uuid| neighbors.get(id).map_or(0, BTreeSet::len);
+    let is_kept = |node: &&Node| match node.kind {
+        NodeKind::Segment => degree(&node.id) > 1,
+        NodeKind::Stub => neighbors.get(&node.id).is_some_and(|others| {
+            others.iter().any(|other| {
+                draft.nodes.get(other).is_some_and(|node| node.kind != NodeKind::Segment || degree(other) > 1)
+            })
+        }),
+        _ => true,
+    };
+    let kept = draft.nodes.values().filter(is_kept).map(|node| node.id).collect();
+    draft.retain(&kept);
+}
+
+fn edge(link: &Link, source: Uuid, target: Uuid) -> Edge {
+    let (source_port, target_port) = (port(&link.source), port(&link.target));
+    let mut edge =
+        Edge::new(link.id, kind(link, source_port.is_some() || target_port.is_some()), source, target);
+    edge.source_port = source_port;
+    edge.target_port = target_port;
+    edge.speed_bps = link.speed_bps;
+    edge.members.clone_from(&link.members);
+    edge.confidence = link.confidence;
+    edge.evidence.clone_from(&link.evidence);
+    edge
+}
+
+fn port(end: &End) -> Option<PortRef> {
+    match end {
+        End::Host { port, .. } | End::Stub { port, .. } => port.clone(),
+        End::Segment { .. } => None,
+    }
+}
+
+fn kind(link: &Link, has_port: bool) -> EdgeKind {
+    let is_segment = [&link.source, &link.target].into_iter().any(|end| matches!(end, End::Segment { .. }));
+    let rule = link.evidence.first().map(|evidence| evidence.rule);
+    let is_inferred = matches!(rule, Some(Rule::MutualFdb | Rule::SharedFdb | Rule::SingleSidedFdb));
+    if is_segment || is_inferred {
+        EdgeKind::Bridged
+    } else if has_port || !link.members.is_empty() {
+        EdgeKind::Physical
+    } else {
+        EdgeKind::Adjacency
+    }
+}
+
+fn stub_node(stub: &Stub) -> Node {
+    let (label, kind) = stub_label(stub);
+    let mut node = Node::new(stub.id, NodeKind::Stub, label, kind);
+    if kind != TextKind::Address {
+        node.detail =
+            stub.addresses.iter().find(|address| address.parse::<std::net::IpAddr>().is_ok()).cloned();
+    }
+    if stub.is_unmanaged_switch {
+        node.role = HostRole::Switch;
+    } else if let Some((role, reason)) = role::of_capabilities(&stub.capabilities) {
+        node.role = role;
+        node.role_reason = Some(reason);
+    }
+    node
+}
+
+pub(in crate::topology::graph) fn stub_label(stub: &Stub) -> (String, TextKind) {
+    let chassis = stub.chassis_id.as_ref();
+    if !stub.label.trim().is_empty() {
+        let is_chassis = chassis.is_some_and(|chassis| chassis.value == stub.label);
+        let kind = match chassis {
+            _ if stub.label.parse::<MacAddress>().is_ok() => TextKind::Mac,
+            _ if stub.label.parse::<std::net::IpAddr>().is_ok() => TextKind::Address,
+            Some(chassis) if is_chassis && chassis.subtype == LldpChassisIdSubtype::NetworkAddress => {
+                TextKind::Address
+            }
+            Some(_) if is_chassis => TextKind::Identifier,
+            _ => TextKind::Name,
+        };
+        return (stub.label.clone(), kind);
+    }
+    let words = if stub.is_unmanaged_switch { "Unmanaged switch" } else { "Unknown device" };
+    (words.to_owned(), TextKind::Fixed)
+}
+
+fn segment_node(segment: &Segment) -> Node {
+    if segment.label.trim().is_empty() {
+        return Node::new(segment.id, NodeKind::Segment, "Segment".to_owned(), TextKind::Fixed);
+    }
+    Node::new(segment.id, NodeKind::Segment, segment.label.clone(), TextKind::Name)
+}

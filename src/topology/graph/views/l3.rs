@@ -1,0 +1,211 @@
+//! The view of subnets, the hosts in them and the routers between them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use uuid::Uuid;
+
+use crate::model::{Cidr, Subnet, SubnetType, derived_id};
+use crate::topology::graph::HostSummary;
+use crate::topology::graph::context::{Context, has_tag};
+use crate::topology::graph::draft::Draft;
+use crate::topology::graph::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
+use crate::topology::graph::summary::is_reachable;
+use crate::topology::links::PortRef;
+
+/// An address of a host in a subnet.
+struct Membership {
+    host: Uuid,
+    address: IpAddr,
+}
+
+/// Returns subnets as containers of the hosts in them. Hosts in several subnets are between these.
+pub(in crate::topology::graph) fn draft(context: &Context<'_>) -> Draft {
+    let mut draft = Draft::default();
+    let members = members(context);
+    let subnets: BTreeMap<Uuid, &Subnet> = context
+        .input
+        .subnets
+        .iter()
+        .filter(|subnet| members.contains_key(&subnet.id))
+        .map(|subnet| (subnet.id, *subnet))
+        .collect();
+    let mut homes: BTreeMap<Uuid, BTreeSet<Uuid>> = BTreeMap::new();
+    for (id, subnet) in &subnets {
+        let Some(memberships) = members.get(id) else { continue };
+        if let Some(edge) = routed(subnet, memberships) {
+            for host in [edge.source, edge.target] {
+                homes.entry(host).or_default();
+            }
+            draft.connect(edge);
+            continue;
+        }
+        draft.add(subnet_node(subnet));
+        for membership in memberships {
+            homes.entry(membership.host).or_default().insert(*id);
+        }
+    }
+    let routed: BTreeSet<Uuid> = draft.edges.values().flat_map(|edge| [edge.source, edge.target]).collect();
+    for (host, subnets) in &homes {
+        let Some(facts) = context.hosts.get(host) else { continue };
+        let mut node = facts.node();
+        match (subnets.first(), subnets.len(), routed.contains(host)) {
+            (Some(subnet), 1, false) => {
+                node.parent_id = Some(*subnet);
+                show_address(&mut node, members.get(subnet), *host);
+            }
+            _ => connect(&mut draft, *host, subnets, &members),
+        }
+        draft.add(node);
+    }
+    warn(&mut draft, context, &homes, &members);
+    draft
+}
+
+/// Returns the addresses in each subnet that the view shows.
+fn members(context: &Context<'_>) -> BTreeMap<Uuid, Vec<Membership>> {
+    let shown: Vec<&Subnet> =
+        context.input.subnets.iter().copied().filter(|subnet| is_drawn(subnet)).collect();
+    let ids: BTreeSet<Uuid> = context.input.subnets.iter().map(|subnet| subnet.id).collect();
+    let shown_ids: BTreeSet<Uuid> = shown.iter().map(|subnet| subnet.id).collect();
+    let prefixes = Prefixes::of(&shown);
+    let mut members: BTreeMap<Uuid, Vec<Membership>> = BTreeMap::new();
+    for (id, facts) in &context.hosts {
+        for interface in &facts.summary.interfaces {
+            let stated = interface.subnet_id.filter(|subnet| ids.contains(subnet));
+            let subnet = match stated {
+                Some(subnet) => shown_ids.contains(&subnet).then_some(subnet),
+                None if is_reachable(interface.ip_address) => prefixes.find(interface.ip_address),
+                None => None,
+            };
+            if let Some(subnet) = subnet {
+                let membership = Membership { host: *id, address: interface.ip_address };
+                members.entry(subnet).or_default().push(membership);
+            }
+        }
+    }
+    members
+}
+
+/// Returns whether a subnet connects hosts. Bridges of containers exist once on each container host.
+fn is_drawn(subnet: &Subnet) -> bool {
+    let is_local = matches!(
+        subnet.subnet_type,
+        SubnetType::Loopback | SubnetType::DockerBridge | SubnetType::PodmanBridge
+    );
+    let cidr = subnet.cidr;
+    let address_bits = if cidr.first_address().is_ipv4() { 32 } else { 128 };
+    !is_local
+        && cidr.prefix_length() < address_bits
+        && (cidr.prefix_length() == 0 || is_reachable(cidr.first_address()))
+}
+
+/// Subnets by prefix, for finding the longest prefix that contains an address.
+struct Prefixes {
+    by_cidr: BTreeMap<Cidr, Uuid>,
+    /// The lengths that occur, the longest first.
+    lengths: Vec<u8>,
+}
+
+impl Prefixes {
+    fn of(subnets: &[&Subnet]) -> Self {
+        let by_cidr: BTreeMap<Cidr, Uuid> = subnets.iter().map(|subnet| (subnet.cidr, subnet.id)).collect();
+        let lengths: BTreeSet<u8> = by_cidr.keys().map(|cidr| cidr.prefix_length()).collect();
+        Self { by_cidr, lengths: lengths.into_iter().rev().collect() }
+    }
+
+    fn find(&self, address: IpAddr) -> Option<Uuid> {
+        self.lengths.iter().find_map(|length| {
+            let cidr = Cidr::containing(address, *length).ok()?;
+            self.by_cidr.get(&cidr).copied()
+        })
+    }
+}
+
+/// Returns the link between the two hosts of a subnet with room for two only.
+fn routed(subnet: &Subnet, memberships: &[Membership]) -> Option<Edge> {
+    let length = subnet.cidr.prefix_length();
+    let is_link = if subnet.cidr.first_address().is_ipv4() { length >= 30 } else { length == 127 };
+    let [first, second] = memberships else { return None };
+    if !is_link || first.host == second.host {
+        return None;
+    }
+    let (source, target) = if first.host < second.host { (first, second) } else { (second, first) };
+    let mut edge = Edge::new(
+        derived_id("topology routed", &[subnet.id.as_bytes()]),
+        EdgeKind::Routed,
+        source.host,
+        target.host,
+    );
+    edge.source_port = Some(port(source));
+    edge.target_port = Some(port(target));
+    Some(edge)
+}
+
+/// Returns the port of a host in a subnet. Its name in this view is its address, because engineers look for addresses
+/// at subnets.
+fn port(membership: &Membership) -> PortRef {
+    PortRef { if_entry_id: None, name: membership.address.to_string() }
+}
+
+fn subnet_node(subnet: &Subnet) -> Node {
+    let cidr = subnet.cidr.to_string();
+    let is_named = !subnet.name.trim().is_empty() && subnet.name != cidr;
+    let mut node = if is_named {
+        Node::new(subnet.id, NodeKind::Subnet, subnet.name.clone(), TextKind::Name)
+    } else {
+        Node::new(subnet.id, NodeKind::Subnet, cidr.clone(), TextKind::Address)
+    };
+    node.entity_id = Some(subnet.id);
+    node.detail = is_named.then_some(cidr);
+    node
+}
+
+/// Shows the address of the host in the subnet that contains it. Of several addresses, the first is shown.
+fn show_address(node: &mut Node, memberships: Option<&Vec<Membership>>, host: Uuid) {
+    let membership = memberships.into_iter().flatten().find(|membership| membership.host == host);
+    let address = membership.map(|membership| membership.address.to_string());
+    if node.label_kind == TextKind::Name {
+        node.detail = address;
+    } else if let Some(address) = address {
+        node.label = address;
+        node.label_kind = TextKind::Address;
+        node.detail = None;
+    }
+}
+
+fn connect(
+    draft: &mut Draft,
+    host: Uuid,
+    subnets: &BTreeSet<Uuid>,
+    members: &BTreeMap<Uuid, Vec<Membership>>,
+) {
+    for subnet in subnets {
+        let of_host = members.get(subnet).into_iter().flatten().find(|membership| membership.host == host);
+        let Some(membership) = of_host else { continue };
+        let id = derived_id("topology member", &[host.as_bytes(), subnet.as_bytes()]);
+        let mut edge = Edge::new(id, EdgeKind::Member, host, *subnet);
+        edge.source_port = Some(port(membership));
+        draft.connect(edge);
+    }
+}
+
+fn warn(
+    draft: &mut Draft,
+    context: &Context<'_>,
+    homes: &BTreeMap<Uuid, BTreeSet<Uuid>>,
+    members: &BTreeMap<Uuid, Vec<Membership>>,
+) {
+    let has_address = |host: &&HostSummary| {
+        host.interfaces.iter().any(|interface| is_reachable(interface.ip_address))
+            && context.hosts.contains_key(&host.id)
+            && !homes.contains_key(&host.id)
+    };
+    let homeless = context.input.hosts.iter().copied().filter(|host| has_address(host)).count();
+    draft.warn_count("hosts_without_subnet", homeless);
+    let tags = &context.input.options.tag_ids;
+    let is_empty = |subnet: &&&Subnet| {
+        is_drawn(subnet) && has_tag(&subnet.tags, tags) && !members.contains_key(&subnet.id)
+    };
+    draft.warn_count("empty_subnets", context.input.subnets.iter().filter(is_empty).count());
+}

@@ -1,0 +1,91 @@
+//! The view of hypervisors and container hosts, and what runs on them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use uuid::Uuid;
+
+use crate::model::{HostRole, derived_id};
+use crate::topology::graph::context::Context;
+use crate::topology::graph::draft::Draft;
+use crate::topology::graph::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
+
+/// Returns hypervisors and container hosts as containers of their guests and containers.
+pub(in crate::topology::graph) fn draft(context: &Context<'_>) -> Draft {
+    let mut draft = Draft::default();
+    let parents = parents(context);
+    for (id, facts) in &context.hosts {
+        let mut is_container_host = false;
+        for service in &facts.summary.services {
+            let Some(platform) = service.virtualized_by else { continue };
+            is_container_host = true;
+            draft.add(service_node(service.id, &service.name, *id));
+            connect_platform(&mut draft, context, platform, service.id, *id);
+        }
+        let is_guest = facts.summary.virtualized_by.is_some();
+        if is_container_host || is_guest || facts.role == HostRole::Hypervisor {
+            draft.add(facts.node());
+        }
+    }
+    // The platform of a guest may be a host that is nothing else.
+    for (guest, owner) in &parents {
+        if let Some(facts) = context.hosts.get(owner) {
+            draft.nodes.entry(*owner).or_insert_with(|| facts.node());
+        }
+        if let Some(node) = draft.nodes.get_mut(guest) {
+            node.parent_id = Some(*owner);
+        }
+    }
+    let not_shown = context.hosts.keys().filter(|id| !draft.nodes.contains_key(id)).count();
+    draft.warn_count("hosts_without_workloads", not_shown);
+    draft
+}
+
+/// Returns the host that runs each guest. Of hosts that run each other in a circle, one is left on the outside.
+fn parents(context: &Context<'_>) -> BTreeMap<Uuid, Uuid> {
+    let owner = |id: &Uuid| {
+        let service = context.hosts.get(id)?.summary.virtualized_by?;
+        let owner = *context.service_hosts.get(&service)?;
+        (owner != *id && context.hosts.contains_key(&owner)).then_some(owner)
+    };
+    let mut parents: BTreeMap<Uuid, Uuid> =
+        context.hosts.keys().filter_map(|id| owner(id).map(|owner| (*id, owner))).collect();
+    let mut checked = BTreeSet::new();
+    let ids: Vec<Uuid> = parents.keys().copied().collect();
+    for start in ids {
+        let mut path = BTreeSet::new();
+        let mut current = start;
+        while !checked.contains(&current) && path.insert(current) {
+            match parents.get(&current) {
+                Some(owner) => current = *owner,
+                None => break,
+            }
+        }
+        if !checked.contains(&current) && path.contains(&current) && parents.contains_key(&current) {
+            parents.remove(&current);
+        }
+        checked.extend(path);
+    }
+    parents
+}
+
+fn service_node(id: Uuid, name: &str, host: Uuid) -> Node {
+    let mut node = if name.trim().is_empty() {
+        Node::new(id, NodeKind::Service, "Container".to_owned(), TextKind::Fixed)
+    } else {
+        Node::new(id, NodeKind::Service, name.to_owned(), TextKind::Name)
+    };
+    node.entity_id = Some(id);
+    node.parent_id = Some(host);
+    node
+}
+
+/// Connects a container with its platform if that runs on another host. The container's own host is the one that it is
+/// recorded on.
+fn connect_platform(draft: &mut Draft, context: &Context<'_>, platform: Uuid, service: Uuid, host: Uuid) {
+    let Some(owner) = context.service_hosts.get(&platform).filter(|owner| **owner != host) else { return };
+    if let Some(facts) = context.hosts.get(owner) {
+        draft.nodes.entry(*owner).or_insert_with(|| facts.node());
+        let id = derived_id("topology hosts", &[owner.as_bytes(), service.as_bytes()]);
+        draft.connect(Edge::new(id, EdgeKind::Hosts, *owner, service));
+    }
+}

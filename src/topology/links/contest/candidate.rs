@@ -1,0 +1,94 @@
+//! Links that rules propose, before they compete for ports.
+
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use crate::topology::links::port_key::PortKey;
+use crate::topology::links::{Evidence, Rule};
+
+/// A host, or a device that is no host yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::topology::links) enum DeviceKey {
+    Host(Uuid),
+    Stub(Uuid),
+}
+
+impl DeviceKey {
+    pub(in crate::topology::links) const fn host(self) -> Option<Uuid> {
+        match self {
+            Self::Host(id) => Some(id),
+            Self::Stub(_) => None,
+        }
+    }
+}
+
+/// An end of a proposed link.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::topology::links) struct Spot {
+    pub(in crate::topology::links) device: DeviceKey,
+    pub(in crate::topology::links) port: Option<PortKey>,
+}
+
+impl Spot {
+    pub(in crate::topology::links) const fn new(device: DeviceKey, port: Option<PortKey>) -> Self {
+        Self { device, port }
+    }
+
+    /// Returns the port of a host, which several links may compete for.
+    pub(in crate::topology::links) fn host_port(&self) -> Option<HostPort> {
+        Some((self.device.host()?, self.port.clone()?))
+    }
+}
+
+/// A port of a host.
+pub(in crate::topology::links) type HostPort = (Uuid, PortKey);
+
+/// A claim that supports a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::topology::links) struct Claimed {
+    pub(in crate::topology::links) evidence: Evidence,
+    /// The port on which the claim was made.
+    pub(in crate::topology::links) at: Option<HostPort>,
+    /// The device that the claim names, as the reporter knows it.
+    pub(in crate::topology::links) names: Arc<str>,
+}
+
+/// A link that a rule proposes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::topology::links) struct Candidate {
+    /// The ends, in the order of their devices.
+    pub(in crate::topology::links) ends: [Spot; 2],
+    pub(in crate::topology::links) rule: Rule,
+    pub(in crate::topology::links) claims: Vec<Claimed>,
+    /// Whether other devices are on the port as well, behind a switch that announces nothing.
+    pub(in crate::topology::links) is_crowded: bool,
+}
+
+impl Candidate {
+    pub(in crate::topology::links) fn new(
+        one: Spot,
+        other: Spot,
+        rule: Rule,
+        mut claims: Vec<Claimed>,
+    ) -> Self {
+        claims.iter_mut().for_each(|claim| claim.evidence.rule = rule);
+        let ends = if one.device <= other.device { [one, other] } else { [other, one] };
+        Self { ends, rule, claims, is_crowded: false }
+    }
+}
+
+/// The source of a candidate. All candidates of one source are computed together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::topology::links) enum Source {
+    /// The claims of two devices about each other. The devices are in the order of their keys.
+    Pair(DeviceKey, DeviceKey),
+    /// The addresses that a host learned on one of its ports.
+    Access(Uuid, u32),
+}
+
+impl Source {
+    pub(in crate::topology::links) fn pair(one: DeviceKey, other: DeviceKey) -> Self {
+        if one <= other { Self::Pair(one, other) } else { Self::Pair(other, one) }
+    }
+}

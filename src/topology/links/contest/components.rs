@@ -1,0 +1,263 @@
+//! Candidates that compete for ports, in components that do not affect each other.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use uuid::Uuid;
+
+use super::aggregate_of;
+use super::candidate::{Candidate, HostPort, Source, Spot};
+use super::settle::{Settled, settle};
+use crate::topology::links::devices::Devices;
+use crate::topology::links::few::FewBy;
+use crate::topology::links::{End, Link, Segment, Stub};
+
+/// The candidates of a source, and their connections with candidates of other sources.
+#[derive(Clone, Debug)]
+struct Proposed {
+    candidates: Vec<Candidate>,
+    /// The ports that candidates are at, and their aggregates.
+    ports: Vec<HostPort>,
+    /// The pairs of devices that candidates are between. The source is left out if it is such a pair itself.
+    pairs: Vec<Source>,
+    membership: Membership,
+}
+
+/// The component that a source belongs to.
+#[derive(Clone, Debug)]
+enum Membership {
+    /// It has to be decided again.
+    Unsettled,
+    /// The component is stored at its smallest source.
+    Of(Source),
+    /// The source is the smallest of its component.
+    Root(Component),
+}
+
+/// Sources whose candidates compete with each other, and what they result in.
+#[derive(Clone, Debug)]
+struct Component {
+    /// The sources other than the smallest.
+    others: Vec<Source>,
+    links: Vec<Uuid>,
+    segments: Vec<Uuid>,
+    stubs: Vec<Uuid>,
+}
+
+/// All candidates, and the links that they result in.
+#[derive(Clone, Debug, Default)]
+pub(in crate::topology::links) struct Components {
+    proposed: BTreeMap<Source, Proposed>,
+    by_port: FewBy<HostPort, Source>,
+    by_pair: FewBy<Source, Source>,
+    pub(in crate::topology::links) links: BTreeMap<Uuid, Box<Link>>,
+    pub(in crate::topology::links) segments: BTreeMap<Uuid, Segment>,
+    /// The switches that announce nothing.
+    pub(in crate::topology::links) unmanaged: BTreeMap<Uuid, Stub>,
+    /// The number of links at each stub.
+    links_at: HashMap<Uuid, usize>,
+}
+
+/// The result of an update.
+#[derive(Debug, Default)]
+struct Outcome {
+    links: Vec<(Uuid, Box<Link>)>,
+    /// The stubs whose links have changed, some of them repeatedly.
+    stubs: Vec<Uuid>,
+}
+
+impl Components {
+    /// Returns the sources of the candidates at the ports of a host.
+    pub(in crate::topology::links) fn access_sources(&self, host: Uuid) -> impl Iterator<Item = u32> {
+        let range = Source::Access(host, 0)..=Source::Access(host, u32::MAX);
+        self.proposed.range(range).filter_map(|(source, _)| match source {
+            Source::Access(_, port) => Some(*port),
+            Source::Pair(..) => None,
+        })
+    }
+
+    /// Returns whether a stub has links.
+    pub(in crate::topology::links) fn has_links(&self, stub: Uuid) -> bool {
+        self.links_at.contains_key(&stub)
+    }
+
+    /// Replaces the candidates of sources, and decides again wherever they compete. Returns the stubs whose links have
+    /// changed, some of them repeatedly.
+    pub(in crate::topology::links) fn update(
+        &mut self,
+        changes: Vec<(Source, Vec<Candidate>)>,
+        devices: &Devices,
+    ) -> Vec<Uuid> {
+        let mut outcome = Outcome::default();
+        let is_first = self.proposed.is_empty();
+        let mut contested = BTreeSet::new();
+        self.by_port.reserve(changes.len());
+        self.links_at.reserve(changes.len());
+        let mut affected = BTreeSet::new();
+        for (source, candidates) in changes {
+            affected.extend(self.dissolve(source, &mut outcome));
+            if candidates.is_empty() {
+                affected.remove(&source);
+            } else {
+                affected.insert(source);
+            }
+            self.replace(source, candidates, devices, &mut contested);
+        }
+        self.add_competitors(&mut affected, &mut outcome);
+        while let Some(root) = affected.pop_first() {
+            let is_alone = is_first && !contested.contains(&root);
+            let sources = if is_alone { vec![root] } else { self.take_connected(root, &mut affected) };
+            self.settle(root, sources, devices, &mut outcome);
+        }
+        extend(&mut self.links, outcome.links);
+        outcome.stubs
+    }
+
+    /// Replaces the candidates of a source. Adds all sources that it competes with to `contested`, and itself if there
+    /// are any.
+    fn replace(
+        &mut self,
+        source: Source,
+        candidates: Vec<Candidate>,
+        devices: &Devices,
+        contested: &mut BTreeSet<Source>,
+    ) {
+        if let Some(former) = self.proposed.remove(&source) {
+            former.ports.iter().for_each(|port| self.by_port.remove(port, source));
+            former.pairs.iter().for_each(|pair| self.by_pair.remove(pair, source));
+        }
+        if candidates.is_empty() {
+            return;
+        }
+        let mut ports = Vec::with_capacity(2);
+        let mut pairs = Vec::new();
+        for candidate in &candidates {
+            let [one, other] = &candidate.ends;
+            pairs.extend(Some(Source::pair(one.device, other.device)).filter(|pair| *pair != source));
+            ports.extend(candidate.ends.iter().filter_map(Spot::host_port));
+            ports.extend(candidate.ends.iter().filter_map(|end| aggregate_of(end, devices)));
+        }
+        ports.sort_unstable();
+        ports.dedup();
+        pairs.sort_unstable();
+        pairs.dedup();
+        for port in &ports {
+            let other = self.by_port.add(port.clone(), source);
+            contested.extend(other.into_iter().flat_map(|other| [source, other]));
+        }
+        for pair in &pairs {
+            self.by_pair.add(*pair, source);
+            contested.extend([source, *pair]);
+        }
+        self.proposed
+            .insert(source, Proposed { candidates, ports, pairs, membership: Membership::Unsettled });
+    }
+
+    /// Adds the sources that compete with others, directly or through others, and removes their components.
+    fn add_competitors(&mut self, affected: &mut BTreeSet<Source>, outcome: &mut Outcome) {
+        if affected.len() == self.proposed.len() {
+            return;
+        }
+        let mut pending: Vec<Source> = affected.iter().copied().collect();
+        while let Some(source) = pending.pop() {
+            for neighbor in self.neighbors(source).collect::<Vec<_>>() {
+                if !affected.contains(&neighbor) {
+                    let joined = self.dissolve(neighbor, outcome).into_iter().chain([neighbor]);
+                    pending.extend(joined.filter(|source| affected.insert(*source)));
+                }
+            }
+        }
+    }
+
+    /// Returns the sources that compete with one directly, some of them repeatedly.
+    fn neighbors(&self, source: Source) -> impl Iterator<Item = Source> {
+        let proposed = self.proposed.get(&source);
+        let (ports, pairs) = proposed.map(|it| (&it.ports, &it.pairs)).unzip();
+        let at_ports = ports.into_iter().flatten().flat_map(|port| self.by_port.get(port));
+        let pairs = pairs.into_iter().flatten().copied();
+        let between = pairs.clone().chain([source]).flat_map(|pair| self.by_pair.get(&pair));
+        at_ports.chain(between).chain(pairs.filter(|pair| self.proposed.contains_key(pair)))
+    }
+
+    /// Takes the sources that compete with one, directly or through others. Returns all of them in order.
+    fn take_connected(&self, root: Source, affected: &mut BTreeSet<Source>) -> Vec<Source> {
+        let mut connected = vec![root];
+        let mut pending = vec![root];
+        while let Some(source) = pending.pop() {
+            let others = self.neighbors(source).filter(|other| *other != source && affected.remove(other));
+            let others: Vec<Source> = others.collect();
+            connected.extend(&others);
+            pending.extend(others);
+        }
+        connected.sort_unstable();
+        connected
+    }
+
+    /// Removes the component of a source and its links. Returns its sources.
+    fn dissolve(&mut self, source: Source, outcome: &mut Outcome) -> Vec<Source> {
+        let Some(proposed) = self.proposed.get(&source) else { return Vec::new() };
+        let root = if let Membership::Of(root) = proposed.membership { root } else { source };
+        let Some(proposed) = self.proposed.get_mut(&root) else { return Vec::new() };
+        let Membership::Root(component) = std::mem::replace(&mut proposed.membership, Membership::Unsettled)
+        else {
+            return Vec::new();
+        };
+        for id in component.links {
+            if let Some(link) = self.links.remove(&id) {
+                self.count(&link, false, &mut outcome.stubs);
+            }
+        }
+        component.segments.iter().for_each(|id| drop(self.segments.remove(id)));
+        component.stubs.iter().for_each(|id| drop(self.unmanaged.remove(id)));
+        let mut sources = component.others;
+        sources.push(root);
+        sources
+    }
+
+    fn settle(&mut self, root: Source, sources: Vec<Source>, devices: &Devices, outcome: &mut Outcome) {
+        let proposed = sources.iter().filter_map(|source| self.proposed.get(source));
+        let candidates = proposed.flat_map(|proposed| &proposed.candidates).collect();
+        let Settled { links, segments, stubs: unmanaged } = settle(candidates, devices);
+        let others: Vec<Source> = sources.into_iter().filter(|source| *source != root).collect();
+        for source in &others {
+            if let Some(proposed) = self.proposed.get_mut(source) {
+                proposed.membership = Membership::Of(root);
+            }
+        }
+        let component = Component {
+            others,
+            links: links.iter().map(|link| link.id).collect(),
+            segments: segments.iter().map(|segment| segment.id).collect(),
+            stubs: unmanaged.iter().map(|stub| stub.id).collect(),
+        };
+        if let Some(proposed) = self.proposed.get_mut(&root) {
+            proposed.membership = Membership::Root(component);
+        }
+        for link in links {
+            self.count(&link, true, &mut outcome.stubs);
+            outcome.links.push((link.id, Box::new(link)));
+        }
+        self.segments.extend(segments.into_iter().map(|segment| (segment.id, segment)));
+        self.unmanaged.extend(unmanaged.into_iter().map(|stub| (stub.id, stub)));
+    }
+
+    fn count(&mut self, link: &Link, is_added: bool, stubs: &mut Vec<Uuid>) {
+        for end in [&link.source, &link.target] {
+            let End::Stub { id, .. } = end else { continue };
+            stubs.push(*id);
+            let count = self.links_at.entry(*id).or_default();
+            *count = if is_added { count.saturating_add(1) } else { count.saturating_sub(1) };
+            if *count == 0 {
+                self.links_at.remove(id);
+            }
+        }
+    }
+}
+
+/// Adds values to a map. Where the map is empty, sorting them once is faster than searching a place for each.
+pub(in crate::topology::links) fn extend<T>(map: &mut BTreeMap<Uuid, Box<T>>, values: Vec<(Uuid, Box<T>)>) {
+    if map.is_empty() {
+        *map = values.into_iter().collect();
+    } else {
+        map.extend(values);
+    }
+}

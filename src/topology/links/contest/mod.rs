@@ -1,0 +1,266 @@
+//! The decision between the candidates for a port.
+
+pub(super) mod candidate;
+pub(super) mod components;
+pub(super) mod settle;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use self::candidate::{Candidate, Claimed, HostPort, Spot};
+use super::devices::Devices;
+use super::port_key::PortKey;
+use super::{Method, RejectedClaim, Rule};
+
+/// A link, with the claims of all candidates that mean it.
+#[derive(Clone, Debug)]
+pub(super) struct Proposal<'c> {
+    pub(super) ends: [Spot; 2],
+    /// The strongest rule.
+    pub(super) rule: Rule,
+    pub(super) claims: Vec<&'c Claimed>,
+    pub(super) rejected: Vec<RejectedClaim>,
+    pub(super) is_crowded: bool,
+    pub(super) is_conflicting: bool,
+}
+
+/// The links that remain, and the ports that several of them share.
+#[derive(Debug, Default)]
+pub(super) struct Standing<'c> {
+    pub(super) proposals: Vec<Proposal<'c>>,
+    pub(super) shared_ports: BTreeSet<HostPort>,
+}
+
+/// Decides between the candidates for each port.
+pub(super) fn contest<'c>(mut candidates: Vec<&'c Candidate>, devices: &Devices) -> Standing<'c> {
+    ignore_aggregates(&mut candidates, devices);
+    candidates.sort_by(|one, other| {
+        let by_ends = (one.rule, &one.ends).cmp(&(other.rule, &other.ends));
+        by_ends.then_with(|| order(one).cmp(order(other)))
+    });
+    let mut standing = Standing::default();
+    let mut occupants: BTreeMap<HostPort, Vec<usize>> = BTreeMap::new();
+    for proposal in merged(candidates) {
+        admit(proposal, &mut standing, &mut occupants, devices);
+    }
+    standing
+}
+
+fn order(candidate: &Candidate) -> impl Iterator<Item = (Option<&HostPort>, &str)> {
+    candidate.claims.iter().map(|claim| (claim.at.as_ref(), &*claim.names))
+}
+
+/// Removes claims about an aggregate where the same two devices claim links of its members.
+///
+/// Many devices do not report which ports are members. Where neighbors name each other on physical ports, claims by
+/// spanning tree and forwarding databases about an aggregate between them are assumed to mean these links.
+fn ignore_aggregates(candidates: &mut Vec<&Candidate>, devices: &Devices) {
+    if candidates.len() < 2 {
+        return;
+    }
+    let is_aggregate = |end: &Spot| {
+        let port = end.host_port();
+        port.and_then(|(host, port)| Some(devices.get(host)?.port(&port)?.is_aggregate)).unwrap_or_default()
+    };
+    let mut of_members = BTreeSet::new();
+    let mut pairs = BTreeSet::new();
+    for candidate in candidates.iter() {
+        let [one, other] = &candidate.ends;
+        for (end, other) in [(one, other), (other, one)] {
+            of_members.extend(aggregate_of(end, devices).map(|aggregate| (aggregate, other.device)));
+        }
+        if candidate.rule <= Rule::StoredNeighbor && !is_aggregate(one) && !is_aggregate(other) {
+            pairs.insert([one.device, other.device]);
+        }
+    }
+    candidates.retain(|candidate| {
+        let [one, other] = &candidate.ends;
+        let is_of_members = [(one, other), (other, one)].into_iter().any(|(end, other)| {
+            end.host_port().is_some_and(|port| of_members.contains(&(port, other.device)))
+        });
+        let is_taken = candidate.rule >= Rule::StpDesignated
+            && (is_aggregate(one) || is_aggregate(other))
+            && pairs.contains(&[one.device, other.device]);
+        candidate.rule == Rule::Manual || !(is_of_members || is_taken)
+    });
+}
+
+/// Returns the aggregate of which the port at an end is a member.
+pub(super) fn aggregate_of(end: &Spot, devices: &Devices) -> Option<HostPort> {
+    let (host, port) = end.host_port()?;
+    Some((host, devices.get(host)?.aggregate(&port)?))
+}
+
+/// Joins candidates between the same ports. A candidate without a port belongs to each link that it does not
+/// contradict.
+fn merged(candidates: Vec<&Candidate>) -> Vec<Proposal<'_>> {
+    let mut proposals: Vec<Proposal<'_>> = Vec::new();
+    let mut by_pair: BTreeMap<[_; 2], Vec<usize>> = BTreeMap::new();
+    for candidate in candidates {
+        let pair = by_pair.entry([candidate.ends[0].device, candidate.ends[1].device]).or_default();
+        let mut is_known = false;
+        for place in pair.iter() {
+            if let Some(proposal) = proposals.get_mut(*place).filter(|it| is_same_link(it, candidate)) {
+                proposal.add(candidate);
+                is_known = true;
+            }
+        }
+        if !is_known {
+            pair.push(proposals.len());
+            proposals.push(Proposal::new(candidate));
+        }
+    }
+    proposals.sort_by(|one, other| (one.rule, &one.ends).cmp(&(other.rule, &other.ends)));
+    proposals
+}
+
+fn is_same_link(proposal: &Proposal<'_>, candidate: &Candidate) -> bool {
+    let mut ends = proposal.ends.iter().zip(&candidate.ends);
+    ends.all(|(one, other)| match (&one.port, &other.port) {
+        (None, _) | (_, None) => true,
+        (Some(one), Some(other)) if one == other => true,
+        // Protocols name the ports of unknown devices differently.
+        (Some(PortKey::Named(_)), Some(PortKey::Named(_))) => {
+            !proposal.claims.iter().any(|claim| is_of_method(claim, candidate))
+        }
+        _ => false,
+    })
+}
+
+fn is_of_method(claim: &Claimed, candidate: &Candidate) -> bool {
+    candidate.claims.iter().any(|other| claim.evidence.method == other.evidence.method)
+}
+
+impl<'c> Proposal<'c> {
+    fn new(candidate: &'c Candidate) -> Self {
+        Self {
+            ends: candidate.ends.clone(),
+            rule: candidate.rule,
+            claims: candidate.claims.iter().collect(),
+            rejected: Vec::new(),
+            is_crowded: candidate.is_crowded,
+            is_conflicting: false,
+        }
+    }
+
+    fn add(&mut self, candidate: &'c Candidate) {
+        for (end, other) in self.ends.iter_mut().zip(&candidate.ends) {
+            if end.port.is_none() {
+                end.port.clone_from(&other.port);
+            }
+        }
+        self.is_crowded |= candidate.is_crowded && self.rule == candidate.rule;
+        self.claims.extend(&candidate.claims);
+    }
+
+    fn methods_at<'p>(&'p self, port: &'p HostPort) -> impl Iterator<Item = Method> + 'p {
+        let at = self.claims.iter().filter(move |claim| claim.at.as_ref() == Some(port));
+        at.map(|claim| claim.evidence.method)
+    }
+
+    /// Returns whether both may be on a port at the same time. Several devices share such a port.
+    fn shares(&self, other: &Self, port: &HostPort) -> bool {
+        let is_inferred = |rule: Rule| matches!(rule, Rule::MutualFdb | Rule::SharedFdb);
+        if is_inferred(self.rule) && is_inferred(other.rule) {
+            return true;
+        }
+        let is_designated = self.rule == Rule::StpDesignated && other.rule == Rule::StpDesignated;
+        let own = method(self.rule);
+        if own != method(other.rule) {
+            return false;
+        }
+        let is_reported = |proposal: &Self| proposal.methods_at(port).any(|method| Some(method) == own);
+        (is_reported(self) && is_reported(other)) || is_designated
+    }
+}
+
+const fn method(rule: Rule) -> Option<Method> {
+    match rule {
+        Rule::MutualLldp | Rule::OneSidedLldp => Some(Method::Lldp),
+        Rule::MutualCdp | Rule::OneSidedCdp => Some(Method::Cdp),
+        Rule::StoredNeighbor => Some(Method::Stored),
+        Rule::StpDesignated => Some(Method::Stp),
+        Rule::MutualFdb | Rule::SharedFdb | Rule::SingleSidedFdb => Some(Method::Fdb),
+        Rule::Manual => None,
+    }
+}
+
+/// Lets a proposal occupy its ports, unless a stronger one does already.
+fn admit<'c>(
+    mut proposal: Proposal<'c>,
+    standing: &mut Standing<'c>,
+    occupants: &mut BTreeMap<HostPort, Vec<usize>>,
+    devices: &Devices,
+) {
+    let ports: Vec<HostPort> = proposal.ends.iter().filter_map(Spot::host_port).collect();
+    let mut winners = BTreeSet::new();
+    let mut rivals = BTreeSet::new();
+    let mut shared = Vec::new();
+    for port in &ports {
+        for place in occupants.get(port).into_iter().flatten() {
+            let Some(occupant) = standing.proposals.get(*place) else { continue };
+            if occupant.shares(&proposal, port) {
+                shared.push(port.clone());
+            } else if occupant.rule < proposal.rule {
+                winners.insert(*place);
+            } else {
+                rivals.insert(*place);
+            }
+        }
+        winners.extend(members(port, occupants, devices));
+    }
+    if !winners.is_empty() {
+        for place in winners {
+            let Some(winner) = standing.proposals.get_mut(place) else { continue };
+            let beaten_by = winner.rule;
+            let lost = proposal.claims.iter().map(|claim| RejectedClaim {
+                evidence: claim.evidence.clone(),
+                names: claim.names.to_string(),
+                beaten_by,
+            });
+            winner.rejected.extend(lost);
+        }
+        return;
+    }
+    for rival in rivals {
+        proposal.is_conflicting = true;
+        if let Some(rival) = standing.proposals.get_mut(rival) {
+            rival.is_conflicting = true;
+        }
+    }
+    standing.shared_ports.extend(shared);
+    if proposal.is_crowded {
+        let reporters = proposal.claims.iter().filter(|claim| claim.evidence.rule == Rule::SingleSidedFdb);
+        standing.shared_ports.extend(reporters.filter_map(|claim| claim.at.clone()));
+    }
+    let place = standing.proposals.len();
+    for port in ports {
+        if let Some((host, aggregate)) =
+            devices.get(port.0).and_then(|it| Some((port.0, it.aggregate(&port.1)?)))
+        {
+            occupants.entry((host, aggregate)).or_default();
+        }
+        occupants.entry(port).or_default().push(place);
+    }
+    standing.proposals.push(proposal);
+}
+
+/// Returns the links at the members of an aggregate. They win over all that is claimed of the aggregate itself.
+fn members(
+    port: &HostPort,
+    occupants: &BTreeMap<HostPort, Vec<usize>>,
+    devices: &Devices,
+) -> BTreeSet<usize> {
+    // Members note their aggregate among the occupied ports.
+    if !occupants.contains_key(port) {
+        return BTreeSet::new();
+    }
+    let is_member = |(host, member): &HostPort| {
+        *host == port.0 && devices.get(*host).and_then(|it| it.aggregate(member)).as_ref() == Some(&port.1)
+    };
+    occupants
+        .iter()
+        .filter(|(occupied, _)| is_member(occupied))
+        .flat_map(|(_, places)| places)
+        .copied()
+        .collect()
+}
