@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use uuid::Uuid;
 
@@ -39,7 +39,8 @@ struct Organization {
     /// about others.
     changes: u64,
     all: Runs,
-    networks: HashMap<Option<Uuid>, Runs>,
+    /// The runs of each network that has records, sorted by its id.
+    networks: BTreeMap<Option<Uuid>, Runs>,
     postings: Postings,
     orderings: OrderingCache,
 }
@@ -189,8 +190,10 @@ impl Table {
     }
 
     /// Returns the fewest runs that together hold the records of an organization on some networks. They hold each
-    /// record once. `None` as the organization stands for all organizations, and `None` as the networks for records
-    /// on any network or none.
+    /// record once.
+    ///
+    /// `None` as the organization stands for all organizations, and `None` as the networks for records on any network
+    /// or none. The ids of the networks must be sorted.
     pub(super) fn runs(&self, organization: Option<Uuid>, networks: Option<&[Uuid]>) -> Vec<&Runs> {
         match organization {
             Some(_) => {
@@ -222,9 +225,14 @@ impl Table {
 impl Organization {
     fn runs(&self, networks: Option<&[Uuid]>) -> Vec<&Runs> {
         let Some(networks) = networks else { return vec![&self.all] };
-        let chosen = self.of_networks(networks);
-        let covered: usize = chosen.iter().map(|runs| length(runs)).sum();
-        if covered == length(&self.all) { vec![&self.all] } else { chosen }
+        if self.is_within(networks) { vec![&self.all] } else { self.of_networks(networks) }
+    }
+
+    /// Returns whether all records are on these networks, whose ids must be sorted.
+    fn is_within(&self, networks: &[Uuid]) -> bool {
+        let mut networks = networks.iter();
+        // One pass over both, because a thousand lookups would take longer than the page.
+        self.networks.keys().all(|network| networks.any(|other| Some(*other) == *network))
     }
 
     fn of_networks(&self, networks: &[Uuid]) -> Vec<&Runs> {
