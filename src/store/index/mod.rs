@@ -37,7 +37,7 @@
 //! | Way | Example | Chosen because |
 //! |---|---|---|
 //! | 1 | the hosts with these 20 ids | the caller bounds the number of rows |
-//! | 2 | the hosts of an organization, or of one network of it, by name | the run is the list; only the host application asks for all organizations |
+//! | 2 | the hosts of an organization, of one of its networks or of all of them, by name | the run is the list; only the host application asks for all organizations |
 //! | 3 | hosts of 10 networks by name, page 2 | another request has paid for the order |
 //! | 4 | the hosts with a rare tag or a certain address; the first page of 3 networks | less work than to materialize |
 //! | 5 | the hosts with a frequent tag, or an open port 22, by name | the page would hold the lock for too long |

@@ -189,11 +189,16 @@ impl Table {
         organization.and_then(|_| Some(&self.organizations.get(&organization)?.all))
     }
 
+    /// Returns whether all records of an organization are on these networks, whose ids must be sorted.
+    pub(super) fn is_within(&self, organization: Uuid, networks: &[Uuid]) -> bool {
+        self.organizations.get(&Some(organization)).is_some_and(|found| found.is_within(networks))
+    }
+
     /// Returns the fewest runs that together hold the records of an organization on some networks. They hold each
     /// record once.
     ///
     /// `None` as the organization stands for all organizations, and `None` as the networks for records on any network
-    /// or none. The ids of the networks must be sorted.
+    /// or none.
     pub(super) fn runs(&self, organization: Option<Uuid>, networks: Option<&[Uuid]>) -> Vec<&Runs> {
         match organization {
             Some(_) => {
@@ -224,15 +229,15 @@ impl Table {
 
 impl Organization {
     fn runs(&self, networks: Option<&[Uuid]>) -> Vec<&Runs> {
-        let Some(networks) = networks else { return vec![&self.all] };
-        if self.is_within(networks) { vec![&self.all] } else { self.of_networks(networks) }
+        networks.map_or_else(|| vec![&self.all], |networks| self.of_networks(networks))
     }
 
     /// Returns whether all records are on these networks, whose ids must be sorted.
     fn is_within(&self, networks: &[Uuid]) -> bool {
-        let mut networks = networks.iter();
-        // One pass over both, because a thousand lookups would take longer than the page.
-        self.networks.keys().all(|network| networks.any(|other| Some(*other) == *network))
+        let mut others = networks.iter();
+        // One pass over both, because a thousand lookups would take longer than a page.
+        networks.len() >= self.networks.len()
+            && self.networks.keys().all(|network| others.any(|other| Some(*other) == *network))
     }
 
     fn of_networks(&self, networks: &[Uuid]) -> Vec<&Runs> {

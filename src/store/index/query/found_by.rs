@@ -8,7 +8,7 @@ use crate::store::index::terms::{Postings, Section};
 
 /// Number of rows found through a filter in the time to evaluate one row. Evaluating a row means reading it and
 /// filtering it.
-const FOUND_PER_READ: usize = 8;
+const FOUND_PER_READ: usize = 16;
 
 /// Number of postings of a term filter beyond which they are not counted. A longer list is materialized.
 const COUNTED: usize = 1 << 18;

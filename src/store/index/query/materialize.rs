@@ -1,11 +1,12 @@
 //! Materializes a list: puts all its rows into order. Other threads read and write the index in the meantime.
 //!
-//! The order of every single sort key exists already, as a run of the organization. A list is *picked* out of the runs
-//! of its terms, one after the other, and the terms are combined by counting sorts on the numbers of equal keys.
-//!
 //! The rows that pass are determined first: for each filter that finds few rows, or not many more than the smallest,
 //! a set of rows is read from its postings, and the sets are intersected. Only the other filters are evaluated on
 //! rows.
+//!
+//! The order of every single sort key exists already, as a run of the organization. A list is *picked* out of the runs
+//! of its terms, one after the other. If few rows pass, their keys are *gathered* and sorted instead. Several terms are
+//! combined by counting sorts on the numbers of equal keys.
 //!
 //! The index is read in slices of bounded work, each under a lock of its own. The sorting happens without a lock:
 //!
@@ -14,12 +15,15 @@
 //!    lock            lock           lock             lock                          lock         lock
 //! ```
 //!
-//! Rows that change in the meantime are noted in [`ChangedRows`]. They are discarded from the picked rows, and at the
+//! Rows that change in the meantime are noted in [`ChangedRows`]. They are discarded from the rows read, and at the
 //! end they are inserted at their present places.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::pick::{Members, PASSED_PER_STEP, Pick, RowSet, Slice, in_order};
+use super::gather::Gathered;
+use super::members::Members;
+use super::pick::{PASSED_PER_STEP, Pick, Slice, in_order};
+use super::row_set::RowSet;
 use crate::store::index::Index;
 use crate::store::index::list::{ChangedRows, Evicted, ListKey, OrderingCache};
 use crate::store::index::rows::{Row, Rows};
@@ -32,9 +36,41 @@ pub(crate) struct Materialization {
     key: ListKey,
     changed: Arc<Mutex<ChangedRows>>,
     members: Members,
-    picks: Vec<Pick>,
+    /// `None` until all members were found.
+    orders: Option<Orders>,
     /// The rows that changed while they were read.
     discarded: RowSet,
+}
+
+/// The rows of a list in each of its orders, as far as they were read.
+#[derive(Debug)]
+enum Orders {
+    /// The members are picked out of the runs of the organization.
+    Picked(Vec<Pick>),
+    /// The keys of the members are read.
+    Gathered(Vec<Gathered>),
+}
+
+/// Steps to gather the key of a row, and to sort it.
+const GATHER_STEPS: usize = 8;
+
+impl Orders {
+    /// Chooses the way that takes fewer steps.
+    fn new(members: &Members, count: usize, organization_rows: usize) -> Self {
+        let most = organization_rows / PASSED_PER_STEP / GATHER_STEPS;
+        if members.set.as_ref().is_some_and(|set| set.len() < most) {
+            Self::Gathered(std::iter::repeat_with(Gathered::default).take(count).collect())
+        } else {
+            Self::Picked(std::iter::repeat_with(Pick::default).take(count).collect())
+        }
+    }
+
+    fn into_picks(self, is_grouped: bool) -> Vec<Pick> {
+        match self {
+            Self::Picked(picks) => picks,
+            Self::Gathered(orders) => orders.into_iter().map(|order| order.pick(is_grouped)).collect(),
+        }
+    }
 }
 
 /// A list whose rows are in order.
@@ -71,8 +107,7 @@ impl Index {
         let changed = Arc::default();
         self.orderings(&key)?.note_changes(key.clone(), &changed);
         let members = Members::new(self, self.table_of(&key)?, &key.filters);
-        let picks = key.order.iter().map(|_| Pick::default()).collect();
-        Some(Materialization { key, changed, members, picks, discarded: RowSet::default() })
+        Some(Materialization { key, changed, members, orders: None, discarded: RowSet::default() })
     }
 
     /// Applies the latest changes, at most a slice of them. When none are left, the list is put into the cache.
@@ -113,10 +148,22 @@ impl Materialization {
         }
         let Some(runs) = table.runs_of_organization(self.key.filters.organization) else { return false };
         let slice = Slice { steps, is_grouped: !self.key.is_run_order() };
-        for (pick, (slot, _)) in self.picks.iter_mut().zip(&self.key.order) {
-            let Some(run) = runs.get(*slot) else { continue };
-            if pick.read(&index.rows, run, *slot, &self.members, slice) {
-                return true;
+        let (members, order) = (&self.members, &self.key.order);
+        match self.orders.get_or_insert_with(|| Orders::new(members, order.len(), length(runs))) {
+            Orders::Picked(picks) => {
+                for (pick, (slot, _)) in picks.iter_mut().zip(order) {
+                    let Some(run) = runs.get(*slot) else { continue };
+                    if pick.read(&index.rows, run, *slot, members, slice) {
+                        return true;
+                    }
+                }
+            }
+            Orders::Gathered(orders) => {
+                for (gathered, (slot, _)) in orders.iter_mut().zip(order) {
+                    if gathered.read(&index.rows, *slot, members.set.as_ref(), steps) {
+                        return true;
+                    }
+                }
             }
         }
         let changed: Vec<RowId> = lock(&self.changed).keys().copied().collect();
@@ -126,7 +173,8 @@ impl Materialization {
 
     /// Puts the rows into order.
     pub(crate) fn sort(self) -> Sorted {
-        let Self { key, changed, picks, discarded, .. } = self;
+        let Self { key, changed, orders, discarded, .. } = self;
+        let picks = orders.map(|orders| orders.into_picks(!key.is_run_order())).unwrap_or_default();
         Sorted { rows: in_order(picks, &key.order, &discarded), key, changed, prefixes: Vec::new() }
     }
 }

@@ -1,8 +1,11 @@
 //! The planner, which chooses how a page is found. The documentation of the [index](super) lists the ways.
 
 mod found_by;
+mod gather;
 mod materialize;
+mod members;
 mod pick;
+mod row_set;
 mod scan;
 
 pub(crate) use self::materialize::{Built, Finished};
@@ -105,10 +108,6 @@ impl Index {
         let Ok(found) = self.find_directly(table, &key.filters, terms, wanted, &mut meter) else {
             return Err(key);
         };
-        if meter.spent() == 0 {
-            // A single run holds the list, so that a materialized one would be no faster.
-            return Ok((found, None));
-        }
         let organization_rows = table.runs_of_organization(key.filters.organization).map_or(0, length);
         let price = materialize::price(&key, found.1, organization_rows);
         let is_worth = orderings.is_worth(&key, price, meter.spent());

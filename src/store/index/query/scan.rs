@@ -239,8 +239,16 @@ impl Index {
     pub(super) fn filters(&self, query: &Query, table: NameId) -> Option<Filters> {
         let links = query.links.iter().map(|filter| self.link_filter(filter)).collect::<Option<_>>()?;
         let terms = query.terms.iter().map(|filter| self.term_filter(filter)).collect::<Option<_>>()?;
+        // Without the filter, a list of all networks is the list of the organization.
         let networks = query.networks.as_deref().map(sorted);
+        let networks =
+            networks.filter(|networks| !self.are_all_networks(query.organization, table, networks));
         Some(Filters { table, organization: query.organization, networks, links, terms })
+    }
+
+    fn are_all_networks(&self, organization: Option<Uuid>, table: NameId, networks: &[Uuid]) -> bool {
+        let table = organization.zip(self.tables.get(&table));
+        table.is_some_and(|(organization, table)| table.is_within(organization, networks))
     }
 
     fn link_filter(&self, filter: &LinkFilter) -> Option<Linked> {

@@ -1,0 +1,66 @@
+//! Puts few rows of a large organization into order by their own keys.
+
+use std::ops::Range;
+
+use uuid::Uuid;
+
+use super::pick::Pick;
+use super::row_set::RowSet;
+use crate::store::index::rows::{Rows, Slot};
+use crate::store::index::run::RowId;
+use crate::store::index::run::sort::sorted;
+
+/// The keys of the rows of a list in one order, as far as they were read.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    /// All keys, one after the other.
+    keys: Vec<u8>,
+    rows: Vec<GatheredRow>,
+    /// The first row that was not read.
+    next: RowId,
+}
+
+#[derive(Debug)]
+struct GatheredRow {
+    id: Uuid,
+    row: RowId,
+    key: Range<usize>,
+}
+
+impl Gathered {
+    /// Reads the keys of a slice of the rows. Returns `false` when all keys were read before.
+    pub(super) fn read(&mut self, rows: &Rows, slot: Slot, set: Option<&RowSet>, steps: usize) -> bool {
+        let slice = set.map(|set| set.slice(self.next, steps)).unwrap_or_default();
+        for row in &slice {
+            let (key, id) = rows.rank_key(slot, *row);
+            let start = self.keys.len();
+            self.keys.extend_from_slice(key);
+            self.rows.push(GatheredRow { id, row: *row, key: start..self.keys.len() });
+        }
+        self.next = slice.last().map_or(self.next, |last| last + 1);
+        !slice.is_empty()
+    }
+
+    /// Puts the rows into the order of their keys and ids.
+    pub(super) fn pick(mut self, is_grouped: bool) -> Pick {
+        // Equal keys stay in the order of their numbers, so that these are assigned in the order of the ids.
+        self.rows.sort_unstable_by_key(|row| row.id);
+        let key = |number: u32| {
+            let range = self.rows.get(number as usize).map(|row| row.key.clone()).unwrap_or_default();
+            self.keys.get(range).unwrap_or_default()
+        };
+        let order = sorted(0..self.rows.len() as u32, key);
+        let rows = order.iter().filter_map(|number| self.rows.get(*number as usize)).map(|row| row.row);
+        let (mut groups, mut group) = (Vec::new(), 0);
+        if is_grouped {
+            let mut last_key = None;
+            groups.extend(order.iter().map(|number| {
+                let key = key(*number);
+                group += u32::from(last_key != Some(key));
+                last_key = Some(key);
+                group
+            }));
+        }
+        Pick::new(rows.collect(), groups)
+    }
+}

@@ -1,0 +1,191 @@
+//! The rows of a list, found through its filters.
+
+use uuid::Uuid;
+
+use super::pick::PASSED_PER_STEP;
+use super::row_set::RowSet;
+use crate::store::index::Index;
+use crate::store::index::list::{Filters, FoundBy};
+use crate::store::index::run::{Place, RowId};
+use crate::store::index::table::Table;
+use crate::store::index::terms::{Posting, Section};
+
+/// The rows that pass, as far as they were read. They are the rows found through each of several filters.
+#[derive(Debug)]
+pub(super) struct Members {
+    /// `None` when all rows of the organization pass.
+    pub(super) set: Option<RowSet>,
+    /// The filters through which rows are found. The other filters are evaluated on the rows that all of these find.
+    found_by: Vec<FoundBy>,
+    /// The number of filters whose rows were all read.
+    passed: usize,
+    /// The rows of the next filter, as far as they were read. `from` is the start of its next slice.
+    current: RowSet,
+    from: SliceStart,
+    /// The first row on which the other filters were not evaluated.
+    unevaluated: RowId,
+}
+
+/// Where the next slice of a filter is read.
+#[derive(Clone, Debug, Default)]
+struct SliceStart {
+    /// The target, range or network, by its place in the filter.
+    place: usize,
+    after: Option<After>,
+}
+
+/// The row, posting or id that was read last.
+#[derive(Clone, Debug)]
+enum After {
+    Row(RowId),
+    Posting(Posting),
+    Id(Uuid),
+}
+
+impl SliceStart {
+    const fn after(place: usize, after: After) -> Self {
+        Self { place, after: Some(after) }
+    }
+
+    const fn next(place: usize) -> Self {
+        Self { place: place + 1, after: None }
+    }
+}
+
+/// The index and the table in which rows are found, and the filters.
+#[derive(Clone, Copy, Debug)]
+struct Within<'i> {
+    index: &'i Index,
+    table: &'i Table,
+    filters: &'i Filters,
+}
+
+impl Within<'_> {
+    /// Reads a slice of the rows that are found through a filter. Returns `None` when all rows were read before.
+    fn read(
+        &self,
+        found_by: FoundBy,
+        from: &SliceStart,
+        set: &mut RowSet,
+        most: usize,
+    ) -> Option<SliceStart> {
+        match found_by {
+            FoundBy::Links(filter) => self.read_links(filter, from, set, most),
+            FoundBy::Terms(filter) => self.read_terms(filter, from, set, most),
+            FoundBy::Networks => self.read_network(from, set, most),
+        }
+    }
+
+    fn read_links(
+        &self,
+        filter: usize,
+        from: &SliceStart,
+        set: &mut RowSet,
+        most: usize,
+    ) -> Option<SliceStart> {
+        let (relation, targets) = self.filters.links.get(filter)?;
+        let linked = self.index.links.rows(&self.index.rows, *relation, *targets.get(from.place)?);
+        let passed = match from.after {
+            Some(After::Row(after)) => linked.partition_point(|row| *row <= after),
+            _ => 0,
+        };
+        let rest = linked.get(passed..).unwrap_or_default();
+        let slice = rest.get(..most.min(rest.len())).unwrap_or_default();
+        slice.iter().for_each(|row| set.insert(*row));
+        Some(match slice.last() {
+            Some(last) if slice.len() < rest.len() => SliceStart::after(from.place, After::Row(*last)),
+            _ => SliceStart::next(from.place),
+        })
+    }
+
+    fn read_terms(
+        &self,
+        filter: usize,
+        from: &SliceStart,
+        set: &mut RowSet,
+        most: usize,
+    ) -> Option<SliceStart> {
+        let (name, ranges) = self.filters.terms.get(filter)?;
+        let after = match &from.after {
+            Some(After::Posting(posting)) => Some(posting),
+            _ => None,
+        };
+        let section = Section { name: *name, range: ranges.get(from.place)?, after };
+        let postings = self.table.postings(self.filters.organization).next();
+        let last = postings.and_then(|postings| {
+            postings.read(section, most, |rows| rows.iter().for_each(|row| set.insert(*row)))
+        });
+        Some(match last {
+            Some(last) => SliceStart::after(from.place, After::Posting(last)),
+            None => SliceStart::next(from.place),
+        })
+    }
+
+    fn read_network(&self, from: &SliceStart, set: &mut RowSet, most: usize) -> Option<SliceStart> {
+        let id = self.filters.networks.as_ref().and_then(|networks| networks.get(from.place))?;
+        let Some(by_id) = self.table.run_by_id(self.filters.organization, *id) else {
+            return Some(SliceStart::next(from.place));
+        };
+        let rows = &self.index.rows;
+        let start = match from.after {
+            Some(After::Id(after)) => {
+                let prefix = after.as_u128();
+                by_id.partition_place(prefix..=prefix, |row| rows.id(row) <= after)
+            }
+            _ => Place::default(),
+        };
+        let mut rest = by_id.between(start, by_id.end());
+        let mut last = None;
+        for row in rest.by_ref().take(most) {
+            set.insert(row);
+            last = Some(row);
+        }
+        Some(match last {
+            Some(last) if rest.next().is_some() => SliceStart::after(from.place, After::Id(rows.id(last))),
+            _ => SliceStart::next(from.place),
+        })
+    }
+}
+
+impl Members {
+    pub(super) fn new(index: &Index, table: &Table, filters: &Filters) -> Self {
+        let found_by = index.filters_to_find_by(table, filters);
+        let set = (!found_by.is_empty()).then(RowSet::default);
+        let (current, from) = (RowSet::default(), SliceStart::default());
+        Self { set, found_by, passed: 0, current, from, unevaluated: 0 }
+    }
+
+    /// Reads a slice of at most this many steps. Returns `false` when all rows were read before.
+    pub(super) fn read(&mut self, index: &Index, table: &Table, filters: &Filters, steps: usize) -> bool {
+        let Some(found_by) = self.found_by.get(self.passed).copied() else {
+            return self.evaluate(index, filters, steps);
+        };
+        let (within, most) = (Within { index, table, filters }, steps * PASSED_PER_STEP);
+        if let Some(next) = within.read(found_by, &self.from, &mut self.current, most) {
+            self.from = next;
+            return true;
+        }
+        let read = std::mem::take(&mut self.current);
+        match &mut self.set {
+            Some(set) if self.passed > 0 => set.retain(&read),
+            set => *set = Some(read),
+        }
+        self.passed += 1;
+        self.from = SliceStart::default();
+        true
+    }
+
+    /// Evaluates the other filters on a slice of the rows. Returns `false` when all rows were evaluated before.
+    ///
+    /// The rows are read in the order of their numbers, because reading them in the order of their terms takes longer.
+    fn evaluate(&mut self, index: &Index, filters: &Filters, steps: usize) -> bool {
+        let Some(set) = self.set.as_mut().filter(|_| !filters.are_all(&self.found_by)) else { return false };
+        let slice = set.slice(self.unevaluated, steps);
+        let passes = |row: RowId| {
+            index.rows.get(row).is_some_and(|row| filters.pass_all_but(&self.found_by, row, &index.rows))
+        };
+        slice.iter().filter(|row| !passes(**row)).for_each(|row| set.remove(*row));
+        self.unevaluated = slice.last().map_or(self.unevaluated, |last| last + 1);
+        !slice.is_empty()
+    }
+}
