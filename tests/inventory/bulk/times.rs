@@ -83,7 +83,7 @@ async fn json_needs_only_the_fields_that_the_server_cannot_supply() {
     assert_ne!(host.interfaces[0].id, host.interfaces[1].id);
     let positions: Vec<i64> = host.interfaces.iter().map(|part| part.position).collect();
     assert_eq!((positions, host.ports[0].id), (vec![0, 1], id(5)));
-    // What was stored is a complete and valid host.
+    // The stored host is complete and valid, so it can be put again.
     assert_eq!(fixture.try_put(host).await.unwrap(), Written::Replaced);
 }
 

@@ -2,13 +2,16 @@
 //!
 //! A request passes through these steps:
 //! 1. *Parse* every host ([`input`](super::input)), and refuse repeated ids.
-//! 2. *Decide* ([`decide`]): check references and access, choose ids ([`ids`]), set times, validate and encode.
-//! 3. *Store* ([`store`]): commit in groups, and decide again what other writers have changed in the meantime.
+//! 2. *Check* ([`check`]): check references and access, and choose ids ([`ids`]).
+//! 3. *Encode* ([`encode`]): set times, validate and encode.
+//! 4. *Store* ([`store`]): commit in groups, and check again what other writers have changed in the meantime. A group
+//!    is encoded while the one before it is committed.
 //!
 //! Hosts are decoded and encoded on blocking threads, in jobs of about a megabyte, between which organizations take
 //! turns.
 
-mod decide;
+mod check;
+mod encode;
 mod ids;
 mod results;
 mod store;
@@ -19,7 +22,7 @@ use std::collections::HashSet;
 use bytes::Bytes;
 use uuid::Uuid;
 
-use self::decide::{Item, PartIds};
+use self::check::{Item, PartIds};
 use self::ids::rename_host;
 #[cfg(feature = "discovery")]
 pub(in crate::inventory) use self::ids::rename_parts;
@@ -98,7 +101,7 @@ impl Inventory {
     ///
     /// [`AllOrNothing`](Atomicity::AllOrNothing) makes one commit. [`PerHost`](Atomicity::PerHost) commits several
     /// hundred hosts at a time; a dropped future leaves each of these groups stored or not begun. If the store
-    /// fails after the first group, the remaining results contain that error.
+    /// fails or is busy after the first group, the remaining results contain that error.
     ///
     /// ```
     /// use toposcope::access::{Caller, Scope};
@@ -148,8 +151,8 @@ impl Inventory {
         }
         let mut results = Results::new(hosts.len(), atomicity);
         let items = self.parse_hosts(caller.organization_id(), hosts, &mut results).await?;
-        let decision = self.decide(caller, items, PartIds::Unchecked, &mut results).await?;
-        self.store_decision(caller, decision, &mut results).await?;
+        let hosts = self.check_hosts(caller, items, PartIds::Unchecked, &mut results).await?;
+        self.store_hosts(caller, hosts, &mut results).await?;
         results.finish()
     }
 

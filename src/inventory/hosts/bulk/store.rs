@@ -1,8 +1,13 @@
-//! Stores the decided hosts of a bulk request.
+//! Stores the checked hosts of a bulk request.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
 
 use uuid::Uuid;
 
-use super::decide::{Decision, PartIds};
+use super::check::{Checked, Item, PartIds};
+use super::encode::Decision;
 use super::{Atomicity, BulkChange, Results};
 use crate::access::Caller;
 use crate::inventory::hosts::change::{Attempt, HostChange};
@@ -14,40 +19,58 @@ use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 const GROUP: usize = 512;
 
 impl Inventory {
-    /// Stores a decision, in groups unless the request is all or nothing.
-    pub(super) async fn store_decision(
+    /// Encodes and stores hosts, in groups unless the request is all or nothing.
+    pub(super) async fn store_hosts(
         &self,
         caller: &Caller,
-        mut decision: Decision,
+        hosts: Vec<Checked>,
         results: &mut Results,
     ) -> Result<(), Error> {
         if results.atomicity == Atomicity::AllOrNothing {
+            let encoded = self.encode_hosts(caller.organization_id(), hosts).await?;
+            let mut decision = Decision::new(encoded, results)?;
             return self.commit_decision(caller, &mut decision, results).await;
         }
-        for mut group in decision.into_groups(GROUP) {
-            let stored = match self.commit_decision(caller, &mut group, results).await {
-                Err(error) if !is_fatal(&error) => self.store_one_by_one(caller, group, results).await,
-                stored => stored,
-            };
-            if let Err(error) = stored {
-                return results.fail_remaining(error);
-            }
-        }
-        Ok(())
+        let stored = self.store_groups(caller, hosts, results).await;
+        stored.or_else(|error| results.fail_remaining(error))
     }
 
-    /// Stores the hosts of a group one by one, so that only faulty ones fail.
-    ///
-    /// The group could not be stored together.
-    async fn store_one_by_one(
+    /// Stores hosts in groups. Each is encoded while the one before it is committed.
+    async fn store_groups(
+        &self,
+        caller: &Caller,
+        hosts: Vec<Checked>,
+        results: &mut Results,
+    ) -> Result<(), Error> {
+        let organization = caller.organization_id();
+        let mut groups = into_groups(hosts).into_iter();
+        let encoded = self.encode_hosts(organization, groups.next().unwrap_or_default()).await?;
+        let mut decision = Decision::new(encoded, results)?;
+        for group in groups {
+            let encode = self.encode_hosts(organization, group);
+            let (encoded, stored) = join(encode, self.store_group(caller, decision, results)).await;
+            // Faulty hosts of the next group get their own errors even if the store has failed.
+            let next = encoded.and_then(|encoded| Decision::new(encoded, results));
+            stored?;
+            decision = next?;
+        }
+        self.store_group(caller, decision, results).await
+    }
+
+    /// Stores a group together. If that is not possible, stores its hosts one by one, so that only faulty ones fail.
+    async fn store_group(
         &self,
         caller: &Caller,
         mut group: Decision,
         results: &mut Results,
     ) -> Result<(), Error> {
+        match self.commit_decision(caller, &mut group, results).await {
+            Err(error) if !is_fatal(&error) => {}
+            stored => return stored,
+        }
         for item in group.take_items() {
             let index = item.index;
-            let mut alone = self.decide(caller, vec![item], PartIds::Checked, results).await?;
+            let mut alone = self.decide(caller, vec![item], results).await?;
             match self.commit_decision(caller, &mut alone, results).await {
                 Err(error) if !is_fatal(&error) => results.fail(index, error)?,
                 stored => stored?,
@@ -82,10 +105,57 @@ impl Inventory {
                 }
                 transaction.retry().await?;
             }
-            *decision = self.decide(caller, decision.take_items(), PartIds::Checked, results).await?;
+            *decision = self.decide(caller, decision.take_items(), results).await?;
         }
         Ok(())
     }
+
+    /// Decides again what to write for hosts that could not be stored.
+    async fn decide(
+        &self,
+        caller: &Caller,
+        items: Vec<Item>,
+        results: &mut Results,
+    ) -> Result<Decision, Error> {
+        let hosts = self.check_hosts(caller, items, PartIds::Checked, results).await?;
+        Decision::new(self.encode_hosts(caller.organization_id(), hosts).await?, results)
+    }
+}
+
+/// Divides hosts into groups that are committed together.
+fn into_groups(hosts: Vec<Checked>) -> Vec<Vec<Checked>> {
+    let mut groups = Vec::with_capacity(hosts.len().div_ceil(GROUP));
+    let mut hosts = hosts.into_iter();
+    while hosts.len() > 0 {
+        groups.push(hosts.by_ref().take(GROUP).collect());
+    }
+    groups
+}
+
+/// Runs two futures side by side, until both have ended.
+async fn join<T, U>(left: impl Future<Output = T>, right: impl Future<Output = U>) -> (T, U) {
+    let (mut left, mut right) = (pin!(left), pin!(right));
+    let (mut left_output, mut right_output) = (None, None);
+    let both = poll_fn(|context| {
+        if left_output.is_none()
+            && let Poll::Ready(output) = left.as_mut().poll(context)
+        {
+            left_output = Some(output);
+        }
+        if right_output.is_none()
+            && let Poll::Ready(output) = right.as_mut().poll(context)
+        {
+            right_output = Some(output);
+        }
+        match (left_output.take(), right_output.take()) {
+            (Some(left), Some(right)) => Poll::Ready((left, right)),
+            outputs => {
+                (left_output, right_output) = outputs;
+                Poll::Pending
+            }
+        }
+    });
+    both.await
 }
 
 fn record_changes(decision: &Decision, results: &mut Results) {

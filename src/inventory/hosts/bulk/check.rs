@@ -1,24 +1,20 @@
-//! Decides what to write for the hosts of a bulk request.
+//! Checks the hosts of a bulk request, and gives them ids.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::mem::take;
 use std::sync::Arc;
 
 use uuid::Uuid;
 
+use super::Results;
 use super::ids::{Assignment, PartId, parts, refers_to_hosts, rename_host};
-use super::times::stamp;
-use super::{BulkChange, Results};
 use crate::access::Caller;
 use crate::inventory::hosts::access::check_scope;
-use crate::inventory::hosts::change::{Before, check_replacement};
-use crate::inventory::hosts::document::{EncodedHost, HostEncoder, decode, likely_size, tags};
-use crate::inventory::hosts::validate::validate_host;
-use crate::inventory::hosts::virtualization::Summary;
+use crate::inventory::hosts::change::check_replacement;
+use crate::inventory::hosts::document::{decode, likely_size, tags};
 use crate::inventory::records::belongs_to;
 use crate::inventory::schema::{network_key, part_unique_key, tag_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
-use crate::model::{Host, Timestamp};
+use crate::model::Host;
 use crate::store::{Batch, Guard, Key, Record, StoreErrorKind, UniqueKey};
 
 /// A host of a request, with its position.
@@ -28,38 +24,15 @@ pub(super) struct Item {
     pub(super) host: Host,
 }
 
-/// The writes for some hosts of a request.
-#[derive(Debug, Default)]
-pub(super) struct Decision {
-    pub(super) puts: Vec<EncodedHost>,
-    /// The position of each put in the request.
-    pub(super) indices: Vec<usize>,
-    pub(super) before: Before,
+/// A host whose references and ids are settled, with the host that it replaces.
+#[derive(Debug)]
+pub(super) struct Checked {
+    pub(super) item: Item,
+    pub(super) stored: Option<Stored>,
 }
 
-impl Decision {
-    /// Takes the hosts out, to decide again.
-    pub(super) fn take_items(&mut self) -> Vec<Item> {
-        let Self { puts, indices, .. } = take(self);
-        indices.into_iter().zip(puts).map(|(index, put)| Item { index, host: put.host }).collect()
-    }
-
-    /// Splits the decision into parts of at most this many hosts.
-    pub(super) fn into_groups(self, size: usize) -> Vec<Self> {
-        let Self { puts, indices, mut before } = self;
-        let mut groups: Vec<Self> = Vec::with_capacity(puts.len().div_ceil(size));
-        for (put, index) in puts.into_iter().zip(indices) {
-            if groups.last().is_none_or(|group| group.puts.len() == size) {
-                groups.push(Self::default());
-            }
-            let Some(group) = groups.last_mut() else { break };
-            group.before.extend(before.remove_entry(&put.host.id));
-            group.indices.push(index);
-            group.puts.push(put);
-        }
-        groups
-    }
-}
+/// A stored host with its record.
+pub(super) type Stored = (Record, Host);
 
 /// The way to find ids of parts that belong to other hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,21 +44,15 @@ pub(super) enum PartIds {
     Checked,
 }
 
-/// A stored host with its record.
-type Stored = (Record, Host);
-
-/// A host to be written, with what it replaces.
-type Settled = (EncodedHost, Option<(Record, Summary)>);
-
 impl Inventory {
-    /// Decides what to write. Hosts that cannot be stored, or do not change, get their results.
-    pub(super) async fn decide(
+    /// Checks hosts and gives them ids. Hosts that cannot be stored get their results.
+    pub(super) async fn check_hosts(
         &self,
         caller: &Caller,
         items: Vec<Item>,
         part_ids: PartIds,
         results: &mut Results,
-    ) -> Result<Decision, Error> {
+    ) -> Result<Vec<Checked>, Error> {
         let organization = caller.organization_id();
         let items = self.with_valid_references(caller, items, results).await?;
         let mut stored = self.stored_hosts(organization, &items).await?;
@@ -97,28 +64,11 @@ impl Inventory {
             }
         }
         let items = self.with_assigned_ids(organization, kept, &stored, part_ids, results).await?;
-        let (encoder, now) = (self.host_encoder(organization), self.now());
-        let inputs = items.into_iter().map(|item| {
+        let checked = items.into_iter().map(|item| {
             let stored = stored.remove(&item.host.id);
-            let size = likely_size(&item.host);
-            (size, (item, stored))
+            Checked { item, stored }
         });
-        let work = move |(item, stored): (Item, Option<Stored>)| {
-            (item.index, settle(item.host, stored, encoder, now))
-        };
-        let mut decision = Decision::default();
-        for (index, settled) in self.in_jobs(organization, inputs.collect(), work).await? {
-            match settled {
-                Ok(None) => results.set(index, Ok(BulkChange::Unchanged)),
-                Ok(Some((put, before))) => {
-                    decision.before.extend(before.map(|before| (put.host.id, before)));
-                    decision.indices.push(index);
-                    decision.puts.push(put);
-                }
-                Err(error) => results.fail(index, error)?,
-            }
-        }
-        Ok(decision)
+        Ok(checked.collect())
     }
 
     /// Returns the items whose references are valid.
@@ -264,24 +214,4 @@ fn held_parts(stored: &HashMap<Uuid, Stored>) -> HashMap<PartId, Uuid> {
 
 fn check_stored(caller: &Caller, host: &Host, stored: &HashMap<Uuid, Stored>) -> Result<(), Error> {
     stored.get(&host.id).map_or(Ok(()), |(_, stored)| check_replacement(caller, host, stored.network_id))
-}
-
-/// Sets the times of a host, and encodes it. `None`: it is the same as the stored one.
-fn settle(
-    mut host: Host,
-    stored: Option<Stored>,
-    encoder: HostEncoder,
-    now: Timestamp,
-) -> Result<Option<Settled>, Error> {
-    let Some((record, stored)) = stored else {
-        stamp(&mut host, None, now);
-        return Ok(Some((encoder.encode(host)?, None)));
-    };
-    // Validate before the lists are sorted, so that errors name the places in the request.
-    validate_host(&host)?;
-    if !stamp(&mut host, Some(&stored), now) {
-        return Ok(None);
-    }
-    let encoded = encoder.of_stored(record.body.len()).encode(host)?;
-    Ok(Some((encoded, Some((record, Summary::from(&stored))))))
 }

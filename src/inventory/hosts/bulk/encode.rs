@@ -1,0 +1,89 @@
+//! Encodes the checked hosts of a bulk request.
+
+use uuid::Uuid;
+
+use super::check::{Checked, Item, Stored};
+use super::times::stamp;
+use super::{BulkChange, Results};
+use crate::inventory::hosts::change::Before;
+use crate::inventory::hosts::document::{EncodedHost, HostEncoder, likely_size};
+use crate::inventory::hosts::validate::validate_host;
+use crate::inventory::hosts::virtualization::Summary;
+use crate::inventory::{Error, Inventory};
+use crate::model::{Host, Timestamp};
+use crate::store::Record;
+
+/// The writes for some hosts of a request.
+#[derive(Debug, Default)]
+pub(super) struct Decision {
+    pub(super) puts: Vec<EncodedHost>,
+    /// The position of each put in the request.
+    pub(super) indices: Vec<usize>,
+    pub(super) before: Before,
+}
+
+/// The position of a host in the request, and what is written for it. `None`: it is the same as the stored one.
+type Encoded = (usize, Result<Option<Replacement>, Error>);
+
+/// A host to be written, with what it replaces.
+type Replacement = (EncodedHost, Option<(Record, Summary)>);
+
+impl Inventory {
+    /// Sets the times of hosts, validates and encodes them.
+    pub(super) async fn encode_hosts(
+        &self,
+        organization: Uuid,
+        hosts: Vec<Checked>,
+    ) -> Result<Vec<Encoded>, Error> {
+        let (encoder, now) = (self.host_encoder(organization), self.now());
+        let inputs = hosts.into_iter().map(|checked| (likely_size(&checked.item.host), checked)).collect();
+        let work =
+            move |Checked { item, stored }: Checked| (item.index, encode(item.host, stored, encoder, now));
+        self.in_jobs(organization, inputs, work).await
+    }
+}
+
+impl Decision {
+    /// Decides to write what was encoded. Hosts that cannot be stored, or do not change, get their results.
+    pub(super) fn new(encoded: Vec<Encoded>, results: &mut Results) -> Result<Self, Error> {
+        let mut decision = Self::default();
+        for (index, encoded) in encoded {
+            match encoded {
+                Ok(None) => results.set(index, Ok(BulkChange::Unchanged)),
+                Ok(Some((put, before))) => {
+                    decision.before.extend(before.map(|before| (put.host.id, before)));
+                    decision.indices.push(index);
+                    decision.puts.push(put);
+                }
+                Err(error) => results.fail(index, error)?,
+            }
+        }
+        Ok(decision)
+    }
+
+    /// Takes the hosts out, to decide again.
+    pub(super) fn take_items(&mut self) -> Vec<Item> {
+        let Self { puts, indices, .. } = std::mem::take(self);
+        indices.into_iter().zip(puts).map(|(index, put)| Item { index, host: put.host }).collect()
+    }
+}
+
+/// Sets the times of a host, and encodes it. `None`: it is the same as the stored one.
+fn encode(
+    mut host: Host,
+    stored: Option<Stored>,
+    encoder: HostEncoder,
+    now: Timestamp,
+) -> Result<Option<Replacement>, Error> {
+    let Some((record, stored)) = stored else {
+        stamp(&mut host, None, now);
+        return Ok(Some((encoder.encode(host)?, None)));
+    };
+    // Validate before the lists are sorted, so that errors name the places in the request.
+    validate_host(&host)?;
+    if !stamp(&mut host, Some(&stored), now) {
+        return Ok(None);
+    }
+    let encoded = encoder.of_stored(record.body.len()).encode(host)?;
+    Ok(Some((encoded, Some((record, Summary::from(&stored))))))
+}
