@@ -64,7 +64,7 @@ pub(crate) fn measure(runtime: &Runtime, folder: &Folder) -> Result<(), Box<dyn 
         plain.push(runtime.block_on(measure_sort(folder, &mut records, sort))?);
     }
     println!(
-        "\n| record | bytes in the journal | one writer, commits a second | appended by a plain loop | ratio | \
+        "\n| record | bytes in the WAL | one writer, commits a second | appended by a plain loop | ratio | \
          written over by a plain loop | ratio | {MANY} times as many bytes at once, records a second |"
     );
     println!("|---|---|---|---|---|---|---|---|");
@@ -75,7 +75,7 @@ pub(crate) fn measure(runtime: &Runtime, folder: &Folder) -> Result<(), Box<dyn 
 
 async fn measure_sort(folder: &Folder, records: &mut Records, sort: Sort) -> Result<String, Box<dyn Error>> {
     let place = |name: &str| folder.place(&format!("commit-{sort:?}-{name}"));
-    let size = journal_size(&place("size"), records.batches(sort, 0, MANY)).await?;
+    let size = wal_size(&place("size"), records.batches(sort, 0, MANY)).await?;
     let mut contenders = Vec::new();
     for (number, load) in loads(sort).into_iter().enumerate() {
         let store = SledStore::builder(place(&number.to_string())).durability(load.durability).open().await?;
@@ -181,15 +181,15 @@ async fn write(
     Ok((latencies.len() as f64 / start.elapsed().as_secs_f64(), latencies))
 }
 
-/// Returns the bytes that each commit takes in the log. Only zeros follow the last commit.
-async fn journal_size(folder: &Path, batches: Vec<Batch>) -> Result<usize, Box<dyn Error>> {
+/// Returns the bytes that each commit takes in the WAL. Only zeros follow the last commit.
+async fn wal_size(folder: &Path, batches: Vec<Batch>) -> Result<usize, Box<dyn Error>> {
     let (store, count) = (SledStore::open(folder).await?, batches.len());
     for batch in batches {
         store.commit(batch).await?;
     }
-    let journal = fs::read(folder.join("journal.0"))?;
+    let wal = fs::read(folder.join("journal.0"))?;
     store.close().await?;
-    let last = journal.iter().rposition(|byte| *byte != 0).ok_or("nothing is in the journal")?;
+    let last = wal.iter().rposition(|byte| *byte != 0).ok_or("nothing is in the WAL")?;
     Ok(last / count)
 }
 

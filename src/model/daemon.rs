@@ -27,11 +27,11 @@ pub struct DiscoveryDaemon {
     pub name: String,
     /// Empty, for clients that expect an address: daemons are never contacted.
     pub url: String,
-    /// Which side begins the contact.
+    /// The side that begins the contact.
     pub mode: DaemonMode,
     /// The version of the daemon's program; `None`: unknown.
     pub version: Option<String>,
-    /// What the daemon can discover.
+    /// The capabilities of the daemon.
     pub capabilities: DaemonCapabilities,
     /// Whether other daemons have taken over its work. They do so when it was not heard of for 10 minutes.
     pub is_unreachable: bool,
@@ -47,7 +47,7 @@ pub struct DiscoveryDaemon {
     pub updated_at: Timestamp,
 }
 
-/// Which side begins the contact between daemon and server.
+/// The side that begins the contact between daemon and server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -60,7 +60,7 @@ pub enum DaemonMode {
     ServerPoll,
 }
 
-/// What a daemon can discover.
+/// The capabilities of a daemon.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct DaemonCapabilities {

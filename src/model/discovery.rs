@@ -14,7 +14,7 @@ pub struct Discovery {
     pub network_id: Uuid,
     /// The daemon that has the work or is to get it. `None`: the first daemon of the network that asks.
     pub daemon_id: Option<Uuid>,
-    /// What is to be discovered.
+    /// The subject of the discovery.
     #[serde(rename = "type")]
     pub discovery_type: DiscoveryType,
     /// The subnets to be scanned; `None`: those that the daemon's host has interfaces in.
@@ -48,7 +48,7 @@ impl Discovery {
     }
 }
 
-/// What a daemon is to discover.
+/// The subject of a discovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -28,7 +28,7 @@ pub struct Share {
     /// The topology view that the share shows.
     #[serde(default)]
     pub view: TopologyView,
-    /// What the share replaces by pseudonyms. Each value occurs at most once.
+    /// The kinds of values that the share replaces by pseudonyms. Each value occurs at most once.
     #[serde(default)]
     pub redact: Vec<Redaction>,
     /// When the share was created.

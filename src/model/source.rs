@@ -25,7 +25,7 @@ pub enum Source {
         /// The daemon's metadata, one object per discovery.
         #[cfg_attr(feature = "openapi", schemars(with = "Vec<super::json_schema::Details>"))]
         metadata: Vec<Map<String, Value>>,
-        /// What the match is based on, and its confidence.
+        /// The evidence for the match, and its confidence.
         #[cfg_attr(feature = "openapi", schemars(with = "super::json_schema::Details"))]
         details: Map<String, Value>,
     },

@@ -25,7 +25,7 @@ pub struct Subnet {
     pub description: Option<String>,
     /// The addresses of the subnet. No two subnets of a network have the same.
     pub cidr: Cidr,
-    /// What the subnet is used for.
+    /// The use of the subnet.
     #[serde(default)]
     pub subnet_type: SubnetType,
     /// The origin of the record.
@@ -40,7 +40,7 @@ pub struct Subnet {
     pub updated_at: Timestamp,
 }
 
-/// What a subnet is used for.
+/// The use of a subnet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -14,11 +14,11 @@ pub struct DaemonRegistration {
     pub daemon: DiscoveryDaemon,
     /// The host that the daemon runs on.
     pub host_id: Uuid,
-    /// What the server supports.
+    /// The capabilities of the server.
     pub server_capabilities: ServerCapabilities,
 }
 
-/// What a server tells daemons about itself.
+/// The capabilities of a server, as daemons receive them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -43,7 +43,7 @@ pub struct DaemonWork(pub Option<DiscoverySession>, pub bool);
 pub struct DiscoverySession {
     /// The daemon that gets the work.
     pub daemon_id: Uuid,
-    /// What is to be discovered.
+    /// The subject of the discovery.
     pub discovery_type: SessionType,
     /// Always null for new work.
     pub error: Option<String>,
@@ -61,7 +61,7 @@ pub struct DiscoverySession {
     pub started_at: Option<Timestamp>,
 }
 
-/// What is to be discovered in a session.
+/// The subject of the discovery in a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(tag = "type")]

@@ -19,7 +19,7 @@ pub enum Merging {
     Forbidden,
 }
 
-/// What a device and a host have in common.
+/// The common identity of a device and a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -51,7 +51,7 @@ pub struct Report {
     /// The port numbers that were scanned; empty when unknown. A complete `ports` table is complete for these only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scanned_ports: Vec<PortRange>,
-    /// What the parser could not use, one warning for each code.
+    /// The parts of the input that the parser could not use. One warning for each code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
     /// The number of rows that were skipped.

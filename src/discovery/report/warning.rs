@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Warning {
-    /// What is wrong.
+    /// The kind of fault.
     pub code: WarningCode,
     /// How often it occurred.
     pub count: u64,

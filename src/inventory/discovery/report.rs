@@ -15,7 +15,7 @@ pub struct DiscoveryReport {
     pub hosts: Vec<DiscoveredHost>,
     /// The tables of the devices that are hosts.
     pub tables: Vec<DiscoveredTable>,
-    /// What the parser could not use.
+    /// The parts of the input that the parser could not use.
     pub warnings: Vec<Warning>,
     /// The number of rows that the parser skipped.
     pub skipped_rows: u64,
@@ -30,9 +30,9 @@ pub struct DiscoveredHost {
     pub id: Option<Uuid>,
     /// The host's name, or the name that the device reports.
     pub name: String,
-    /// What became of the device.
+    /// The effect of the device on the inventory.
     pub outcome: DiscoveryOutcome,
-    /// What the device and the host have in common; `None` for a new host.
+    /// The common identity of the device and the host; `None` for a new host.
     pub matched_by: Option<MatchedBy>,
     /// The fields of the host that changed.
     pub changes: Vec<String>,
@@ -40,7 +40,7 @@ pub struct DiscoveredHost {
     pub reason: Option<String>,
 }
 
-/// What became of a device of a report.
+/// The effect of a reported device on the inventory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -48,7 +48,7 @@ pub struct Refusal {
     pub line: u64,
     /// The dotted path of the faulty value; `None`: not a single value.
     pub field: Option<String>,
-    /// What is wrong with the line.
+    /// The reason for the refusal, as a sentence.
     pub reason: String,
 }
 

@@ -189,7 +189,9 @@ impl Table {
         organization.and_then(|_| Some(&self.organizations.get(&organization)?.all))
     }
 
-    /// Returns whether all records of an organization are on these networks, whose ids must be sorted.
+    /// Returns whether all records of an organization are on these networks.
+    ///
+    /// The ids of the networks must be sorted.
     pub(super) fn is_within(&self, organization: Uuid, networks: &[Uuid]) -> bool {
         self.organizations.get(&Some(organization)).is_some_and(|found| found.is_within(networks))
     }

@@ -30,7 +30,7 @@ pub struct Graph {
     pub edges: Vec<Edge>,
     /// How much the graph leaves out.
     pub hidden: Hidden,
-    /// What readers of the graph should know.
+    /// Warnings for readers of the graph.
     pub warnings: Vec<Warning>,
 }
 
@@ -55,7 +55,7 @@ pub struct Bounds {
 pub struct Node {
     /// The node's id. It is the id of the host or the subnet, or one derived from what the node stands for.
     pub id: Uuid,
-    /// What the node stands for.
+    /// The kind of thing that the node represents.
     pub kind: NodeKind,
     /// The id of the host or the subnet. `None` for other nodes, absent in a share.
     #[serde(default)]
@@ -73,7 +73,7 @@ pub struct Node {
     pub(super) label_kind: TextKind,
     /// The role of a host.
     pub role: HostRole,
-    /// What the role is derived from; absent when the role is unknown.
+    /// The evidence for the role; absent when the role is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role_reason: Option<RoleReason>,
     /// The left edge, in the graph's coordinates.
@@ -108,7 +108,7 @@ pub(super) enum TextKind {
     Fixed,
 }
 
-/// What a node stands for.
+/// The kind of thing that a node represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -158,7 +158,7 @@ impl Node {
 pub struct Edge {
     /// The edge's id, derived from its ends.
     pub id: Uuid,
-    /// What the edge stands for.
+    /// The kind of connection that the edge represents.
     pub kind: EdgeKind,
     /// The id of the node at one end.
     pub source: Uuid,
@@ -199,7 +199,7 @@ impl Edge {
     }
 }
 
-/// What an edge stands for.
+/// The kind of connection that an edge represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -228,7 +228,7 @@ pub struct Hidden {
     pub stale: usize,
 }
 
-/// What readers of a graph should know.
+/// A warning for readers of a graph.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Warning {

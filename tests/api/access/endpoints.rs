@@ -1,4 +1,4 @@
-//! Which callers each endpoint admits.
+//! The callers that each endpoint admits.
 
 use serde_json::json;
 use toposcope::model::Permission;

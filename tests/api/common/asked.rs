@@ -1,4 +1,4 @@
-//! What a request asks for, and in which form its answer comes.
+//! The parts of a request that determine the form of its answer.
 
 use http::{Method, Request};
 
@@ -32,7 +32,7 @@ pub(super) struct Asked {
     accepts_json: bool,
 }
 
-/// What a response contains.
+/// The form of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Json,

@@ -1,4 +1,4 @@
-//! What users do with daemons and their work.
+//! Operations of users on daemons and their work.
 
 use toposcope::model::Permission;
 

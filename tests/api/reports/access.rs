@@ -1,4 +1,4 @@
-//! Who may import reports, and into which network.
+//! Access to the import of reports, by caller and network.
 
 use toposcope::model::{Permission, User};
 

@@ -32,7 +32,7 @@ pub(crate) enum Access {
     CallerOrDaemon(Permission),
 }
 
-/// What a request contains, beside an id in the path.
+/// The content that a request needs, beside an id in the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needs {
     Nothing,

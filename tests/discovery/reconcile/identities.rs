@@ -1,4 +1,4 @@
-//! What identifies a host or a device, and what does not.
+//! Identities of hosts and devices, and values that are none.
 
 use toposcope::discovery::reconcile::{Identity, IdentityKind};
 use toposcope::model::LldpChassisIdSubtype as Subtype;

@@ -23,7 +23,7 @@ enum Kind {
     Daemon,
 }
 
-/// What a new key of either kind has.
+/// The fields of a new key of either kind.
 #[derive(Clone)]
 struct NewKey {
     name: String,

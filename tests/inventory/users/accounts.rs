@@ -267,7 +267,7 @@ async fn deleted_user_is_not_found_and_the_address_is_free() {
     fixture.log_in(&successor).await;
 }
 
-/// What a user does while being deleted.
+/// An action of a user who is being deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     LogIn,

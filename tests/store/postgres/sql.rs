@@ -35,7 +35,7 @@ fn statements_use_only_portable_words() {
     let statements = statements();
     assert!(statements.len() > 25, "only {} statements were found", statements.len());
     for statement in &statements {
-        // What is inserted when the store is opened: numbers, and the quoted name of the schema.
+        // Numbers and the quoted name of the schema are inserted when the store is opened.
         let fixed = statement.split('{').map(|part| part.split_once('}').map_or(part, |(_, rest)| rest));
         for word in fixed.flat_map(words) {
             assert!(allowed.contains(word), "{word} in: {statement}");

@@ -1,4 +1,4 @@
-//! What the views show.
+//! The content of the views.
 
 mod blind_spots;
 mod filters;

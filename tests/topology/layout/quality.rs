@@ -1,4 +1,4 @@
-//! What every arrangement has: no overlaps, containers around their content, lines around shapes.
+//! Every arrangement has no overlaps, containers around their content, and lines around shapes.
 
 use toposcope::topology::layout::{Diagram, Point, Rect, Shape, Size, arrange};
 use uuid::Uuid;

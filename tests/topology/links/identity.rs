@@ -1,4 +1,4 @@
-//! Which host and which port a neighbor is.
+//! Identification of a neighbor's host and port.
 
 use toposcope::discovery::report::{LldpRow, TableKind};
 use toposcope::inventory::ClaimRows;

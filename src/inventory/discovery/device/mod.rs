@@ -26,7 +26,7 @@ const MAX_CANDIDATES: usize = 64;
 /// Maximum size of the hosts that a device is compared with. 128 MiB.
 const MAX_CANDIDATE_BYTES: usize = 128 * 1024 * 1024;
 
-/// What a device turned out to be.
+/// The host that a device becomes or belongs to.
 enum Target {
     New { id: Uuid },
     Known { id: Uuid, matched_by: MatchedBy, merged: Vec<Uuid> },

@@ -86,7 +86,7 @@ impl Discovery {
         })
     }
 
-    /// Reads the records of the host that a device is, and of the hosts merged into it.
+    /// Reads the records of a device's host, and of the hosts merged into it.
     ///
     /// `None`: a host has changed since the device was recognized.
     async fn read_known(
@@ -195,5 +195,5 @@ impl Plan {
     }
 }
 
-/// Estimated size of a row in a claim, in the host and in its state together, in bytes.
+/// Estimated size of a row, in bytes. It is in a claim, in the host and in its state.
 const ROW_BYTES: usize = 1_024;

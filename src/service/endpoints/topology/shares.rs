@@ -37,11 +37,11 @@ const PRIVACY: [(HeaderName, HeaderValue); 2] = [
 pub(in crate::service) struct OpenedShare {
     /// The share.
     pub(in crate::service) share: ShareMetadata,
-    /// What the share shows.
+    /// The topology that the share shows.
     pub(in crate::service) topology: SharedTopology,
 }
 
-/// What a share shows.
+/// The topology that a share shows.
 #[derive(Serialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub(in crate::service) struct SharedTopology {

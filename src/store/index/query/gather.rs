@@ -10,7 +10,7 @@ use crate::store::index::rows::{Rows, Slot};
 use crate::store::index::run::RowId;
 use crate::store::index::run::sort::sorted;
 
-/// The keys of the rows of a list in one order, as far as they were read.
+/// The keys read so far of a list's rows, in one order.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     /// All keys, one after the other.

@@ -42,7 +42,7 @@ pub(crate) struct Materialization {
     discarded: RowSet,
 }
 
-/// The rows of a list in each of its orders, as far as they were read.
+/// The rows read so far of a list, in each of its orders.
 #[derive(Debug)]
 enum Orders {
     /// The members are picked out of the runs of the organization.

@@ -34,7 +34,7 @@ pub(super) struct Slice {
 }
 
 impl Pick {
-    /// Creates a pick of rows in order, with the numbers of their keys if these are needed.
+    /// Creates a pick of rows in order. The groups are the numbers of their keys, if needed.
     pub(super) fn new(rows: Vec<RowId>, groups: Vec<u32>) -> Self {
         Self { rows, groups, ..Self::default() }
     }

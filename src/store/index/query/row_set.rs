@@ -32,7 +32,7 @@ impl RowSet {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Returns the first rows of the set from a row on, at most `most`, in ascending order.
+    /// Returns at most `most` rows of the set, in ascending order, beginning at a row.
     pub(super) fn slice(&self, from: RowId, most: usize) -> Vec<RowId> {
         let words = self.0.iter().enumerate().skip(word(from));
         let rows = words.flat_map(|(place, word)| {

@@ -43,7 +43,9 @@ fn materialize_among_changes(seed: u64, batches: usize, of: usize, changes: usiz
     materialize_list(filled, list, &mut random, (of, changes));
 }
 
-/// Materializes a list while records change, and compares it with the same list of an index that was just loaded.
+/// Materializes a list while records change.
+///
+/// Compares it with the same list of an index that was just loaded.
 fn materialize_list(
     (mut index, mut model): (Index, Model),
     (query, key): (Query, ListKey),
@@ -82,9 +84,9 @@ fn long_list_materialized_while_many_records_change_is_the_list_of_the_latest_st
     }
 }
 
-/// So few rows that their keys are sorted, instead of being looked for in the order of the organization.
 #[test]
 fn short_list_of_many_records_materialized_while_they_change_is_the_list_of_the_latest_state() {
+    // The list has so few rows that their keys are sorted, instead of being looked for in a run.
     const RECORDS: usize = 8_000;
     let mut random = Random::new(11);
     let records = (0..RECORDS).map(|_| {

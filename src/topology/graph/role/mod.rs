@@ -16,7 +16,7 @@ use crate::model::{Host, HostRole, IfEntry, Protocol};
 /// `ifType` of Ethernet: `ethernetCsmacd`, `fastEther`, `gigabitEthernet`.
 const ETHERNET: [i64; 3] = [6, 62, 117];
 
-/// What the role of a host is derived from.
+/// The evidence for the role of a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -8,7 +8,7 @@ use crate::child::{Child, PATIENCE};
 use crate::durability::workload::{Progress, Workload};
 
 /// A process continues after a failed sync, and is then killed.
-pub(super) async fn journal(folder: &Path) {
+pub(super) async fn wal(folder: &Path) {
     let (below, path) = (folder.join("below"), folder.join("disk/store"));
     let child = Child::start("fault", &["write on", text(&path)]);
     let (mut ballast, mut progress, mut refusals, mut rounds_after) = (None, Progress::new(), 0, 0);

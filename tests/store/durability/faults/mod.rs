@@ -79,7 +79,7 @@ fn store_on_a_disk_that_becomes_read_only_stays_readable() {
 
 #[test]
 fn commit_after_a_failed_sync_survives_a_machine_stop() {
-    play(&hollow("-O ^has_journal", "continue"), "a journal that fails");
+    play(&hollow("-O ^has_journal", "continue"), "a WAL that fails");
 }
 
 #[test]
@@ -128,7 +128,7 @@ pub(crate) async fn fault(arguments: &[&str]) {
         "write on" => full::write_on(folder).await,
         "read-only" => failing::read_only_when_opened(folder).await,
         "becoming read-only" => failing::read_only_while_open(folder).await,
-        "a journal that fails" => failing::journal(folder).await,
+        "a WAL that fails" => failing::wal(folder).await,
         "records that fail" => failing::records(folder).await,
         "limited" => failing::limited_files(folder).await,
         "look" => failing::open_and_write(folder, arguments[2]).await,

@@ -1,4 +1,4 @@
-//! What was acknowledged is there, whatever happens to the server, an instance or their connections.
+//! Acknowledged commits survive every failure of the server, an instance or their connections.
 //!
 //! Other batches are there completely or not at all, a conflict is reported only where another commit changed the
 //! record, and the instances go on without being opened again.

@@ -11,7 +11,7 @@ use super::usual_rounds;
 use crate::cluster::{Cluster, UNSYNCED};
 use crate::durability::fresh_generator;
 
-/// What is killed.
+/// The processes that are killed.
 #[derive(Clone, Copy, Debug)]
 enum Victim {
     /// The process that starts the others, which end by themselves.
