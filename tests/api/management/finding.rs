@@ -10,7 +10,8 @@ use super::*;
 use crate::backend::Backend;
 use crate::requests::Choose;
 
-const ADDRESSES: [&str; 6] = ["10.0.0.1", "10.0.1.2", "10.1.0.1", "2001:db8::1", "2001:db8:1::1", "fe80::1"];
+const ADDRESSES: [&str; 7] =
+    ["10.0.0.1", "10.0.1.2", "10.1.0.1", "2001:db8::1", "2001:db8:1::1", "fe80::1", "::1"];
 const MACS: [&str; 4] = ["00:1B:21:00:00:01", "00:1B:21:AA:00:02", "00:1B:22:00:00:03", "AC:DE:48:00:11:22"];
 const NAMES: [&str; 6] =
     ["Switch-01 core", "Łódź Büro", "printer", "core.example.net", "日本 router", "switch 02"];
@@ -140,7 +141,7 @@ fn has(host: &Value, field: &str, value: &str) -> bool {
 /// Searches, with the hosts that they find.
 type Search = (&'static str, fn(&Value) -> bool);
 
-const SEARCHES: [Search; 15] = [
+const SEARCHES: [Search; 16] = [
     ("SWITCH", |host| is_named(host, &[0, 5])),
     ("switch+01", |host| is_named(host, &[0])),
     ("01", |host| is_named(host, &[0])),
@@ -151,6 +152,7 @@ const SEARCHES: [Search; 15] = [
     ("%E6%97%A5%E6%9C%AC", |host| is_named(host, &[4])),
     ("10.0.", |host| has(host, "ip_address", "10.0.")),
     ("10.1", |host| has(host, "ip_address", "10.1")),
+    ("::1", |host| has(host, "ip_address", "::1")),
     ("2001:db8", |host| has(host, "ip_address", "2001:db8")),
     ("00-1b-2", |host| has(host, "mac_address", "00:1B:2")),
     ("001b21", |host| has(host, "mac_address", "00:1B:21")),

@@ -19,12 +19,13 @@ impl<'t> Words<'t> {
     /// Adds the words of a text.
     ///
     /// A word begins at each run of letters and digits and extends to the next white space, so that
-    /// `switch-01.example.net` is found by `switch`, by `01` and by `example.net`.
+    /// `switch-01.example.net` is found by `switch`, by `01` and by `example.net`. A word also begins at a leading
+    /// `::`.
     pub(super) fn add_text(&mut self, text: &'t str) {
         for token in text.split_whitespace().filter_map(trimmed) {
             let mut is_inside = false;
             for (start, character) in token.char_indices() {
-                if character.is_alphanumeric() && !is_inside {
+                if start == 0 || character.is_alphanumeric() && !is_inside {
                     if self.0.len() >= MAX_WORDS {
                         return;
                     }
@@ -64,9 +65,12 @@ pub(super) fn query_words(text: &str) -> BTreeSet<String> {
 }
 
 /// Trims characters that are neither letters nor digits. `None` if nothing is left.
+///
+/// A leading `::` stays: `::1` is another address than `1::`.
 fn trimmed(word: &str) -> Option<&str> {
-    let word = word.trim_matches(|character: char| !character.is_alphanumeric());
-    Some(word).filter(|word| !word.is_empty())
+    let start = word.find(char::is_alphanumeric)?;
+    let start = word.get(..start)?.strip_suffix("::").map_or(start, str::len);
+    Some(word.get(start..)?.trim_end_matches(|character: char| !character.is_alphanumeric()))
 }
 
 /// Cuts a word to the length of a term.
@@ -114,6 +118,21 @@ mod tests {
             let others = kept.iter().enumerate().filter(|(other, _)| *other != place);
             assert!(others.map(|(_, other)| other).all(|other| !other.starts_with(word)), "{word}");
         }
+    }
+
+    #[test]
+    fn leading_colons_of_an_address_are_part_of_its_word() {
+        for (search, words) in [
+            ("::1", vec!["::1"]),
+            ("(::ffff:10.0.0.1), 2001:DB8::", vec!["2001:db8", "::ffff:10.0.0.1"]),
+            (":1 -1- 1:: ::", vec!["1"]),
+            ("std::fmt ::fmt", vec!["::fmt", "std::fmt"]),
+        ] {
+            assert_eq!(Vec::from_iter(query_words(search)), words, "{search}");
+        }
+        let mut words = Words::default();
+        words.add_text("[::1] std::fmt");
+        assert_eq!(Vec::from_iter(words.0), ["1", "::1", "fmt", "std::fmt"]);
     }
 
     #[test]
