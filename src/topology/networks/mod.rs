@@ -109,13 +109,17 @@ impl Topologies {
         &self,
         caller: &Caller,
         network: Uuid,
-        mut options: GraphOptions,
+        options: GraphOptions,
         id: Uuid,
     ) -> Result<EdgeDetails, Error> {
         self.inventory.require_network(caller, network).await?;
-        options.collapse = false;
         let find = move |state: &NetworkState| {
-            let edge = build(&state.input(network, &options)).edges.into_iter().find(|edge| edge.id == id)?;
+            let find_in = |collapse| {
+                let options = GraphOptions { collapse, ..options.clone() };
+                build(&state.input(network, &options)).edges.into_iter().find(|edge| edge.id == id)
+            };
+            // Only a folded graph has the edges to groups.
+            let edge = find_in(false).or_else(|| find_in(true))?;
             let rejected = state.links.get(id).map(|link| link.rejected.clone()).unwrap_or_default();
             Some(EdgeDetails { edge, rejected })
         };

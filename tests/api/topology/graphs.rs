@@ -172,6 +172,12 @@ fn leaves_beyond_eight_are_one_node_unless_expanded() {
             items(&folded, "nodes").iter().filter(|node| node["kind"] == "Group").collect();
         let [group] = groups.as_slice() else { panic!("{folded:#}") };
         assert_eq!(folded["hidden"]["leaves"], group["collapsed"]);
+        let to_group = items(&folded, "edges").iter().find(|edge| edge["target"] == group["id"]).unwrap();
+        let path = format!("/api/v1/topology/edges/{}", to_group["id"].as_str().unwrap());
+        let mut details = campus.read(&of_office(&path, "")).await;
+        details.as_object_mut().unwrap().remove("rejected").unwrap();
+        details["points"] = to_group["points"].clone();
+        assert_eq!(&details, to_group);
         let unfolded = campus.graph("collapse=false").await;
         assert_eq!(unfolded["hidden"]["leaves"], 0);
         assert_eq!(items(&unfolded, "nodes").len(), 15);
