@@ -93,6 +93,7 @@ pub mod inventory;
 mod keyed_lock;
 mod lines;
 pub mod model;
+mod printable;
 pub mod service;
 pub mod store;
 #[cfg(feature = "testing")]

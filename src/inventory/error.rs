@@ -5,7 +5,11 @@ use uuid::Uuid;
 
 use crate::access::{PasswordError, RandomError};
 use crate::model::Timestamp;
+use crate::printable::printable;
 use crate::store::{StoreError, StoreErrorKind};
+
+/// Maximum number of characters of a record's name in a sentence.
+const MAX_NAME: usize = 64;
 
 /// The error of an inventory operation.
 ///
@@ -129,7 +133,7 @@ pub enum ErrorKind {
         id: Uuid,
     },
     /// A value that must be unique is taken.
-    #[error("The {entity} {name} already exists.")]
+    #[error("The {entity} {} already exists.", printable(name, MAX_NAME))]
     AlreadyExists {
         /// The kind of the existing record.
         entity: Entity,
@@ -137,7 +141,7 @@ pub enum ErrorKind {
         name: String,
     },
     /// The record is in use by another record.
-    #[error("The {entity} {name} is in use by a {used_by}.")]
+    #[error("The {entity} {} is in use by a {used_by}.", printable(name, MAX_NAME))]
     InUse {
         /// The kind of the record in use.
         entity: Entity,

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::{Error, Problem};
 use crate::access::PasswordHasher;
 use crate::model::Timestamp;
+use crate::printable::printable;
 
 /// Removes duplicate ids, keeping the first occurrence of each.
 pub(super) fn distinct(ids: Vec<Uuid>) -> Vec<Uuid> {
@@ -66,8 +67,8 @@ const MAX_STEP: usize = 32;
 pub(crate) fn dotted(path: &Path) -> Option<String> {
     let steps = path.iter().take(MAX_DEPTH).filter_map(|segment| match segment {
         Segment::Seq { index } => Some(index.to_string()),
-        Segment::Map { key } => Some(key.chars().flat_map(char::escape_debug).take(MAX_STEP).collect()),
-        Segment::Enum { variant } => Some(variant.clone()),
+        Segment::Map { key } => Some(printable(key, MAX_STEP)),
+        Segment::Enum { variant } => Some(printable(variant, MAX_STEP)),
         Segment::Unknown => None,
     });
     let steps: Vec<String> = steps.collect();

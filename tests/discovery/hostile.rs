@@ -25,6 +25,20 @@ fn undefined_entities_are_refused_wherever_they_are() {
 }
 
 #[test]
+fn error_quotes_little_of_the_input_and_no_control_characters() {
+    let long = "\u{1b}[31m".repeat(100_000);
+    for (format, document) in [
+        (Format::Nmap, format!("<nmaprun scanner=\"&{long};\"/>")),
+        (Format::Nmap, format!("<nmaprun>&{long};</nmaprun>")),
+        (Format::Nmap, format!("<nmaprun></{long}>")),
+        (Format::Report, format!("{{\"devices\": {}}}", serde_json::json!(long))),
+    ] {
+        let sentence = refused(format, document).to_string();
+        assert!(sentence.chars().count() < 150 && !sentence.contains(char::is_control), "{sentence:?}");
+    }
+}
+
+#[test]
 fn external_document_type_is_never_loaded() {
     let document =
         r#"<!DOCTYPE nmaprun PUBLIC "-//X" "http://192.0.2.1/x.dtd"><nmaprun scanner="nmap"></nmaprun>"#;

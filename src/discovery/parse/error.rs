@@ -1,6 +1,8 @@
 use std::fmt;
 use std::io;
 
+use crate::printable::printable;
+
 /// The error for input that cannot be parsed.
 ///
 /// Displays as the location, followed by what is wrong there: `line 7: not an object identifier and a value`.
@@ -17,7 +19,7 @@ pub struct ParseError {
 pub enum ParseErrorKind {
     /// Reading the input failed.
     Io(io::Error),
-    /// The input does not follow the syntax of its format.
+    /// The input does not follow the syntax of its format. The text describes the fault in at most 121 characters.
     Syntax(String),
     /// The input is well-formed, but is not of this format.
     WrongFormat(&'static str),
@@ -54,6 +56,16 @@ impl ParseError {
     #[must_use]
     pub const fn byte(&self) -> u64 {
         self.byte
+    }
+}
+
+/// Maximum number of characters of the description of a fault in the syntax.
+const MAX_FAULT: usize = 120;
+
+impl ParseErrorKind {
+    /// Creates a fault in the syntax from its description, which may quote any part of the input.
+    pub(super) fn syntax(problem: &str) -> Self {
+        Self::Syntax(printable(problem, MAX_FAULT))
     }
 }
 

@@ -94,7 +94,7 @@ pub(super) fn finish(
             // The location precedes the sentence here.
             let sentence =
                 problem.rsplit_once(" at line ").map_or(problem.as_str(), |(sentence, _)| sentence);
-            ParseErrorKind::Syntax(sentence.to_owned())
+            ParseErrorKind::syntax(sentence)
         }
     };
     Err(ParseError::new(kind, Some(line), meter.bytes()))

@@ -63,7 +63,7 @@ fn located(error: Error, xml: &Reader<Source<'_>>, meter: &Meter) -> ParseError 
             ParseErrorKind::TooLarge("a single element is larger than 4 MiB")
         }
         Error::Io(error) => ParseErrorKind::Io(std::io::Error::new(error.kind(), error)),
-        error => ParseErrorKind::Syntax(error.to_string()),
+        error => ParseErrorKind::syntax(&error.to_string()),
     };
     // Errors of the reader itself have no position of their own.
     let byte = if byte == 0 { meter.bytes() } else { byte };
@@ -125,8 +125,10 @@ impl<'o> Scan<'o> {
                 let is_known = matches!(&*reference, "lt" | "gt" | "amp" | "quot" | "apos")
                     || reference.resolve_char_ref().is_ok_and(|character| character.is_some());
                 if !is_known {
-                    let problem = format!("the entity `{}` is not defined", shortened(&reference));
-                    return Err(ParseErrorKind::Syntax(problem));
+                    return Err(ParseErrorKind::syntax(&format!(
+                        "the entity `{}` is not defined",
+                        &*reference
+                    )));
                 }
             }
             Event::Text(text) if self.depth == 0 && !text.trim().is_empty() => {
@@ -255,17 +257,10 @@ fn port_range(protocol: Protocol, text: &str) -> Option<PortRange> {
 fn each_attribute(element: &BytesStart<'_>, mut visit: impl FnMut(&str, &str)) -> Result<(), ParseErrorKind> {
     // The check for duplicates takes quadratic time.
     for attribute in element.attributes().with_checks(false) {
-        let attribute = attribute.map_err(|error| ParseErrorKind::Syntax(error.to_string()))?;
+        let attribute = attribute.map_err(|error| ParseErrorKind::syntax(&error.to_string()))?;
         let value = attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0);
-        let value =
-            value.map_err(|error| ParseErrorKind::Syntax(shortened(&error.to_string()).to_owned()))?;
+        let value = value.map_err(|error| ParseErrorKind::syntax(&error.to_string()))?;
         visit(attribute.key.0, &value);
     }
     Ok(())
-}
-
-/// Shortens text of the input that becomes part of an error.
-fn shortened(text: &str) -> &str {
-    let end = text.char_indices().nth(200).map_or(text.len(), |(index, _)| index);
-    text.get(..end).unwrap_or(text)
 }

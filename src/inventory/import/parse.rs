@@ -16,6 +16,10 @@ use crate::model::{
     LldpPortId, MacAddress, Neighbor, OperStatus, Port, PortNumber, Protocol, Service, Source, Timestamp,
     Vlans,
 };
+use crate::printable::printable;
+
+/// Maximum number of characters of a parser's error in a refusal.
+const MAX_FAULT: usize = 200;
 
 /// A line that was parsed to a host.
 #[derive(Debug)]
@@ -53,13 +57,18 @@ fn read(line: u64, bytes: &[u8]) -> Result<HostDocument, Refusal> {
         let mut reader = serde_json::Deserializer::from_slice(bytes);
         let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
             let field = dotted(error.path());
-            Refusal { line, field, reason: error.into_inner().to_string() }
+            Refusal { line, field, reason: fault(&error.into_inner()) }
         });
         let document = read?;
         let ended = reader.end();
-        ended.map_err(|error| Refusal { line, field: None, reason: error.to_string() })?;
+        ended.map_err(|error| Refusal { line, field: None, reason: fault(&error) })?;
         Ok(document)
     })
+}
+
+/// Describes a parser's error, which may quote any part of the line.
+fn fault(error: &serde_json::Error) -> String {
+    printable(&error.to_string(), MAX_FAULT)
 }
 
 /// Converts a validation error to a refusal.

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::inventory::{Entity, Error, ErrorKind, Problem};
 use crate::model::Timestamp;
+use crate::printable::printable;
 use crate::wire::{ErrorCode, MAX_LIMIT};
 
 /// An error response, with the values for its headers and for the log.
@@ -26,6 +27,9 @@ pub(crate) struct ApiError {
 /// Seconds after which a client may retry a request that the store could not serve.
 const STORE_RETRY_AFTER: u64 = 1;
 
+/// Maximum number of characters of a parameter's name in a sentence.
+const MAX_PARAMETER: usize = 64;
+
 impl ApiError {
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>, params: Value) -> Self {
         let params = match params {
@@ -36,7 +40,8 @@ impl ApiError {
     }
 
     pub(crate) fn unknown_parameter(field: &str) -> Self {
-        let message = format!("There is no query parameter \"{}\" at this endpoint.", printable(field));
+        let message =
+            format!("There is no query parameter \"{}\" at this endpoint.", printable(field, MAX_PARAMETER));
         Self::new(ErrorCode::ValidationUnknownParameter, message, json!({"field": field}))
     }
 
@@ -211,11 +216,6 @@ fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value)
             (ErrorCode::ValidationOutOfRange, json!({"field": field, "min": min, "max": max}))
         }
     }
-}
-
-/// Escapes and truncates text from a client for an error sentence.
-fn printable(text: &str) -> String {
-    text.chars().flat_map(char::escape_debug).take(64).collect()
 }
 
 /// Runs a future and turns a panic into an internal error.

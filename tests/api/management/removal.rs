@@ -3,6 +3,7 @@
 use super::*;
 
 const SUBNETS: &str = "/api/v1/subnets";
+const TAGS: &str = "/api/v1/tags";
 
 fn subnet(cidr: &str) -> Value {
     json!({"network_id": OFFICE, "name": cidr, "cidr": cidr})
@@ -103,5 +104,19 @@ fn network_is_in_use_while_anything_is_on_it() {
         assert_eq!(*fixture.send(delete()).await.data(), json!({}));
         let reply = fixture.ask(get(&format!("/api/v1/networks/{OFFICE}"))).await;
         assert_eq!(*reply.refuses(404, "entity_not_found"), json!({"entity": "Network", "id": OFFICE}));
+    });
+}
+
+/// Every error's sentence is checked for its length and for control characters.
+#[test]
+fn name_of_a_record_stays_readable_in_errors() {
+    run_new(async |fixture| {
+        let name = format!("\0 O'Brien \u{1b}[31m\u{202e} {}", "x".repeat(80));
+        fixture.post(TAGS, &json!({"name": name})).await;
+        let reply = fixture.ask(send_json("POST", TAGS, &json!({"name": name}))).await;
+        let expected =
+            format!("The Tag \\0 O'Brien \\u{{1b}}[31m\\u{{202e}} {}… already exists.", "x".repeat(34));
+        assert_eq!(reply.json["error"], expected);
+        assert_eq!(reply.refuses(409, "entity_already_exists")["name"], json!(name));
     });
 }

@@ -71,6 +71,15 @@ async fn line_cut_anywhere_is_refused() {
 }
 
 #[tokio::test]
+async fn refusal_quotes_little_of_the_line_and_no_control_characters() {
+    let fixture = Fixture::new().await;
+    let mut line = json!(bare_host(id(2), fixture.network));
+    line["hidden"] = json!("\u{1b}[31m".repeat(1_000_000));
+    let reason = assert_refused(&fixture, line.to_string(), Some("hidden")).await;
+    assert!(reason.chars().count() <= 201 && !reason.contains(char::is_control), "{reason:?}");
+}
+
+#[tokio::test]
 async fn invalid_utf8_is_refused() {
     let fixture = Fixture::new().await;
     let whole = rich(&fixture).await.line();
