@@ -71,10 +71,8 @@ impl Asked {
 
     /// Returns what a response with this status contains.
     pub(super) fn form(&self, status: u16) -> Form {
-        if self.is_page() && status != 405 {
-            return Form::Page;
-        }
         match status {
+            _ if self.is_page() => Form::Page,
             200 if self.is_stream() => Form::Events,
             200 if self.is_picture() => Form::Picture,
             200 if self.is_export() && !self.accepts_json => Form::File(self.media_type()),
@@ -88,7 +86,8 @@ impl Asked {
 
     /// Returns whether the answer is the page of a share.
     pub(super) fn is_page(&self) -> bool {
-        self.path.strip_prefix("/share/").is_some_and(|id| !id.is_empty() && !id.contains('/'))
+        self.is_reading()
+            && self.path.strip_prefix("/share/").is_some_and(|id| !id.is_empty() && !id.contains('/'))
     }
 
     pub(super) fn is_public_topology(&self) -> bool {
