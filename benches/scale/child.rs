@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use crate::finding::Finding;
 use crate::loaded::{LoadedInventory, Spread};
 use crate::passes::in_passes;
-use crate::{filters, lists, ports, terms, whole};
+use crate::{filters, lists, terms, updates, whole};
 
 /// First argument of a child process; the size and the spread follow.
 pub(crate) const CHILD: &str = "child";
@@ -40,8 +40,8 @@ pub(crate) fn run(size: usize, spread: Spread) -> Result<(), Box<dyn Error>> {
         findings.extend(in_passes(|| filters::measure(&loaded))?);
         say("addresses, ports, service definitions and words");
         findings.extend(terms::measure(&loaded)?);
-        say("updates of ports");
-        findings.extend(ports::measure(&loaded)?);
+        say("updates of ports and interfaces");
+        findings.extend(updates::measure(&loaded)?);
     }
     findings.iter().for_each(|finding| println!("{finding}"));
     leave(loaded);

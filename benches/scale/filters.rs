@@ -46,12 +46,12 @@ fn measure_tags(loaded: &LoadedInventory) -> Result<Vec<Finding>, Box<dyn Error>
 
 /// Measures hosts selected by id, and hosts of one network selected by id.
 fn measure_picked(loaded: &LoadedInventory) -> Result<Vec<Finding>, Box<dyn Error>> {
-    let step = (loaded.ports.len() / IDS).max(1);
-    let ids: Vec<Uuid> = loaded.ports.iter().step_by(step).take(IDS).map(|port| port.host).collect();
+    let step = (loaded.parts.len() / IDS).max(1);
+    let ids: Vec<Uuid> = loaded.parts.iter().step_by(step).take(IDS).map(|parts| parts.host).collect();
     let mut of_ids = ordered(HostOrderField::Name, OrderDirection::Ascending);
     of_ids.ids = Some(ids);
     let mut of_network = ordered(HostOrderField::Name, OrderDirection::Ascending);
-    of_network.network_id = loaded.ports.first().map(|port| port.network);
+    of_network.network_id = loaded.parts.first().map(|parts| parts.network);
     let owner = &loaded.readers[0];
     let label = format!("1,000 ids, {}", describe(&of_ids));
     let mut findings = measure_parts(loaded, owner, Family::Ids, &label, &of_ids)?;

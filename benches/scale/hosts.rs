@@ -18,17 +18,18 @@ const RARE: usize = 5;
 const HYPERVISORS: usize = 100;
 const HYPERVISOR_NAMES: usize = 20;
 
-/// Approximate number of random hosts of which a port is remembered. If there are fewer hosts, a port of each is
+/// Approximate number of random hosts whose parts are remembered. If there are fewer hosts, those of each are
 /// remembered.
 const REMEMBERED: usize = 10_000;
 
-/// A port with its host and network.
+/// A host with its network, a port, and its first interface.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PortOfHost {
+pub(crate) struct HostParts {
     pub(crate) host: Uuid,
     pub(crate) network: Uuid,
     pub(crate) port: Uuid,
-    /// The first address of the host.
+    pub(crate) interface: Uuid,
+    /// The address of the interface when the host was put.
     pub(crate) address: IpAddr,
 }
 
@@ -73,14 +74,14 @@ impl Tags {
     }
 }
 
-/// Puts `size` hosts onto the networks in turn, and remembers ports of some of them.
+/// Puts `size` hosts onto the networks in turn, and remembers parts of some of them.
 pub(crate) async fn put(
     inventory: &Inventory,
     organization: Uuid,
     networks: &[Uuid],
     tags: Option<Tags>,
     size: usize,
-) -> Result<Vec<PortOfHost>, Box<dyn Error>> {
+) -> Result<Vec<HostParts>, Box<dyn Error>> {
     let (mut random, mut chance, mut choice) = (Random::new(7), Random::new(11), Random::new(13));
     let mut remembered = Vec::new();
     let mut hypervisor = None;
@@ -93,8 +94,9 @@ pub(crate) async fn put(
         }
         // Chosen at random: regular steps would always hit the same network.
         if choice.next().is_multiple_of(size.div_ceil(REMEMBERED) as u64) {
-            let (port, address) = (host.ports[4].id, host.interfaces[0].ip_address);
-            remembered.push(PortOfHost { host: host.id, network, port, address });
+            let (port, interface) = (host.ports[4].id, &host.interfaces[0]);
+            let (interface, address) = (interface.id, interface.ip_address);
+            remembered.push(HostParts { host: host.id, network, port, interface, address });
         }
         inventory.put_host(organization, host).await?;
     }

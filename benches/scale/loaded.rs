@@ -9,7 +9,7 @@ use toposcope::service::Api;
 use toposcope::store::MemoryStore;
 
 use crate::documents::Documents;
-use crate::hosts::{self, PortOfHost, Tags};
+use crate::hosts::{self, HostParts, Tags};
 use crate::reader::Reader;
 
 /// Number of networks that the hosts are spread over.
@@ -64,7 +64,7 @@ pub(crate) struct LoadedInventory {
     /// Empty until [`gather`](Self::gather) is called.
     pub(crate) documents: Documents,
     pub(crate) tags: Tags,
-    pub(crate) ports: Vec<PortOfHost>,
+    pub(crate) parts: Vec<HostParts>,
     /// The Owner first, then Members with fewer and fewer networks.
     pub(crate) readers: Vec<Reader>,
     inventory: Inventory,
@@ -95,14 +95,14 @@ impl LoadedInventory {
                 );
             }
             let borne = Some(tags).filter(|_| spread != Spread::Thousand);
-            let ports = hosts::put(&inventory, organization, &networks, borne, size).await?;
-            Ok::<_, Box<dyn Error>>((tags, readers, ports))
+            let parts = hosts::put(&inventory, organization, &networks, borne, size).await?;
+            Ok::<_, Box<dyn Error>>((tags, readers, parts))
         };
-        let (tags, readers, ports) = runtime.block_on(loading)?;
+        let (tags, readers, parts) = runtime.block_on(loading)?;
         // A cached page would hide the cost of finding it.
         let api = Api::builder(inventory.clone()).rate_limit(None).page_cache(0).build();
         let documents = Documents::default();
-        Ok(Self { size, spread, api, documents, tags, ports, readers, inventory, runtime })
+        Ok(Self { size, spread, api, documents, tags, parts, readers, inventory, runtime })
     }
 
     /// Collects the documents that the plain loop copies.

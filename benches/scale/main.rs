@@ -1,7 +1,7 @@
 //! Measures everything that grows with the number of hosts, in process and in memory.
 //!
 //! These are pages in every order, from every part of the list, of subsets, with filters and in groups; updates of
-//! ports, also with concurrent readers; memory and loading. A page is reported as its ratio to a plain loop that
+//! ports and interfaces, also with concurrent readers; memory and loading. A page is reported as its ratio to a plain loop that
 //! copies the same documents out of an array of the same hosts: the same bytes from the same memory, which is the
 //! limit.
 //!
@@ -34,11 +34,11 @@ mod loaded;
 mod memory;
 mod page;
 mod passes;
-mod ports;
 mod reader;
 mod report;
 mod scattered;
 mod terms;
+mod updates;
 mod whole;
 
 use std::error::Error;

@@ -1,7 +1,7 @@
 //! Prints the findings as tables, and the worst ones beside their limits.
 
 use crate::finding::{Family, Finding, Ratios};
-use crate::ports::{DISTURBED, UPDATE};
+use crate::updates::{DISTURBED, INTERFACE, UPDATE};
 use crate::whole::{TEN, THOUSAND, WITHOUT_TERMS};
 
 /// A number of hosts and all findings about it.
@@ -15,8 +15,9 @@ enum Bar {
     Growth(f64),
 }
 
-const BARS: [(&str, Bar); 7] = [
+const BARS: [(&str, Bar); 8] = [
     (UPDATE, Bar::Growth(2.0)),
+    (INTERFACE, Bar::AtMost(2.0)),
     (DISTURBED, Bar::AtMost(2.0)),
     (TEN.beside, Bar::AtMost(1_000.0)),
     (THOUSAND.beside, Bar::AtMost(1_000.0)),

@@ -88,7 +88,7 @@ fn kinds(loaded: &LoadedInventory) -> Result<Vec<Kind>, Box<dyn Error>> {
     };
     let prefixes = |label, length: u8| {
         let filter = |number: usize, query: &mut HostQuery| {
-            let address = loaded.ports[number * loaded.ports.len() / LISTS].address;
+            let address = loaded.parts[number * loaded.parts.len() / LISTS].address;
             query.ips = Some(vec![network_of(address, length).parse()?]);
             Ok(())
         };

@@ -1,4 +1,4 @@
-//! Updates of ports, and their effect on concurrent readers.
+//! Updates of ports and interfaces, and the effect of updates on concurrent readers.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -11,6 +11,7 @@ use http::Request;
 use crate::call::{call, each_frame};
 use crate::finding::Finding;
 use crate::host::Random;
+use crate::hosts::HostParts;
 use crate::loaded::LoadedInventory;
 use crate::page::PAGE;
 use crate::reader::Reader;
@@ -26,9 +27,10 @@ const TURN: Duration = Duration::from_millis(500);
 const TURNS: usize = 7;
 
 pub(crate) const UPDATE: &str = "update of a port, µs";
+pub(crate) const INTERFACE: &str = "update of an interface, relative to a port";
 pub(crate) const DISTURBED: &str = "readers' p99 with 1,000 updates a second, to quiet";
 
-/// Updates of ports of random hosts. A port is never set to the same number twice in a row.
+/// Updates of parts of random hosts. No part gets the value that it has.
 #[derive(Debug)]
 struct Updates<'g> {
     loaded: &'g LoadedInventory,
@@ -41,24 +43,42 @@ impl<'g> Updates<'g> {
         Self { loaded, random: Random::new(seed), count: 0 }
     }
 
-    fn next(&mut self) -> Result<Request<String>, Box<dyn Error>> {
-        let ports = &self.loaded.ports;
-        let port = ports[(self.random.next() % ports.len() as u64) as usize];
-        self.count = (self.count + 1) % 40_000;
-        let body = format!(
-            r#"{{"host_id":"{}","network_id":"{}","number":{},"protocol":"Tcp"}}"#,
-            port.host,
-            port.network,
-            20_000 + self.count,
-        );
-        // A member with all networks.
-        self.loaded.readers[1].put(&format!("/api/v1/ports/{}", port.port), body)
+    /// Changes the number of a port.
+    fn port(&mut self) -> Result<Request<String>, Box<dyn Error>> {
+        let HostParts { host, network, port, .. } = self.choose();
+        let number = 20_000 + self.count;
+        let body =
+            format!(r#"{{"host_id":"{host}","network_id":"{network}","number":{number},"protocol":"Tcp"}}"#);
+        self.member().put(&format!("/api/v1/ports/{port}"), body)
     }
 
-    fn carry_out(&self, request: Request<String>) {
+    /// Changes the address of an interface, by which its host is found and sorted.
+    fn interface(&mut self) -> Result<Request<String>, Box<dyn Error>> {
+        let HostParts { host, network, interface, .. } = self.choose();
+        let [high, low] = self.count.to_be_bytes();
+        let body =
+            format!(r#"{{"host_id":"{host}","network_id":"{network}","ip_address":"192.0.{high}.{low}"}}"#);
+        self.member().put(&format!("/api/v1/interfaces/{interface}"), body)
+    }
+
+    fn choose(&mut self) -> HostParts {
+        let parts = &self.loaded.parts;
+        self.count = (self.count + 1) % 40_000;
+        parts[(self.random.next() % parts.len() as u64) as usize]
+    }
+
+    /// Returns a Member with all networks.
+    fn member(&self) -> &Reader {
+        &self.loaded.readers[1]
+    }
+
+    /// Sends a request, and returns how long the update took.
+    fn carry_out(&self, request: Request<String>) -> Duration {
+        let start = Instant::now();
         let response = call(&self.loaded.api, request);
-        assert_eq!(response.status(), 200, "a port is not updated");
+        assert_eq!(response.status(), 200, "a part is not updated");
         each_frame(response.into_body(), |frame| _ = black_box(frame));
+        start.elapsed()
     }
 }
 
@@ -76,16 +96,20 @@ pub(crate) fn measure(loaded: &LoadedInventory) -> Result<Vec<Finding>, Box<dyn 
     let mut findings = Vec::new();
     let mut figure = |name: &str, value: f64| findings.push(Finding::Figure { name: name.to_owned(), value });
     let mut updates = Updates::new(loaded, 17);
-    let mut times = Vec::with_capacity(UPDATES);
+    let (mut ports, mut interfaces) = (Vec::with_capacity(UPDATES), Vec::with_capacity(UPDATES));
+    // In turn, so that drift in the machine's speed affects both.
     for _ in 0..UPDATES {
-        let request = updates.next()?;
-        let start = Instant::now();
-        updates.carry_out(request);
-        times.push(start.elapsed());
+        let request = updates.port()?;
+        ports.push(updates.carry_out(request));
+        let request = updates.interface()?;
+        interfaces.push(updates.carry_out(request));
     }
-    figure(UPDATE, percentile(&mut times, 50));
-    figure("update of a port, p99, µs", percentile(&mut times, 99));
-    let update = times[UPDATES / 2];
+    figure(UPDATE, percentile(&mut ports, 50));
+    figure("update of a port, p99, µs", percentile(&mut ports, 99));
+    figure("update of an interface, µs", percentile(&mut interfaces, 50));
+    figure("update of an interface, p99, µs", percentile(&mut interfaces, 99));
+    figure(INTERFACE, percentile(&mut interfaces, 50) / percentile(&mut ports, 50));
+    let update = ports[UPDATES / 2];
     let Readings { mut quiet, mut busy, mut disturbed, updates } = read_in_turns(loaded, update)?;
     for (percent, name) in [(50, "median"), (99, "p99")] {
         figure(&format!("readers' {name}, quiet, µs"), percentile(&mut quiet, percent));
@@ -106,7 +130,7 @@ fn read_in_turns(loaded: &LoadedInventory, update: Duration) -> Result<Readings,
         read_for(loaded, &mut requests, &mut readings.quiet);
         read_beside(loaded, &mut requests, &mut readings.busy, || spin(update))?;
         let put = || {
-            let request = updates.next().unwrap_or_else(|error| panic!("{error}"));
+            let request = updates.port().unwrap_or_else(|error| panic!("{error}"));
             updates.carry_out(request);
         };
         readings.updates += read_beside(loaded, &mut requests, &mut readings.disturbed, put)?;
