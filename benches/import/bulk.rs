@@ -1,4 +1,4 @@
-//! Requests of 1,000 benchmark hosts each, as JSON, into memory and into a folder.
+//! `POST /api/v1/hosts/bulk` with 1,000 benchmark hosts each, into memory and into a folder.
 //!
 //! Each measurement runs in a separate process: memory freed by an earlier one would slow it down.
 
@@ -8,14 +8,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderValue, Request, StatusCode};
+use http_body_util::{BodyExt, Full};
+use serde::Serialize;
 use tempfile::TempDir;
 use tokio::task::JoinSet;
-use toposcope::access::{Caller, Scope};
-use toposcope::inventory::{Atomicity, BulkHost, Inventory};
-use toposcope::model::{Host, Permission};
+use toposcope::Api;
+use toposcope::inventory::{Atomicity, Bootstrap, BulkHost, Inventory};
+use toposcope::model::Host;
 use toposcope::store::{MemoryStore, SledStore, Store};
+use tower::ServiceExt;
 use uuid::Uuid;
 
 use crate::host::{Random, benchmark_host};
@@ -49,14 +52,9 @@ const CASES: [Case; 8] = [
 type Times = [f64; 3];
 
 #[derive(Serialize)]
-struct Request {
+struct Body {
     hosts: Vec<Host>,
-}
-
-#[derive(Deserialize)]
-struct Body<'b> {
-    #[serde(borrow)]
-    hosts: Vec<&'b RawValue>,
+    atomic: bool,
 }
 
 pub(crate) fn measure() -> Result<(), Box<dyn Error>> {
@@ -118,13 +116,16 @@ pub(crate) async fn run(number: usize) -> Result<(), Box<dyn Error>> {
 
 async fn put(store: Arc<dyn Store>, at_once: usize, atomicity: Atomicity) -> Result<Times, Box<dyn Error>> {
     let inventory = Inventory::new(store);
-    let organization = inventory.create_organization("Benchmark").await?.id;
-    let network = inventory.create_network(organization, "Office").await?.id;
-    let caller = Caller::new(organization, Uuid::nil(), Permission::Member, Scope::only([network]));
+    let start = inventory.bootstrap(Bootstrap::new("Benchmark", "owner@example.net")).await?;
+    let key = start.issued_key.ok_or("there is no key")?;
+    let authorization = HeaderValue::from_str(&format!("Bearer {}", key.plaintext()))?;
+    let network = start.network.id;
+    let api = Api::builder(inventory).rate_limit(None).build();
     let mut random = Random::new(7);
     let count = HOSTS / BulkHost::MAX;
     // Prepared before the time is measured: a client has them from somewhere else.
-    let bodies: Vec<Bytes> = (0..count).map(|_| body(&mut random, network)).collect::<Result<_, _>>()?;
+    let bodies: Vec<Bytes> =
+        (0..count).map(|_| body(&mut random, network, atomicity)).collect::<Result<_, _>>()?;
     let bytes: usize = bodies.iter().map(Bytes::len).sum();
     let ((user, system), start) = (processor_seconds()?, Instant::now());
     let mut requests = JoinSet::new();
@@ -132,7 +133,7 @@ async fn put(store: Arc<dyn Store>, at_once: usize, atomicity: Atomicity) -> Res
         if requests.len() == at_once {
             requests.join_next().await.transpose()?.transpose()?;
         }
-        requests.spawn(request(inventory.clone(), caller.clone(), body, atomicity));
+        requests.spawn(request(api.clone(), authorization.clone(), body));
     }
     while let Some(request) = requests.join_next().await {
         request??;
@@ -143,24 +144,25 @@ async fn put(store: Arc<dyn Store>, at_once: usize, atomicity: Atomicity) -> Res
     Ok([time.as_secs_f64(), processor, bytes as f64 / 1e6])
 }
 
-fn body(random: &mut Random, network: Uuid) -> Result<Bytes, Box<dyn Error>> {
+fn body(random: &mut Random, network: Uuid, atomicity: Atomicity) -> Result<Bytes, Box<dyn Error>> {
     let hosts = (0..BulkHost::MAX).map(|number| benchmark_host(random, number, network));
-    let request = Request { hosts: hosts.collect::<Result<_, _>>()? };
+    let atomic = atomicity == Atomicity::AllOrNothing;
+    let request = Body { hosts: hosts.collect::<Result<_, _>>()?, atomic };
     Ok(serde_json::to_vec(&request)?.into())
 }
 
-async fn request(
-    inventory: Inventory,
-    caller: Caller,
-    body: Bytes,
-    atomicity: Atomicity,
-) -> Result<(), String> {
-    let Body { hosts } = serde_json::from_slice(&body).map_err(|error| error.to_string())?;
-    let hosts = hosts.into_iter().map(|host| BulkHost::from_json(body.slice_ref(host.get().as_bytes())));
-    let results = inventory.bulk_put_hosts_as(&caller, hosts.collect(), atomicity).await;
-    let results = results.map_err(|error| error.to_string())?;
-    results.into_iter().try_for_each(|result| match result.outcome {
-        Ok(_) => Ok(()),
-        Err(error) => Err(error.to_string()),
-    })
+async fn request(api: Api, authorization: HeaderValue, body: Bytes) -> Result<(), String> {
+    let request = Request::post("/api/v1/hosts/bulk")
+        .header(AUTHORIZATION, authorization)
+        .header(CONTENT_TYPE, "application/json")
+        .body(Full::new(body))
+        .map_err(|error| error.to_string())?;
+    let Ok(response) = api.oneshot(request).await;
+    let status = response.status();
+    let answer = response.into_body().collect().await.map_err(|error| error.to_string())?.to_bytes();
+    let answer = String::from_utf8_lossy(&answer);
+    if status == StatusCode::OK && answer.matches("\"outcome\":\"created\"").count() == BulkHost::MAX {
+        return Ok(());
+    }
+    Err(format!("{status}: {answer}"))
 }
