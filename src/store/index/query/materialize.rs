@@ -21,8 +21,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::gather::Gathered;
-use super::members::Members;
-use super::pick::{PASSED_PER_STEP, Pick, Slice, in_order};
+use super::members::{Members, PASSED_PER_STEP};
+use super::pick::{Pick, Slice, in_order};
 use super::row_set::RowSet;
 use crate::store::index::Index;
 use crate::store::index::list::{ChangedRows, Evicted, ListKey, OrderingCache};

@@ -2,13 +2,15 @@
 
 use uuid::Uuid;
 
-use super::pick::PASSED_PER_STEP;
 use super::row_set::RowSet;
 use crate::store::index::Index;
 use crate::store::index::list::{Filters, FoundBy};
 use crate::store::index::run::{Place, RowId};
 use crate::store::index::table::Table;
 use crate::store::index::terms::{Posting, Section};
+
+/// Number of rows that are passed in one step if they are adjacent in memory.
+pub(super) const PASSED_PER_STEP: usize = 16;
 
 /// The rows that pass, as far as they were read. They are the rows found through each of several filters.
 #[derive(Debug)]

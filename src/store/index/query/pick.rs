@@ -3,15 +3,12 @@
 
 use uuid::Uuid;
 
-use super::members::Members;
+use super::members::{Members, PASSED_PER_STEP};
 use super::row_set::RowSet;
 use crate::store::Direction;
 use crate::store::index::rows::{Rows, Slot, Term};
 use crate::store::index::run::merge::Merged;
 use crate::store::index::run::{Place, RowId, Run};
-
-/// Number of rows that are passed in one step if they are adjacent in memory.
-pub(super) const PASSED_PER_STEP: usize = 16;
 
 /// The rows of a list read so far, in the ascending order of one term.
 #[derive(Debug, Default)]
