@@ -65,7 +65,7 @@ pub(super) fn outcomes(route: &Route, reply: &Reply) -> Reached {
 ///
 /// The network gets three switches in a row, of which the last one has an unknown neighbor. It also gets addresses
 /// behind one port of each switch, a subnet, and shares.
-pub(super) fn campus(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
+pub(crate) fn campus(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
     if !cfg!(feature = "topology") {
         return vec![];
     }
@@ -101,7 +101,7 @@ pub(super) fn campus(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
 
 /// Returns the requests with which an Owner links switches by hand. They add a link between the first and the last
 /// switch of a campus, and suppress another link.
-pub(super) fn links_by_hand(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
+pub(crate) fn links_by_hand(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
     if !cfg!(feature = "topology") {
         return vec![];
     }
@@ -119,7 +119,7 @@ pub(super) fn links_by_hand(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)
 
 /// Returns the requests that read and pin a campus, and view its share. They are the Owner's, although anyone may view
 /// a share.
-pub(super) fn views(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
+pub(crate) fn views(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
     if !cfg!(feature = "topology") {
         return vec![];
     }

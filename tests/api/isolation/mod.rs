@@ -5,7 +5,7 @@
 //! the crate's code. The store must hold what the oracle expects. No answer and no log line may contain
 //! another organization's data or a secret.
 
-mod campus;
+pub(crate) mod campus;
 mod documents;
 mod fixture;
 mod interference;
