@@ -7,7 +7,7 @@ use super::body::{BodyRef, MAX_BODY};
 use super::codec::{RecordChange, RecordHeader};
 use super::queue::Responder;
 use crate::store::index::{Index, Packs};
-use crate::store::{Batch, Facets, Guard, Key, Precondition, StoreError, UniqueKey, Version, Write};
+use crate::store::{Batch, Guard, Key, Precondition, StoreError, UniqueKey, Version, Write};
 
 /// Batches that are written together.
 ///
@@ -16,14 +16,12 @@ use crate::store::{Batch, Facets, Guard, Key, Precondition, StoreError, UniqueKe
 /// whose write fails leaves nothing to undo.
 #[derive(Debug)]
 pub(crate) struct CommitGroup {
-    pub(crate) accepted: Vec<AcceptedBatch>,
-    /// For each batch, the batch as it was submitted, and its caller.
+    /// The accepted batches as they were submitted, with their callers.
     pub(crate) requests: Vec<(Batch, Responder)>,
     keys: HashSet<Key>,
     unique_keys: HashSet<UniqueKey>,
-    next_version: Version,
-    pub(crate) last_body_id: u64,
-    store_body: StoreBody,
+    /// The version of the first batch. Each further batch has the next one.
+    first_version: Version,
 }
 
 /// Returns the stored form of a body with this number, and the reference to it.
@@ -41,17 +39,9 @@ pub(crate) enum Admission {
 }
 
 impl CommitGroup {
-    /// Starts a group. `next_version` is for its first batch; `last_body_id` is the highest body number assigned.
-    pub(crate) fn new(next_version: Version, last_body_id: u64, store_body: StoreBody) -> Self {
-        Self {
-            accepted: Vec::new(),
-            requests: Vec::new(),
-            keys: HashSet::new(),
-            unique_keys: HashSet::new(),
-            next_version,
-            last_body_id,
-            store_body,
-        }
+    /// Starts a group, whose first batch gets this version.
+    pub(crate) fn new(first_version: Version) -> Self {
+        Self { requests: Vec::new(), keys: HashSet::new(), unique_keys: HashSet::new(), first_version }
     }
 
     /// Adds a batch unless it depends on the group or a condition is not met.
@@ -65,18 +55,35 @@ impl CommitGroup {
         if checked.is_err() || batch.writes().is_empty() {
             return Admission::Decided(batch, responder, checked);
         }
-        self.accept(batch.writes());
+        for write in batch.writes() {
+            self.keys.insert(write.key());
+            if let Write::Put { facets, .. } = write {
+                self.unique_keys.extend(facets.unique_keys.iter().cloned());
+            }
+        }
         self.requests.push((batch, responder));
         Admission::Accepted
     }
 
-    #[cfg(feature = "sled")]
+    /// Encodes the batches as they are written. Advances the highest body number assigned.
+    ///
+    /// This takes long for many large bodies, so that readers must not have to wait for it.
+    pub(crate) fn encode(&self, last_body_id: &mut u64, store_body: StoreBody) -> Vec<AcceptedBatch> {
+        let versions = (self.first_version.0..).map(Version);
+        let mut encode = |(version, (batch, _)): (Version, &(Batch, Responder))| {
+            let writes = batch.writes().iter();
+            let changes = writes.map(|write| (write.key(), change(write, version, last_body_id, store_body)));
+            AcceptedBatch { version, changes: changes.collect() }
+        };
+        versions.zip(&self.requests).map(&mut encode).collect()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
-        self.accepted.is_empty()
+        self.requests.is_empty()
     }
 
     fn depends_on_group(&self, index: &Index, batch: &Batch) -> bool {
-        if self.accepted.is_empty() {
+        if self.is_empty() {
             return false;
         }
         let is_changed = |unique_key: &UniqueKey| {
@@ -96,32 +103,14 @@ impl CommitGroup {
         // The index limits the number of distinct names by counting them before the group.
         by_write || by_guard || index.introduces_names(batch.writes())
     }
+}
 
-    fn accept(&mut self, writes: &[Write]) {
-        let version = self.next_version;
-        self.next_version = Version(version.0 + 1);
-        let mut changes = Vec::with_capacity(writes.len());
-        for write in writes {
-            let key = write.key();
-            self.keys.insert(key);
-            let change = match write {
-                Write::Delete { .. } => RecordChange::Delete,
-                Write::Put { facets, body, .. } => {
-                    self.unique_keys.extend(facets.unique_keys.iter().cloned());
-                    self.put(key, version, facets, body)
-                }
-            };
-            changes.push((key, change));
-        }
-        self.accepted.push(AcceptedBatch { version, changes });
-    }
-
-    fn put(&mut self, key: Key, version: Version, facets: &Facets, body: &Bytes) -> RecordChange {
-        self.last_body_id += 1;
-        let (body_ref, body) = (self.store_body)(self.last_body_id, body);
-        let header = RecordHeader::encode(key, version, body_ref, facets).into();
-        RecordChange::Put { header, body_ref, body }
-    }
+fn change(write: &Write, version: Version, last_body_id: &mut u64, store_body: StoreBody) -> RecordChange {
+    let Write::Put { key, facets, body, .. } = write else { return RecordChange::Delete };
+    *last_body_id += 1;
+    let (body_ref, body) = store_body(*last_body_id, body);
+    let header = RecordHeader::encode(*key, version, body_ref, facets).into();
+    RecordChange::Put { header, body_ref, body }
 }
 
 /// Returns the batch that deletes these records.

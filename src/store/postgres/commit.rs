@@ -154,7 +154,7 @@ impl Committer {
         };
         let replica = self.shared.replica.read()?;
         let from = replica.position;
-        let mut group = new_group(from, random);
+        let mut group = CommitGroup::new(first_version(place_after(from), random));
         let (mut undecided, mut deferred) = (Vec::new(), Vec::new());
         for (batch, responder) in requests {
             match group.admit(&replica.index, batch, responder) {
@@ -164,7 +164,9 @@ impl Committer {
                 Admission::Decided(batch, responder, _) => undecided.push((batch, responder)),
             }
         }
-        let CommitGroup { accepted, requests, .. } = group;
+        // Body numbers increase with the position, like versions.
+        let accepted = group.encode(&mut (place_after(from).cast_unsigned() << 32), BodyRef::plain);
+        let CommitGroup { requests, .. } = group;
         let effect = Effect::new(&replica.index, replica.contents, pairs(&accepted, &requests));
         drop(replica);
         deferred.into_iter().for_each(|job| self.jobs.defer(job));
@@ -341,10 +343,8 @@ impl Committer {
     }
 }
 
-/// Starts the group for the place after a position. Versions and body numbers increase with the position.
-fn new_group(from: Position, random: u16) -> CommitGroup {
-    let place = from.number + 1;
-    CommitGroup::new(first_version(place, random), place.cast_unsigned() << 32, BodyRef::plain)
+const fn place_after(position: Position) -> i64 {
+    position.number + 1
 }
 
 fn pairs<'b>(

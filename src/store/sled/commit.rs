@@ -79,7 +79,7 @@ impl Committer {
     fn run_group(&mut self, jobs: Vec<Job>) -> Option<Responder> {
         let shared = Arc::clone(&self.shared);
         let Ok(state) = shared.state.read() else { return None };
-        let mut group = CommitGroup::new(state.index.next_version(), self.last_body_id, BodyRef::compressed);
+        let mut group = CommitGroup::new(state.index.next_version());
         let (mut closing, mut checkpoint_requests) = (None, Vec::new());
         let mut is_complete = true;
         for job in jobs {
@@ -125,11 +125,13 @@ impl Committer {
     /// Writes a group to the log, applies it to the state, and acknowledges it.
     /// A packer is given for a large group.
     fn commit_group(&mut self, group: CommitGroup, packer: Option<&Packer>) {
-        let CommitGroup { accepted, requests, last_body_id, .. } = group;
-        if accepted.is_empty() {
+        if group.is_empty() {
             return;
         }
         let begin = Instant::now();
+        let mut last_body_id = self.last_body_id;
+        let accepted = group.encode(&mut last_body_id, BodyRef::compressed);
+        let CommitGroup { requests, .. } = group;
         let (outcome, packs) = thread::scope(|scope| {
             let packing = PackingThread::spawn(scope, packer, &requests);
             (self.write(&accepted), packing.join(requests.len()))
