@@ -14,6 +14,10 @@ use crate::store::{Cursor, Record, StoreError};
 /// Maximum number of concurrent disk reads. More are not faster, and each holds in memory what it has read.
 const MAX_DISK_READS: usize = 8;
 
+/// Maximum number of records in one disk read. A longer request waits again after each, so that a request for one
+/// record never waits for whole pages of others.
+const RECORDS_PER_READ: usize = 64;
+
 /// Reads the bodies that are not in memory.
 #[derive(Debug)]
 pub(super) struct BodyReader {
@@ -115,22 +119,29 @@ impl BodyReader {
         }
     }
 
-    /// Reads the missing bodies on a blocking thread, and caches them.
+    /// Reads the missing bodies on blocking threads, and caches them.
     async fn read(
         &self,
         located: Vec<Option<Located>>,
         epoch_guard: EpochGuard,
     ) -> Result<Vec<Option<Record>>, StoreError> {
-        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| closed())?;
-        let shared = Arc::clone(&self.shared);
-        let read = blocking(move || {
-            let records = read_all(&shared, &located);
-            drop(epoch_guard);
-            // Released only now, because the read continues when its future is dropped.
-            drop(permit);
-            records
-        });
-        read.await?
+        let epoch_guard = Arc::new(epoch_guard);
+        let mut records = Vec::with_capacity(located.len());
+        let mut rest = located.into_iter();
+        while rest.len() > 0 {
+            let located: Vec<_> = rest.by_ref().take(RECORDS_PER_READ).collect();
+            let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| closed())?;
+            let (shared, epoch_guard) = (Arc::clone(&self.shared), Arc::clone(&epoch_guard));
+            let read = blocking(move || {
+                let records = read_all(&shared, &located);
+                drop(epoch_guard);
+                // Released only now, because the read continues when its future is dropped.
+                drop(permit);
+                records
+            });
+            records.extend(read.await??);
+        }
+        Ok(records)
     }
 }
 
