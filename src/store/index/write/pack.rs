@@ -12,11 +12,14 @@ use crate::store::index::rows::packed::PackedFacets;
 use crate::store::index::run::prefix::prefix;
 use crate::store::{Facets, Name, Write};
 
+/// Unique keys and terms that a deleted record is expected to have. Only the index knows their number.
+const VALUES_OF_DELETED: usize = 32;
+
 /// Returns whether processing a batch takes more than about 2 ms. That is too long for an async thread, for example.
 pub(crate) fn is_large(writes: &[Write]) -> bool {
     let sizes = writes.iter().map(|write| match write {
         Write::Put { facets, body, .. } => (facets.unique_keys.len() + facets.terms.len(), body.len()),
-        Write::Delete { .. } => (0, 0),
+        Write::Delete { .. } => (VALUES_OF_DELETED, 0),
     });
     let (values, bytes) = sizes.fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1));
     values > 2_048 || bytes > 1024 * 1024
