@@ -4,8 +4,11 @@ use uuid::Uuid;
 
 use crate::store::index::interner::NameId;
 use crate::store::index::rows::{Row, Rows, Term};
-use crate::store::index::terms::contain;
+use crate::store::index::terms::AwaitedRanges;
 use crate::store::{Direction, TermRange};
+
+/// Bytes of packed links and terms that are read in the time of a step. Ordinary rows have fewer.
+const BYTES_PER_STEP: usize = 256;
 
 /// The filters of a query, except the filter on ids. Names are replaced by their numbers, and values are sorted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -37,10 +40,17 @@ impl Filters {
     pub(in crate::store::index) fn pass_all_but(&self, known: &[FoundBy], row: &Row, rows: &Rows) -> bool {
         let is_known = |filter: FoundBy| known.contains(&filter);
         let mut links = self.links.iter().enumerate();
-        let mut terms = self.terms.iter().enumerate();
+        let terms = self.terms.iter().enumerate().filter(|(place, _)| !is_known(FoundBy::Terms(*place)));
         self.pass_partition(is_known(FoundBy::Networks), row, rows)
             && links.all(|(place, filter)| is_known(FoundBy::Links(place)) || has_link(row, filter, rows))
-            && terms.all(|(place, filter)| is_known(FoundBy::Terms(place)) || has_term(row, filter, rows))
+            && has_terms(row, terms.map(|(_, filter)| filter), rows)
+    }
+
+    /// Returns the steps that the links and terms of a row add to its evaluation.
+    pub(in crate::store::index) fn further_steps(&self, row: &Row) -> usize {
+        let links = if self.links.is_empty() { 0 } else { row.facets.links_length() };
+        let terms = if self.terms.is_empty() { 0 } else { row.facets.terms_length() };
+        (links + terms) / BYTES_PER_STEP
     }
 
     /// Returns whether a row passes all filters except those on links and terms. With `knows_networks`, the filter on
@@ -68,9 +78,10 @@ fn has_link(row: &Row, (relation, targets): &Linked, rows: &Rows) -> bool {
 /// name.
 pub(in crate::store::index) type InRanges = (NameId, Vec<TermRange>);
 
-fn has_term(row: &Row, (name, ranges): &InRanges, rows: &Rows) -> bool {
-    let mut terms = row.facets.terms(rows.common_values());
-    terms.any(|(of, value)| of == *name && contain(ranges, value))
+/// Returns whether a row passes all of these filters. The terms of the row are read once for all of them.
+fn has_terms<'f>(row: &Row, filters: impl Iterator<Item = &'f InRanges>, rows: &Rows) -> bool {
+    let awaited = AwaitedRanges::new(filters.map(|(name, ranges)| (*name, ranges.as_slice())));
+    awaited.are_met_by(row.facets.terms(rows.common_values()))
 }
 
 /// The records of a list and their order.

@@ -9,7 +9,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
 use super::filter::ListKey;
@@ -36,6 +36,10 @@ const SPENT_SHARE: usize = 4;
 /// Maximum price, in steps, of a list that is materialized at its second read.
 const CHEAP: usize = 16_384;
 
+/// Number of steps that a list may add to writes since it was last read. Beyond it, the list is dropped. Only records
+/// with hundreds of terms or links count, so a list in use stays.
+const FOLLOWED: usize = 4_096;
+
 /// The materialized lists of one organization and one kind of record.
 #[derive(Debug, Default)]
 pub(in crate::store::index) struct OrderingCache {
@@ -56,6 +60,8 @@ struct List {
     run: Run,
     /// The number of its last use.
     used: AtomicU64,
+    /// The steps spent since then on evaluating its filters on changed rows.
+    followed: AtomicUsize,
 }
 
 /// Lists that left the cache, to be dropped without holding a lock.
@@ -82,6 +88,7 @@ impl OrderingCache {
         let lists = self.lists.read().unwrap_or_else(PoisonError::into_inner);
         let list = lists.iter().find(|list| list.key == *key)?;
         list.used.store(self.tick(), Ordering::Relaxed);
+        list.followed.store(0, Ordering::Relaxed);
         Some(read(&list.run))
     }
 
@@ -114,7 +121,7 @@ impl OrderingCache {
     /// organization.
     pub(in crate::store::index) fn insert(&self, key: ListKey, run: Run, rows: usize) -> Evicted {
         let most = (rows * ROWS_SHARE).max(SMALL);
-        let list = List { key, run, used: AtomicU64::new(self.tick()) };
+        let list = List { key, run, used: AtomicU64::new(self.tick()), followed: AtomicUsize::new(0) };
         let mut evicted = Evicted::default();
         let mut lists = self.lists.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = lists.iter().position(|other| other.key == list.key) {
@@ -137,12 +144,10 @@ impl OrderingCache {
         self.note_change(change, |changed| {
             changed.entry(id).or_insert_with(|| Some(row.clone()));
         });
-        for List { key, run, .. } in self.lists.get_mut().unwrap_or_else(PoisonError::into_inner) {
-            if change.touches(key) && key.filters.pass(row, rows) {
-                let prefix_of = |row| rows.prefix_by(&key.order, row);
-                run.remove(id, prefix_of, |other| rows.compare_by(&key.order, other, id).is_lt());
-            }
-        }
+        self.follow(rows, row, change, |key, run| {
+            let prefix_of = |row| rows.prefix_by(&key.order, row);
+            run.remove(id, prefix_of, |other| rows.compare_by(&key.order, other, id).is_lt());
+        });
     }
 
     /// Puts a row into the lists in which it has a place now.
@@ -151,12 +156,29 @@ impl OrderingCache {
         self.note_change(change, |changed| {
             changed.entry(id).or_insert(None);
         });
-        for List { key, run, .. } in self.lists.get_mut().unwrap_or_else(PoisonError::into_inner) {
-            if change.touches(key) && key.filters.pass(row, rows) {
-                let prefix_of = |row| rows.prefix_by(&key.order, row);
-                run.insert(id, prefix_of, |other| rows.compare_by(&key.order, other, id).is_lt());
+        self.follow(rows, row, change, |key, run| {
+            let prefix_of = |row| rows.prefix_by(&key.order, row);
+            run.insert(id, prefix_of, |other| rows.compare_by(&key.order, other, id).is_lt());
+        });
+    }
+
+    /// Changes the lists that a change of a row touches and whose filters the row passes. Drops lists that have added
+    /// too much to writes.
+    fn follow(&mut self, rows: &Rows, row: &Row, change: RowChange<'_>, apply: impl Fn(&ListKey, &mut Run)) {
+        self.lists.get_mut().unwrap_or_else(PoisonError::into_inner).retain_mut(|list| {
+            if !change.touches(&list.key) {
+                return true;
             }
-        }
+            let followed = list.followed.get_mut();
+            *followed += list.key.filters.further_steps(row);
+            if *followed > FOLLOWED {
+                return false;
+            }
+            if list.key.filters.pass(row, rows) {
+                apply(&list.key, &mut list.run);
+            }
+            true
+        });
     }
 
     fn note_change(&mut self, change: RowChange<'_>, note: impl Fn(&mut ChangedRows)) {

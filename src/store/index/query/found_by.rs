@@ -1,5 +1,6 @@
 //! Finding rows through the posting lists of one filter, on links or on terms.
 
+use super::scan::{Meter, OverLimit};
 use crate::store::index::Index;
 use crate::store::index::list::{Filters, FoundBy, InRanges, Linked};
 use crate::store::index::run::{RowId, Run};
@@ -75,7 +76,15 @@ impl Index {
     }
 
     /// Returns all rows that pass, found through a filter on links or terms. They are in no particular order.
-    pub(super) fn rows_found_by(&self, filters: &Filters, found_by: FoundBy) -> Vec<RowId> {
+    ///
+    /// # Errors
+    /// When evaluating rows with many links or terms takes more steps than the meter allows.
+    pub(super) fn rows_found_by(
+        &self,
+        filters: &Filters,
+        found_by: FoundBy,
+        meter: &mut Meter,
+    ) -> Result<Vec<RowId>, OverLimit> {
         let mut rows = match found_by {
             FoundBy::Links(place) => self.linked_rows(filters, place),
             FoundBy::Terms(place) => self.rows_with_terms(filters, place),
@@ -83,12 +92,18 @@ impl Index {
         };
         rows.sort_unstable();
         rows.dedup();
-        if !filters.are_all(&[found_by]) {
-            rows.retain(|row| {
-                self.rows.get(*row).is_some_and(|row| filters.pass_all_but(&[found_by], row, &self.rows))
-            });
+        if filters.are_all(&[found_by]) {
+            return Ok(rows);
         }
-        rows
+        let mut passing = Vec::with_capacity(rows.len());
+        for id in rows {
+            let Some(row) = self.rows.get(id) else { continue };
+            meter.spend(filters.further_steps(row))?;
+            if filters.pass_all_but(&[found_by], row, &self.rows) {
+                passing.push(id);
+            }
+        }
+        Ok(passing)
     }
 
     fn linked_rows(&self, filters: &Filters, place: usize) -> Vec<RowId> {

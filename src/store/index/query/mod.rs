@@ -94,11 +94,14 @@ impl Index {
         wanted: Wanted<'_>,
         steps: usize,
     ) -> Result<(Found, Option<ListKey>), ListKey> {
-        let mut unlimited = Meter::new(usize::MAX);
-        let orderings = filters.organization.and_then(|organization| table.orderings(organization));
-        let Some(orderings) = orderings.filter(|_| !is_one_run(&filters, terms)) else {
-            let found = self.find_directly(table, &filters, terms, wanted, &mut unlimited);
-            return Ok((found.unwrap_or_default(), None));
+        let orderings = match filters.organization.map(|organization| table.orderings(organization)) {
+            // Links are looked up for all kinds and organizations, so they may be many although no record passes.
+            Some(None) => return Ok((Found::default(), None)),
+            Some(Some(orderings)) if !is_one_run(&filters, terms) => orderings,
+            _ => {
+                let found = self.find_directly(table, &filters, terms, wanted, &mut Meter::new(usize::MAX));
+                return Ok((found.unwrap_or_default(), None));
+            }
         };
         let key = ListKey::new(filters, terms);
         if let Some(found) = orderings.read(&key, |run| self.page_of_run(run, terms, wanted)) {
@@ -125,7 +128,7 @@ impl Index {
         if let Some((found_by, length)) = self.smallest_filter(filters) {
             // Each row is read once to be filtered and once to be sorted.
             meter.spend(2 * length)?;
-            return Ok(self.cut(self.rows_found_by(filters, found_by), terms, wanted));
+            return Ok(self.cut(self.rows_found_by(filters, found_by, meter)?, terms, wanted));
         }
         let Filters { organization, networks, .. } = filters;
         let fewest = table.runs(*organization, networks.as_deref());

@@ -10,11 +10,13 @@
 //! frequent values are replaced by their numbers in [`CommonValues`](super::rows::common_values::CommonValues), and
 //! parts of the row's sort keys by their places.
 
+mod awaited;
 mod block;
 mod packed;
 mod rows;
 mod sequence;
 
+pub(super) use self::awaited::AwaitedRanges;
 pub(super) use self::packed::{pack_terms, terms_of};
 pub(super) use self::sequence::Sequence;
 use super::interner::NameId;
@@ -114,12 +116,6 @@ pub(super) fn joined(ranges: &[TermRange]) -> Vec<TermRange> {
         overlaps
     });
     ranges
-}
-
-/// Returns whether one of the ranges, which must be [`joined`], contains a value.
-pub(super) fn contain(ranges: &[TermRange], value: &[u8]) -> bool {
-    let before = ranges.partition_point(|range| range.from.as_slice() <= value);
-    before.checked_sub(1).and_then(|place| ranges.get(place)).is_some_and(|range| range.contains(value))
 }
 
 #[cfg(test)]
@@ -242,9 +238,36 @@ mod tests {
             assert!(joined.windows(2).all(is_apart), "{joined:?}");
             for _ in 0..20 {
                 let value = value(&mut random);
+                let count = joined.iter().filter(|range| range.contains(&value)).count();
                 let is_in_one = ranges.iter().any(|range| range.contains(&value));
-                assert_eq!(contain(&joined, &value), is_in_one, "{value:?} {ranges:?}");
+                assert_eq!(count, usize::from(is_in_one), "{value:?} {ranges:?}");
             }
         }
+    }
+
+    #[test]
+    fn filters_are_met_if_each_has_a_term_in_one_of_its_ranges() {
+        let mut random = fastrand::Rng::with_seed(5);
+        let mut met = 0;
+        for _ in 0..20_000 {
+            let terms: BTreeSet<(NameId, Vec<u8>)> =
+                (0..random.usize(..40)).map(|_| (random.u16(..3), value(&mut random))).collect();
+            let filters: Vec<(NameId, Vec<TermRange>)> = (0..random.usize(..6))
+                .map(|_| {
+                    let ranges: Vec<_> = (0..random.usize(..4)).map(|_| range(&mut random)).collect();
+                    (random.u16(..3), joined(&ranges))
+                })
+                .collect();
+            let has_term = |(name, ranges): &(NameId, Vec<TermRange>)| {
+                let mut values = terms.iter().filter(|(of, _)| of == name).map(|(_, value)| value);
+                values.any(|value| ranges.iter().any(|range| range.contains(value)))
+            };
+            let expected = filters.iter().all(has_term);
+            let awaited = AwaitedRanges::new(filters.iter().map(|(name, ranges)| (*name, ranges.as_slice())));
+            let sorted = terms.iter().map(|(name, value)| (*name, value.as_slice()));
+            assert_eq!(awaited.are_met_by(sorted), expected, "{filters:?} {terms:?}");
+            met += usize::from(expected && !filters.is_empty());
+        }
+        assert!(met > 1_000, "{met}");
     }
 }

@@ -211,3 +211,65 @@ fn evicted_lists_are_materialized_again() {
 fn long_cached_lists_follow_every_write() {
     ask_again_and_again(5, (4, 700), 2_000, 12);
 }
+
+/// Returns puts of records in one list, each with this number of terms. The last term varies with `turn`.
+fn records_with_terms(count: usize, turn: usize) -> Vec<Write> {
+    let name = Name::new("word");
+    let facets = |number: usize| Facets {
+        organization: Some(Uuid::from_u128(1)),
+        terms: (0..count)
+            .map(|place| Term::new(name, format!("common {place} {number}")))
+            .chain([Term::new(name, format!("varies {number} {turn}"))])
+            .collect(),
+        ..Facets::default()
+    };
+    (0..40)
+        .map(|number| put(Key::new(Name::new("host"), Uuid::from_u128(number as u128)), facets(number)))
+        .collect()
+}
+
+/// Returns a query for records with two words.
+fn query_of_words() -> Query {
+    let word = |range| TermFilter::new(Name::new("word"), [range]);
+    Query {
+        organization: Some(Uuid::from_u128(1)),
+        terms: vec![word(TermRange::prefix("common")), word(TermRange::prefix("varies"))],
+        ..Query::new(Name::new("host"))
+    }
+}
+
+/// Caches a list, and changes its records while it is not read. Returns whether it is still in the cache.
+fn stays_cached(terms: usize, turns: usize) -> bool {
+    let (mut index, mut model) = (Index::default(), Model::new());
+    write(&mut index, &mut model, &records_with_terms(terms, 0));
+    let query = query_of_words();
+    let key = list_of(&index, &query).expect("the list has to be materialized");
+    assert!(materialize(&mut index, key, |_| {}));
+    for turn in 1..=turns {
+        write(&mut index, &mut model, &records_with_terms(terms, turn));
+    }
+    let is_cached = list_of(&index, &query).is_none();
+    let found = select(&mut index, &query, 0);
+    assert_eq!(records(&index, found), page(&reloaded(&index, &model), &query));
+    is_cached
+}
+
+#[test]
+fn list_is_dropped_if_following_changes_of_large_records_costs_more_than_reading_it() {
+    assert!(stays_cached(20, 60));
+    assert!(stays_cached(500, 1));
+    assert!(!stays_cached(500, 3));
+}
+
+#[test]
+fn records_with_many_terms_are_filtered_in_more_steps_than_others() {
+    let steps = |terms| {
+        let (mut index, mut model) = (Index::default(), Model::new());
+        write(&mut index, &mut model, &records_with_terms(terms, 0));
+        let is_enough =
+            |steps: &usize| matches!(index.list_within(&query_of_words(), *steps), Ok(Answer::Page(..)));
+        (0..).step_by(20).find(is_enough).expect("some number of steps is enough")
+    };
+    assert_eq!(steps(10), 80);
+    assert!(steps(2_000) > 800);
+}

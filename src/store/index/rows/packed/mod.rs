@@ -138,6 +138,16 @@ impl PackedFacets {
         links_of(self.links_bytes(), common)
     }
 
+    /// Returns the number of bytes that packed links take.
+    pub(in crate::store::index) fn links_length(&self) -> usize {
+        self.links_bytes().len()
+    }
+
+    /// Returns the number of bytes that packed terms take.
+    pub(in crate::store::index) fn terms_length(&self) -> usize {
+        self.terms_bytes().len()
+    }
+
     pub(in crate::store::index) fn unique_keys(&self) -> impl Iterator<Item = (NameId, &[u8])> {
         self.unique_key_groups().flat_map(|group| group.values().map(move |value| (group.name, value)))
     }
