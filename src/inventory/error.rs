@@ -86,16 +86,16 @@ pub enum ErrorKind {
     #[error("The password of the share is wrong.")]
     SharePasswordIncorrect,
     /// The share has a password, and the request has no valid token for it.
-    #[error("This share is protected by a password.")]
+    #[error("This share requires a password; exchange it for a token and send the token as Bearer.")]
     SharePasswordRequired,
     /// Too many logins with this e-mail address or this share's password have failed.
-    #[error("Too many attempts have failed; try again in {retry_after} seconds.")]
+    #[error("Too many attempts have failed. Retry in {retry_after} seconds.")]
     TooManyAttempts {
         /// Seconds until the next attempt is possible.
         retry_after: u64,
     },
-    /// Too many logins are in progress.
-    #[error("Too many logins are in progress; try again.")]
+    /// Too many logins, or too many large jobs of the organization, are in progress or waiting.
+    #[error("The server is busy; try again.")]
     Busy,
     /// The organization does not have API access.
     #[error("The organization does not have API access.")]
@@ -103,15 +103,18 @@ pub enum ErrorKind {
     /// The operation requires another kind of caller.
     ///
     /// It requires a user session where an API key was sent, or a user where a daemon key was sent.
-    #[error("This operation requires a user session; API keys are not accepted.")]
+    #[error(
+        "This credential is not accepted here; the operation requires a user session or, where API keys are accepted, \
+         a user's API key."
+    )]
     UserContextRequired,
     /// The permission level is too low for the operation.
     ///
     /// Also returned when a caller would grant more than the caller has.
-    #[error("The permission level does not allow this.")]
+    #[error("Your permission level does not allow this operation.")]
     PermissionDenied,
     /// The record belongs to the caller's organization, but the caller has no access to it.
-    #[error("The {entity} {id} may not be accessed.")]
+    #[error("You do not have access to the {entity} {id}.")]
     AccessDenied {
         /// The kind of the record.
         entity: Entity,
@@ -140,8 +143,11 @@ pub enum ErrorKind {
         /// The name or id of the existing record.
         name: String,
     },
-    /// The record is in use by another record.
-    #[error("The {entity} {} is in use by a {used_by}.", printable(name, MAX_NAME))]
+    /// Another record depends on the record.
+    #[error(
+        "The {entity} {} cannot be changed or deleted: a record of type {used_by} depends on it.",
+        printable(name, MAX_NAME)
+    )]
     InUse {
         /// The kind of the record in use.
         entity: Entity,
@@ -275,7 +281,7 @@ pub enum Entity {
     /// A discovery daemon.
     #[cfg(feature = "discovery")]
     Daemon,
-    /// A session of work for a discovery daemon.
+    /// A discovery: work for a daemon.
     #[cfg(feature = "discovery")]
     Discovery,
     /// A link that a user has entered.

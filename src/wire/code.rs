@@ -52,7 +52,9 @@ pub enum ErrorCode {
     SharePasswordRequired,
     /// The caller's level is too low, or the request grants more than the caller has.
     AuthPermissionDenied,
-    /// The API key is not accepted. The operation requires a user session, or a user's key.
+    /// The credential is not accepted here.
+    ///
+    /// The operation requires a user session or, where API keys are accepted, a user's API key.
     AuthUserContextRequired,
     /// The request uses a session but comes from another site.
     AuthCrossSiteRequest,
@@ -84,16 +86,17 @@ pub enum ErrorCode {
     QuotaExceeded,
     /// The request body is too large. Params: `limit`, in bytes.
     RequestTooLarge,
-    /// The `Content-Type` of the body is not JSON.
+    /// The endpoint does not accept the `Content-Type` of the body.
     RequestUnsupportedMediaType,
-    /// The client has sent too many requests. Params: `retry_after`, in seconds.
+    /// The client has sent too many requests, or has too many long operations in progress. Params: `retry_after`, in
+    /// seconds.
     RateLimitExceeded,
     /// Too many logins have failed, with this e-mail address or with this share's password. Params: `retry_after`, in
     /// seconds.
     AuthTooManyAttempts,
     /// The server failed. Its log has the details.
     InternalError,
-    /// The store is temporarily unavailable. The server's log has the details.
+    /// The store is temporarily unavailable, or the server is busy; the request may be retried.
     StoreUnavailable,
 }
 

@@ -112,7 +112,7 @@ impl ApiError {
     }
 
     pub(crate) fn unsupported_media_type(expected: &str) -> Self {
-        let message = format!("The body must have the `Content-Type` header `{expected}`.");
+        let message = format!("The `Content-Type` header must be one of: {expected}.");
         Self::new(ErrorCode::RequestUnsupportedMediaType, message, Value::Null)
     }
 

@@ -143,7 +143,7 @@ fn network_is_deleted_with_its_discoveries_once_it_has_no_daemons() {
         let keys = inventory.daemon_api_keys(scene.fixture.home.organization.id).await.unwrap();
         inventory.delete_daemon_api_key(keys[0].id).await.unwrap();
         let error = inventory.delete_network(OFFICE).await.unwrap_err();
-        assert!(error.to_string().ends_with("is in use by a Daemon."), "{error}");
+        assert!(error.to_string().ends_with(": a record of type Daemon depends on it."), "{error}");
         let delete = bare("DELETE", &format!("/api/v1/daemons/{DAEMON}"));
         scene.fixture.send(with_key(delete, &scene.fixture.key)).await.data();
         inventory.delete_network(OFFICE).await.unwrap();

@@ -40,7 +40,7 @@ async fn lines_outside_of_the_scope_and_moves_are_refused() {
         report.refusals.iter().map(|refusal| (refusal.line, refusal.field.as_deref())).collect();
     let network = Some("network_id");
     assert_eq!(refused, [(2, network), (3, network), (4, network), (5, None)]);
-    let denied = format!("The Network {} may not be accessed.", fixture.other_network);
+    let denied = format!("You do not have access to the Network {}.", fixture.other_network);
     let reasons: Vec<_> = report.refusals.iter().map(|refusal| refusal.reason.as_str()).collect();
     assert_eq!((reasons[0], reasons[3]), (denied.as_str(), denied.as_str()));
     assert_eq!(reasons[1], reasons[2], "other organizations' networks do not exist");
