@@ -37,7 +37,7 @@ pub struct Caller {
 #[non_exhaustive]
 pub enum Credential {
     /// The host application has authenticated the user.
-    Host,
+    HostApplication,
     /// A session from a login of the user.
     Session,
     /// An API key of the user.
@@ -50,10 +50,10 @@ pub enum Credential {
 impl Credential {
     /// Returns whether operations that require a user session accept this credential.
     ///
-    /// [`Host`](Self::Host) counts as a session.
+    /// [`HostApplication`](Self::HostApplication) counts as a session.
     #[must_use]
     pub const fn is_session(self) -> bool {
-        matches!(self, Self::Host | Self::Session)
+        matches!(self, Self::HostApplication | Self::Session)
     }
 }
 
@@ -63,7 +63,7 @@ impl Caller {
     /// The scope is used as given. [`Scope::granted`] derives it from a level and the granted networks.
     #[must_use]
     pub const fn new(organization_id: Uuid, user_id: Uuid, permission: Permission, scope: Scope) -> Self {
-        Self { organization_id, user_id, permission, scope, credential: Credential::Host }
+        Self { organization_id, user_id, permission, scope, credential: Credential::HostApplication }
     }
 
     /// Returns the same caller, authenticated by a session.
@@ -138,22 +138,22 @@ impl Caller {
     }
 }
 
-/// Discovery daemons of a network, authenticated by their API key.
+/// A caller with a daemon API key, which any daemon of its network may use.
 ///
 /// The methods of the inventory for daemons take it, and host applications use it in endpoints of their own. It is not
 /// a [`Caller`], because it has no user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub struct Daemon {
-    /// The id of the daemon's key record.
+pub struct DaemonCaller {
+    /// The id of the key's record.
     pub key_id: Uuid,
     /// The organization of the network.
     pub organization_id: Uuid,
-    /// The only network that the daemon reports on.
+    /// The only network that the caller may read and write.
     pub network_id: Uuid,
 }
 
-impl Daemon {
+impl DaemonCaller {
     pub(crate) const fn new(key_id: Uuid, organization_id: Uuid, network_id: Uuid) -> Self {
         Self { key_id, organization_id, network_id }
     }
@@ -218,7 +218,7 @@ impl Scope {
 
     /// Creates the scope of a user with this level and these granted networks.
     ///
-    /// An Owner or an Admin reaches all networks, whatever was granted; a Member or a Viewer only the granted ones.
+    /// An Owner or an Admin reaches all networks, a Member or a Viewer only the granted ones.
     #[must_use]
     pub fn granted(permission: Permission, networks: impl IntoIterator<Item = Uuid>) -> Self {
         if permission.sees_every_network() { Self::all() } else { Self::only(networks) }

@@ -1,6 +1,6 @@
 //! Callers and what they may access, and the secrets that authenticate them.
 //!
-//! This module knows neither HTTP nor stores. A host application that authenticates its users itself needs only
+//! This module depends on neither HTTP nor stores. A host application that authenticates its users itself needs only
 //! [`Caller`] and [`Scope`].
 
 mod caller;
@@ -14,7 +14,9 @@ mod random;
 mod secret;
 mod share_token;
 
-pub use caller::{Caller, Credential, Daemon, Scope};
+#[cfg(feature = "discovery")]
+pub(crate) use caller::DaemonCaller as Daemon;
+pub use caller::{Caller, Credential, DaemonCaller, Scope};
 pub use client_prefix::{ClientPrefix, PrefixLengths};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use login_attempts::LoginLimits;

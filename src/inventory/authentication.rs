@@ -1,7 +1,7 @@
 use super::records::KeyHolder;
 use super::schema::{daemon_api_key_key, organization_key, user_api_key_key, user_key};
 use super::{Entity, Error, ErrorKind, Inventory};
-use crate::access::{Caller, Daemon, KeyKind, KeyText, SessionId};
+use crate::access::{Caller, DaemonCaller, KeyKind, KeyText, SessionId};
 
 impl Inventory {
     /// Authenticates a user API key.
@@ -42,9 +42,9 @@ impl Inventory {
         Ok(rights.caller(id, owner, &user))
     }
 
-    /// Authenticates a daemon API key, for the endpoints that a host application offers to daemons.
+    /// Authenticates a daemon API key.
     ///
-    /// `last_used` is updated in the background.
+    /// Host applications use it in endpoints of their own for daemons. `last_used` is updated in the background.
     ///
     /// ```
     /// # use toposcope::inventory::{Inventory, NewDaemonApiKey};
@@ -64,12 +64,12 @@ impl Inventory {
     /// # Errors
     /// `NotAuthenticated` when the text is not an existing daemon key; `Disabled` and `Expired`, both of the
     /// `DaemonApiKey`.
-    pub async fn authenticate_daemon_key(&self, text: &str) -> Result<Daemon, Error> {
+    pub async fn authenticate_daemon_key(&self, text: &str) -> Result<DaemonCaller, Error> {
         let text = KeyText::parse(text).filter(|text| text.kind() == KeyKind::Daemon);
         self.daemon_by_key(&text.ok_or(ErrorKind::NotAuthenticated)?).await
     }
 
-    async fn daemon_by_key(&self, text: &KeyText) -> Result<Daemon, Error> {
+    async fn daemon_by_key(&self, text: &KeyText) -> Result<DaemonCaller, Error> {
         let (id, secret) = self.find_secret(text).await?;
         let KeyHolder::Daemon(network) = secret.holder else {
             return Err(ErrorKind::NotAuthenticated.into());
@@ -80,7 +80,7 @@ impl Inventory {
         let now = self.now();
         rights.check(Entity::DaemonApiKey, now)?;
         self.record_use(key, secret.organization_id, &rights.recorded_at, now);
-        Ok(Daemon::new(id, secret.organization_id, network))
+        Ok(DaemonCaller::new(id, secret.organization_id, network))
     }
 
     /// Authenticates a session by the id in the browser's cookie.

@@ -3,12 +3,12 @@ use uuid::Uuid;
 
 use super::Timestamp;
 
-/// A session of work for a discovery daemon, with its progress.
+/// A discovery: work for a discovery daemon, with its progress.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Discovery {
-    /// The id of the session.
+    /// The id of the discovery.
     pub id: Uuid,
     /// The network to be discovered.
     pub network_id: Uuid,
@@ -24,7 +24,7 @@ pub struct Discovery {
     /// The progress in percent.
     #[cfg_attr(feature = "openapi", schemars(range(max = 100)))]
     pub progress: u8,
-    /// Why the work failed, in the daemon's words.
+    /// The reason why the work failed, as the daemon states it.
     pub error: Option<String>,
     /// When a daemon got the work; `None`: it is still queued.
     pub handed_out_at: Option<Timestamp>,
@@ -32,11 +32,11 @@ pub struct Discovery {
     pub started_at: Option<Timestamp>,
     /// When the work ended, by the clock of the daemon that ended it.
     pub finished_at: Option<Timestamp>,
-    /// Whether the daemon has yet to be told that the work is cancelled.
+    /// Whether the daemon has not been informed yet that the work is cancelled.
     pub is_cancelling: bool,
     /// When the work was queued.
     pub created_at: Timestamp,
-    /// When the session last changed.
+    /// When the discovery last changed.
     pub updated_at: Timestamp,
 }
 
@@ -69,7 +69,7 @@ impl DiscoveryType {
     }
 }
 
-/// The progress of a session of work.
+/// The progress of a discovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]

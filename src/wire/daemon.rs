@@ -25,18 +25,18 @@ pub struct DaemonRegistration {
 pub struct ServerCapabilities {
     /// The oldest version of daemons that the server supports.
     pub minimum_daemon_version: String,
-    /// The version of the application that embeds the API.
+    /// The version of the host application.
     pub server_version: String,
 }
 
 /// The answer to a daemon that asks for work, as a JSON array.
 ///
-/// The session to begin, or null, and whether the daemon has to stop what it is doing.
+/// The discovery to begin, or null, and whether the daemon has to stop what it is doing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct DaemonWork(pub Option<DiscoverySession>, pub bool);
 
-/// A session of work as daemons receive it.
+/// A discovery as daemons receive it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -55,13 +55,13 @@ pub struct DiscoverySession {
     pub phase: DiscoveryPhase,
     /// The progress in percent.
     pub progress: u8,
-    /// The id of the session.
+    /// The id of the discovery.
     pub session_id: Uuid,
     /// Always null for new work.
     pub started_at: Option<Timestamp>,
 }
 
-/// The subject of the discovery in a session.
+/// The subject of a discovery.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(tag = "type")]
@@ -74,7 +74,7 @@ pub enum SessionType {
     },
     /// The hosts of subnets.
     Network {
-        /// How hosts are named.
+        /// The name of hosts that have none of their own.
         host_naming_fallback: HostNaming,
         /// Whether ports of raw sockets are probed: never.
         probe_raw_socket_ports: bool,
@@ -87,20 +87,20 @@ pub enum SessionType {
     Docker {
         /// The id under which the daemon reports the host.
         host_id: Uuid,
-        /// How hosts are named.
+        /// The name of hosts that have none of their own.
         host_naming_fallback: HostNaming,
     },
 }
 
-/// How a daemon names hosts that have no name of their own.
+/// The name that a daemon gives to hosts that have none of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum HostNaming {
-    /// After their most telling service.
+    /// The name of their most significant service.
     #[default]
     BestService,
-    /// After their address.
+    /// Their address.
     Ip,
 }
 

@@ -13,13 +13,13 @@ use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem};
 use crate::model::{Discovery, DiscoveryPhase, DiscoveryType, Permission, Timestamp};
 use crate::store::{Batch, Facets, Link, Name, Precondition, Query};
 
-/// The maximum number of open sessions of a network.
+/// The maximum number of open discoveries of a network.
 const MAX_OPEN: u64 = 100;
 
-/// The number of ended sessions of a network that are kept.
+/// The number of ended discoveries of a network that are kept.
 const MAX_ENDED: u64 = 500;
 
-/// The maximum number of subnets of a session.
+/// The maximum number of subnets of a discovery.
 const MAX_SUBNETS: usize = 1_000;
 
 /// The input for [`Inventory::create_discovery_as`].
@@ -55,7 +55,7 @@ impl NewDiscovery {
 }
 
 impl Discovery {
-    /// Creates a session of work that waits for a daemon.
+    /// Creates a discovery that waits for a daemon.
     pub(in crate::inventory) const fn queued(
         id: Uuid,
         network_id: Uuid,
@@ -81,7 +81,7 @@ impl Discovery {
         }
     }
 
-    /// Resets the session to its state before it was handed out.
+    /// Resets the discovery to its state before it was handed out.
     pub(in crate::inventory) fn reset(&mut self, now: Timestamp) {
         (self.phase, self.progress, self.error) = (DiscoveryPhase::Pending, 0, None);
         (self.handed_out_at, self.started_at, self.updated_at) = (None, None, now);
@@ -182,7 +182,7 @@ impl Inventory {
     /// - `ReferenceInvalid`: the network is unknown, or the daemon or a subnet is not on it.
     /// - `AccessDenied`: the caller cannot access the network.
     /// - `Invalid`: there are no subnets or too many, or the type of work is not about subnets.
-    /// - `QuotaExceeded`: 100 sessions of the network are open.
+    /// - `QuotaExceeded`: 100 discoveries of the network are open.
     pub async fn create_discovery_as(&self, caller: &Caller, new: NewDiscovery) -> Result<Discovery, Error> {
         Discovery::REQUIREMENTS.create.check(caller)?;
         check_subnets(&new)?;
@@ -210,7 +210,7 @@ impl Inventory {
 
     /// Cancels work on behalf of a caller, a Member or above. Work that has ended stays as it is.
     ///
-    /// A daemon that has the work already learns it when it next asks for work.
+    /// A daemon that already has the work is informed when it next asks for work.
     ///
     /// # Errors
     /// Those of [`get_as`](Self::get_as).
@@ -229,7 +229,7 @@ impl Inventory {
 
     /// Adds work for daemons of one network to a batch. Requires the [`discovery_turn`](Self::discovery_turn).
     ///
-    /// Also deletes the oldest ended sessions, of which a bounded number is kept.
+    /// Also deletes the oldest ended discoveries, of which a bounded number is kept.
     ///
     /// # Errors
     /// `QuotaExceeded`.
@@ -256,7 +256,7 @@ impl Inventory {
         Ok(())
     }
 
-    /// Checks that the daemon and the subnets of a session are on its network. Adds guards that they stay.
+    /// Checks that the daemon and the subnets of a discovery are on its network. Adds guards that they stay.
     async fn check_targets(
         &self,
         organization: Uuid,

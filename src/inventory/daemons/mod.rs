@@ -1,6 +1,6 @@
 //! The operations of discovery daemons: registering, asking for work, and reporting progress and findings.
 //!
-//! Every method acts for a [`Daemon`], authenticated by its API key, and reads and writes only records of the key's
+//! Every method acts for a [`DaemonCaller`], authenticated by its API key, and reads and writes only records of the key's
 //! network. A daemon that another key has registered does not exist.
 
 mod register;
@@ -17,7 +17,7 @@ pub use self::work::{DaemonStatus, DiscoveryUpdate, Work};
 use super::collections::CollectionRecord;
 use super::schema::{DAEMON, DAEMON_KEY_LINK, SUBNET, decode, encode, on_network};
 use super::{Entity, Error, ErrorKind, Inventory, Problem, unchanged};
-use crate::access::Daemon;
+use crate::access::DaemonCaller;
 use crate::model::{DaemonCapabilities, DiscoveryDaemon, Timestamp};
 use crate::store::{Batch, LinkFilter, Query, Record};
 
@@ -37,7 +37,7 @@ impl Inventory {
     /// `NotFound` unless this key has registered the daemon; `Invalid` for a version of more than 100 characters.
     pub async fn announce_daemon(
         &self,
-        caller: &Daemon,
+        caller: &DaemonCaller,
         id: Uuid,
         version: &str,
     ) -> Result<DiscoveryDaemon, Error> {
@@ -51,7 +51,7 @@ impl Inventory {
     /// `NotFound` unless this key has registered the daemon; `Invalid` for more than 1,000 subnets.
     pub async fn update_daemon_capabilities(
         &self,
-        caller: &Daemon,
+        caller: &DaemonCaller,
         id: Uuid,
         capabilities: DaemonCapabilities,
     ) -> Result<DiscoveryDaemon, Error> {
@@ -60,7 +60,7 @@ impl Inventory {
     }
 
     /// Records that a daemon has sent a request, at most once a minute. Does nothing for any other id.
-    pub(crate) async fn note_daemon_contact(&self, caller: &Daemon, id: Uuid) -> Result<(), Error> {
+    pub(crate) async fn note_daemon_contact(&self, caller: &DaemonCaller, id: Uuid) -> Result<(), Error> {
         match self.own_daemon(caller, id).await {
             Ok((_, daemon)) if daemon.last_seen.plus_micros(CONTACT_INTERVAL) > self.now() => Ok(()),
             Ok(_) => self.change_daemon(caller, id, |_| ()).await.map(drop),
@@ -70,7 +70,7 @@ impl Inventory {
     }
 
     /// Reads a daemon that this key has registered.
-    async fn own_daemon(&self, caller: &Daemon, id: Uuid) -> Result<(Record, DiscoveryDaemon), Error> {
+    async fn own_daemon(&self, caller: &DaemonCaller, id: Uuid) -> Result<(Record, DiscoveryDaemon), Error> {
         let own = Query {
             ids: Some(vec![id]),
             links: vec![LinkFilter::new(DAEMON_KEY_LINK, [caller.key_id])],
@@ -84,7 +84,7 @@ impl Inventory {
 
     async fn change_daemon(
         &self,
-        caller: &Daemon,
+        caller: &DaemonCaller,
         id: Uuid,
         change: impl Fn(&mut DiscoveryDaemon) + Send + Sync,
     ) -> Result<DiscoveryDaemon, Error> {
@@ -102,7 +102,7 @@ impl Inventory {
     /// Returns capabilities without the subnets that are not on the daemon's network.
     async fn own_capabilities(
         &self,
-        caller: &Daemon,
+        caller: &DaemonCaller,
         mut capabilities: DaemonCapabilities,
         field: &str,
     ) -> Result<DaemonCapabilities, Error> {
@@ -117,7 +117,11 @@ impl Inventory {
     }
 
     /// Returns those of these subnets that are on the daemon's network.
-    pub(super) async fn own_subnets(&self, caller: &Daemon, ids: Vec<Uuid>) -> Result<HashSet<Uuid>, Error> {
+    pub(super) async fn own_subnets(
+        &self,
+        caller: &DaemonCaller,
+        ids: Vec<Uuid>,
+    ) -> Result<HashSet<Uuid>, Error> {
         if ids.is_empty() {
             return Ok(HashSet::new());
         }
@@ -128,7 +132,7 @@ impl Inventory {
 
 /// Adds a contact of a daemon to a batch, with what changes by it.
 fn put_contact(
-    caller: &Daemon,
+    caller: &DaemonCaller,
     record: &Record,
     daemon: &mut DiscoveryDaemon,
     now: Timestamp,

@@ -2,7 +2,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::{check_version, put_contact};
-use crate::access::Daemon;
+use crate::access::DaemonCaller;
 use crate::inventory::collections::CollectionRecord;
 use crate::inventory::schema::{
     ASSIGNED_LINK, DAEMON, DISCOVERY, daemon_api_key_key, daemon_key, decode, encode, exists, linked,
@@ -74,8 +74,12 @@ impl Inventory {
     /// # Errors
     /// - `Invalid`: the name or the version has a wrong length, or there are more than 1,000 subnets.
     /// - `Invalid` with the field `discovery`: the inventory stores hosts [without terms](Self::without_host_terms).
-    /// - `QuotaExceeded`: the network has 100 daemons, or 100 open sessions of work, or the organization has too many hosts.
-    pub async fn register_daemon(&self, caller: &Daemon, new: NewDaemon) -> Result<DiscoveryDaemon, Error> {
+    /// - `QuotaExceeded`: the network has 100 daemons, or 100 open discoveries, or the organization has too many hosts.
+    pub async fn register_daemon(
+        &self,
+        caller: &DaemonCaller,
+        new: NewDaemon,
+    ) -> Result<DiscoveryDaemon, Error> {
         let name = validate::name("name", &new.name, 100)?;
         check_version("version", new.version.as_deref())?;
         let field = "capabilities.interfaced_subnet_ids";
@@ -112,7 +116,7 @@ impl Inventory {
     /// Decides about the id of a daemon, and returns its record if it is registered.
     ///
     /// The daemon gets the id that it has chosen, or else an id that follows from it, or else a random id.
-    async fn admit_daemon(&self, caller: &Daemon, given: Uuid) -> Result<Admitted, Error> {
+    async fn admit_daemon(&self, caller: &DaemonCaller, given: Uuid) -> Result<Admitted, Error> {
         let parts = [caller.network_id, caller.key_id, given];
         let derived = derived_id("daemon", &parts.each_ref().map(|id| id.as_bytes().as_slice()));
         for id in [given, derived] {
@@ -139,7 +143,7 @@ impl Inventory {
     /// Returns whether a caller may take a daemon of its network.
     ///
     /// The daemon must have been registered with the caller's key, or with a key that no longer exists.
-    async fn may_take(&self, caller: &Daemon, daemon: &DiscoveryDaemon) -> Result<bool, Error> {
+    async fn may_take(&self, caller: &DaemonCaller, daemon: &DiscoveryDaemon) -> Result<bool, Error> {
         let Some(key) = daemon.api_key_id.filter(|key| *key != caller.key_id) else { return Ok(true) };
         Ok(self.get(daemon_api_key_key(key)).await?.is_none())
     }
@@ -147,7 +151,7 @@ impl Inventory {
     /// Adds a new daemon to a batch, and creates its host.
     async fn register_first(
         &self,
-        caller: &Daemon,
+        caller: &DaemonCaller,
         id: Uuid,
         new: &NewDaemon,
         batch: &mut Batch,
@@ -183,7 +187,7 @@ impl Inventory {
     /// The id follows from the daemon, so that a registration that failed halfway can be repeated.
     async fn daemon_host(
         &self,
-        caller: &Daemon,
+        caller: &DaemonCaller,
         daemon: Uuid,
         name: &str,
         now: Timestamp,
@@ -199,7 +203,7 @@ impl Inventory {
 }
 
 fn register_again(
-    caller: &Daemon,
+    caller: &DaemonCaller,
     record: &Record,
     mut daemon: DiscoveryDaemon,
     new: &NewDaemon,

@@ -1,6 +1,6 @@
 use uuid::Uuid;
 
-use crate::access::Daemon;
+use crate::access::DaemonCaller;
 use crate::inventory::collections::{CollectionRecord, cidr_unique_key};
 use crate::inventory::schema::{SUBNET, decode, encode, exists, network_key, on_network, subnet_key};
 use crate::inventory::transaction::Attempt;
@@ -20,7 +20,11 @@ impl Inventory {
     ///
     /// # Errors
     /// `Invalid` for a name of a wrong length, a description of more than 500 characters, or a `source` nested too deep.
-    pub async fn discover_subnet_as_daemon(&self, caller: &Daemon, subnet: Subnet) -> Result<Subnet, Error> {
+    pub async fn discover_subnet_as_daemon(
+        &self,
+        caller: &DaemonCaller,
+        subnet: Subnet,
+    ) -> Result<Subnet, Error> {
         let (organization, now) = (caller.organization_id, self.now());
         let mut subnet = subnet;
         subnet.network_id = caller.network_id;
@@ -52,7 +56,7 @@ impl Inventory {
     }
 
     /// Decides about the id of a subnet that a daemon reports.
-    async fn place_subnet(&self, caller: &Daemon, given: Uuid) -> Result<Placed, Error> {
+    async fn place_subnet(&self, caller: &DaemonCaller, given: Uuid) -> Result<Placed, Error> {
         if given.is_nil() {
             return Ok((self.new_id()?, None));
         }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 use super::{check_version, put_contact};
-use crate::access::Daemon;
+use crate::access::DaemonCaller;
 use crate::inventory::collections::CollectionRecord;
 use crate::inventory::schema::{DISCOVERY, OPEN_LINK, daemon_key, decode, encode, linked, on_network};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, unchanged};
@@ -46,9 +46,9 @@ pub struct Work {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DiscoveryUpdate {
-    /// The session.
+    /// The id of the discovery.
     pub session_id: Uuid,
-    /// The daemon that has the session.
+    /// The daemon that has the discovery.
     pub daemon_id: Uuid,
     /// The progress.
     pub phase: DiscoveryPhase,
@@ -70,26 +70,31 @@ impl DiscoveryUpdate {
     }
 }
 
-/// An open session with its record.
+/// An open discovery with its record.
 type Open = (Record, Discovery);
 
-/// The daemons that have open sessions, with their records.
+/// The daemons that have open discoveries, with their records.
 type Holders = BTreeMap<Uuid, (Record, DiscoveryDaemon)>;
 
 impl Inventory {
     /// Hands out the first work that is queued for a daemon.
     ///
-    /// Each session is handed out once. When its daemon has sent no request for 10 minutes, it is handed out again: to
+    /// Each discovery is handed out once. When its daemon has sent no request for 10 minutes, it is handed out again: to
     /// any daemon of the network, or only to the same one if the work is about the daemon's own host.
     ///
     /// # Errors
     /// `NotFound` unless this key has registered the daemon; `Invalid` for a version of more than 100 characters.
-    pub async fn request_work(&self, caller: &Daemon, id: Uuid, status: DaemonStatus) -> Result<Work, Error> {
+    pub async fn request_work(
+        &self,
+        caller: &DaemonCaller,
+        id: Uuid,
+        status: DaemonStatus,
+    ) -> Result<Work, Error> {
         check_version("version", status.version.as_deref())?;
         let mut transaction = self.transaction(Entity::Daemon, id);
         loop {
             let (record, mut daemon) = self.own_daemon(caller, id).await?;
-            // All daemons of a network want the same first session.
+            // All daemons of a network want the same first discovery.
             let of_network = Key::new(DISCOVERY, caller.network_id);
             if !transaction.enter(BTreeSet::from([of_network, daemon_key(id)])).await? {
                 continue;
@@ -123,13 +128,17 @@ impl Inventory {
         }
     }
 
-    /// Stores the progress of a session that a daemon has.
+    /// Stores the progress of a discovery that a daemon has.
     ///
-    /// An update of a session that is unknown, has ended, or is not the daemon's stores nothing.
+    /// An update of a discovery that is unknown, has ended, or is not the daemon's stores nothing.
     ///
     /// # Errors
     /// `Invalid` for an error of more than 65,536 characters.
-    pub async fn update_discovery(&self, caller: &Daemon, update: DiscoveryUpdate) -> Result<(), Error> {
+    pub async fn update_discovery(
+        &self,
+        caller: &DaemonCaller,
+        update: DiscoveryUpdate,
+    ) -> Result<(), Error> {
         if update.error.as_ref().is_some_and(|error| error.chars().count() > MAX_ERROR) {
             return Err(Error::invalid("error", Problem::MaxLength { max: MAX_ERROR }));
         }
@@ -155,8 +164,12 @@ impl Inventory {
         }
     }
 
-    /// Returns the open session of an update. `None` if the daemon of the update does not have it or it has ended.
-    async fn handed_out(&self, caller: &Daemon, update: &DiscoveryUpdate) -> Result<Option<Open>, Error> {
+    /// Returns the open discovery of an update. `None` if the daemon of the update does not have it or it has ended.
+    async fn handed_out(
+        &self,
+        caller: &DaemonCaller,
+        update: &DiscoveryUpdate,
+    ) -> Result<Option<Open>, Error> {
         let own = on_network(DISCOVERY, caller.organization_id, caller.network_id);
         let own = Query { ids: Some(vec![update.session_id]), ..own };
         let Some(record) = self.store.list(&own).await?.records.pop() else { return Ok(None) };
@@ -165,14 +178,14 @@ impl Inventory {
         Ok((is_held && discovery.is_open()).then_some((record, discovery)))
     }
 
-    /// Returns the sessions of the network that a daemon has to hear of.
-    async fn open_discoveries(&self, caller: &Daemon) -> Result<Vec<Open>, Error> {
+    /// Returns the discoveries of the network that concern a daemon.
+    async fn open_discoveries(&self, caller: &DaemonCaller) -> Result<Vec<Open>, Error> {
         let open = linked(DISCOVERY, caller.organization_id, Link::new(OPEN_LINK, caller.network_id));
         let records = self.store.list(&open).await?.records;
         records.into_iter().map(|record| Ok((record.clone(), decode(&record)?))).collect()
     }
 
-    /// Returns the daemons, other than the one that asks, that have open sessions.
+    /// Returns the daemons, other than the one that asks, that have open discoveries.
     async fn holders(&self, open: &[Open], asking: Uuid) -> Result<Holders, Error> {
         let mut keys: Vec<Key> = open.iter().filter_map(|(_, open)| open.daemon_id.map(daemon_key)).collect();
         keys.retain(|key| key.id != asking);
@@ -183,7 +196,7 @@ impl Inventory {
     }
 }
 
-/// Decides which open sessions a daemon may get.
+/// Decides which open discoveries a daemon may get.
 struct Queue<'a> {
     daemon: &'a DiscoveryDaemon,
     holders: &'a Holders,
@@ -191,7 +204,7 @@ struct Queue<'a> {
 }
 
 impl<'a> Queue<'a> {
-    /// Returns the sessions that the daemon may get, the first to be handed out first.
+    /// Returns the discoveries that the daemon may get, the first to be handed out first.
     fn sorted(&self, open: &'a [Open]) -> std::vec::IntoIter<&'a Open> {
         let mut available: Vec<&Open> = open.iter().filter(|(_, open)| self.may_get(open)).collect();
         // The report of the daemon's own host comes before a scan that was queued at the same time.
@@ -230,9 +243,9 @@ fn is_scanning(open: &[Open], daemon: &DiscoveryDaemon, now: Timestamp) -> bool 
     !has_vanished(daemon, now) && own.any(|(_, open)| open.phase == DiscoveryPhase::Scanning)
 }
 
-/// Notes in a batch that a daemon is told of the cancellation of its work. Returns whether work was cancelled.
+/// Records in a batch that a daemon is informed of the cancellation of its work. Returns whether work was cancelled.
 fn tell_of_cancellations(
-    caller: &Daemon,
+    caller: &DaemonCaller,
     open: &[Open],
     daemon: Uuid,
     now: Timestamp,
@@ -251,7 +264,7 @@ fn tell_of_cancellations(
 }
 
 fn hand_out(
-    caller: &Daemon,
+    caller: &DaemonCaller,
     record: &Record,
     discovery: &Discovery,
     daemon: Uuid,
@@ -267,7 +280,7 @@ fn hand_out(
 }
 
 fn mark_unreachable(
-    caller: &Daemon,
+    caller: &DaemonCaller,
     record: &Record,
     vanished: &DiscoveryDaemon,
     now: Timestamp,

@@ -46,7 +46,7 @@ use super::hosts::HostTerms;
 use super::records::belongs_to;
 use super::schema::network_key;
 use super::{Entity, Error, ErrorKind, Inventory, Problem, require_level};
-use crate::access::{Caller, Daemon};
+use crate::access::{Caller, DaemonCaller};
 use crate::discovery::Report;
 use crate::discovery::reconcile::{Identity, Merging};
 use crate::discovery::report::{PortRange, Reporter};
@@ -132,7 +132,7 @@ impl Inventory {
     /// `AccessDenied` for another network than the daemon's; otherwise those of [`discover`](Self::discover).
     pub async fn discover_as_daemon(
         &self,
-        daemon: &Daemon,
+        daemon: &DaemonCaller,
         report: &Report,
         options: DiscoverOptions,
     ) -> Result<DiscoveryReport, Error> {

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::plan::Role;
 use super::{DiscoverOptions, DiscoveryOutcome};
-use crate::access::Daemon;
+use crate::access::DaemonCaller;
 use crate::discovery::reconcile::{Merging, device_of};
 use crate::discovery::report::{Device, Report, Reporter};
 use crate::inventory::schema::host_key;
@@ -41,7 +41,7 @@ impl Inventory {
     /// - `Invalid` with the field `discovery`: the inventory stores hosts [without terms](Self::without_host_terms).
     pub async fn discover_host_as_daemon(
         &self,
-        caller: &Daemon,
+        caller: &DaemonCaller,
         host: Host,
         observed_at: Timestamp,
     ) -> Result<Host, Error> {

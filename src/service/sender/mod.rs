@@ -6,7 +6,7 @@ pub(super) mod rate_limit;
 
 use crate::access::Caller;
 #[cfg(feature = "discovery")]
-use crate::access::Daemon;
+use crate::access::DaemonCaller;
 #[cfg(feature = "discovery")]
 use crate::inventory::ErrorKind;
 use crate::inventory::{Error, Requirement};
@@ -16,7 +16,7 @@ use crate::inventory::{Error, Requirement};
 pub(super) enum Sender {
     Caller(Caller),
     #[cfg(feature = "discovery")]
-    Daemon(Daemon),
+    Daemon(DaemonCaller),
 }
 
 impl Sender {

@@ -98,7 +98,7 @@ fn key_acts_with_the_lower_level_in_the_networks_of_both() {
 fn host_counts_as_a_session_and_a_key_does_not() {
     let [a, b, c, _] = networks();
     let host = Caller::new(a, b, Permission::Viewer, Scope::all());
-    assert_eq!(host.credential(), Credential::Host);
+    assert_eq!(host.credential(), Credential::HostApplication);
     assert!(host.credential().is_session());
     let session = host.clone().through_session();
     assert_eq!(session.credential(), Credential::Session);

@@ -1,6 +1,6 @@
 //! Hosts that daemons report one by one.
 
-use toposcope::access::Daemon;
+use toposcope::access::DaemonCaller;
 use toposcope::inventory::{Entity, ErrorKind, Problem};
 use toposcope::model::{BindingTarget, Host, Protocol, Source};
 
@@ -10,7 +10,7 @@ use crate::support::{
     Fixture, bare_host, concurrently, id, interface, invalid, port, refusal, service, settle, time,
 };
 
-async fn daemon(fixture: &Fixture) -> Daemon {
+async fn daemon(fixture: &Fixture) -> DaemonCaller {
     let key = fixture.daemon_key(|_| {}).await;
     let daemon = fixture.inventory.authenticate_daemon_key(key.plaintext()).await.unwrap();
     fixture.until_used(key.record().id).await;
