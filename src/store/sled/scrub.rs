@@ -239,7 +239,7 @@ impl ScrubPass {
         match side {
             Side::Primary if !is_same => self.add_folder_problem("records are missing or outdated"),
             Side::Mirror if !is_same || manifest != self.shared.trees.primary.manifest()? => {
-                self.add_folder_problem("the second copy of the records differs from the first");
+                self.add_folder_problem("the mirror differs from the primary copy");
             }
             Side::Primary | Side::Mirror => {}
         }
@@ -269,7 +269,7 @@ impl ScrubPass {
             self.shared.trees.mirror.stored_body(key, header.body)
         });
         if body.is_err() {
-            self.verification.add(StoreError::corrupt(format!("{key} is damaged in the second copy")));
+            self.verification.add(StoreError::corrupt(format!("{key} is damaged in the mirror")));
         }
     }
 
@@ -339,9 +339,7 @@ impl ScrubPass {
             }
             Side::Mirror => {
                 if orphans > 0 {
-                    self.add_folder_problem(&format!(
-                        "{orphans} bodies of the second copy belong to no record"
-                    ));
+                    self.add_folder_problem(&format!("{orphans} bodies of the mirror belong to no record"));
                 }
                 Ok(Stage::Done)
             }

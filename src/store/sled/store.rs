@@ -117,7 +117,7 @@ impl SledStore {
     /// store returns `Unavailable`.
     ///
     /// Dropping the last handle of a store does the same in the background. Acknowledged commits are kept in either
-    /// case; `close` makes the next opening faster and tells when the folder is free.
+    /// case; `close` makes the next opening faster and returns when the folder is free.
     ///
     /// # Errors
     /// `Unavailable` when something cannot be written. Acknowledged commits are still in the write-ahead log then,

@@ -91,7 +91,7 @@ async fn fill(folder: &Path) {
         assert_private(folder);
     }
     store.close().await.unwrap();
-    // Another second copy is created.
+    // Another mirror is created.
     fs::remove_dir_all(folder.join("records.second")).unwrap();
     let store = open(folder).await;
     store.verify().await.unwrap();

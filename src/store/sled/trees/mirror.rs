@@ -64,7 +64,7 @@ impl TreePair {
                 Ok(body) => {
                     tracing::warn!(
                         error = &error as &dyn Error,
-                        "a damaged record was read from the second copy: verify and repair the store"
+                        "a damaged record was read from the mirror: verify and repair the store"
                     );
                     Ok(body)
                 }
@@ -89,7 +89,7 @@ impl TreePair {
                 Ok(()) => return Ok(()),
                 Err(error) => tracing::warn!(
                     error = &error as &dyn Error,
-                    "rebuilding the second copy of the records from the first"
+                    "rebuilding the mirror from the primary copy"
                 ),
             }
         }
@@ -112,7 +112,7 @@ impl TreePair {
         if was_dirty && mirror.applied_lsn < primary.applied_lsn {
             return self.catch_up().inspect_err(|_| self.mirror.poison());
         }
-        Err(StoreError::corrupt("the second copy of the records does not match the first"))
+        Err(StoreError::corrupt("the mirror does not match the primary copy"))
     }
 
     /// Brings an interrupted mirror up to the primary, which has completed the same change.
