@@ -1,4 +1,4 @@
-//! Updates links by hand and pinned positions when hosts are merged or deleted.
+//! Updates manual links and pinned positions when hosts are merged or deleted.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -16,7 +16,7 @@ use crate::store::{Batch, Guard, Key, Link, LinkFilter, Query};
 const MAX_TARGETS: usize = 512;
 
 impl Inventory {
-    /// Moves links by hand and positions of merged hosts. The batch also merges the hosts.
+    /// Moves manual links and positions of merged hosts. The batch also merges the hosts.
     ///
     /// `replaced` maps the ids of hosts and parts that are gone to the ids that replace them. Links and positions move
     /// to the host, unless it has its own between the same ends or in the same view; links that would lead from the
@@ -78,7 +78,7 @@ impl Inventory {
         Ok(())
     }
 
-    /// Deletes links by hand of deleted hosts, in the batch that deletes the hosts.
+    /// Deletes manual links of deleted hosts, in the batch that deletes the hosts.
     ///
     /// The links of hosts that become a part of another one have moved already.
     pub(in crate::inventory) async fn forget_topology_links(
@@ -155,12 +155,12 @@ impl Inventory {
     }
 }
 
-/// Returns the guard that the batch writes all links by hand of a host.
+/// Returns the guard that the batch writes all manual links of a host.
 const fn linked_to(organization: Uuid, host: Uuid) -> Guard {
     Guard::linked_within(Some(organization), Link::new(LINKED_HOST, host))
 }
 
-/// Returns the host of a guard on links by hand; `None` for other guards.
+/// Returns the host of a guard on manual links; `None` for other guards.
 fn linked_host(guard: &Guard) -> Option<Uuid> {
     match guard {
         Guard::LinkedWithin { link, .. } if link.relation == LINKED_HOST => Some(link.target),

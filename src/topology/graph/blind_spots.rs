@@ -15,11 +15,11 @@ use crate::topology::links::{Confidence, CrowdedPort, End, Link, PortRef, Stub};
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct BlindSpot {
-    /// Why a scan is worthwhile.
+    /// The reason why a scan is worthwhile.
     pub reason: BlindSpotReason,
     /// The node that stands for the device, the segment, or the port's host.
     pub node_id: Uuid,
-    /// The host to scan, or the host that has the port. `None` for a device that is no host yet.
+    /// The host to scan, or the host that has the port. `None` for a device that is not a host yet.
     pub host_id: Option<Uuid>,
     /// The name of the device or of the host that has the port.
     pub label: String,
@@ -33,13 +33,13 @@ pub struct BlindSpot {
     pub weight: usize,
 }
 
-/// Why a scan is worthwhile.
+/// The reason why a scan is worthwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BlindSpotReason {
-    /// Hosts name the device as a neighbor, and it is no host yet.
+    /// Hosts name the device as a neighbor, and it is not a host yet.
     UnknownNeighbor,
     /// Neighbors report links to the host, and the host itself does not report them.
     OneSidedLinks,
@@ -85,7 +85,7 @@ fn unknown_devices(context: &Context<'_>) -> Vec<BlindSpot> {
         let connects = [Capability::Bridge, Capability::Router, Capability::WlanAccessPoint];
         let bonus =
             if connects.iter().any(|capability| stub.capabilities.contains(capability)) { 20 } else { 0 };
-        // A device without an address cannot be scanned before somebody finds it.
+        // A device without an address must be found before it can be scanned.
         let reachable = if stub.addresses.is_empty() { 0 } else { 5 };
         let per_link = if stub.is_unmanaged_switch { 3 } else { 10 };
         Some(BlindSpot {

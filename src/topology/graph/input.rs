@@ -58,7 +58,7 @@ pub struct GraphInput<'a> {
     pub subnets: Vec<&'a Subnet>,
     /// The links.
     pub links: Vec<&'a Link>,
-    /// The devices that links name and that are no hosts.
+    /// The devices that links name and that are not hosts.
     pub stubs: Vec<&'a Stub>,
     /// The segments that links lead to.
     pub segments: Vec<&'a Segment>,

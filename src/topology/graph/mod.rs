@@ -1,6 +1,6 @@
 //! The content of a view: nodes, edges and containers.
 //!
-//! [`HostSummary::of`] digests hosts, [`build()`] selects what the view shows, and [`lay_out`] places it.
+//! [`HostSummary::of`] summarizes hosts, [`build()`] selects what the view shows, and [`lay_out`] places it.
 //! [`blind_spots()`] ranks what to scan next.
 
 mod arrange;

@@ -28,7 +28,7 @@ pub struct Graph {
     pub nodes: Vec<Node>,
     /// The edges, by id.
     pub edges: Vec<Edge>,
-    /// How much the graph leaves out.
+    /// The numbers of nodes that the graph leaves out.
     pub hidden: Hidden,
     /// Warnings for readers of the graph.
     pub warnings: Vec<Warning>,
@@ -115,7 +115,7 @@ pub(super) enum TextKind {
 pub enum NodeKind {
     /// A host.
     Host,
-    /// A device that is named by others and is no host yet.
+    /// A device that is named by others and is not a host yet.
     Stub,
     /// A segment that several devices share.
     Segment,
@@ -172,7 +172,7 @@ pub struct Edge {
     pub speed_bps: Option<u64>,
     /// The physical links of an aggregation group; empty for a single link.
     pub members: Vec<LinkMember>,
-    /// How certain the edge is.
+    /// The certainty of the edge.
     pub confidence: Confidence,
     /// The claims that support the edge, the strongest first.
     pub evidence: Vec<Evidence>,
@@ -218,7 +218,7 @@ pub enum EdgeKind {
     Hosts,
 }
 
-/// How much a graph leaves out.
+/// The numbers of nodes that a graph leaves out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Hidden {

@@ -6,7 +6,7 @@ use super::role::{self, RoleReason};
 use crate::inventory::Claim;
 use crate::model::{Host, HostRole, ServiceVirtualization, Timestamp};
 
-/// The digest of a host that the views show. It is much smaller than the host.
+/// The summary of a host that the views show. It is much smaller than the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HostSummary {
@@ -41,7 +41,7 @@ pub struct HostSummary {
     pub last_seen_at: Option<Timestamp>,
 }
 
-/// The digest of an address that the views show.
+/// The summary of an address that the views show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InterfaceSummary {
@@ -53,7 +53,7 @@ pub struct InterfaceSummary {
     pub subnet_id: Option<Uuid>,
 }
 
-/// The digest of a service that the views show.
+/// The summary of a service that the views show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServiceSummary {
@@ -66,7 +66,7 @@ pub struct ServiceSummary {
 }
 
 impl HostSummary {
-    /// Digests a host and its claims, which tell when the host was seen last.
+    /// Summarizes a host and its claims, which show when the host was last seen.
     #[must_use]
     pub fn of(host: &Host, claims: &[Claim]) -> Self {
         let role_by_ports = role::by_ports(host, claims);

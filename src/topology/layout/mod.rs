@@ -35,7 +35,7 @@ use self::table::Table;
 /// Places the shapes of a diagram and routes its connections.
 ///
 /// Any diagram is accepted. Indexes out of range, containers that contain themselves, and sizes and positions that are
-/// no numbers are corrected or ignored. Coordinates are multiples of 1/64 within ±10^6.
+/// not numbers are corrected or ignored. Coordinates are multiples of 1/64 within ±10^6.
 #[must_use]
 pub fn arrange(diagram: &Diagram) -> Arrangement {
     let outline = Outline::of(diagram);

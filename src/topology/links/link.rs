@@ -20,11 +20,11 @@ pub struct Link {
     pub speed_bps: Option<u64>,
     /// The physical links of an aggregation group; empty for a single link.
     pub members: Vec<LinkMember>,
-    /// How certain the link is.
+    /// The certainty of the link.
     pub confidence: Confidence,
     /// The claims that support the link, the strongest first.
     pub evidence: Vec<Evidence>,
-    /// The claims that the link won over.
+    /// Weaker claims that the link overrides.
     pub rejected: Vec<RejectedClaim>,
 }
 
@@ -39,7 +39,7 @@ pub enum End {
         /// The port; `None` when unknown.
         port: Option<PortRef>,
     },
-    /// A device that is no host yet.
+    /// A device that is not a host yet.
     Stub {
         /// The id of the [`Stub`].
         id: Uuid,
@@ -73,7 +73,7 @@ pub struct LinkMember {
     pub target_port: Option<PortRef>,
 }
 
-/// How certain a link is.
+/// The certainty of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub enum Confidence {
@@ -154,7 +154,7 @@ pub struct Evidence {
     pub last_seen: Option<Timestamp>,
 }
 
-/// A claim that lost against a stronger one.
+/// A claim that a stronger one overrides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -163,11 +163,11 @@ pub struct RejectedClaim {
     pub evidence: Evidence,
     /// The device that the claim names, as the reporter knows it.
     pub names: String,
-    /// The rule that won over the claim.
+    /// The rule of the stronger claim that overrides this one.
     pub beaten_by: Rule,
 }
 
-/// A device that claims name, and that is no host yet.
+/// A device that claims name, and that is not a host yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Stub {

@@ -6,9 +6,9 @@
 //! 1. A neighbor that a device names is looked up among the hosts: by its chassis id, or else its name, or else its
 //!    address, as discovery does. Only a unique host counts; an unknown device becomes a [`Stub`].
 //! 2. Rules make candidates of the claims, in the order of [`Rule`]: the claims of two devices about each other are
-//!    paired by their ports; forwarding databases tell which bridges are adjacent and which hosts are at which port.
+//!    paired by their ports; forwarding databases show which bridges are adjacent and which hosts are at which port.
 //! 3. Candidates between the same ports are one link. For each port the strongest rule wins, and the [`Link`] keeps the
-//!    claims it won over. Claims of equal rank that contradict each other are [`Confidence::Conflicting`].
+//!    claims that it overrides. Claims of equal rank that contradict each other are [`Confidence::Conflicting`].
 //! 4. A port with several neighbors is a [`Segment`], and the ports of an aggregation group are one link with members.
 
 mod contest;

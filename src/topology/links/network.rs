@@ -20,7 +20,7 @@ use crate::discovery::report::Capability;
 
 /// The links of a network.
 ///
-/// They follow from devices and from the links that users entered, whatever the order in which these were set. A change
+/// They follow from devices and from the links that users entered, regardless of the order in which these were set. A change
 /// of one device computes again only what its claims, and the claims about it, can affect.
 ///
 /// ```
@@ -129,7 +129,7 @@ impl Links {
         self.components.links.get(&id).map(Box::as_ref)
     }
 
-    /// Returns the devices that links lead to and that are no hosts, by id.
+    /// Returns the devices that links lead to and that are not hosts, by id.
     pub fn stubs(&self) -> impl Iterator<Item = &Stub> {
         let mut named = self.stubs.values().map(Box::as_ref).peekable();
         let mut unmanaged = self.components.unmanaged.values().peekable();

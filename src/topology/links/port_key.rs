@@ -5,7 +5,7 @@ use std::sync::Arc;
 pub(super) enum PortKey {
     /// The place among the device's ports.
     Known(u32),
-    /// The name of a port that is no interface entry.
+    /// The name of a port that is not an interface entry.
     Named(Arc<str>),
 }
 

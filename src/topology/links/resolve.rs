@@ -90,7 +90,7 @@ fn remote_port(remote: &Device, sighting: &Sighting) -> Option<PortKey> {
     place.and_then(|place| u32::try_from(place).ok()).map(PortKey::Known)
 }
 
-/// The sighting of a device that is no host. The fields are its place, the sighting, the identities, and whether
+/// The sighting of a device that is not a host. The fields are its place, the sighting, the identities, and whether
 /// several hosts have them.
 type Unknown<'d> = (usize, &'d Sighting, &'d Named<Key>, bool);
 

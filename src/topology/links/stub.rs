@@ -1,4 +1,4 @@
-//! Devices that claims name, and that are no hosts yet.
+//! Devices that claims name, and that are not hosts yet.
 
 use uuid::Uuid;
 

@@ -67,7 +67,7 @@ pub struct EdgeDetails {
     /// The edge, without a line.
     #[serde(flatten)]
     pub edge: Edge,
-    /// The claims that the edge won over.
+    /// Weaker claims that the edge overrides.
     pub rejected: Vec<RejectedClaim>,
 }
 
@@ -101,7 +101,7 @@ impl Topologies {
         self.drawn(caller.organization_id(), network, options, false, |graph| graph).await
     }
 
-    /// Returns an edge of a view, with the claims that it won over.
+    /// Returns an edge of a view, with the weaker claims that it overrides.
     ///
     /// # Errors
     /// Those of [`graph`](Self::graph); `NotFound` for an edge that the view does not have.
@@ -187,7 +187,7 @@ impl Topologies {
             None
         } else {
             let known = &state.known;
-            Some(self.inventory.changes_of_network(organization, network, known, state::digest).await?)
+            Some(self.inventory.changes_of_network(organization, network, known, state::summarize).await?)
         };
         let hosts = changes.as_ref().map_or(state.len(), |changes| changes.known.len());
         let bytes = changes.as_ref().map_or(state.bytes, |changes| changes.bytes);

@@ -24,14 +24,14 @@ pub(super) struct NetworkState {
 }
 
 /// The data that is kept of a host.
-pub(super) struct HostDigest {
+pub(super) struct SummarizedHost {
     device: Device,
     summary: HostSummary,
 }
 
 /// Digests a host and its claims.
-pub(super) fn digest(host: &Host, claims: &[Claim]) -> HostDigest {
-    HostDigest { device: Device::of(host, claims), summary: HostSummary::of(host, claims) }
+pub(super) fn summarize(host: &Host, claims: &[Claim]) -> SummarizedHost {
+    SummarizedHost { device: Device::of(host, claims), summary: HostSummary::of(host, claims) }
 }
 
 impl NetworkState {
@@ -53,7 +53,11 @@ impl NetworkState {
         revision.is_some() && self.revision == revision
     }
 
-    pub(super) fn apply(&mut self, revision: Option<TopologyRevision>, changes: NetworkChanges<HostDigest>) {
+    pub(super) fn apply(
+        &mut self,
+        revision: Option<TopologyRevision>,
+        changes: NetworkChanges<SummarizedHost>,
+    ) {
         let NetworkChanges { known, bytes, changed, removed, subnets, links } = changes;
         let is_first = self.hosts.is_empty();
         let manual: Vec<ManualLink> = links.iter().map(manual_link).collect();
@@ -62,7 +66,7 @@ impl NetworkState {
             self.hosts.remove(&host);
         }
         let mut devices = Vec::with_capacity(changed.len());
-        for HostDigest { device, summary } in changed {
+        for SummarizedHost { device, summary } in changed {
             self.hosts.insert(summary.id, summary);
             devices.push(device);
         }

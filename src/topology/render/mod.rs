@@ -21,7 +21,7 @@ use crate::topology::graph::Graph;
 pub use self::format::{Format, FormatError, Theme, ThemeError};
 pub use self::svg::style_source;
 
-/// A graph, and what the picture of it says.
+/// A graph, with the title, the date and the theme of its picture.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Picture<'a> {

@@ -3,7 +3,7 @@
 /// Largest absolute value of a coordinate.
 const LARGEST: f64 = 10_000_000.0;
 
-/// Returns a coordinate with at most two decimals and without needless digits. 0 for a value that is no number.
+/// Returns a coordinate with at most two decimals and without needless digits. 0 for a value that is not a number.
 pub(super) fn number(value: f64) -> String {
     let rounded = (sane(value) * 100.0).round() / 100.0;
     // Adding zero turns a negative zero into a positive one.

@@ -18,7 +18,7 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// Returns a space for white space, and U+FFFD for what is no text.
+/// Returns a space for white space, and U+FFFD for characters that XML does not allow.
 pub(super) const fn visible(character: char) -> char {
     match character {
         '\t' | '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => ' ',

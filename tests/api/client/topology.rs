@@ -23,7 +23,7 @@ async fn linked(fixture: &Fixture) -> TopologyLink {
 }
 
 #[tokio::test]
-async fn links_by_hand_become_edges_with_details() {
+async fn manual_links_become_edges_with_details() {
     let (fixture, client) = owner().await;
     let options = GraphOptions::new(TopologyView::L2);
     let link = linked(&fixture).await;

@@ -99,9 +99,9 @@ pub(crate) fn campus(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
     requests.into_iter().map(|request| by_owner(tenant, request)).collect()
 }
 
-/// Returns the requests with which an Owner links switches by hand. They add a link between the first and the last
+/// Returns the requests with which an Owner links switches manually. They add a link between the first and the last
 /// switch of a campus, and suppress another link.
-pub(crate) fn links_by_hand(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
+pub(crate) fn manual_links(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
     if !cfg!(feature = "topology") {
         return vec![];
     }

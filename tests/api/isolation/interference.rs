@@ -19,7 +19,7 @@ use toposcope::inventory::Inventory;
 use uuid::Uuid;
 
 use super::OnFailure;
-use super::campus::{campus, expected_outcomes, is_topology, links_by_hand, outcomes, views};
+use super::campus::{campus, expected_outcomes, is_topology, manual_links, outcomes, views};
 use crate::backend::{self, Backend};
 use crate::common::{InProgress, NOBODY, Reply, Server, WatchedStore, at, cheap_passwords, from, limit};
 use crate::requests::Choose;
@@ -146,7 +146,7 @@ async fn run(seed: u64, steps: usize) -> Reached {
     let same = shared.tenant('a').await;
     assert_eq!((&home.ids, &home.keys), (&same.ids, &same.keys));
     let mut hostile = shared.tenant('b').await;
-    for part in [campus, links_by_hand] {
+    for part in [campus, manual_links] {
         for (number, (route, request)) in part(&home).into_iter().enumerate() {
             let expected = alone.send((seed, "home", &request.path, number), HOME, &request).await;
             let given = shared.send((seed, "home", &request.path, number), HOME, &request).await;

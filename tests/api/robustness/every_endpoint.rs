@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::damage::damaged;
 use super::{REQUESTS, Tally, outcome};
 use crate::common::{InProgress, Reply, Server, ample, at, cheap_passwords, get, limit, with_caller};
-use crate::isolation::campus::{campus, links_by_hand, views};
+use crate::isolation::campus::{campus, manual_links, views};
 use crate::isolation::{OnFailure, Seeded};
 use crate::requests::Choose;
 use crate::requests::author::Author;
@@ -74,7 +74,7 @@ pub(super) async fn run(round: u64) -> Tally {
 
 /// Gives a tenant a network with links, so that requests about topologies can succeed.
 async fn fill(server: &Server, tenant: &mut Tenant) {
-    for part in [campus, links_by_hand] {
+    for part in [campus, manual_links] {
         for (route, request) in part(tenant) {
             let reply = server.send(request.to_http()).await;
             assert_eq!(reply.status, 200, "{request:#?}: {}", reply.json);

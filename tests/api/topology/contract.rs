@@ -272,7 +272,7 @@ fn link_at_a_port_that_is_deleted_stays_between_the_hosts() {
         let target = format!("/api/v1/if-entries/{}", entry.as_str().unwrap());
         campus.by_member("DELETE", &target, &json!({})).await.data();
         let graph = campus.graph("").await;
-        let shown = super::edge(&graph, server, campus.core).expect("the link by hand");
+        let shown = super::edge(&graph, server, campus.core).expect("the manual link");
         assert!([&shown["source_port"], &shown["target_port"]].iter().all(|port| port.is_null()));
     });
 }

@@ -1,4 +1,4 @@
-//! Links by hand, and suppressed ones.
+//! Manual links, and suppressed ones.
 
 use serde_json::{Value, json};
 use toposcope::model::Permission;
@@ -16,13 +16,13 @@ async fn listed(campus: &Campus) -> Vec<Uuid> {
 }
 
 #[test]
-fn link_by_hand_is_confirmed_until_it_is_deleted() {
+fn manual_link_is_confirmed_until_it_is_deleted() {
     run_with(Campus::new, async |campus| {
         let server = campus.host("server").await;
         assert!(edge(&campus.graph("").await, campus.access, server).is_none());
         let id = campus.link(campus.access, server).await;
         let graph = campus.graph("").await;
-        let added = edge(&graph, campus.access, server).expect("the link by hand");
+        let added = edge(&graph, campus.access, server).expect("the manual link");
         assert_eq!(added["confidence"], "Confirmed");
         assert_eq!(added["evidence"][0]["method"], "manual");
         assert_eq!(listed(&campus).await, [id]);
@@ -58,14 +58,14 @@ fn link_at_ports_names_them() {
         let created = campus.by_member("POST", LINKS, &body).await;
         assert_eq!(created.data()["target"], body["target"]);
         let graph = campus.graph("").await;
-        let added = edge(&graph, server, campus.core).expect("the link by hand");
+        let added = edge(&graph, server, campus.core).expect("the manual link");
         let port = if added["source"] == json!(campus.core) { "source_port" } else { "target_port" };
         assert_eq!(added[port], json!({"if_entry_id": entry["id"], "name": "Gi0/2"}));
     });
 }
 
 #[test]
-fn link_by_hand_keeps_the_claims_that_it_wins_over() {
+fn manual_link_keeps_the_claims_that_it_overrides() {
     run_with(Campus::new, async |campus| {
         let entries = campus.read(&format!("/api/v1/if-entries?host_id={}", campus.core)).await;
         let entry = entries.as_array().unwrap().iter().find(|entry| entry["if_name"] == "Gi0/1").unwrap();
@@ -75,8 +75,8 @@ fn link_by_hand_keeps_the_claims_that_it_wins_over() {
         campus.by_member("POST", LINKS, &body).await.data();
         let graph = campus.graph("").await;
         assert!(edge(&graph, campus.core, campus.access).is_none(), "the port has another neighbor");
-        let by_hand = edge(&graph, campus.core, server).expect("the link by hand");
-        let path = format!("/api/v1/topology/edges/{}", id_of(by_hand));
+        let manual = edge(&graph, campus.core, server).expect("the manual link");
+        let path = format!("/api/v1/topology/edges/{}", id_of(manual));
         let details = campus.read(&of_office(&path, "")).await;
         let rejected = items(&details, "rejected");
         assert_eq!(rejected.len(), 2, "{rejected:#?}");

@@ -92,7 +92,7 @@ impl Campus {
         id_of(self.by_member("POST", "/api/v1/hosts", &body).await.data())
     }
 
-    /// Creates a link by hand between two hosts of the office.
+    /// Creates a manual link between two hosts of the office.
     async fn link(&self, source: Uuid, target: Uuid) -> Uuid {
         let body = link(source, target);
         id_of(self.by_member("POST", LINKS, &body).await.data())
@@ -139,7 +139,7 @@ fn of_office(path: &str, query: &str) -> String {
     format!("{path}?network_id={OFFICE}&{query}").trim_end_matches('&').to_owned()
 }
 
-/// Returns the body of a link by hand in the office.
+/// Returns the body of a manual link in the office.
 fn link(source: Uuid, target: Uuid) -> Value {
     json!({"network_id": OFFICE, "source": {"host_id": source}, "target": {"host_id": target}})
 }

@@ -1,4 +1,4 @@
-//! Deletion of links by hand and positions together with the records that they name.
+//! Deletion of manual links and positions together with the records that they name.
 //!
 //! These records are hosts, services and subnets.
 

@@ -1,4 +1,4 @@
-//! Links by hand and positions of a host that becomes a part of another one.
+//! Manual links and positions of a host that becomes a part of another one.
 
 use toposcope::discovery::report::{Device, Report, Reporter};
 use toposcope::inventory::DiscoverOptions;
@@ -13,7 +13,7 @@ fn ends(links: &[TopologyLink]) -> Vec<(LinkEnd, LinkEnd, bool)> {
 }
 
 #[test]
-fn links_by_hand_move_to_the_remaining_host_with_their_ports() {
+fn manual_links_move_to_the_remaining_host_with_their_ports() {
     run(async || {
         let fixture = Fixture::new().await;
         let (kept, gone, other) = (id(1), id(2), id(3));

@@ -1,4 +1,4 @@
-//! Links by hand and positions when hosts are merged or deleted.
+//! Manual links and positions when hosts are merged or deleted.
 
 mod deletion;
 mod merging;
@@ -15,14 +15,14 @@ async fn put_hosts(fixture: &Fixture, numbers: impl IntoIterator<Item = u128>) {
     }
 }
 
-/// Creates a link by hand between two ends, or suppresses what is between them.
+/// Creates a manual link between two ends, or suppresses what is between them.
 async fn link(fixture: &Fixture, source: LinkEnd, target: LinkEnd, suppressed: bool) -> Uuid {
     let mut link = TopologyLink::new(fixture.network, source, target);
     link.suppressed = suppressed;
     fixture.inventory.create_as(&owner_of(fixture.organization), link).await.unwrap().id
 }
 
-/// Returns the links by hand, ordered by time.
+/// Returns the manual links, ordered by time.
 async fn links(fixture: &Fixture) -> Vec<TopologyLink> {
     let caller = owner_of(fixture.organization);
     fixture.inventory.list_as(&caller, &Default::default()).await.unwrap().records

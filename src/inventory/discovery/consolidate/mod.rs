@@ -42,7 +42,7 @@ impl Inventory {
     /// address, a port with the same number and protocol, a service with the same name and definition, and an interface
     /// entry with the same index and name count as the same part, and the host's part stays. Empty fields of the host
     /// are filled. References to records that are gone are replaced. Claims move to the host; of two tables of one
-    /// kind, the newer one prevails. Links by hand, and positions in topologies, move to the host unless it has its
+    /// kind, the newer one prevails. Manual links, and positions in topologies, move to the host unless it has its
     /// own.
     ///
     /// ```

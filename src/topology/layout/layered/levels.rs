@@ -17,7 +17,7 @@ const DEEPEST: usize = 24;
 /// network of up to 400 nodes, distances from all of them are measured.
 const SAMPLES: usize = 64;
 
-/// Returns the layer of each node, or `None` if the network is no hierarchy.
+/// Returns the layer of each node, or `None` if the network is not a hierarchy.
 ///
 /// Edges connect nodes of the same or of neighboring layers.
 pub(super) fn find(level: &Level) -> Option<Table<usize>> {

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::topology::links::port_key::PortKey;
 use crate::topology::links::{Evidence, Rule};
 
-/// A host, or a device that is no host yet.
+/// A host, or a device that is not a host yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(in crate::topology::links) enum DeviceKey {
     Host(Uuid),

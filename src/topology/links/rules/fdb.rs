@@ -106,7 +106,7 @@ pub(in crate::topology::links) fn adjacent(own: Uuid, views: &FdbViews) -> BTree
     view.behind.values().flat_map(|behind| view.adjacent_on(own, behind, views)).collect()
 }
 
-/// Returns the ports with evidence of another device that is no end station. The evidence is a neighbor, or a bridge
+/// Returns the ports with evidence of another device that is not an end station. The evidence is a neighbor, or a bridge
 /// behind the port.
 fn uplinks(device: &Device, devices: &Devices) -> BTreeSet<u32> {
     let is_bridge = |address: MacAddress| {

@@ -99,11 +99,11 @@ impl<'a> SharePage<'a> {
     }
 }
 
-/// Why a share cannot be shown.
+/// The reason why a share cannot be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ShareFailure {
-    /// There is no such share, or it is disabled or has expired. The page does not tell which.
+    /// There is no such share, or it is disabled or has expired. The page does not say which.
     NotFound,
     /// The server cannot answer at present.
     Unavailable,
@@ -116,7 +116,7 @@ impl ShareFailure {
         let (title, explanation) = match self {
             Self::NotFound => (
                 "This page is not available",
-                "The address is wrong, or the picture is no longer shared. Ask the person who sent you the address.",
+                "The link is wrong, or the page is no longer shared. Ask the person who sent you the link.",
             ),
             Self::Unavailable => (
                 "This page is not available now",
