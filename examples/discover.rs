@@ -5,7 +5,7 @@
 //! cargo run --release --example discover -- --complete FOLDER
 //! ```
 //!
-//! The names of the files tell their formats: `.xml` (nmap), `.json` (lldpctl), `.walk` and `.snmpwalk` (net-snmp),
+//! The endings of the file names show their formats: `.xml` (nmap), `.json` (lldpctl), `.walk` and `.snmpwalk` (net-snmp),
 //! `.snmprec` (snmpsim) and `.arp`, each also with `.gz` or `.bz2`. `--complete` states that the files have all rows of
 //! the tables they contain.
 
@@ -18,6 +18,7 @@ mod reports;
 
 use std::collections::BTreeMap;
 use std::env;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,9 +32,17 @@ use uuid::Uuid;
 use failure::Failure;
 use folder::{Outcome, discover, find_reports};
 
+const USAGE: &str = "\
+Usage: cargo run --example discover -- [FLAG]… FOLDER
+
+  FOLDER      a folder with the output of scanners and devices
+  --complete  the files have all rows of the tables they contain
+  --help      print this help
+";
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    match run().await {
+    match run(env::args_os().skip(1), &mut io::stdout()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             let _ = writeln!(io::stderr(), "{failure}");
@@ -42,17 +51,14 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run() -> Result<(), Failure> {
-    let (mut folder, mut is_complete) = (None, false);
-    for argument in env::args_os().skip(1) {
-        if argument == "--complete" {
-            is_complete = true;
-        } else if folder.replace(PathBuf::from(argument)).is_some() {
-            return Err(Failure::usage("There is one folder"));
-        }
-    }
-    let folder =
-        folder.ok_or_else(|| Failure::new("Usage: cargo run --example discover -- [--complete] FOLDER"))?;
+/// Runs the program with these arguments, and prints to `output`.
+pub(crate) async fn run(
+    arguments: impl Iterator<Item = OsString>,
+    output: &mut dyn Write,
+) -> Result<(), Failure> {
+    let Some(Args { folder, is_complete }) = Args::parse(arguments)? else {
+        return printed(output.write_all(USAGE.as_bytes()));
+    };
     let files = find_reports(&folder)?;
 
     let inventory = Inventory::new(MemoryStore::new());
@@ -62,9 +68,37 @@ async fn run() -> Result<(), Failure> {
     let caller = inventory.authenticate_user_key(key.plaintext()).await?;
     let outcomes = discover(&inventory, &caller, start.network.id, &files, is_complete).await?;
     let hosts = all_hosts(&inventory, &caller).await?;
-    let mut output = io::stdout().lock();
-    print(&mut output, &outcomes, &hosts)
-        .map_err(|error| Failure::because("The result cannot be printed", &error))
+    printed(print(output, &outcomes, &hosts))
+}
+
+fn printed(result: io::Result<()>) -> Result<(), Failure> {
+    result.map_err(|error| Failure::because("The result cannot be printed", &error))
+}
+
+/// The program's arguments.
+struct Args {
+    folder: PathBuf,
+    is_complete: bool,
+}
+
+impl Args {
+    /// Parses the arguments; `None` if they ask for help.
+    fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Option<Self>, Failure> {
+        let (mut folder, mut is_complete) = (None, false);
+        for argument in arguments {
+            match argument.to_str() {
+                Some("--help" | "-h") => return Ok(None),
+                Some("--complete") => is_complete = true,
+                Some(flag) if flag.starts_with('-') => {
+                    return Err(Failure::usage(format_args!("Unknown flag {flag}")));
+                }
+                _ if folder.is_some() => return Err(Failure::usage("Only one FOLDER is allowed")),
+                _ => folder = Some(PathBuf::from(argument)),
+            }
+        }
+        let folder = folder.ok_or_else(|| Failure::usage("A FOLDER is required"))?;
+        Ok(Some(Self { folder, is_complete }))
+    }
 }
 
 async fn all_hosts(inventory: &Inventory, caller: &Caller) -> Result<BTreeMap<Uuid, Host>, Failure> {
@@ -109,7 +143,7 @@ fn print_host(output: &mut dyn Write, host: &DiscoveredHost) -> io::Result<()> {
     }
 }
 
-/// Prints the links, and the neighbors that are no host of the inventory.
+/// Prints the links, and the neighbors that are not hosts of the inventory.
 fn print_links(output: &mut dyn Write, hosts: &BTreeMap<Uuid, Host>) -> io::Result<()> {
     let entries = hosts.values().flat_map(|host| host.if_entries.iter().map(move |entry| (host, entry)));
     let owners: BTreeMap<Uuid, (&Host, &IfEntry)> =
@@ -126,7 +160,7 @@ fn print_links(output: &mut dyn Write, hosts: &BTreeMap<Uuid, Host>) -> io::Resu
             }
             None => match announced(entry) {
                 None => continue,
-                Some(announced) => Some(format!("{announced}, which is no host here")),
+                Some(announced) => Some(format!("{announced}, which is not a host here")),
             },
         };
         writeln!(output, "  {here} -- {}", there.unwrap_or_else(|| "a host that is gone".to_owned()))?;

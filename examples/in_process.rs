@@ -1,4 +1,4 @@
-//! The API without a network: a request goes in, a response comes out. Tests of an embedding application can do the
+//! The API without a network: a request goes in, a response comes out. Tests of a host application can do the
 //! same.
 //!
 //! ```text
@@ -86,7 +86,8 @@ async fn create_daemon_key(api: &Api, inventory: &Inventory, network: Uuid) -> R
     let create = Request::post("/api/v1/auth/daemon").header(COOKIE, cookie);
     let created = send(api, create, &key).await?.success()?;
 
-    // Endpoints for daemons are part of the host application. The inventory tells them which daemon sends a request.
+    // The endpoints for daemons are built in (feature `discovery`). A host application that adds endpoints of its own for
+    // daemons verifies their keys like this:
     let daemon = inventory.authenticate_daemon_key(created.text("/data/key")?).await?;
     writeln!(io::stdout(), "daemon {} of network {}", daemon.key_id, daemon.network_id)?;
     Ok(())

@@ -1,4 +1,4 @@
-//! Draws a network: an inventory or a folder of scans in, `network.svg` and `network.html` out.
+//! Draws an inventory or a folder of scans as `network.svg` and `network.html`.
 //!
 //! ```text
 //! cargo run --release --example topology -- walks/
@@ -45,13 +45,13 @@ use folder::{discover, find_reports};
 const USAGE: &str = "\
 Usage: cargo run --example topology -- [FLAG]… SOURCE
 
-  SOURCE           a folder with the output of scanners and devices, or a file with a host as JSON per line
-  --demo N         in place of a SOURCE: N generated hosts
+  SOURCE           a folder with the output of scanners and devices, or a file with one host as JSON on each line
+  --demo N         draw N generated hosts instead of a SOURCE
   --view VIEW      l2 (switches and their neighbors), l3 (subnets) or workloads (virtual machines, containers) [l2]
-  --network NAME   the network to draw, by name or id [the one with most to draw]
-  --output FOLDER  the folder for network.svg and network.html, which are replaced [.]
-  --all            draw all hosts, also those that are folded beside their switch otherwise
-  --help           print this
+  --network NAME   the name or id of the network to draw [the one with the most edges]
+  --output FOLDER  the folder in which network.svg and network.html are written; existing ones are replaced [.]
+  --all            draw every host; without it, hosts beyond eight of a switch are drawn as one group
+  --help           print this help
 ";
 
 /// Number of networks that are listed.
@@ -93,7 +93,10 @@ pub(crate) async fn run(
                 let others = list(&others);
                 print(
                     output,
-                    &format!("This is {}. --network chooses another one: {others}.\n", network.name),
+                    &format!(
+                        "Drawing the network {}. --network selects another one: {others}.\n",
+                        network.name
+                    ),
                 )?;
             }
             network
@@ -145,21 +148,21 @@ impl Args {
                     continue;
                 }
                 Some("--view") => {
-                    view = view_of(&value("--view needs l2, l3 or workloads")?)?;
+                    view = view_of(&value("--view requires l2, l3 or workloads")?)?;
                     continue;
                 }
                 Some("--network") => {
-                    network = Some(value("--network needs the name or the id of a network")?);
+                    network = Some(value("--network requires the name or the id of a network")?);
                     continue;
                 }
                 Some("--output") => {
-                    output = value("--output needs a folder")?.into();
+                    output = value("--output requires a folder")?.into();
                     continue;
                 }
                 Some("--demo") => {
-                    let number = value("--demo needs a number of hosts")?;
+                    let number = value("--demo requires a number of hosts")?;
                     Source::Demo(number.parse().map_err(|_| {
-                        Failure::usage(format_args!("--demo needs a number of hosts, not {number:?}"))
+                        Failure::usage(format_args!("--demo requires a number of hosts, not {number:?}"))
                     })?)
                 }
                 Some(flag) if flag.starts_with('-') => {
@@ -168,11 +171,10 @@ impl Args {
                 _ => Source::Path(argument.into()),
             };
             if source.replace(given).is_some() {
-                return Err(Failure::usage("There is one SOURCE, or --demo"));
+                return Err(Failure::usage("Only one SOURCE or --demo is allowed"));
             }
         }
-        let needed = "A folder of scans or a file with hosts is needed; --demo 200 draws generated hosts";
-        let source = source.ok_or_else(|| Failure::usage(needed))?;
+        let source = source.ok_or_else(|| Failure::usage("A SOURCE or --demo is required"))?;
         Ok(Some(Self { source, view, network, output, is_unfolded }))
     }
 }
@@ -182,12 +184,12 @@ fn view_of(name: &str) -> Result<TopologyView, Failure> {
         "l2" => Ok(TopologyView::L2),
         "l3" => Ok(TopologyView::L3),
         "workloads" => Ok(TopologyView::Workloads),
-        _ => Err(Failure::usage(format_args!("--view needs l2, l3 or workloads, not {name:?}"))),
+        _ => Err(Failure::usage(format_args!("--view requires l2, l3 or workloads, not {name:?}"))),
     }
 }
 
 impl Source {
-    /// Fills an inventory, and returns what there is to say about the source.
+    /// Fills an inventory, and returns a report for the user.
     async fn read(&self, inventory: &Inventory, caller: &Caller) -> Result<String, Failure> {
         match self {
             Self::Demo(count) => {
@@ -214,7 +216,7 @@ async fn read_folder(inventory: &Inventory, caller: &Caller, path: &Path) -> Res
 async fn read_lines(inventory: &Inventory, caller: &Caller, path: &Path) -> Result<String, Failure> {
     let name = path.display();
     if path.extension().is_some_and(|ending| ending == "gz") {
-        return Err(Failure::new(format!("{name} is packed. Unpack it first: gunzip {name}")));
+        return Err(Failure::new(format!("{name} is compressed. Decompress it first: gunzip {name}")));
     }
     let file = File::open(path).await;
     let file = file.map_err(|error| Failure::because(format_args!("{name} cannot be opened"), &error))?;
@@ -225,8 +227,8 @@ async fn read_lines(inventory: &Inventory, caller: &Caller, path: &Path) -> Resu
     let reason = reason.unwrap_or_default();
     if report.imported == 0 {
         return Err(Failure::new(format!(
-            "{name} has no host{reason}. A file needs a host as JSON per line, as GET /api/v1/hosts?limit=0 sends them \
-             with Accept: application/x-ndjson; scans are given as a folder."
+            "{name} has no host{reason}. A file must have one host as JSON on each line, as GET /api/v1/hosts?limit=0 sends \
+             them with Accept: application/x-ndjson. Give scans as a folder."
         )));
     }
     let refused = report.refused;
@@ -245,7 +247,7 @@ fn find(networks: Vec<Network>, wanted: &str) -> Result<Network, Failure> {
     })
 }
 
-/// Returns the network of which the view shows most, and the names of the others.
+/// Returns the network with the most edges and nodes, and the names of the others.
 async fn choose(
     topologies: &Topologies,
     caller: &Caller,
@@ -329,10 +331,10 @@ fn summary(graph: &Graph) -> String {
         }
     }
     if graph.edges.is_empty() && graph.view == TopologyView::L2 {
-        text += ": no host reports a neighbor that is known";
+        text += "; no host reports a known neighbor";
     }
     if graph.hidden.leaves > 0 {
-        text += &format!("; {} hosts are folded, --all draws them", graph.hidden.leaves);
+        text += &format!("; {} hosts are drawn as groups, --all draws each of them", graph.hidden.leaves);
     }
     text + "."
 }
@@ -347,7 +349,7 @@ fn proposals(spots: &[BlindSpot]) -> String {
         let port = spot.port.as_ref().map(|port| format!(", port {}", port.name)).unwrap_or_default();
         format!("  {}{place}{port}: {}\n", spot.label, reason(spot.reason))
     });
-    let header = "To know more, scan next:\n";
+    let header = "These scans would reveal more links:\n";
     header.to_owned() + &lines.collect::<String>()
 }
 

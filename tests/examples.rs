@@ -3,7 +3,7 @@
 #![cfg(feature = "sled")]
 #![allow(
     clippy::duplicate_mod,
-    reason = "the example `topology` is a program of its own, and shares parts with the servers"
+    reason = "the examples `discover` and `topology` are programs of their own, and share parts with the servers"
 )]
 #![allow(
     clippy::expect_used,
@@ -24,6 +24,13 @@ mod cluster;
 mod demo;
 #[path = "examples/demo_hosts.rs"]
 mod demo_hosts;
+#[cfg(feature = "discovery")]
+#[allow(dead_code, reason = "only a program has arguments")]
+#[path = "../examples/discover.rs"]
+mod discover;
+#[cfg(feature = "discovery")]
+#[path = "examples/discoveries.rs"]
+mod discoveries;
 #[cfg(feature = "topology")]
 #[path = "examples/drawings.rs"]
 mod drawings;

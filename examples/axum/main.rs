@@ -32,8 +32,8 @@ async fn serve(ready: support::Ready) -> io::Result<()> {
         api = api.insecure_cookies();
     }
 
-    // As the fallback, the API handles every request that matches none of your routes. Its paths start with `/api/`,
-    // except `/openapi.json`.
+    // As the fallback, the API handles every request that matches none of your routes. Its paths begin with `/api/`,
+    // except `/openapi.json` and `/share/{id}`.
     let app = Router::new().fallback_service(api.build());
 
     // Every response is written in one piece, so delaying it to combine packets only adds latency.

@@ -1,6 +1,6 @@
 //! Folders with the output of scanners and devices.
 //!
-//! The names of the files show their formats: `.xml` (nmap), `.json` (lldpctl), `.walk` and `.snmpwalk` (net-snmp),
+//! The endings of the file names show their formats: `.xml` (nmap), `.json` (lldpctl), `.walk` and `.snmpwalk` (net-snmp),
 //! `.snmprec` (snmpsim) and `.arp`, each also with `.gz` or `.bz2`.
 
 use std::fs;
@@ -20,13 +20,13 @@ use super::reports::ReportFile;
 /// A file, and its effect on the inventory or the reason why it had none.
 pub(crate) type Outcome = (String, Result<Vec<DiscoveredHost>, Failure>);
 
-/// Returns the files in a folder whose names show their format. They are ordered by path.
+/// Returns the files in a folder whose endings show their format. They are ordered by path.
 pub(crate) fn find_reports(folder: &Path) -> Result<Vec<ReportFile>, Failure> {
     let mut found = Vec::new();
     find_files(folder, &mut found)?;
     if found.is_empty() {
         return Err(Failure::new(format!(
-            "{} has no file whose name tells a known format: .xml (nmap), .json (lldpctl), .walk, .snmpwalk, .snmprec or \
+            "{} has no file with one of these endings: .xml (nmap), .json (lldpctl), .walk, .snmpwalk, .snmprec or \
              .arp, each also with .gz or .bz2.",
             folder.display()
         )));

@@ -108,14 +108,14 @@ async fn arguments_that_give_no_picture_are_explained() {
     fs::create_dir(&empty).unwrap();
     let host = serde_json::to_string(&demo_hosts(1)[0]).unwrap();
     for (arguments, reason) in [
-        (vec![], "--demo 200 draws generated hosts"),
+        (vec![], "A SOURCE or --demo is required"),
         (vec!["--veiw", "l2"], "Unknown flag --veiw"),
-        (vec!["--view", "l4", "x"], "--view needs l2, l3 or workloads, not \"l4\""),
-        (vec!["--demo", "many"], "--demo needs a number of hosts, not \"many\""),
-        (vec!["--demo", "1", "x"], "There is one SOURCE, or --demo"),
+        (vec!["--view", "l4", "x"], "--view requires l2, l3 or workloads, not \"l4\""),
+        (vec!["--demo", "many"], "--demo requires a number of hosts, not \"many\""),
+        (vec!["--demo", "1", "x"], "Only one SOURCE or --demo is allowed"),
         (vec!["--demo", "0"], "there is no host"),
         (vec!["--demo", "20", "--network", "Moon"], "--network takes one of: Head office."),
-        (vec![empty.to_str().unwrap()], "has no file whose name tells a known format"),
+        (vec![empty.to_str().unwrap()], "has no file with one of these endings"),
         (vec![&file("hosts.jsonl.gz", "")], "gunzip"),
         (vec![&file("hosts.txt", "no host\n")], "such as line 1"),
         (vec!["--view", "workloads", &file("one.jsonl", &host)], "has no virtual machines or containers"),
