@@ -16,7 +16,7 @@ const ARGUMENTS: &str = "TOPOSCOPE_SCENE_ARGUMENTS";
 const MARK: &str = "~ ";
 
 /// Name of the test that runs the scene in the child.
-const SCENE_TEST: &str = "durability::scene_of_a_child";
+const SCENE_TEST: &str = "durability::child_process_entry_point";
 
 /// Time after which a child is considered to hang.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);

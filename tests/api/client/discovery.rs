@@ -23,7 +23,7 @@ use super::{client_of, owner};
 use crate::common::{NOBODY, OFFICE, host};
 
 #[tokio::test]
-async fn daemon_registers_works_and_reports() {
+async fn client_runs_a_daemon_from_registration_to_report() {
     let (fixture, user) = owner().await;
     let key = fixture.inventory.create_daemon_api_key(NewDaemonApiKey::new(OFFICE, "scanner")).await.unwrap();
     let client = client_of(&fixture.server, key.plaintext());

@@ -229,7 +229,7 @@ fn several_values_of_a_filter_mean_any() {
 }
 
 #[test]
-fn values_of_filters_are_checked() {
+fn malformed_filter_value_is_refused_with_its_field() {
     run_new(async |fixture| {
         for (field, values) in [
             ("ip", &["x", "10.0.0.1/8", "10.0.0.0/33", "10.0.0"][..]),

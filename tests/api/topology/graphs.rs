@@ -108,7 +108,7 @@ fn networks_are_checked_like_those_in_a_path() {
 }
 
 #[test]
-fn parameters_are_checked() {
+fn invalid_parameter_is_refused_with_its_name() {
     run_with(Campus::new, async |campus| {
         let format = "validation_invalid_format";
         let cases = [

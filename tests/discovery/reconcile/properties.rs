@@ -169,7 +169,7 @@ fn order_of_rows_never_matters() {
 }
 
 #[test]
-fn everything_twice_is_unchanged() {
+fn second_merge_of_the_same_report_changes_nothing() {
     for seed in 0..300 {
         let mut random = Rng::with_seed(seed);
         let mut record = Record::new(&random_device(&mut random));

@@ -37,7 +37,7 @@ use crate::child::scene;
 /// Runs the scene of a child process. It does nothing in the process of the tests.
 #[test]
 #[ignore = "other tests run it in child processes"]
-fn scene_of_a_child() {
+fn child_process_entry_point() {
     let Some((scene, arguments)) = scene() else { return };
     let runtime = start_runtime();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_is_under_its_hashes_however_many_there_are() {
+    fn every_row_is_found_by_its_hash_while_the_table_grows_and_shrinks() {
         const COUNT: u32 = 300_000;
         let mut table = HashedRows::default();
         for number in 0..COUNT {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_under_one_hash_twice_is_there_until_it_is_removed_twice() {
+    fn row_inserted_twice_is_found_until_it_is_removed_twice() {
         let mut table = HashedRows::default();
         for row in [1, 2, 1] {
             table.insert(7, row);

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_goes_before_all_that_it_begins_also_where_zeros_follow() {
+    fn prefix_sorts_before_the_keys_that_extend_it_even_with_zeros() {
         let longest = [0; 3 * PREFIX];
         let zeros = (0..longest.len()).map(|length| longest[..length].to_vec());
         let ones = (0..longest.len()).map(|length| [&longest[..length], &[1]].concat());
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_differ_late_or_never_are_in_order() {
+    fn keys_that_differ_late_or_not_at_all_are_sorted() {
         let mut keys = Vec::new();
         for length in [0, 1, 15, 16, 17, 31, 32, 33, 255, 256, 257, 300, 1_000] {
             let beginning = vec![7; length];
@@ -107,7 +107,7 @@ mod tests {
 
     /// Unlimited recursion over equal keys would overflow the stack.
     #[test]
-    fn long_keys_that_are_alike_are_in_order() {
+    fn long_equal_keys_are_sorted_without_deep_recursion() {
         let mut greatest = vec![7; 4_000_000];
         let key = greatest.clone();
         greatest.push(0);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_a_single_number_are_in_order() {
+    fn empty_list_and_single_key_are_sorted() {
         assert_sorted(&[]);
         assert_sorted(&[b"alone".to_vec()]);
     }

@@ -75,27 +75,27 @@ fn compare_at_random(seed: u64, steps: usize, records: usize) -> usize {
 }
 
 #[test]
-fn a_loaded_index_answers_like_one_that_was_written_and_goes_on_like_it() {
+fn loaded_index_equals_written_index_also_after_later_writes() {
     for seed in 0..30 {
         compare_at_random(seed, 300, 100);
     }
 }
 
 #[test]
-fn an_index_loaded_of_nothing_or_of_little_is_like_one_that_was_written() {
+fn index_loaded_from_few_or_no_records_equals_written_index() {
     for seed in 0..20 {
         compare_at_random(seed, seed as usize % 4, 3);
     }
 }
 
 #[test]
-fn an_index_whose_orders_are_sorted_side_by_side_is_like_one_that_was_written() {
+fn index_whose_orders_are_sorted_in_parallel_equals_written_index() {
     let count = compare_at_random(77, 3_500, 8_000);
     assert!(count > 3 * FEW_ROWS, "{count} records of two kinds are too few for threads");
 }
 
 #[test]
-fn records_that_are_written_in_one_batch_are_found_as_if_each_had_been_written_alone() {
+fn records_of_one_batch_are_found_as_if_written_one_by_one() {
     let mut random = Random::new(5);
     let (mut one_by_one, mut model) = (Index::default(), Model::new());
     write_to_all(&mut [&mut one_by_one], &mut model, 2_000, 600, &mut random);
@@ -126,7 +126,7 @@ fn records_that_are_written_in_one_batch_are_found_as_if_each_had_been_written_a
 }
 
 #[test]
-fn batches_of_records_with_one_sort_key_are_in_order_among_those_with_others() {
+fn batch_of_records_with_equal_sort_keys_is_merged_in_order() {
     let name = Name::new("name");
     let (mut index, mut model) = (Index::default(), Model::new());
     for (batch, value) in ["m", "m", "a", "a", "z", "z", "m"].into_iter().enumerate() {
@@ -141,7 +141,7 @@ fn batches_of_records_with_one_sort_key_are_in_order_among_those_with_others() {
 }
 
 #[test]
-fn the_next_version_is_greater_than_the_last_given_and_than_any_of_a_record() {
+fn next_version_exceeds_the_last_version_and_those_of_all_records() {
     assert_eq!(Loader::default().finish(Version(7)).next_version(), Version(8));
     let mut loader = Loader::default();
     loader.add(key(1), Version(9), &Facets::default()).expect("the record fits");
@@ -150,7 +150,7 @@ fn the_next_version_is_greater_than_the_last_given_and_than_any_of_a_record() {
 }
 
 #[test]
-fn an_order_that_only_later_records_have_is_that_of_all() {
+fn order_that_only_later_records_have_sorts_all_records() {
     let mut loader = Loader::default();
     for (number, facets) in
         [(3, Facets::default()), (1, sorted_by(&[Name::new("name")])), (2, sorted_by(&[Name::new("place")]))]
@@ -189,13 +189,13 @@ fn refused(first: &Facets, refused: Key, facets: &Facets) -> String {
 }
 
 #[test]
-fn a_key_that_is_there_already_is_corrupt() {
+fn duplicate_key_is_refused_as_corrupt() {
     let text = refused(&Facets::default(), key(1), &Facets::default());
     assert!(text.ends_with("is there twice"), "{text}");
 }
 
 #[test]
-fn a_unique_key_of_another_record_is_corrupt_and_its_value_is_not_told() {
+fn unique_key_of_another_record_is_refused_as_corrupt_without_its_value() {
     for unique_keys in [&["old", "young"][..], &["new", "old"], &["old"]] {
         let text = refused(&known_as(&["old"]), key(2), &known_as(unique_keys));
         assert!(text.ends_with("a unique key that another record has"), "{text}");
@@ -204,7 +204,7 @@ fn a_unique_key_of_another_record_is_corrupt_and_its_value_is_not_told() {
 }
 
 #[test]
-fn facets_that_no_batch_may_bring_are_corrupt() {
+fn facets_that_no_batch_may_have_are_refused_as_corrupt() {
     let name = Name::new("name");
     let text = refused(&Facets::default(), key(2), &sorted_by(&[name, name]));
     assert!(text.contains("a sort key twice"), "{text}");
@@ -216,14 +216,14 @@ fn facets_that_no_batch_may_bring_are_corrupt() {
 }
 
 #[test]
-fn more_names_than_the_index_can_number_are_corrupt() {
+fn names_beyond_the_maximum_are_refused_as_corrupt() {
     let names: Vec<Name> = (0..65_600).filter_map(|number| Name::parse(&number.to_string())).collect();
     let text = refused(&Facets::default(), key(2), &sorted_by(&names));
     assert!(text.contains("number no more names"), "{text}");
 }
 
 #[test]
-fn a_unique_key_that_a_record_names_twice_is_its_own() {
+fn unique_key_repeated_within_its_record_is_accepted() {
     let mut loader = Loader::default();
     let row = loader.add(key(1), Version(1), &known_as(&["one", "one"])).expect("the record fits");
     let index = loader.finish(Version(1));

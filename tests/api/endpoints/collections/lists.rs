@@ -155,7 +155,7 @@ fn filters_select_records_and_combine_with_and() {
 }
 
 #[test]
-fn parameters_are_checked() {
+fn invalid_parameter_is_refused_with_its_name() {
     let rows = [
         ("unknown=1", "validation_unknown_parameter", "unknown"),
         ("host_id=1", "validation_unknown_parameter", "host_id"),
