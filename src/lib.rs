@@ -1,10 +1,11 @@
 //! An embeddable network inventory and topology API, as a [`tower` service](service::Api).
 //!
-//! The embedding application supplies a [`Store`] and mounts an [`Api`] in axum or hyper, or calls it in process. The
-//! API lists, creates, updates and deletes networks, subnets, tags, and hosts with their interfaces, ports, services
-//! and SNMP interface entries; users, API keys of users and of discovery daemons, and shares. Many hosts are stored in
-//! one request, or imported and exported as JSON Lines. [`Inventory`] offers the same operations as typed methods,
-//! without HTTP.
+//! The host application supplies a [`Store`] and mounts an [`Api`] in axum or hyper, or calls it in process. The API
+//! lists, creates, updates and deletes networks, subnets, tags, and hosts with their interfaces, ports, services and
+//! SNMP interface entries; users, API keys of users and of discovery daemons, and shares. Many hosts are stored in one
+//! request, or imported and exported as JSON Lines. It also reconciles what scanners, devices and discovery daemons
+//! report with the hosts (feature `discovery`), and draws networks with the evidence for each link (feature
+//! `topology`). [`Inventory`] and `topology::Topologies` offer the same operations as typed methods, without HTTP.
 //!
 //! ```
 //! use http::{Request, header};
@@ -28,28 +29,22 @@
 //! ```
 //!
 //! # Modules
-//! Each module imports only from those to the right of it and below it.
+//! Each module imports only from the rows below its own.
 //!
 //! ```text
-//!    HTTP request                    Rust call
-//!         |                              |
-//!   +-----v-----+     +-------+    +-----v-----+
-//!   |  service  +---->| wire  |    | inventory |  the rules
-//!   +-----+-----+     +-------+    +-----+-----+
-//!         |                              ^
-//!         |          +----------+        |
-//!         +--------->| topology +------->+
-//!         |          +----------+        |
-//!         +------------------------------+
-//!                                        |
-//!                        +---------------+---------------+
-//!                   +----v----+     +----v----+     +----v----+
-//!                   | access  |     |  store  |     |  model  |
-//!                   +---------+     +---------+     +----^----+
-//!                                                        |
-//!                                                  +-----+-----+
-//!                                                  | discovery |
-//!                                                  +-----------+
+//!         HTTP request                Rust HTTP client
+//!              |                             |
+//! +------------v--------------+--------------v------------+
+//! |          service          |          client           |
+//! +---------------------------+---------------------------+
+//! |         topology          |           wire            |
+//! +---------------------------+---------------------------+
+//! |                       inventory                       | <--- Rust call
+//! +-----------------+-------------------+-----------------+
+//! |     access      |     discovery     |      store      |
+//! +-----------------+-------------------+-----------------+
+//! |                         model                         |
+//! +-------------------------------------------------------+
 //! ```
 //!
 //! * [`model`]: the records, as plain typed values.
@@ -64,8 +59,8 @@
 //! * `topology` (feature `topology`): the links between hosts, graphs and layouts of networks, and pictures of them in six
 //!   formats.
 //! * `testing` (feature `testing`): the conformance suite for stores, and a store for fault injection.
-//! * [`guide`]: getting started, the API in ten requests, embedding, the data model, access, performance, operations,
-//!   topology.
+//! * [`guide`]: getting started, the API in ten requests, embedding, the data model, access, stores, performance,
+//!   durability, operations, several processes, discovery, topology, sharing, the client.
 //!
 //! # Features
 //! * `discovery`, on by default: the `discovery` module, and daemons and their work, with endpoints for both sides. It adds

@@ -9,14 +9,14 @@
 //! 7. [Performance](performance): the cost of each request, with measurements.
 //! 8. [Durability](durability): the guarantees of `SledStore`, its files and its limits.
 //! 9. [Operations](operations): health, backup, restore, verification, repair, quotas, logs.
-//! 10. [Past one machine](past_one_machine): several processes on one PostgreSQL database.
+//! 10. [Scaling beyond one machine](past_one_machine): several processes on one PostgreSQL database.
 #![cfg_attr(
     feature = "discovery",
     doc = "11. [From a scan to an inventory](discovery): reports, recognition, merging."
 )]
 #![cfg_attr(
     feature = "topology",
-    doc = "12. [Why this line is here](why_this_line): links, rules, confidence, blind spots, links by hand."
+    doc = "12. [Why this line is here](why_this_line): links, rules, confidence, blind spots, manual links."
 )]
 #![cfg_attr(
     feature = "topology",
