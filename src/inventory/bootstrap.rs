@@ -54,8 +54,8 @@ impl Bootstrap {
 
     /// Sets the name of the network, of 1 to 100 characters. Default: `Default`.
     ///
-    /// The name, regardless of case, identifies the network at every later start, also one that was created in another
-    /// way; another name adds another network.
+    /// The name, regardless of case, identifies the network at every later start, even if `bootstrap` has not created it.
+    /// A new name adds a network.
     #[must_use]
     pub fn network(self, name: impl Into<String>) -> Self {
         Self { network: name.into(), ..self }
@@ -79,7 +79,7 @@ impl Bootstrap {
     /// Replaces the plaintext of the API key at every start and restores its rights. Default: an existing key is kept.
     ///
     /// Use it for tools that print a key at each start, or once after the plaintext was lost. The plaintext of the
-    /// start before is refused from then on. The key is enabled, has no expiry, and reaches every network of the
+    /// previous start is refused from then on. The key is enabled, has no expiry, and reaches every network of the
     /// organization.
     #[must_use]
     pub fn rotate_key(self) -> Self {
@@ -154,7 +154,7 @@ impl Inventory {
     ///
     /// The API key reaches the network.
     ///
-    /// An embedding application calls this at every start, with the same arguments. The first call creates everything
+    /// A host application calls this at every start, with the same arguments. The first call creates everything
     /// in one commit. Later calls find it again, create what was deleted since, and change nothing else: names, rights
     /// and passwords that were changed since stay as they are. Several tasks and processes may call it at once.
     ///

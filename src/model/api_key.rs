@@ -38,7 +38,7 @@ pub struct UserApiKey {
     pub permissions: Permission,
 }
 
-/// An API key with which a network's discovery daemon reports its findings.
+/// An API key with which a network's discovery daemons report their findings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct DaemonApiKey {

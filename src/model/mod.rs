@@ -1,9 +1,10 @@
 //! The records of the API as plain typed values.
 //!
 //! The serde implementations define the JSON form of each record. Serialization writes every field; absent values are
-//! `null`. Only what SNMP reports of a device as a whole (such as [`Host::sys_name`]), and the aggregate and the VLANs
-//! of a port, are omitted when absent. Deserialization is lenient: nullable fields and the lists of hosts and services
-//! may be missing, and unknown fields are ignored. Duplicate fields are rejected.
+//! `null`. Only these are omitted when absent: what SNMP reports of a device as a whole (such as [`Host::sys_name`]),
+//! the role of a host, the aggregate and the VLANs of a port, and the API key of a daemon. Deserialization is lenient:
+//! nullable fields and the lists of hosts and services may be missing, and unknown fields are ignored. Duplicate fields
+//! are rejected.
 //!
 //! The types validate what can be checked within one record. They do not know whether referenced records exist or
 //! which organization owns them.

@@ -36,7 +36,7 @@ pub struct LinkEnd {
 }
 
 impl LinkEnd {
-    /// Creates an end at a host, whatever its port.
+    /// Creates an end at any port of a host.
     #[must_use]
     pub const fn at_host(host_id: Uuid) -> Self {
         Self { host_id, if_entry_id: None }

@@ -1,8 +1,9 @@
 //! The [`Store`] trait, and the storage backends that implement it.
 //!
 //! A store holds *records*: a [`Key`], a [`Version`], and a body of bytes that the store never interprets. The
-//! attributes by which records are found and ordered are stored beside the body as [`Facets`]. The trait knows no
-//! resource of the API, so a new resource needs no new method and no migration, and breaks no third-party backend.
+//! attributes by which records are found and ordered are stored beside the body as [`Facets`]. The trait is
+//! independent of the resources of the API, so a new resource needs no new method and no migration, and breaks no
+//! third-party backend.
 
 mod batch;
 mod error;

@@ -63,9 +63,9 @@ pub struct Failure {
 pub struct Meta {
     /// [`API_VERSION`] of the server.
     pub api_version: u32,
-    /// The version of the application that embeds the API.
+    /// The version of the host application.
     pub server_version: String,
-    /// The position of the page in its list; `None` if the data is no list.
+    /// The position of the page in its list; `None` unless the data is a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schemars(with = "Pagination"))]
     pub pagination: Option<Pagination>,
@@ -107,7 +107,7 @@ impl Pagination {
         Self { total_count, limit, offset, has_more, next_cursor: None }
     }
 
-    /// Creates the pagination of a page that is read by cursor. Its offset is 0, whatever its place in the list.
+    /// Creates the pagination of a page that is read by cursor. Its offset is always 0.
     #[must_use]
     pub const fn by_cursor(total_count: u64, limit: u64, next: Option<String>) -> Self {
         let has_more = limit > 0 && next.is_some();

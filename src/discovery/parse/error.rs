@@ -29,7 +29,7 @@ pub enum ParseErrorKind {
     TooLarge(&'static str),
     /// The input needs more work than its length justifies.
     TooComplex,
-    /// Neither the input nor the options tell which device the input comes from.
+    /// Neither the input nor the options show which device the input comes from.
     ReporterRequired,
 }
 

@@ -51,7 +51,7 @@ use meter::Meter;
 ///
 /// # Errors
 /// Returns an error if reading fails, if the input is not of the format or breaks its syntax, and if neither the input
-/// nor the options tell which device it comes from. The error names the line or the byte.
+/// nor the options show which device it comes from. The error names the line or the byte.
 pub fn parse<R: BufRead>(
     format: Format,
     mut reader: R,

@@ -64,7 +64,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// The device that a report comes from, where the input does not tell.
+/// The device that a report comes from, if the input does not name it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ReporterId {
     /// The id of a host.

@@ -96,7 +96,8 @@ pub(super) fn inet_address(arcs: &[u64]) -> Option<(IpAddr, &[u64])> {
     Some((ip(&octets(address.get(..length)?)?)?, rest))
 }
 
-/// Converts a chassis id. MAC and network addresses get their usual form, whatever the device declares.
+/// Converts a chassis id. MAC and network addresses get their usual form, regardless of the subtype that the device
+/// declares.
 pub(super) fn chassis_id(subtype: i64, bytes: &[u8]) -> Option<LldpChassisId> {
     let subtype = match subtype {
         1 => LldpChassisIdSubtype::ChassisComponent,

@@ -30,7 +30,7 @@ pub enum IdentityKind {
 /// A value that identifies a device within a network. It is normalized, so that equal identities compare equal.
 ///
 /// Placeholders such as `To be filled by O.E.M.`, loopback addresses, and the MAC addresses of VRRP, HSRP, CARP and
-/// GLBP are no identities.
+/// GLBP are not identities.
 ///
 /// ```
 /// use toposcope::discovery::reconcile::{Identity, IdentityKind};

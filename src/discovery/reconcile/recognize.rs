@@ -10,7 +10,7 @@ use super::identity::{Identity, IdentityKind, Traits};
 use crate::discovery::report::Device;
 use crate::model::{Host, Source};
 
-/// Whether hosts may become one when a report shows that they are the same device.
+/// The treatment of hosts that a report shows to be the same device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merging {
     /// Hosts are merged when the device has every identity of all of them.

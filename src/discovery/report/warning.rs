@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Warning {
     /// The kind of fault.
     pub code: WarningCode,
-    /// How often it occurred.
+    /// The number of occurrences.
     pub count: u64,
     /// The line of the first occurrence, counted from 1; `None`: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -45,7 +45,7 @@ pub(crate) fn may_create_daemon_api_keys(caller: &Caller) -> Result<(), Error> {
 }
 
 impl Inventory {
-    /// Creates an API key for the daemon of a network.
+    /// Creates an API key for the daemons of a network.
     ///
     /// ```
     /// # use toposcope::inventory::{Inventory, NewDaemonApiKey};

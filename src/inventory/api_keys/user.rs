@@ -84,7 +84,7 @@ impl Inventory {
         self.issue_user_api_key(None, new).await
     }
 
-    /// Creates an API key of the caller, whatever `user_id` says.
+    /// Creates an API key of the caller; `user_id` is ignored.
     ///
     /// # Errors
     /// Those of [`create_user_api_key`](Self::create_user_api_key), where the caller's level and networks bound those

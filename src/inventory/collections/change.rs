@@ -17,7 +17,7 @@ pub(crate) const MAX_BULK: usize = 1_000;
 impl Inventory {
     /// Creates a record on behalf of a caller.
     ///
-    /// The server sets the id, the organization and the times, whatever the record says.
+    /// The id, the organization and the times of the record are ignored: the inventory sets them.
     ///
     /// # Errors
     /// - `PermissionDenied`, `UserContextRequired`: the caller may not create records of this kind.
@@ -52,8 +52,8 @@ impl Inventory {
 
     /// Updates a record on behalf of a caller.
     ///
-    /// `change` receives the present record and changes it. It is called again when another change comes first, and an
-    /// error that it returns ends the update. Fields that only the server sets are restored afterwards. If nothing has
+    /// `change` receives the present record and changes it. It is called again if another change is committed first,
+    /// and an error that it returns ends the update. Fields that only the server sets are restored afterwards. If nothing has
     /// changed, nothing is stored, and `updated_at` stays.
     ///
     /// ```
@@ -136,7 +136,7 @@ impl Inventory {
     /// `check` receives the record that would be deleted; an error that it returns ends the deletion.
     ///
     /// # Errors
-    /// Those of [`get_as`](Self::get_as); `InUse` while another record needs it; the errors of `check`.
+    /// Those of [`get_as`](Self::get_as); `InUse` while another record depends on it; the errors of `check`.
     pub async fn delete_as<T: Resource + Deletable>(
         &self,
         caller: &Caller,
@@ -175,7 +175,7 @@ impl Inventory {
     ///
     /// # Errors
     /// `PermissionDenied`, `UserContextRequired`; `Invalid` for no ids or more than 1,000; `InUse` while another record
-    /// needs one of them.
+    /// depends on one of them.
     pub async fn delete_many_as<T: Resource + BulkDeletable>(
         &self,
         caller: &Caller,

@@ -8,9 +8,9 @@ use uuid::Uuid;
 use crate::inventory::{Error, Problem};
 use crate::store::Cursor;
 
-/// A position in a list, from which the list is read on.
+/// The position in a list at which the next page begins.
 ///
-/// Records that stay as they are are neither repeated nor missed while others are added, changed or deleted. A cursor
+/// Records that do not change are neither repeated nor missed while others are added, changed or deleted. A cursor
 /// belongs to one list: the same organization, filters and order. The limit may differ.
 ///
 /// Its text is opaque to clients, has at most 2,048 characters, and contains the sort keys of the record before the

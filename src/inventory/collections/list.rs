@@ -51,7 +51,7 @@ pub struct ListQuery {
 }
 
 impl ListQuery {
-    /// Returns a number that identifies the list, whatever its page.
+    /// Returns a number that identifies the list, the same for all its pages.
     pub(in crate::inventory) fn fingerprint(&self, kind: Name, organization: Uuid) -> u64 {
         let filters = (self.network_id, &self.ids, &self.tag_ids, self.contains);
         fingerprint(&(kind, organization, filters, self.order_by, self.order_direction))

@@ -159,7 +159,7 @@ pub(in crate::inventory) fn cidr_unique_key(network: Uuid, cidr: Cidr) -> Unique
     UniqueKey::new(CIDR_UNIQUE_KEY, [network.as_bytes().as_slice(), &cidr_bytes(cidr)].concat())
 }
 
-/// Encodes the addresses of a subnet. The length tells IPv4 from IPv6.
+/// Encodes the addresses of a subnet. The length distinguishes IPv4 from IPv6.
 fn cidr_bytes(cidr: Cidr) -> Vec<u8> {
     let mut bytes = vec![cidr.prefix_length()];
     match cidr.first_address() {

@@ -1,6 +1,6 @@
 use uuid::Uuid;
 
-/// How [`Inventory::discover`](crate::Inventory::discover) treats a report.
+/// Options of [`Inventory::discover`](crate::Inventory::discover).
 ///
 /// ```
 /// use toposcope::inventory::DiscoverOptions;

@@ -26,7 +26,7 @@ pub struct DiscoveryReport {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DiscoveredHost {
-    /// The host's id; `None`: the device is no host.
+    /// The host's id; `None`: the device is not a host.
     pub id: Option<Uuid>,
     /// The host's name, or the name that the device reports.
     pub name: String,
@@ -36,7 +36,7 @@ pub struct DiscoveredHost {
     pub matched_by: Option<MatchedBy>,
     /// The fields of the host that changed.
     pub changes: Vec<String>,
-    /// Why the outcome is what it is, as a sentence. `None`: nothing needs to be explained.
+    /// The reason for the outcome, as a sentence; `None` if the outcome needs no explanation.
     pub reason: Option<String>,
 }
 

@@ -118,7 +118,7 @@ impl Inventory {
         self.create_share_if(None, new).await
     }
 
-    /// Creates a share of the caller's organization, whatever `organization_id` says.
+    /// Creates a share of the caller's organization; `organization_id` is ignored.
     ///
     /// # Errors
     /// Those of [`create_share`](Self::create_share); `PermissionDenied` for a caller below Member; `Invalid` for a share

@@ -86,10 +86,10 @@ impl Inventory {
         self.create_user_within(&Scope::all(), new).await
     }
 
-    /// Creates a user of the caller's organization, whatever `organization_id` says.
+    /// Creates a user of the caller's organization; `organization_id` is ignored.
     ///
-    /// Changed with [`update_as`](Self::update_as), the last enabled Owner of an organization can be neither demoted
-    /// nor disabled, and [`delete_as`](Self::delete_as) does not delete that user: both return `InUse`.
+    /// The last enabled Owner of an organization cannot be demoted, disabled or deleted:
+    /// [`update_as`](Self::update_as) and [`delete_as`](Self::delete_as) then return `InUse`.
     ///
     /// # Errors
     /// Those of [`create_user`](Self::create_user); `PermissionDenied` for a caller below Admin or for a level above the

@@ -156,7 +156,8 @@ impl ApiBuilder {
 
     /// Sets the maximum size of a report of a scanner or a device, in bytes.
     ///
-    /// Default: 64 MiB. A report is in memory while it is imported, two for each client and eight in all.
+    /// Default: 64 MiB. Each report is held in memory while it is imported; at most two for each client and eight in
+    /// total are imported at a time.
     #[cfg(feature = "discovery")]
     #[must_use]
     pub fn report_body_limit(self, bytes: usize) -> Self {
@@ -165,7 +166,7 @@ impl ApiBuilder {
 
     /// Sets the maximum size of the body of an import, in bytes.
     ///
-    /// Default: `None`, any size. An import is read as it comes and takes a bounded amount of memory.
+    /// Default: `None`, any size. Imports are streamed in bounded memory.
     #[must_use]
     pub fn import_body_limit(self, bytes: impl Into<Option<u64>>) -> Self {
         Self { import_body_limit: bytes.into(), ..self }
@@ -211,32 +212,32 @@ impl ApiBuilder {
         Ok(Self { session_cookie: self.session_cookie.with_path(path.into())?, ..self })
     }
 
-    /// Sets the maximum number of hosts in a list without a limit (`limit=0`).
+    /// Sets the maximum number of items in a list without a limit (`limit=0`).
     ///
-    /// Default: `None`, any number. The hosts from the offset on are counted when the list starts. Longer lists are
+    /// Default: `None`, any number. The items from the offset on are counted when the list starts. Longer lists are
     /// rejected with 400 `validation_out_of_range`. A list without a limit is streamed: the service reads it from the
-    /// store page by page while the client receives it. Until the list ends, it holds the ids of the hosts already
+    /// store page by page while the client receives it. Until the list ends, it holds the ids of the items already
     /// sent, at most 40 bytes each.
     #[must_use]
-    pub fn whole_list_limit(self, hosts: impl Into<Option<u64>>) -> Self {
-        Self { whole_list_limit: hosts.into(), ..self }
+    pub fn whole_list_limit(self, items: impl Into<Option<u64>>) -> Self {
+        Self { whole_list_limit: items.into(), ..self }
     }
 
     /// Sets the maximum number of concurrent lists without a limit, per user and in total.
     ///
-    /// Default: 4 and 64. Further ones are rejected with 429 `rate_limit_exceeded`. Lists of up to 128 hosts do not
+    /// Default: 4 and 64. Further ones are rejected with 429 `rate_limit_exceeded`. Lists of up to 128 items do not
     /// count. With 0, all longer lists are rejected.
     #[must_use]
     pub fn whole_lists_at_once(self, per_user: usize, total: usize) -> Self {
         Self { whole_lists_at_once: (per_user, total), ..self }
     }
 
-    /// Sets how long a client may read nothing from a list without a limit.
+    /// Sets the time without reads after which a list without a limit is aborted.
     ///
-    /// Default: 60 seconds. After that time the list is aborted: its memory and its slot are freed, and the body ends
-    /// with an error, so that the server closes the connection. `None` means that lists are never aborted. Time spent
-    /// waiting for the store does not count. The timer needs a tokio runtime with its time driver enabled; values
-    /// below 1 millisecond count as 1 millisecond.
+    /// Default: 60 seconds. Aborting a list frees its memory and its slot, and ends the body with an error, so that the
+    /// server closes the connection. `None` means that lists are never aborted. Time spent waiting for the store does
+    /// not count. The timer needs a tokio runtime with its time driver enabled; values below 1 millisecond count as 1
+    /// millisecond.
     #[must_use]
     pub fn whole_list_patience(self, patience: impl Into<Option<Duration>>) -> Self {
         let whole_list_patience = patience.into().map(|patience| patience.max(MIN_PATIENCE));

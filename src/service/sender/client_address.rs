@@ -31,7 +31,7 @@ const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClientAddr(pub IpAddr);
 
-/// How an [`Api`](crate::service::Api) finds the address of a request's client.
+/// The source of client addresses for an [`Api`](crate::service::Api).
 ///
 /// Unauthenticated clients are limited by their address. All requests without an address share one rate-limit bucket,
 /// which a single client can exhaust for all of them; the first such request logs a warning.

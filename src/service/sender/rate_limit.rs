@@ -9,8 +9,8 @@ use crate::access::ClientPrefix;
 
 /// A token-bucket rate limit per client: `burst` requests, refilled by `per_minute` requests a minute.
 ///
-/// A client is an authenticated user, or the address prefix of unauthenticated requests. The limit uses monotonic
-/// time: setting the time of day neither refills nor empties a bucket.
+/// A client is an authenticated user, a daemon API key, or the address prefix of unauthenticated requests. The limit
+/// uses monotonic time: setting the time of day neither refills nor empties a bucket.
 ///
 /// ```
 /// use std::num::NonZeroU32;

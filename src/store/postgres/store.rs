@@ -49,7 +49,7 @@ const MAX_SNAPSHOTS: usize = 4;
 /// bodies. Opening reads all facets. Commits that wait at the same time share one transaction.
 ///
 /// # Limits
-/// * The tables must only be changed by this library: changes behind the log go unseen.
+/// * Only this library may change the tables: instances do not detect other changes.
 /// * After a backup was restored, call [`renew`](Self::renew) on one instance, so that clients do not take the restored
 ///   records for those that had the same revision.
 /// * It needs a tokio runtime with I/O and time. All its connections live on the runtime on which it was opened.

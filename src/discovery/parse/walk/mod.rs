@@ -145,7 +145,7 @@ enum Marker {
     Failure,
 }
 
-/// Recognizes the lines in which net-snmp tells how a walk ended.
+/// Recognizes the lines in which net-snmp states how a walk ended.
 fn marker(line: &[u8]) -> Option<Marker> {
     let failures: [&[u8]; 3] = [b"Timeout: No Response", b"Error in packet", b"Error: OID not increasing"];
     if line.starts_with(b"End of MIB") {

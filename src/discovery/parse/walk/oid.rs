@@ -14,7 +14,7 @@ pub(super) enum Resolution {
     Lossy,
     /// The object has a name that no table needs.
     Unknown,
-    /// The text is no object identifier.
+    /// The text is not an object identifier.
     Malformed,
 }
 

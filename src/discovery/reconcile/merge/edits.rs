@@ -65,7 +65,7 @@ fn note_edits_of<P: Part>(state: &mut HostState, current: &Host) {
 
 /// Returns whether a changed value is an edit.
 ///
-/// A value that follows from another record is also cleared when that record is deleted. Clearing it is no edit.
+/// A value that follows from another record is also cleared when that record is deleted. Clearing it is not an edit.
 pub(in crate::discovery::reconcile) fn is_edit<P>(field: &dyn Attribute<P>, part: &P) -> bool {
     field.origin() != Origin::Derived || field.is_set(part)
 }

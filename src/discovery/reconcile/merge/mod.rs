@@ -224,7 +224,7 @@ impl Merge<'_> {
         self.host.if_entries = entries;
     }
 
-    /// Merges a list. `may_miss` tells for each present part whether a complete table would show it.
+    /// Merges a list. `may_miss` states for each present part whether a complete table would show it.
     fn merge_list<P: Part>(&mut self, planned: Vec<Planned<P>>, may_miss: &[bool]) {
         let freshness = self.freshness(Origin::Table(P::TABLE));
         let mut list = std::mem::take(P::list_mut(&mut self.host));

@@ -70,7 +70,7 @@ impl Named {
     pub(crate) fn by_device_id(device_id: &str, address: Option<&str>) -> Self {
         let name = names::cdp_name(device_id);
         let chassis = names::cdp_mac(device_id).map_or_else(|| device_id.to_owned(), |mac| mac.to_string());
-        // A name alone is no chassis id.
+        // A name alone is not a chassis id.
         let id = LldpChassisId { subtype: LldpChassisIdSubtype::InterfaceName, value: chassis };
         let mut named = Self::new(&id, name.as_deref(), address.into_iter());
         let serial_number = names::cdp_serial_number(device_id);

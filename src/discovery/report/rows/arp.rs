@@ -19,7 +19,7 @@ pub struct ArpRow {
     /// The name of the interface behind which the address is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub if_name: Option<String>,
-    /// How current the entry is.
+    /// The state of the entry; `None` when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<NeighborState>,
 }
@@ -32,7 +32,7 @@ impl ArpRow {
     }
 }
 
-/// How current an entry of a neighbor cache is.
+/// The state of an entry of a neighbor cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]

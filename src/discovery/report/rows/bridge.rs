@@ -21,7 +21,7 @@ pub struct FdbRow {
     /// The bridge port behind which the address is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bridge_port: Option<i64>,
-    /// Where the entry comes from.
+    /// The origin of the entry; `None` when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<FdbStatus>,
 }
