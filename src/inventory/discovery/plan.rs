@@ -20,7 +20,7 @@ use crate::discovery::reconcile::{
 use crate::discovery::report::{Device, PortRange, Reporter, TableKind};
 use crate::inventory::Error;
 use crate::inventory::hosts::{
-    Before, EncodedHost, HostEncoder, Summary, decode as decode_host, rename_parts,
+    Before, EncodedHost, HostEncoder, Summary, check_host_texts, decode as decode_host, rename_parts,
 };
 use crate::inventory::schema::decode;
 use crate::model::{Host, Neighbor, Timestamp};
@@ -168,7 +168,7 @@ impl Plan {
             }
         }
 
-        let mut merged = self.merge(opened.as_ref());
+        let mut merged = self.merge(opened.as_ref())?;
         let is_known = opened.is_some();
         let mut claims = opened.map(|opened| opened.claims).unwrap_or_default();
         let reported = claimed_tables(&self.device.tables, self.observed_at, &self.reporter);
@@ -230,7 +230,10 @@ impl Plan {
     }
 
     /// Merges the device into the host, and sets what follows from other records.
-    fn merge(&self, opened: Option<&Opened>) -> MergedHost {
+    ///
+    /// # Errors
+    /// `Invalid` for a device with too long a text.
+    fn merge(&self, opened: Option<&Opened>) -> Result<MergedHost, Error> {
         let current = opened.map(|opened| &opened.host);
         let state = opened.and_then(|opened| opened.discovery.as_ref()).map(|known| &known.state);
         let (network, host_id) = (self.place.network, self.place.host);
@@ -238,6 +241,7 @@ impl Plan {
             Some(reported) => Projection::of_host(reported.as_host(host_id)),
             None => Projection::of_device(&self.device, network, host_id, &self.scanned_ports),
         };
+        check_host_texts(projection.host(), None)?;
         let by_hand = match (current, state) {
             (Some(host), Some(state)) => values_by_hand(host, &state.baseline),
             _ => Vec::new(),
@@ -257,7 +261,7 @@ impl Plan {
             merged.add_changes(moved, self.now);
             self.set_hidden(&mut merged);
         }
-        merged
+        Ok(merged)
     }
 
     /// Hides a host that is only named, and shows it once it is described.

@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use super::assign::{Assignment, TakenIds};
 use super::document::{EncodedHost, likely_size};
+use super::texts::check_host_texts;
 use crate::access::Caller;
 use crate::inventory::{Entity, Error, Inventory, require_level, transaction};
 use crate::model::{Host, Permission, Timestamp};
@@ -48,6 +49,7 @@ impl Inventory {
     /// - `Invalid`, `TooLarge` and `QuotaExceeded`: as for [`put_host`](Self::put_host).
     pub async fn create_host_as(&self, caller: &Caller, mut host: Host) -> Result<Host, Error> {
         require_level(caller, Permission::Member)?;
+        check_host_texts(&host, None)?;
         let organization = caller.organization_id();
         self.check_network(caller, host.network_id).await?;
         host.id = self.new_id()?;

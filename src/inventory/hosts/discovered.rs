@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::HOST;
 use super::assign::{Assignment, TakenIds};
 use super::document::likely_size;
+use super::texts::check_host_texts;
 use super::validate::validate_host;
 use crate::access::Daemon;
 use crate::inventory::daemons::is_discovered;
@@ -30,6 +31,7 @@ impl Inventory {
             let new_id = || inventory.new_id();
             let (taken, now) = (TakenIds::default(), inventory.now());
             Assignment { before: None, taken: &taken, now, new_id: &new_id }.apply(&mut host)?;
+            check_host_texts(&host, None)?;
             validate_host(&host)?;
             Ok(host)
         };

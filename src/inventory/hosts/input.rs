@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use uuid::Uuid;
 
+use super::texts::check_host_texts;
 use crate::inventory::{Error, Problem, dotted};
 use crate::model::{
     AdminStatus, Binding, BindingTarget, CredentialAssignment, Host, HostRole, HostVirtualization, IfEntry,
@@ -18,7 +19,7 @@ use crate::model::{
 /// The position of a part that the request leaves to the server.
 const UNPLACED: i64 = i64::MIN;
 
-/// Parses a host. Missing ids are nil, and all times are unset.
+/// Parses a host, and limits its texts. Missing ids are nil, and all times are unset.
 ///
 /// # Errors
 /// `Invalid`, with the path of the faulty value in the host; an empty path means the host itself.
@@ -30,6 +31,7 @@ pub(crate) fn parse_host(json: &[u8]) -> Result<Host, Error> {
     for (index, service) in host.services.iter_mut().enumerate() {
         place(&mut service.position, index);
     }
+    check_host_texts(&host, None)?;
     Ok(host)
 }
 

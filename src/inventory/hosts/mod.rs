@@ -16,6 +16,7 @@ mod parts;
 mod query;
 mod rewrite;
 mod terms;
+mod texts;
 mod update;
 mod validate;
 mod virtualization;
@@ -30,6 +31,7 @@ pub use list::HostPage;
 pub use parts::{Part, PortUpdate};
 pub use query::{HostQuery, PortFilter, PortFilterError};
 pub(super) use terms::HostTerms;
+pub(super) use texts::check_host_texts;
 pub(super) use validate::check_source;
 #[cfg(feature = "discovery")]
 pub(super) use {
@@ -87,13 +89,14 @@ impl Inventory {
     /// # Errors
     /// - `ReferenceInvalid`: a network or tag belongs to another organization, or an embedded record refers to
     ///   another host or to nothing within the host.
-    /// - `Invalid`: an id occurs twice, a name or hostname has more than 65,536 characters, or a `source` is nested
-    ///   more than 64 deep.
+    /// - `Invalid`: an id occurs twice, a text has more than 65,536 characters, or a `source` is nested more than 64
+    ///   deep.
     /// - `AlreadyExists`: two ports share number and protocol, or another host or embedded record has one of the ids.
     /// - `TooLarge` and `QuotaExceeded`: a limit of [`Quotas`](super::Quotas) is exceeded.
     /// - `Conflict`: other writers kept changing the same records.
     pub async fn put_host(&self, organization: Uuid, host: Host) -> Result<Written, Error> {
         let id = host.id;
+        check_host_texts(&host, None)?;
         let encoder = self.host_encoder(organization);
         let hosts = [encoder.encode_in(&self.state.offload, host).await?];
         let replaced = self.put_hosts(organization, &hosts).await?;

@@ -9,6 +9,7 @@ use super::assign::{Assignment, TakenIds};
 use super::change::{Attempt, Before, HostChange};
 use super::document::{EncodedHost, likely_size};
 use super::edit::StoredHost;
+use super::texts::check_host_texts;
 use crate::access::Caller;
 use crate::inventory::schema::host_key;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
@@ -114,6 +115,7 @@ impl Inventory {
         let bytes = likely_size(&host).max(stored.record.body.len());
         let encode = move || {
             let StoredHost { record, summary, host: mut former } = stored;
+            check_host_texts(&host, Some(&former))?;
             (host.id, host.created_at, host.updated_at) = (former.id, former.created_at, now);
             let new_id = || inventory.new_id();
             Assignment { before: Some(&former), taken: &taken, now, new_id: &new_id }.apply(&mut host)?;

@@ -7,15 +7,11 @@ use std::hash::Hash;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use super::texts::{is_too_long, too_long};
 use crate::inventory::{Entity, Error, ErrorKind, Problem};
 use crate::model::{Binding, BindingTarget, Host, IfEntry, Service, Source};
 
 type Object = Map<String, Value>;
-
-/// The maximum length of names and of texts that devices report, in characters.
-///
-/// The names are host names, service names and hostnames.
-const MAX_NAME: usize = 65_536;
 
 /// The maximum number of VLANs of a port: as many as the standard has.
 const MAX_VLANS: usize = 4_096;
@@ -30,7 +26,6 @@ const RESERVED: &str = "$serde_json::private::";
 pub(super) fn validate_host(host: &Host) -> Result<(), Error> {
     check_length(format_args!("name"), &host.name)?;
     check_length(format_args!("hostname"), host.hostname.as_deref().unwrap_or_default())?;
-    check_device_texts(host)?;
     check_unique(format_args!("tags"), host.tags.iter().copied())?;
     let interfaces = host.interfaces.iter().map(|interface| interface.id);
     let interfaces = check_unique(format_args!("interfaces"), interfaces)?;
@@ -63,27 +58,6 @@ pub(super) fn validate_host(host: &Host) -> Result<(), Error> {
             }
         }
         check_service(host, service, format_args!("services.{index}"), &interfaces, &ports)?;
-    }
-    Ok(())
-}
-
-/// Checks what a device reports of itself.
-fn check_device_texts(host: &Host) -> Result<(), Error> {
-    let chassis_id = host.chassis_id.as_ref().map(|id| &id.value);
-    let texts = [
-        ("sys_name", host.sys_name.as_ref()),
-        ("sys_descr", host.sys_descr.as_ref()),
-        ("sys_object_id", host.sys_object_id.as_ref()),
-        ("sys_location", host.sys_location.as_ref()),
-        ("sys_contact", host.sys_contact.as_ref()),
-        ("chassis_id.value", chassis_id),
-        ("manufacturer", host.manufacturer.as_ref()),
-        ("model", host.model.as_ref()),
-        ("serial_number", host.serial_number.as_ref()),
-        ("management_url", host.management_url.as_ref()),
-    ];
-    for (field, text) in texts {
-        text.map_or(Ok(()), |text| check_length(format_args!("{field}"), text))?;
     }
     Ok(())
 }
@@ -155,10 +129,7 @@ fn check_service(
 
 /// Limits the length, because every store keeps the fields that order hosts in its index.
 fn check_length(field: fmt::Arguments<'_>, text: &str) -> Result<(), Error> {
-    if text.len() > MAX_NAME && text.chars().count() > MAX_NAME {
-        return Err(Error::invalid(field.to_string(), Problem::MaxLength { max: MAX_NAME }));
-    }
-    Ok(())
+    if is_too_long(text) { Err(too_long(field.to_string())) } else { Ok(()) }
 }
 
 /// Checks that `serde_json` can read the metadata back.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::report::{Alteration, Alterations, DroppedPort, Reassignment, Refusal};
-use crate::inventory::hosts::{EncodedHost, HostEncoder};
+use crate::inventory::hosts::{EncodedHost, HostEncoder, check_host_texts};
 use crate::inventory::{Error, ErrorKind, dotted};
 use crate::model::{
     AdminStatus, CredentialAssignment, Host, HostRole, HostVirtualization, IfEntry, Interface, LldpChassisId,
@@ -39,7 +39,8 @@ pub(super) fn parse(line: u64, bytes: &[u8], encoder: HostEncoder) -> Result<Par
     let document = read(line, bytes)?;
     count_truncated_times(bytes, &mut alterations);
     let host = repair(document, line, &mut alterations);
-    let encoded = encoder.encode(host).map_err(|error| {
+    let encoded = check_host_texts(&host, None).and_then(|()| encoder.encode(host));
+    let encoded = encoded.map_err(|error| {
         let refusal = refusal(line, &error);
         Refusal { field: refusal.field.map(|field| alterations.document_path(field)), ..refusal }
     })?;

@@ -7,5 +7,6 @@ mod parts_in_place;
 mod races;
 mod setup;
 mod storage;
+mod texts;
 mod validity;
 mod virtualized_by;

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, ReadBuf};
 use toposcope::inventory::{ErrorKind, Import};
-use toposcope::model::Host;
+use toposcope::model::{Host, IfEntry};
 
 use crate::support::{Fault, Fixture, bare_host, id, jsonl, numbered_hosts, refusal, refusal_of_second};
 
@@ -82,7 +82,12 @@ async fn line_longer_than_a_whole_batch_is_imported() {
     let fixture = Fixture::new().await;
     let mut hosts = numbered_hosts(fixture.network, 5);
     for place in [1, 2, 4] {
-        hosts[place].description = Some("d\u{0}".repeat(160_000));
+        let texts = (0..10).map(|index| IfEntry {
+            id: id(100 * place as u128 + index),
+            if_descr: "d\u{0}".repeat(16_000),
+            ..IfEntry::new(&hosts[place], index as i64)
+        });
+        hosts[place].if_entries = texts.collect();
     }
     let report = fixture.import(jsonl(&hosts)).await;
     assert_eq!((report.imported, report.refused), (5, 0));

@@ -12,7 +12,7 @@ use toposcope::inventory::{Import, ImportReport};
 use crate::support::Fixture;
 
 impl Fixture {
-    async fn import(&self, lines: impl AsRef<[u8]>) -> ImportReport {
+    pub(crate) async fn import(&self, lines: impl AsRef<[u8]>) -> ImportReport {
         self.import_with(lines, Import::new()).await
     }
 

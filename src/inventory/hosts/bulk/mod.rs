@@ -30,6 +30,7 @@ use self::results::Results;
 pub use self::results::{Atomicity, BulkChange, BulkResult};
 use super::document::likely_size;
 use super::input::parse_host;
+use super::texts::check_host_texts;
 use super::{EncodedHost, HOST};
 use crate::access::Caller;
 use crate::inventory::{Error, Inventory, Problem, require_level};
@@ -73,7 +74,7 @@ impl BulkHost {
     fn parse(self) -> Result<Host, Error> {
         match self.0 {
             Input::Json(text) => parse_host(&text),
-            Input::Host(host) => Ok(*host),
+            Input::Host(host) => check_host_texts(&host, None).map(|()| *host),
         }
     }
 }

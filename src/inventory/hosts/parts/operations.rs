@@ -9,6 +9,7 @@ use crate::access::Caller;
 use crate::inventory::hosts::access::{check_scope, reference_invalid};
 use crate::inventory::hosts::change::Attempt;
 use crate::inventory::hosts::edit::HostEdit;
+use crate::inventory::hosts::texts::check_part_texts;
 use crate::inventory::hosts::virtualization::RemovedService;
 use crate::inventory::schema::part_unique_key;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
@@ -76,6 +77,7 @@ impl Inventory {
     /// - `Invalid` and `TooLarge`: as for [`put_host`](Self::put_host).
     pub async fn create_part_as<P: Part>(&self, caller: &Caller, part: P) -> Result<P, Error> {
         require_level(caller, Permission::Member)?;
+        check_part_texts(&part, None)?;
         let organization = caller.organization_id();
         let Common { host_id, network_id, .. } = part.common();
         let id = self.new_id()?;

@@ -6,6 +6,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::inventory::hosts::input::{parse_if_entry, parse_interface, parse_port, parse_service};
+use crate::inventory::hosts::texts::Texts;
 use crate::inventory::schema::{
     IF_ENTRY_UNIQUE_KEY, INTERFACE_UNIQUE_KEY, PORT_UNIQUE_KEY, SERVICE_UNIQUE_KEY,
 };
@@ -24,7 +25,7 @@ pub struct Common {
 }
 
 /// A part of a host.
-pub trait Embedded: Clone + PartialEq + Serialize + Send + Sync + 'static {
+pub trait Embedded: Texts + Clone + PartialEq + Serialize + Send + Sync + 'static {
     /// The kind of part, as named in errors.
     const ENTITY: Entity;
     /// The host's field with the parts of this kind.

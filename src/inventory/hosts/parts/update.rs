@@ -10,6 +10,7 @@ use crate::access::Caller;
 use crate::inventory::hosts::access::check_scope;
 use crate::inventory::hosts::change::Attempt;
 use crate::inventory::hosts::edit::{HostEdit, StoredHost};
+use crate::inventory::hosts::texts::check_part_texts;
 use crate::inventory::schema::{HOST, host_key};
 use crate::inventory::transaction::Transaction;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
@@ -81,6 +82,7 @@ impl Inventory {
             check_scope(caller, from.host.network_id)?;
             let mut part = before.clone();
             change(&mut part)?;
+            check_part_texts(&part, Some(&before))?;
             let Common { host_id, network_id, .. } = part.common();
             if network_id != from.host.network_id {
                 self.check_network(caller, network_id).await?;
