@@ -1,5 +1,6 @@
 //! Normalization, validation and comparison of e-mail addresses.
 
+use crate::inventory::case::without_case;
 use crate::inventory::schema::EMAIL_UNIQUE_KEY;
 use crate::inventory::{Error, Problem, validate};
 use crate::store::UniqueKey;
@@ -50,7 +51,7 @@ impl EmailAddress {
 
     /// Returns the comparable form: the same for addresses that differ only in case.
     pub(super) fn comparable(&self) -> String {
-        comparable(&self.0)
+        without_case(&self.0)
     }
 
     pub(super) fn into_string(self) -> String {
@@ -60,14 +61,7 @@ impl EmailAddress {
 
 /// Returns the unique key of the user with this normalized address.
 pub(super) fn email_unique_key(address: &str) -> UniqueKey {
-    UniqueKey::new(EMAIL_UNIQUE_KEY, comparable(address))
-}
-
-/// Makes the two lower-case forms of `Σ` equal.
-///
-/// Lower-casing gives `ς` at the end of a word and `σ` elsewhere.
-fn comparable(address: &str) -> String {
-    address.replace('ς', "σ")
+    UniqueKey::new(EMAIL_UNIQUE_KEY, without_case(address))
 }
 
 #[cfg(test)]

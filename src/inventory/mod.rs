@@ -8,6 +8,7 @@ mod authentication;
 mod background;
 mod bootstrap;
 mod caches;
+mod case;
 mod collections;
 #[cfg(feature = "discovery")]
 mod daemons;

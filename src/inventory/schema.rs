@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::Error;
+use super::case::without_case;
 use crate::model::Timestamp;
 use crate::store::{
     Direction, Facets, Guard, Key, Link, LinkFilter, Name, Order, Precondition, Query, Record, SortKey,
@@ -214,7 +215,7 @@ pub(super) const fn exists(key: Key) -> Guard {
 
 /// Returns the unique key of a name within an organization, regardless of case.
 pub(super) fn name_unique_key(key: Name, organization: Uuid, name: &str) -> UniqueKey {
-    let digest = Sha256::new().chain_update(organization).chain_update(name.to_lowercase()).finalize();
+    let digest = Sha256::new().chain_update(organization).chain_update(without_case(name)).finalize();
     UniqueKey::new(key, digest.first_chunk::<16>().map_or(digest.as_slice(), <[u8; 16]>::as_slice))
 }
 

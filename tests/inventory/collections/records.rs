@@ -282,3 +282,29 @@ fn network_is_found_by_its_name_when_an_application_starts() {
         assert_eq!(key.network_ids, [again.id]);
     });
 }
+
+#[test]
+fn names_that_differ_only_in_case_are_the_same_name() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let admin = fixture.caller(Permission::Admin, &[]).through_session();
+        let inventory = &fixture.inventory;
+        for (first, second) in [
+            ("ΟΔΟΣ", "οδοσ"),
+            ("\u{b5}", "\u{39c}"),
+            ("\u{17f}", "S"),
+            ("STRAẞE", "straße"),
+            ("Büro", "BÜRO"),
+        ] {
+            inventory.create_as(&admin, Tag::new(first)).await.unwrap();
+            let taken = inventory.create_as(&admin, Tag::new(second)).await;
+            assert_eq!(refusal(taken), already_exists(Entity::Tag, second));
+            inventory.create_as(&admin, Network::new(first)).await.unwrap();
+            let taken = inventory.create_as(&admin, Network::new(second)).await;
+            assert_eq!(refusal(taken), already_exists(Entity::Network, second));
+        }
+        for name in ["ΟΔΟΙ", "e", "é"] {
+            inventory.create_as(&admin, Tag::new(name)).await.unwrap();
+        }
+    });
+}

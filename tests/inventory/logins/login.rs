@@ -190,6 +190,7 @@ async fn addresses_with_unusual_letters_log_in_in_every_case() {
         ("οδυσσεύς@example.net", &["ΟΔΥΣΣΕΎΣ@example.net", "οδυσσεύσ@example.net"]),
         ("\u{2003}Ünal@example.net\t", &["ünal@example.net", "\nÜNAL@EXAMPLE.NET "]),
         ("ǅ@example.net", &["Ǆ@example.net", "ǆ@example.net"]),
+        ("\u{b5}ſ@example.net", &["\u{39c}S@example.net", "\u{3bc}s@example.net"]),
         ("Jürgen.MÜLLER@Example.NET", &["JÜRGEN.MÜLLER@EXAMPLE.NET", " \tjürgen.müller@example.net\n"]),
     ] {
         let user = fixture.try_user(created).await.unwrap();
