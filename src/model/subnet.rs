@@ -77,7 +77,7 @@ pub enum SubnetType {
     Storage,
     /// Loopback addresses.
     Loopback,
-    /// Unknown. Deserialization also accepts any other text as this value.
+    /// Unknown. Deserialization also accepts any other text as this value, because daemons may know more types.
     #[default]
     #[serde(other)]
     Unknown,

@@ -16,6 +16,7 @@ use crate::service::input::{Fields, read_id, read_no_query};
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
 use crate::service::response::{Outcome, Responder};
+use crate::service::routes::groups::REPORTED_SUBNET;
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::Sender;
 use crate::service::sender::credentials::identify;
@@ -146,7 +147,7 @@ pub(in crate::service) fn create_subnet(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (body, daemon) = call.read_as_daemon().await?;
         let mut subnet = Subnet::new(daemon.network_id, "", Cidr::DEFAULT_ROUTE);
-        Fields::read(&body, call.route.body)?.apply(&mut subnet)?;
+        Fields::read(&body, REPORTED_SUBNET)?.apply(&mut subnet)?;
         subnet.id = given_id(&body)?;
         let inventory = &call.state.inventory;
         note_contact(inventory, &daemon, call.input.request).await?;

@@ -1,5 +1,7 @@
 //! Groups of query parameters and the fields of bodies. The rows of the route table share them.
 
+#[cfg(feature = "discovery")]
+use super::parameter::RequestContent;
 use super::parameter::{Kind, Parameter};
 use crate::service::input::{HOST_FIELDS, MAX_IDS, MAX_OFFSET, MAX_TERMS};
 use crate::wire::MAX_LIMIT;
@@ -217,14 +219,47 @@ pub(super) const NETWORK_FIELDS: &[Parameter] = &[
     Parameter::optional("tags", TAG_IDS, "The ids of the network's tags."),
 ];
 
-pub(super) const SUBNET: &[Parameter] = &[
-    Parameter::required("network_id", Kind::Id, "The network that the subnet belongs to."),
-    Parameter::required("name", NAME, "The display name."),
-    Parameter::required("cidr", text(4, 43), "The addresses, such as 192.0.2.0/24; host bits must be zero."),
-    DESCRIPTION,
-    Parameter::optional("subnet_type", Kind::Schema("SubnetType"), "What the subnet is used for."),
-    Parameter::optional("source", Kind::Schema("Source"), "The origin of the record."),
-    Parameter::optional("tags", TAG_IDS, "The ids of the subnet's tags."),
+const fn subnet_fields(subnet_type: Kind) -> [Parameter; 7] {
+    [
+        Parameter::required("network_id", Kind::Id, "The network that the subnet belongs to."),
+        Parameter::required("name", NAME, "The display name."),
+        Parameter::required(
+            "cidr",
+            text(4, 43),
+            "The addresses, such as 192.0.2.0/24; host bits must be zero.",
+        ),
+        DESCRIPTION,
+        Parameter::optional("subnet_type", subnet_type, "What the subnet is used for."),
+        Parameter::optional("source", Kind::Schema("Source"), "The origin of the record."),
+        Parameter::optional("tags", TAG_IDS, "The ids of the subnet's tags."),
+    ]
+}
+
+pub(super) const SUBNET: &[Parameter] = &subnet_fields(Kind::Choice(SUBNET_TYPES));
+
+/// The fields of a subnet that a daemon reports, whose type may be one that only newer versions know.
+#[cfg(feature = "discovery")]
+pub(in crate::service) const REPORTED_SUBNET: RequestContent =
+    RequestContent::Fields(&subnet_fields(Kind::Schema("SubnetType")));
+
+const SUBNET_TYPES: &[&str] = &[
+    "Internet",
+    "Remote",
+    "Gateway",
+    "VpnTunnel",
+    "Dmz",
+    "Lan",
+    "WiFi",
+    "IoT",
+    "Guest",
+    "DockerBridge",
+    "PodmanBridge",
+    "MacVlan",
+    "IpVlan",
+    "Management",
+    "Storage",
+    "Loopback",
+    "Unknown",
 ];
 
 pub(super) const CONTAINS: &[Parameter] =

@@ -3,10 +3,10 @@
 //! Routing, the `Allow` header, the check of the caller, the names of query parameters and body fields, and the
 //! OpenAPI document all follow from the rows of `table`. A new endpoint is one row and one function.
 
+pub(super) mod groups;
 pub(super) mod parameter;
 pub(super) mod route;
 
-mod groups;
 mod table;
 
 use std::collections::BTreeMap;

@@ -336,3 +336,32 @@ async fn subnet_in(scene: &Scene, network: Uuid) -> Value {
 async fn subnet_abroad(scene: &Scene) -> Value {
     subnet_in(scene, ELSEWHERE).await
 }
+
+#[test]
+fn unknown_type_of_a_subnet_becomes_unknown_for_daemons_and_is_refused_for_users() {
+    run_with(Scene::new, async |scene| {
+        for (number, sent, stored) in [(0, "Other", "Unknown"), (1, "Lan", "Lan"), (2, "Unknown", "Unknown")]
+        {
+            let mut body = subnet(id(7 + number), &format!("10.{number}.0.0/16"));
+            body["subnet_type"] = json!(sent);
+            let reported = scene.post(SUBNETS, body.clone()).await.data().clone();
+            assert_eq!(reported["subnet_type"], stored);
+            let path = format!("{SUBNETS}/{}", reported["id"].as_str().unwrap());
+            assert_eq!(scene.get(&path).await, reported);
+            body["cidr"] = json!(format!("172.{}.0.0/16", 16 + number));
+            let by_user = scene.post_with(&scene.fixture.key, SUBNETS, body).await;
+            match sent {
+                "Other" => {
+                    let params = by_user.refuses(400, "validation_invalid_format");
+                    assert_eq!(*params, json!({"field": "subnet_type"}));
+                }
+                _ => assert_eq!(by_user.data()["subnet_type"], stored),
+            }
+        }
+        for wrong in [json!(7), json!(["Lan"])] {
+            let mut body = subnet(id(20), "192.168.0.0/16");
+            body["subnet_type"] = wrong;
+            scene.post(SUBNETS, body).await.refuses(400, "validation_invalid_format");
+        }
+    });
+}

@@ -41,8 +41,7 @@ fn addresses_of_a_subnet_are_canonical() {
             let reply = fixture.ask(send_json("POST", SUBNETS, &body)).await;
             assert_eq!(*reply.refuses(400, "validation_invalid_format"), json!({"field": "cidr"}));
         }
-        let body = with(&subnet("2001:DB8:0::/32"), "subnet_type", "Other");
-        let created = fixture.post(SUBNETS, &body).await;
+        let created = fixture.post(SUBNETS, &subnet("2001:DB8:0::/32")).await;
         assert_eq!((&created["cidr"], &created["subnet_type"]), (&json!("2001:db8::/32"), &json!("Unknown")));
         fixture.post(SUBNETS, &with(&subnet("2001:db8::/32"), "network_id", LAB.to_string())).await;
     });

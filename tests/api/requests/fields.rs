@@ -28,7 +28,7 @@ impl Author<'_> {
                 ("network_id", json!(self.id("networks"))),
                 ("name", self.name()),
                 ("cidr", json!(format!("10.{}.0.0/16", self.random.u8(..)))),
-                ("subnet_type", json!(self.random.choose_part("Lan|Dmz|Other"))),
+                ("subnet_type", json!(self.random.choose_part("Lan|Dmz|Unknown"))),
                 ("tags", json!(self.some_ids("tags"))),
             ],
             "tag" => vec![("name", self.name()), ("color", json!("#00ff7f")), ("description", Value::Null)],
