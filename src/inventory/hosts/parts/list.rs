@@ -26,9 +26,7 @@ impl Inventory {
     ) -> Result<ListPage<P>, Error> {
         let list = fingerprint(&(host, query.fingerprint(P::UNIQUE_KEY, caller.organization_id())));
         let mut parts = self.parts_as::<P>(caller, host).await?;
-        if let Some(ids) = &query.ids {
-            parts.retain(|part| ids.contains(&part.common().id));
-        }
+        parts.retain(|part| is_listed(part, query));
         let order = PartOrder { by: query.order_by, direction: query.order_direction };
         parts.sort_by(|left, right| order.compare(&order.key(left), &order.key(right)));
         let total = parts.len();
@@ -45,6 +43,15 @@ impl Inventory {
         parts.truncate(end);
         Ok(ListPage::new(parts.split_off(start.min(end)), total as u64, next))
     }
+}
+
+/// Returns whether a list that is filtered by a query has the part.
+fn is_listed<P: Part>(part: &P, query: &ListQuery) -> bool {
+    let ListQuery { network_id, ids, tag_ids, .. } = query;
+    let common = part.common();
+    network_id.is_none_or(|network| network == common.network_id)
+        && ids.as_ref().is_none_or(|ids| ids.contains(&common.id))
+        && tag_ids.as_ref().is_none_or(|tags| part.tags().iter().any(|tag| tags.contains(tag)))
 }
 
 /// The order of a list of parts.

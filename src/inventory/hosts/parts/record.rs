@@ -72,6 +72,11 @@ pub trait Embedded: Texts + Clone + PartialEq + Serialize + Send + Sync + 'stati
         ""
     }
 
+    /// Returns the ids of the part's tags.
+    fn tags(&self) -> &[Uuid] {
+        &[]
+    }
+
     /// Returns the kind of a record of the host that refers to the part.
     fn used_by(&self, host: &Host) -> Option<Entity>;
 
@@ -258,6 +263,10 @@ impl Embedded for Service {
 
     fn sort_name(&self) -> &str {
         &self.name
+    }
+
+    fn tags(&self) -> &[Uuid] {
+        &self.tags
     }
 
     /// Services of other hosts, and hosts, are not considered.

@@ -31,19 +31,23 @@ pub(super) fn hosts() -> Vec<Route> {
     ];
     let list =
         |path, id| route(Method::GET, path, id, "Lists hosts.", lists::list_hosts).query(&query).page("Host");
-    // Older clients know the list by another path, which is not documented.
-    let alias = Route { operation_id: None, ..list("/api/hosts", "") };
-    let item = "/api/v1/hosts/{id}";
-    let bulk_delete = "/api/v1/hosts/bulk-delete";
-    vec![
-        list("/api/v1/hosts", "get_all_hosts"),
-        alias,
-        route(Method::POST, "/api/v1/hosts", "create_host", "Creates a host.", hosts::create_host)
+    let create = |path, id| {
+        route(Method::POST, path, id, "Creates a host.", hosts::create_host)
             .access(MEMBER)
             .fields(groups::HOST)
             .value("Host")
             .tagged()
-            .errors(CREATE_ERRORS),
+            .errors(CREATE_ERRORS)
+    };
+    // Older clients know both by another path, which is not documented.
+    let alias = |route| Route { operation_id: None, ..route };
+    let item = "/api/v1/hosts/{id}";
+    let bulk_delete = "/api/v1/hosts/bulk-delete";
+    vec![
+        list("/api/v1/hosts", "get_all_hosts"),
+        alias(list("/api/hosts", "")),
+        create("/api/v1/hosts", "create_host"),
+        alias(create("/api/hosts", "")),
         route(Method::GET, item, "get_host_by_id", "Returns a host.", hosts::get_host).value("Host").tagged(),
         route(Method::PUT, item, "update_host", "Updates a host.", hosts::update_host)
             .access(MEMBER)
@@ -113,11 +117,13 @@ struct Parts {
     schema: &'static str,
     fields: &'static [Parameter],
     order: &'static [Parameter],
+    /// Filters of the list that not every kind of part has.
+    filters: &'static [&'static [Parameter]],
 }
 
 impl Parts {
     fn routes<P: Part>(&self, update: Handler) -> Vec<Route> {
-        let Self { path, item, singular, plural, one, many, schema, fields, order } = *self;
+        let Self { path, item, singular, plural, one, many, schema, fields, order, filters } = *self;
         let update_errors = if schema == "Port" { UPDATE_ERRORS } else { PART_UPDATE_ERRORS };
         let route =
             |method, path, id: String, summary: String, handler| route(method, path, &id, &summary, handler);
@@ -127,7 +133,10 @@ impl Parts {
         let (delete_summary, delete) = (format!("Deletes {one}."), hosts::delete_part::<P>);
         vec![
             route(Method::GET, path, format!("get_all_{plural}"), list_summary, hosts::list_parts::<P>)
-                .query(&[groups::HOST_ID, groups::PAGE, groups::IDS, order])
+                .query(
+                    &[&[groups::HOST_ID, groups::PAGE, groups::IDS, groups::NETWORK, order], filters]
+                        .concat(),
+                )
                 .page(schema),
             route(Method::POST, path, format!("create_{singular}"), create_summary, create)
                 .access(MEMBER)
@@ -162,6 +171,7 @@ pub(super) fn parts() -> Vec<Route> {
         schema: "Interface",
         fields: groups::INTERFACE,
         order: groups::ORDER,
+        filters: &[],
     };
     let ports = Parts {
         path: "/api/v1/ports",
@@ -173,6 +183,7 @@ pub(super) fn parts() -> Vec<Route> {
         schema: "Port",
         fields: groups::PORT,
         order: groups::ORDER_BY_TIME,
+        filters: &[],
     };
     let services = Parts {
         path: "/api/v1/services",
@@ -184,6 +195,7 @@ pub(super) fn parts() -> Vec<Route> {
         schema: "Service",
         fields: groups::SERVICE,
         order: groups::ORDER,
+        filters: &[groups::TAGS],
     };
     let entries = Parts {
         path: "/api/v1/if-entries",
@@ -195,6 +207,7 @@ pub(super) fn parts() -> Vec<Route> {
         schema: "IfEntry",
         fields: groups::IF_ENTRY,
         order: groups::ORDER,
+        filters: &[],
     };
     let routes = [
         interfaces.routes::<Interface>(hosts::update_part::<Interface>),
