@@ -210,3 +210,79 @@ fn credentials_parameters_and_fields_are_required_as_documented() {
         assert_eq!(fixture.send(log_in(&owner.email, PASSWORD)).await.status, 200);
     });
 }
+
+/// The operation ids of the reference product, whose clients name their methods after them.
+const OPERATION_IDS: [&str; 8] = [
+    "get_public_share_metadata",
+    "verify_share_password",
+    "submit_referral_source",
+    "login",
+    "logout",
+    "get_current_user",
+    "get_version",
+    "get_health",
+];
+
+/// The singular and the plural of each collection in operation ids, and the operations that it has.
+const COLLECTIONS: [(&str, &str, &str); 13] = [
+    ("organization", "organizations", "list get update"),
+    ("user", "users", "list get create update delete"),
+    ("network", "networks", "list get create update delete"),
+    ("subnet", "subnets", "list get create update delete bulk"),
+    ("tag", "tags", "list get create update delete bulk"),
+    ("host", "hosts", "list get create update delete bulk"),
+    ("interface", "interfaces", "list get create update delete"),
+    ("port", "ports", "list get create update delete"),
+    ("service", "services", "list get create update delete"),
+    ("if_entry", "if_entries", "list get create update delete"),
+    ("user_api_key", "user_api_keys", "list get create update delete bulk"),
+    ("daemon_api_key", "daemon_api_keys", "list get create update delete bulk"),
+    ("share", "shares", "list get create update delete bulk"),
+];
+
+#[test]
+fn operations_have_the_ids_of_the_reference_product() {
+    let mut expected: BTreeSet<String> = OPERATION_IDS.map(str::to_owned).into();
+    for (singular, plural, operations) in COLLECTIONS {
+        expected.extend(operations.split(' ').map(|operation| match operation {
+            "list" => format!("get_all_{plural}"),
+            "get" => format!("get_{singular}_by_id"),
+            "bulk" => format!("bulk_delete_{plural}"),
+            _ => format!("{operation}_{singular}"),
+        }));
+    }
+    let operations = Operation::all();
+    let found: BTreeSet<String> = operations.iter().map(|operation| operation.id().to_owned()).collect();
+    let missing: Vec<&String> = expected.difference(&found).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    for (id, method, path) in [
+        ("get_all_hosts", "GET", "/api/v1/hosts"),
+        ("get_if_entry_by_id", "GET", "/api/v1/if-entries/{id}"),
+        ("create_daemon_api_key", "POST", "/api/v1/auth/daemon"),
+        ("update_user_api_key", "PUT", "/api/v1/auth/keys/{id}"),
+        ("bulk_delete_subnets", "POST", "/api/v1/subnets/bulk-delete"),
+        ("delete_tag", "DELETE", "/api/v1/tags/{id}"),
+    ] {
+        let operation = operations.iter().find(|operation| operation.id() == id).unwrap();
+        assert_eq!((operation.method.as_str(), operation.path.as_str()), (method, path));
+    }
+}
+
+#[test]
+fn types_of_subnets_that_users_may_send_are_those_that_they_receive() {
+    let document = toposcope::openapi();
+    let schemas = &document["components"]["schemas"];
+    let received: BTreeSet<&str> = match schemas["SubnetType"]["enum"].as_array() {
+        Some(values) => values.iter().filter_map(Value::as_str).collect(),
+        None => {
+            let alternatives = schemas["SubnetType"]["oneOf"].as_array().unwrap();
+            alternatives.iter().filter_map(|alternative| alternative["const"].as_str()).collect()
+        }
+    };
+    let create = Operation::all().into_iter().find(|operation| operation.id() == "create_subnet").unwrap();
+    let body = create.described.pointer("/requestBody/content/application~1json/schema/$ref").unwrap();
+    let body = document.pointer(body.as_str().unwrap().trim_start_matches('#')).unwrap();
+    let sent = body.pointer("/properties/subnet_type/enum").unwrap().as_array().unwrap();
+    assert_eq!(sent.iter().filter_map(Value::as_str).collect::<BTreeSet<_>>(), received);
+    assert_eq!(received.len(), 17);
+}

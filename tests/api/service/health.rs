@@ -1,13 +1,18 @@
 //! `GET /api/health`.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use serde_json::json;
-
-use toposcope::store::StoreError;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use toposcope::store::{Store, StoreError};
+use toposcope::testing::{Call, Intercept, Interceptor, Reply};
 
 use crate::backend::run;
-use crate::common::{Fault, Fixture, Hook, VERSION, bare, get};
+use crate::common::{Fault, Fixture, Hook, Server, VERSION, ample, bare, get};
 
 #[test]
 fn health_needs_no_credential_and_costs_no_request() {
@@ -45,4 +50,58 @@ fn failing_store_is_reported_and_the_result_shared_for_a_second() {
         fixture.clock.advance(Duration::from_secs(1));
         assert_eq!(server.send(get("/api/health")).await.status, 200);
     });
+}
+
+/// A hook that counts the operations of a store and holds them up.
+#[derive(Debug)]
+struct Gate {
+    calls: AtomicUsize,
+    open: Semaphore,
+}
+
+#[async_trait]
+impl Intercept for Gate {
+    async fn intercept(&self, call: Call<'_>) -> Result<Reply, StoreError> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        let _permit = self.open.acquire().await.unwrap();
+        call.proceed().await
+    }
+}
+
+/// Returns a server whose store answers as long as the gate is open.
+async fn gated(permits: usize) -> (Fixture, Server, Arc<Gate>) {
+    let fixture = Fixture::new().await;
+    let gate = Arc::new(Gate { calls: AtomicUsize::new(0), open: Semaphore::new(permits) });
+    let store: Arc<dyn Store> = fixture.store.clone();
+    let store = Interceptor::new(store, Arc::clone(&gate));
+    let server = Server::new(fixture.inventory_in(Arc::new(store)), ample());
+    (fixture, server, gate)
+}
+
+#[tokio::test]
+async fn store_that_does_not_answer_within_two_seconds_is_reported() {
+    let (fixture, server, gate) = gated(0).await;
+    tokio::time::pause();
+    let begun = Instant::now();
+    assert_eq!(server.send(get("/api/health")).await.status, 503);
+    let waited = begun.elapsed();
+    assert!((2_000..2_100).contains(&waited.as_millis()), "{waited:?}");
+    gate.open.add_permits(1);
+    fixture.clock.advance(Duration::from_secs(1));
+    assert_eq!(server.send(get("/api/health")).await.status, 200);
+}
+
+#[tokio::test]
+async fn requests_at_the_same_time_share_one_question_to_the_store() {
+    for (is_open, status) in [(true, 200), (false, 503)] {
+        let (_fixture, server, gate) = gated(usize::from(is_open)).await;
+        tokio::time::pause();
+        let begun = Instant::now();
+        let requests = (0..8).map(|_| server.send(get("/api/health")));
+        for reply in futures_util::future::join_all(requests).await {
+            assert_eq!(reply.status, status);
+        }
+        assert_eq!(gate.calls.load(Ordering::SeqCst), 1);
+        assert!(begun.elapsed() < Duration::from_millis(2_100), "{:?}", begun.elapsed());
+    }
 }

@@ -266,6 +266,28 @@ fn new_password_ends_the_tokens_of_the_old_one() {
 }
 
 #[test]
+fn refused_update_keeps_the_password_and_its_tokens() {
+    run_with(Campus::new, async |campus| {
+        let share = campus.share(json!({"password": PASSWORD})).await;
+        let token = campus.token(share).await;
+        let path = format!("/api/v1/shares/{share}");
+        let body = json!({"name": "a share", "network_id": OFFICE, "password": "another long password"});
+        for (body, status, code) in [
+            (body.clone(), 412, "precondition_failed"),
+            (with(&body, "password", Value::Null), 412, "precondition_failed"),
+            (with(&body, "redact", json!(["x"])), 400, "validation_invalid_format"),
+        ] {
+            let put = with_header(send_json("PUT", &path, &body), "if-match", "\"stale\"");
+            campus.send(with_key(put, &campus.member)).await.refuses(status, code);
+        }
+        for reply in campus.open(share, Some(&token)).await {
+            assert_eq!(reply.status, 200);
+        }
+        campus.token(share).await;
+    });
+}
+
+#[test]
 fn other_credentials_are_ignored() {
     run_with(Campus::new, async |campus| {
         let share = campus.share(json!({})).await;

@@ -5,6 +5,7 @@ use toposcope::inventory::{
 };
 use toposcope::inventory::{Problem, Resource};
 use toposcope::model::{Host, Network, Permission, Subnet, Tag};
+use toposcope::store::{Batch, Key, Link, Name, Precondition, Store};
 use uuid::Uuid;
 
 use crate::backend::{run, run_with};
@@ -98,6 +99,36 @@ fn deleted_tag_is_removed_from_every_record_that_has_it() {
         assert_eq!(inventory.network(fixture.network).await.unwrap().updated_at, now);
         let again = inventory.delete_as::<Tag>(&fixture.admin(), first, |_| Ok(())).await;
         assert_eq!(refusal(again), not_found(Entity::Tag, first));
+    });
+}
+
+#[test]
+fn deleted_tag_is_removed_from_a_thousand_records_at_a_time() {
+    run_with(Fixture::new, async |fixture| {
+        const SUBNETS: usize = 1_001;
+        let [tag, other] = fixture.tags;
+        let mut template = fixture.subnet("10.0.0.0/8").await;
+        template.tags = vec![tag, other];
+        let stored = fixture.contents().await.into_iter().find(|stored| stored.record.key.id == template.id);
+        let stored = stored.unwrap();
+        let mut batch = Batch::new();
+        for number in 0..SUBNETS {
+            let cidr = format!("10.{}.{}.0/24", number / 256, number % 256).parse().unwrap();
+            let subnet = Subnet { id: id(0x5000 + number as u128), cidr, ..template.clone() };
+            let links = fixture.tags.map(|tag| Link::new(Name::new("tag"), tag));
+            let mut facets = stored.facets.clone();
+            (facets.links, facets.unique_keys) = (links.into(), Vec::new());
+            let key = Key::new(stored.record.key.kind, subnet.id);
+            batch.put(key, Precondition::Absent, facets, serde_json::to_vec(&subnet).unwrap());
+        }
+        fixture.store.commit(batch).await.unwrap();
+        let commits = fixture.commits();
+        fixture.inventory.delete_as::<Tag>(&fixture.admin(), tag, |_| Ok(())).await.unwrap();
+        assert_eq!(fixture.mentioning(tag).await, []);
+        let sizes = fixture.store.hook().sizes_of_commits();
+        let sizes = &sizes[commits..];
+        assert!(sizes.iter().all(|size| *size <= 1_000), "{sizes:?}");
+        assert!(sizes.iter().sum::<usize>() >= SUBNETS && sizes.len() <= 6, "{sizes:?}");
     });
 }
 

@@ -21,7 +21,8 @@ pub(crate) struct Put {
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     puts: Mutex<Vec<Put>>,
-    commits: AtomicUsize,
+    /// The number of writes of each batch that has changed something.
+    commits: Mutex<Vec<usize>>,
     purges: AtomicUsize,
 }
 
@@ -32,7 +33,12 @@ impl Recorder {
 
     /// Returns the number of batches that have changed something.
     pub(crate) fn commits(&self) -> usize {
-        self.commits.load(Ordering::SeqCst)
+        self.commits.lock().unwrap().len()
+    }
+
+    /// Returns the number of writes of each batch that has changed something.
+    pub(crate) fn sizes_of_commits(&self) -> Vec<usize> {
+        self.commits.lock().unwrap().clone()
     }
 
     /// Returns the number of purges requested.
@@ -53,7 +59,9 @@ impl Intercept for Recorder {
             _ => Vec::new(),
         };
         let reply = call.proceed().await?;
-        self.commits.fetch_add(usize::from(!writes.is_empty()), Ordering::SeqCst);
+        if !writes.is_empty() {
+            self.commits.lock().unwrap().push(writes.len());
+        }
         let puts = writes.into_iter().filter_map(|write| match write {
             Write::Put { key, facets, body, .. } => Some(Put { key, facets, body }),
             _ => None,
