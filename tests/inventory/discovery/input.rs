@@ -1,7 +1,8 @@
 use serde_json::json;
-use toposcope::inventory::{Atomicity, BulkChange, BulkHost, Entity, Import, Problem};
+use toposcope::inventory::{Atomicity, BulkChange, BulkHost, DiscoveryOutcome, Entity, Import, Problem};
 use toposcope::model::{Host, IfEntry, Vlans};
 
+use super::support::{FIRST, discover, outcomes, switch};
 use crate::backend::run;
 use crate::support::{Fixture, id, invalid, jsonl, owner_of, reference_invalid, refusal};
 
@@ -102,5 +103,25 @@ fn aggregate_with_members_cannot_be_deleted() {
             refusal(refused),
             toposcope::inventory::ErrorKind::InUse { entity: Entity::IfEntry, used_by: Entity::IfEntry, .. }
         ));
+    });
+}
+
+#[test]
+fn device_with_an_overlong_text_is_skipped_and_the_others_are_stored() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let mut described = switch(1);
+        described.sys_descr = Some("x".repeat(65_537));
+        let mut with_entry = switch(2);
+        let rows = &mut with_entry.tables.if_entries.as_mut().unwrap().rows;
+        rows[1].if_alias = Some("x".repeat(65_537));
+        let mut longest = switch(3);
+        longest.tables.if_entries.as_mut().unwrap().rows[0].if_alias = Some("x".repeat(65_536));
+        let answer = discover(&fixture, vec![described, with_entry, longest], FIRST).await;
+        let expected = [DiscoveryOutcome::Ignored, DiscoveryOutcome::Ignored, DiscoveryOutcome::Created];
+        assert_eq!(outcomes(&answer), expected);
+        for (host, field) in answer.hosts.iter().zip(["sys_descr", "if_entries.1.if_alias"]) {
+            assert!(host.reason.as_ref().unwrap().contains(field), "{:?}", host.reason);
+        }
     });
 }
