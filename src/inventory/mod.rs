@@ -59,7 +59,7 @@ pub use hosts::{
     Atomicity, BulkChange, BulkHost, BulkResult, HostPage, HostQuery, Part, PortFilter, PortFilterError,
     PortUpdate, Written,
 };
-pub(crate) use hosts::{parse_host, without_comma};
+pub(crate) use hosts::{parse_host, parse_part, without_comma};
 pub use import::{Alteration, DroppedPort, Import, ImportReport, Reassignment, Refusal};
 pub use quotas::Quotas;
 pub use sessions::IssuedSession;

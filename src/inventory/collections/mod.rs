@@ -181,6 +181,14 @@ pub trait CollectionRecord:
     /// `Invalid`; `UpdateForbidden`.
     fn validate(&mut self, stored: Option<&Self>, now: Timestamp) -> Result<(), Error>;
 
+    /// Validates the values of the record as far as neither the stored record nor the time matters.
+    ///
+    /// # Errors
+    /// `Invalid`.
+    fn check_values(&self) -> Result<(), Error> {
+        self.clone().validate(Some(self), Timestamp::UNIX_EPOCH)
+    }
+
     /// Returns the records that the record refers to, all of its organization.
     fn references(&self) -> Vec<Reference> {
         Vec::new()

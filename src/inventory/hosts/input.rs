@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer};
 use uuid::Uuid;
 
 use super::texts::check_host_texts;
+use super::validate::{check_source, check_values, check_vlans};
 use crate::inventory::{Error, Problem, dotted};
 use crate::model::{
     AdminStatus, Binding, BindingTarget, CredentialAssignment, Host, HostRole, HostVirtualization, IfEntry,
@@ -19,7 +20,7 @@ use crate::model::{
 /// The position of a part that the request leaves to the server.
 const UNPLACED: i64 = i64::MIN;
 
-/// Parses a host, and limits its texts. Missing ids are nil, and all times are unset.
+/// Parses a host, and checks values that are valid or not by themselves. Missing ids are nil, and all times are unset.
 ///
 /// # Errors
 /// `Invalid`, with the path of the faulty value in the host; an empty path means the host itself.
@@ -32,6 +33,7 @@ pub(crate) fn parse_host(json: &[u8]) -> Result<Host, Error> {
         place(&mut service.position, index);
     }
     check_host_texts(&host, None)?;
+    check_values(&host)?;
     Ok(host)
 }
 
@@ -52,12 +54,14 @@ pub(super) fn parse_port(json: &[u8]) -> Result<Port, Error> {
 pub(super) fn parse_service(json: &[u8]) -> Result<Service, Error> {
     let ServiceInput(mut service) = parse(json)?;
     place_last(&mut service.position);
+    check_source(&service.source, format_args!("source"))?;
     Ok(service)
 }
 
 /// Parses an interface entry.
 pub(super) fn parse_if_entry(json: &[u8]) -> Result<IfEntry, Error> {
     let IfEntryInput(entry) = parse(json)?;
+    check_vlans(&entry, format_args!("vlans"))?;
     Ok(entry)
 }
 

@@ -28,6 +28,7 @@ pub(crate) use document::without_comma;
 pub(super) use document::{EncodedHost, HostEncoder};
 pub(crate) use input::parse_host;
 pub use list::HostPage;
+pub(crate) use parts::parse_part;
 pub use parts::{Part, PortUpdate};
 pub use query::{HostQuery, PortFilter, PortFilterError};
 pub(super) use terms::HostTerms;

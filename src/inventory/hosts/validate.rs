@@ -34,7 +34,7 @@ pub(super) fn validate_host(host: &Host) -> Result<(), Error> {
     let entries = check_unique(format_args!("if_entries"), host.if_entries.iter().map(|entry| entry.id))?;
     check_owners(host)?;
     check_port_numbers(host)?;
-    check_source(&host.source, format_args!("source"))?;
+    check_values(host)?;
     for (index, assignment) in host.credential_assignments.iter().enumerate() {
         for (inner, id) in assignment.interface_ids.iter().flatten().enumerate() {
             let field = || format!("credential_assignments.{index}.interface_ids.{inner}");
@@ -48,7 +48,6 @@ pub(super) fn validate_host(host: &Host) -> Result<(), Error> {
         if let Some(id) = entry.lag_id {
             check_member(&entries, id, Entity::IfEntry, || format!("if_entries.{index}.lag_id"))?;
         }
-        check_vlans(entry, index)?;
     }
     let mut bindings = HashSet::new();
     for (index, service) in host.services.iter().enumerate() {
@@ -62,11 +61,22 @@ pub(super) fn validate_host(host: &Host) -> Result<(), Error> {
     Ok(())
 }
 
+/// Checks the values that are valid or not by themselves.
+pub(super) fn check_values(host: &Host) -> Result<(), Error> {
+    check_source(&host.source, format_args!("source"))?;
+    for (index, service) in host.services.iter().enumerate() {
+        check_source(&service.source, format_args!("services.{index}.source"))?;
+    }
+    for (index, entry) in host.if_entries.iter().enumerate() {
+        check_vlans(entry, format_args!("if_entries.{index}.vlans"))?;
+    }
+    Ok(())
+}
+
 /// Limits the number of VLANs of a port. Their numbers are as devices send them.
-fn check_vlans(entry: &IfEntry, index: usize) -> Result<(), Error> {
+pub(super) fn check_vlans(entry: &IfEntry, field: fmt::Arguments<'_>) -> Result<(), Error> {
     if entry.vlans.as_ref().is_some_and(|vlans| vlans.tagged.len() > MAX_VLANS) {
-        let problem = Problem::MaxLength { max: MAX_VLANS };
-        return Err(Error::invalid(format!("if_entries.{index}.vlans.tagged"), problem));
+        return Err(Error::invalid(format!("{field}.tagged"), Problem::MaxLength { max: MAX_VLANS }));
     }
     Ok(())
 }
@@ -112,7 +122,6 @@ fn check_service(
     interfaces: &[Uuid],
     ports: &[Uuid],
 ) -> Result<(), Error> {
-    check_source(&service.source, format_args!("{field}.source"))?;
     check_length(format_args!("{field}.name"), &service.name)?;
     check_unique(format_args!("{field}.tags"), service.tags.iter().copied())?;
     for (index, binding) in service.bindings.iter().enumerate() {

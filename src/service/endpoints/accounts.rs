@@ -4,7 +4,7 @@
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::collections::check_precondition;
+use super::collections::{check_precondition, check_values};
 use crate::access::Caller;
 use crate::inventory::{Error, IssuedKey, NewDaemonApiKey, NewShare, NewUser, NewUserApiKey, PasswordChange};
 use crate::model::{DaemonApiKey, Share, User, UserApiKey};
@@ -136,7 +136,9 @@ pub(in crate::service) fn rotate_daemon_key(call: Call<'_>) -> Pending<'_> {
 pub(in crate::service) fn create_share(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (body, caller) = call.read().await?;
-        let new = read_share(&caller, &Fields::read(&body, call.route.body)?)?;
+        let fields = Fields::read(&body, call.route.body)?;
+        check_values::<Share>(&fields)?;
+        let new = read_share(&caller, &fields)?;
         let share = call.state.inventory.create_share_as(&caller, new).await?;
         let tag = EntityTag::of_record(&share)?;
         call.state.responder.record(&share, tag)
@@ -162,6 +164,7 @@ pub(in crate::service) fn update_share(mut call: Call<'_>) -> Pending<'_> {
         let id = read_id(&call.path)?;
         let (body, caller) = call.read().await?;
         let fields = Fields::read(&body, call.route.body)?;
+        check_values::<Share>(&fields)?;
         let password = match fields.nullable::<String>("password")? {
             None => PasswordChange::Keep,
             Some(None) => PasswordChange::Clear,

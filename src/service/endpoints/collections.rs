@@ -27,13 +27,13 @@ pub(in crate::service) fn get<T: Resource>(call: Call<'_>) -> Pending<'_> {
     })
 }
 
-/// A record from which [`create`] starts. Fields that a body leaves out keep its values.
-pub(in crate::service) trait Template: Creatable {
+/// A kind of record that bodies set. Its template has the values of the fields that a creation leaves out.
+pub(in crate::service) trait Template: Resource {
     fn template() -> Self;
 }
 
 /// `POST /api/v1/{collection}`.
-pub(in crate::service) fn create<T: Resource + Template>(mut call: Call<'_>) -> Pending<'_> {
+pub(in crate::service) fn create<T: Creatable + Template>(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (body, caller) = call.read().await?;
         let mut record = T::template();
@@ -45,11 +45,12 @@ pub(in crate::service) fn create<T: Resource + Template>(mut call: Call<'_>) -> 
 }
 
 /// `PUT /api/v1/{collection}/{id}`.
-pub(in crate::service) fn update<T: Resource>(mut call: Call<'_>) -> Pending<'_> {
+pub(in crate::service) fn update<T: Template>(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let id = read_id(&call.path)?;
         let (body, caller) = call.read().await?;
         let fields = Fields::read(&body, call.route.body)?;
+        check_values::<T>(&fields)?;
         let request = call.input.request;
         let change = |record: &mut T| {
             check_precondition(request, record)?;
@@ -107,6 +108,13 @@ impl Call<'_> {
         }
         Ok((body, caller))
     }
+}
+
+/// Checks the values of a body without a stored record, so that their faults are reported before what it says.
+pub(in crate::service) fn check_values<T: Template>(fields: &Fields<'_>) -> Result<(), Error> {
+    let mut record = T::template();
+    fields.apply(&mut record)?;
+    record.check_values()
 }
 
 /// Checks the `If-Match` of a request against the present record.

@@ -2,13 +2,14 @@
 
 use http::request::Parts;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::collections::BulkDeletion;
 use super::lists::page;
-use crate::inventory::{Entity, Error, ErrorKind, Part, parse_host};
+use crate::inventory::{Entity, Error, ErrorKind, Part, parse_host, parse_part};
 use crate::model::{Host, Port};
-use crate::service::input::{Fields, read_id, read_ids, read_no_query, read_parts_query};
+use crate::service::input::{Fields, check_types, read_id, read_ids, read_no_query, read_parts_query};
 use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::routes::route::{Call, Pending};
@@ -151,11 +152,24 @@ pub(in crate::service) fn create_part<P: Part>(mut call: Call<'_>) -> Pending<'_
     Box::pin(async move {
         let (body, caller) = call.read().await?;
         let fields = Fields::read(&body, call.route.body)?;
-        let part = P::parse(&body)?.on_host(fields.required("host_id")?, fields.required("network_id")?);
+        let part =
+            given_part::<P>(&fields)?.on_host(fields.required("host_id")?, fields.required("network_id")?);
         let part = call.state.inventory.create_part_as(&caller, part).await?;
         let tag = EntityTag::of_record(&part)?;
         call.state.responder.record(&part, tag)
     })
+}
+
+/// Returns the part that the fields of a body describe.
+fn given_part<P: Part>(fields: &Fields<'_>) -> Result<P, Error> {
+    let given = fields.merged_with(&Map::new())?;
+    let part = parse_part(&json(&given)?)?;
+    check_types(&given, &part)?;
+    Ok(part)
+}
+
+fn json(value: &Value) -> Result<Vec<u8>, Error> {
+    serde_json::to_vec(value).map_err(Error::internal)
 }
 
 /// `PUT /api/v1/{parts}/{id}`.
@@ -165,11 +179,12 @@ pub(in crate::service) fn update_part<P: Part>(mut call: Call<'_>) -> Pending<'_
         let (body, caller) = call.read().await?;
         let fields = Fields::read(&body, call.route.body)?;
         let (host, network): (Uuid, Uuid) = (fields.required("host_id")?, fields.required("network_id")?);
+        // Faults of the body are reported before those of the record.
+        given_part::<P>(&fields)?;
         let request = call.input.request;
         let change = |part: &mut P| {
             check_precondition(request, P::ENTITY, id, part)?;
-            let text = serde_json::to_vec(&fields.merged_with(part)?).map_err(Error::internal)?;
-            *part = P::parse(&text)?.on_host(host, network);
+            *part = P::parse(&json(&fields.merged_with(part)?)?)?.on_host(host, network);
             Ok(())
         };
         let part = call.state.inventory.update_part_as(&caller, id, change).await?;

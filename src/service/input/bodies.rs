@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::mem;
 
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -89,7 +90,10 @@ impl<'b> Fields<'b> {
         let name = parameter.name;
         match parameter.kind {
             Kind::Id => parse::<Uuid>(name, text).map(drop),
-            Kind::Ids(_) => parse::<Vec<Uuid>>(name, text).map(drop),
+            Kind::Ids(max) => match parse::<Vec<Uuid>>(name, text)? {
+                ids if ids.len() > max => Err(Error::invalid(name, Problem::MaxLength { max })),
+                _ => Ok(()),
+            },
             Kind::Boolean => parse::<bool>(name, text).map(drop),
             Kind::Time => parse::<Timestamp>(name, text).map(drop),
             Kind::Name => check_name(name, text),
@@ -121,10 +125,11 @@ impl<'b> Fields<'b> {
         &self,
         record: &mut T,
     ) -> Result<(), Error> {
-        *record = serde_path_to_error::deserialize(self.merged_with(record)?).map_err(|error| {
+        let document = self.merged_with(record)?;
+        *record = serde_path_to_error::deserialize(&document).map_err(|error| {
             Error::invalid(dotted(error.path()).unwrap_or_default(), Problem::InvalidFormat)
         })?;
-        Ok(())
+        check_types(&document, record)
     }
 
     /// Returns a record as JSON, with the fields of the body replacing its own.
@@ -165,6 +170,34 @@ impl<'b> Fields<'b> {
     fn text(&self, field: &str) -> Option<&'b str> {
         let given = self.0.iter().find(|(parameter, _)| parameter.name == field);
         given.map(|(_, value)| value.get()).filter(|text| *text != "null")
+    }
+}
+
+/// Checks that every value was read from the JSON type that it has when written.
+///
+/// Serde also reads structs from lists, and enums from objects.
+pub(in crate::service) fn check_types(given: &Value, read: &impl Serialize) -> Result<(), Error> {
+    let written = serde_json::to_value(read).map_err(Error::internal)?;
+    let wrong = of_another_type(given, &written);
+    wrong.map_or(Ok(()), |path| Err(Error::invalid(path, Problem::InvalidFormat)))
+}
+
+/// Returns the path of the first value whose JSON type differs. Null stands for a value of any type.
+fn of_another_type(given: &Value, written: &Value) -> Option<String> {
+    let within = |step: String, given, written| {
+        let path = of_another_type(given, written)?;
+        Some(if path.is_empty() { step } else { format!("{step}.{path}") })
+    };
+    match (given, written) {
+        (Value::Object(given), Value::Object(written)) => {
+            given.iter().find_map(|(name, value)| within(name.clone(), value, written.get(name)?))
+        }
+        (Value::Array(given), Value::Array(written)) => {
+            let mut pairs = given.iter().zip(written).enumerate();
+            pairs.find_map(|(index, (given, written))| within(index.to_string(), given, written))
+        }
+        (Value::Null, _) => None,
+        _ => (mem::discriminant(given) != mem::discriminant(written)).then(String::new),
     }
 }
 

@@ -20,7 +20,7 @@ const SOURCES: [&str; 3] = ["Manual", "System", "Unknown"];
 const DEFINITIONS: [&str; 3] = ["Nginx", "nginx", "Proxmox VE"];
 
 /// A random host, as a client sends it.
-fn random_host(random: &mut Rng, tags: &[uuid::Uuid]) -> Value {
+fn random_host(random: &mut Rng, tags: &[Uuid]) -> Value {
     let mut some = |count: usize, part: &dyn Fn(&mut Rng, usize) -> Value| -> Value {
         let count = random.usize(..=count);
         (0..count).map(|index| part(random, index)).collect()
@@ -63,7 +63,7 @@ fn texts(host: &Value, parts: &str, field: &str) -> Vec<String> {
     list(host, parts).iter().filter_map(|part| part[field].as_str()).map(str::to_owned).collect()
 }
 
-fn random_filter(random: &mut Rng, tags: &[uuid::Uuid]) -> Filter {
+fn random_filter(random: &mut Rng, tags: &[Uuid]) -> Filter {
     match random.usize(..10) {
         0 => {
             let address = random.choose(&ADDRESSES).parse().unwrap();

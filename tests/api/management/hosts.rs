@@ -95,6 +95,18 @@ fn faulty_value_of_a_host_is_named_by_its_path() {
             ),
             ("/if_entries/0/if_index", json!("1"), "validation_invalid_format", "if_entries.0.if_index"),
             ("/hostname", json!("x".repeat(65_537)), "validation_max_length", "hostname"),
+            (
+                "/services/0/service_definition",
+                json!("x".repeat(65_537)),
+                "validation_max_length",
+                "services.0.service_definition",
+            ),
+            (
+                "/if_entries/0/if_descr",
+                json!("x".repeat(65_537)),
+                "validation_max_length",
+                "if_entries.0.if_descr",
+            ),
         ];
         let mut bodies: Vec<(Value, &str, &str)> =
             vec![(with(&full(), "tags", json!([tag])), "entity_reference_invalid", "tags.0")];
@@ -117,6 +129,85 @@ fn faulty_value_of_a_host_is_named_by_its_path() {
         let taken = json!([{"number": 80, "protocol": "Tcp"}, {"number": 80, "protocol": "Tcp"}]);
         let reply = fixture.ask(send_json("POST", HOSTS, &with(&host_body(), "ports", taken))).await;
         assert_eq!(*reply.refuses(409, "entity_already_exists"), json!({"entity": "Port", "name": "80/Tcp"}));
+    });
+}
+
+#[test]
+fn fault_of_a_host_is_reported_before_what_the_records_say() {
+    run_new(async |fixture| {
+        let host = fixture.post(HOSTS, &full()).await;
+        let long = json!("x".repeat(65_537));
+        let details = json!({"vm_name": long, "vm_id": null, "service_id": NOBODY});
+        let deep = (0..70).fold(json!(1), |value, _| json!([value]));
+        let rows = [
+            ("description", long.clone(), "validation_max_length", "description"),
+            (
+                "chassis_id",
+                json!({"subtype": "MacAddress", "value": long}),
+                "validation_max_length",
+                "chassis_id.value",
+            ),
+            (
+                "virtualization",
+                json!({"type": "Proxmox", "details": details}),
+                "validation_max_length",
+                "virtualization.details.vm_name",
+            ),
+            (
+                "source",
+                json!({"type": "Discovery", "metadata": [{"a": deep}]}),
+                "validation_invalid_format",
+                "source.metadata",
+            ),
+            ("tags", json!(vec![NOBODY; 1_001]), "validation_max_length", "tags"),
+        ];
+        let viewer = fixture.key(Permission::Member, &[LAB]).await;
+        for (field, value, code, path) in rows {
+            let body = with(&host_body(), field, value);
+            let stale = send_json("PUT", &path_of(HOSTS, &host), &body);
+            for request in [
+                send_json("POST", HOSTS, &with(&body, "network_id", NOBODY.to_string())),
+                send_json("PUT", &format!("{HOSTS}/{NOBODY}"), &body),
+                with_header(stale.clone(), "if-match", "\"other\""),
+            ] {
+                assert_eq!(fixture.ask(request).await.refuses(400, code)["field"], path);
+            }
+            let denied = fixture.send(with_key(stale, &viewer)).await;
+            assert_eq!(denied.refuses(400, code)["field"], path);
+        }
+    });
+}
+
+#[test]
+fn host_cannot_move_to_another_network() {
+    run_new(async |fixture| {
+        let host = fixture.post(HOSTS, &full()).await;
+        let put = |network: Uuid| {
+            send_json("PUT", &path_of(HOSTS, &host), &with(&host_body(), "network_id", network.to_string()))
+        };
+        let mismatch = fixture.ask(put(LAB)).await;
+        assert_eq!(*mismatch.refuses(400, "entity_network_mismatch"), json!({"entity": "Host"}));
+        for network in [NOBODY, ELSEWHERE] {
+            let reply = fixture.ask(put(network)).await;
+            let params = json!({"entity": "Network", "field": "network_id"});
+            assert_eq!(*reply.refuses(400, "entity_reference_invalid"), params);
+        }
+        let near = fixture.key(Permission::Member, &[OFFICE]).await;
+        let denied = fixture.send(with_key(put(LAB), &near)).await;
+        assert_eq!(*denied.refuses(403, "entity_access_denied"), json!({"entity": "Network", "id": LAB}));
+        assert_eq!(fixture.read(&path_of(HOSTS, &host)).await, host);
+    });
+}
+
+#[test]
+fn hosts_are_created_and_listed_at_their_older_path() {
+    run_new(async |fixture| {
+        let created = fixture.ask(send_json("POST", "/api/hosts", &full())).await;
+        let host = created.data();
+        assert_eq!(fixture.read(&path_of(HOSTS, host)).await, *host);
+        assert_eq!(fixture.read("/api/hosts").await, json!([host]));
+        let reply = fixture.ask(send_json("POST", "/api/hosts", &json!({"name": "a host"}))).await;
+        assert_eq!(*reply.refuses(400, "validation_required"), json!({"field": "network_id"}));
     });
 }
 

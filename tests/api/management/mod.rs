@@ -12,10 +12,12 @@ mod updates;
 use http::Request;
 use serde_json::{Value, json};
 use toposcope::model::Permission;
+use uuid::Uuid;
 
 use crate::backend::run;
 use crate::common::{
-    Fixture, HOSTS, LAB, NOBODY, OFFICE, Reply, bare, get, send_json, with, with_header, with_key, without,
+    ELSEWHERE, Fixture, HOSTS, LAB, NOBODY, OFFICE, Reply, bare, get, send_json, with, with_header, with_key,
+    without,
 };
 
 impl Fixture {

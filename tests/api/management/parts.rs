@@ -161,6 +161,123 @@ fn required_fields_of_a_part_are_named() {
 }
 
 #[test]
+fn fault_of_a_part_is_reported_before_what_the_records_say() {
+    for_each(async |fixture, part, host| {
+        let (long, ids) = ("x".repeat(65_537), vec![NOBODY; 1_001]);
+        let lldp = json!({"subtype": "MacAddress", "value": long});
+        let docker = json!({"container_name": null, "container_id": long, "service_id": NOBODY});
+        let deep = (0..70).fold(json!(1), |value, _| json!([value]));
+        let (max, format) = ("validation_max_length", "validation_invalid_format");
+        let rows = match part.list {
+            "interfaces" => vec![
+                ("ip_address", json!("x"), format, "ip_address"),
+                ("mac_address", json!("00:1B"), format, "mac_address"),
+                ("subnet_id", json!("x"), format, "subnet_id"),
+                ("position", json!("1"), format, "position"),
+                ("name", json!(long), max, "name"),
+            ],
+            "ports" => vec![
+                ("number", json!(0), "validation_out_of_range", "number"),
+                ("protocol", json!({"Tcp": null}), format, "protocol"),
+            ],
+            "services" => vec![
+                ("service_definition", json!(""), format, "service_definition"),
+                ("service_definition", json!(long), max, "service_definition"),
+                ("name", json!(long), max, "name"),
+                ("tags", json!(ids), max, "tags"),
+                ("bindings", json!([{"type": "Port"}]), format, "bindings.0"),
+                (
+                    "source",
+                    json!({"type": "Discovery", "metadata": [{"a": deep}]}),
+                    format,
+                    "source.metadata",
+                ),
+                (
+                    "virtualization",
+                    json!({"type": "Docker", "details": docker}),
+                    max,
+                    "virtualization.details.container_id",
+                ),
+            ],
+            _ => vec![
+                ("if_descr", json!(long), max, "if_descr"),
+                ("if_alias", json!(long), max, "if_alias"),
+                ("cdp_platform", json!(long), max, "cdp_platform"),
+                ("lldp_chassis_id", lldp.clone(), max, "lldp_chassis_id.value"),
+                ("lldp_port_id", lldp, max, "lldp_port_id.value"),
+                ("oper_status", json!("Gone"), format, "oper_status"),
+                ("admin_status", json!({"Up": null}), format, "admin_status"),
+                ("vlans", json!([1, [2]]), format, "vlans"),
+                ("vlans", json!({"tagged": vec![1; 4_097]}), max, "vlans.tagged"),
+                ("speed_bps", json!(-1), format, "speed_bps"),
+            ],
+        };
+        let record = fixture.post(part.path, &part.body(&host)).await;
+        let elsewhere = with(&part.body(&host), "host_id", NOBODY.to_string());
+        for (field, value, code, path) in rows {
+            let body = with(&part.body(&host), field, value.clone());
+            for request in [
+                send_json("POST", part.path, &with(&elsewhere, field, value)),
+                send_json("PUT", &format!("{}/{NOBODY}", part.path), &body),
+                with_header(send_json("PUT", &path_of(part.path, &record), &body), "if-match", "\"other\""),
+            ] {
+                let reply = fixture.ask(request).await;
+                assert_eq!(reply.refuses(400, code)["field"], path, "{field}");
+            }
+        }
+        assert_eq!(fixture.read(&path_of(part.path, &record)).await, record);
+    });
+}
+
+#[test]
+fn null_and_ignored_fields_of_a_new_part_count_as_missing() {
+    for_each(async |fixture, part, host| {
+        let body = ["position", "source", "tags", "bindings"]
+            .iter()
+            .fold(part.body(&host), |body, field| with(&body, field, Value::Null));
+        fixture.post(part.path, &with(&body, "id", "no id")).await;
+    });
+}
+
+#[test]
+fn parts_are_filtered_by_network_and_services_by_tag() {
+    for_each(async |fixture, part, host| {
+        let [tag, other, unused] = fixture.home.tags;
+        let mut records = Vec::new();
+        for number in 0..3 {
+            fixture.clock.advance(Duration::from_secs(1));
+            let tags = [json!([tag]), json!([other]), json!([])][number].clone();
+            records.push(fixture.post(part.path, &with(&part.numbered(&host, number), "tags", tags)).await);
+        }
+        let path = format!("{}?host_id={}&order_by=created_at", part.path, host["id"].as_str().unwrap());
+        let listed = async |filter: &str| fixture.ask(get(&format!("{path}&{filter}"))).await;
+        assert_eq!(*listed(&format!("network_id={OFFICE}")).await.data(), json!(records));
+        for network in [LAB, NOBODY, ELSEWHERE] {
+            let reply = listed(&format!("network_id={network}")).await;
+            assert_eq!((reply.data(), reply.total()), (&json!([]), 0));
+        }
+        listed("network_id=x").await.refuses(400, "validation_invalid_format");
+        if part.list != "services" {
+            let refused = listed(&format!("tag_ids={tag}")).await;
+            refused.refuses(400, "validation_unknown_parameter");
+            return;
+        }
+        let rows = [(format!("{tag}"), 0..1), (format!("{tag},{other}"), 0..2), (format!("{unused}"), 0..0)];
+        for (tags, expected) in rows {
+            let reply = listed(&format!("tag_ids={tags}&network_id={OFFICE}&limit=0")).await;
+            assert_eq!(*reply.data(), json!(records[expected.clone()]), "{tags}");
+            assert_eq!(reply.total(), expected.len() as u64);
+        }
+        let first = listed(&format!("tag_ids={tag},{other}&limit=1&cursor=")).await;
+        let cursor = first.json["meta"]["pagination"]["next_cursor"].as_str().unwrap();
+        let second = listed(&format!("tag_ids={tag},{other}&limit=1&cursor={cursor}")).await;
+        assert_eq!(*second.data(), json!([records[1]]));
+        let of_another_list = listed(&format!("tag_ids={tag}&limit=1&cursor={cursor}")).await;
+        of_another_list.refuses(400, "validation_invalid_format");
+    });
+}
+
+#[test]
 fn parts_are_listed_in_order_page_by_page() {
     for_each(async |fixture, part, host| {
         for number in 0..5 {

@@ -8,6 +8,8 @@ mod update;
 
 pub use self::port_update::PortUpdate;
 pub(super) use self::record::{Common, Embedded, settle};
+use super::texts::check_part_texts;
+use crate::inventory::Error;
 
 /// A record embedded in a host, as returned by [`Inventory::part_as`](crate::Inventory::part_as).
 ///
@@ -16,3 +18,13 @@ pub(super) use self::record::{Common, Embedded, settle};
 pub trait Part: Embedded {}
 
 impl<P: Embedded> Part for P {}
+
+/// Parses a part that a request describes, and limits its texts.
+///
+/// # Errors
+/// `Invalid`, with the path of the faulty value in the part.
+pub(crate) fn parse_part<P: Part>(json: &[u8]) -> Result<P, Error> {
+    let part = P::parse(json)?;
+    check_part_texts(&part, None)?;
+    Ok(part)
+}

@@ -1,10 +1,13 @@
 //! Users, API keys and shares.
 
 use http::Method;
+use uuid::Uuid;
 
 use super::collection::Collection;
 use super::row::{ANY_SESSION, route};
-use crate::model::{DaemonApiKey, Share, User, UserApiKey};
+use crate::inventory::NewShare;
+use crate::model::{DaemonApiKey, Permission, Share, Timestamp, User, UserApiKey};
+use crate::service::endpoints::collections::Template;
 use crate::service::endpoints::{accounts, general};
 use crate::service::routes::groups;
 use crate::service::routes::route::Route;
@@ -58,6 +61,21 @@ pub(super) fn users() -> Vec<Route> {
     ]
 }
 
+impl Template for User {
+    fn template() -> Self {
+        Self {
+            id: Uuid::nil(),
+            email: String::new(),
+            organization_id: Uuid::nil(),
+            permissions: Permission::Viewer,
+            network_ids: Vec::new(),
+            is_enabled: true,
+            created_at: Timestamp::UNIX_EPOCH,
+            updated_at: Timestamp::UNIX_EPOCH,
+        }
+    }
+}
+
 pub(super) fn user_keys() -> Vec<Route> {
     let keys = Collection {
         path: "/api/v1/auth/keys",
@@ -84,6 +102,26 @@ pub(super) fn user_keys() -> Vec<Route> {
     ]
 }
 
+impl Template for UserApiKey {
+    fn template() -> Self {
+        Self {
+            id: Uuid::nil(),
+            name: String::new(),
+            organization_id: Uuid::nil(),
+            user_id: Uuid::nil(),
+            tags: Vec::new(),
+            key: String::new(),
+            last_used: None,
+            created_at: Timestamp::UNIX_EPOCH,
+            updated_at: Timestamp::UNIX_EPOCH,
+            expires_at: None,
+            is_enabled: true,
+            network_ids: Vec::new(),
+            permissions: Permission::Viewer,
+        }
+    }
+}
+
 pub(super) fn daemon_keys() -> Vec<Route> {
     let keys = Collection {
         path: "/api/v1/auth/daemon",
@@ -106,6 +144,23 @@ pub(super) fn daemon_keys() -> Vec<Route> {
         keys.rotate::<DaemonApiKey>("/api/v1/auth/daemon/{id}/rotate", accounts::rotate_daemon_key)
             .value("IssuedDaemonApiKey"),
     ]
+}
+
+impl Template for DaemonApiKey {
+    fn template() -> Self {
+        Self {
+            id: Uuid::nil(),
+            name: String::new(),
+            network_id: Uuid::nil(),
+            tags: Vec::new(),
+            key: String::new(),
+            last_used: None,
+            created_at: Timestamp::UNIX_EPOCH,
+            updated_at: Timestamp::UNIX_EPOCH,
+            expires_at: None,
+            is_enabled: true,
+        }
+    }
 }
 
 pub(super) fn shares() -> Vec<Route> {
@@ -147,4 +202,24 @@ pub(super) fn shares() -> Vec<Route> {
         .value("ShareToken")
         .errors(&[ErrorCode::SharePasswordIncorrect, ErrorCode::AuthTooManyAttempts]),
     ]
+}
+
+impl Template for Share {
+    fn template() -> Self {
+        let new = NewShare::new(Uuid::nil(), "");
+        Self {
+            id: Uuid::nil(),
+            organization_id: new.organization_id,
+            network_id: new.network_id,
+            name: new.name,
+            is_enabled: new.is_enabled,
+            expires_at: new.expires_at,
+            requires_password: false,
+            options: new.options,
+            view: new.view,
+            redact: new.redact,
+            created_at: Timestamp::UNIX_EPOCH,
+            updated_at: Timestamp::UNIX_EPOCH,
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use http::Method;
 
 use super::row::{CREATE_ERRORS, DELETE_ERRORS, UPDATE_ERRORS, route};
-use crate::inventory::{BulkDeletable, Deletable, Resource};
+use crate::inventory::{BulkDeletable, Creatable, Deletable, Resource};
 use crate::service::endpoints::collections;
 use crate::service::endpoints::collections::Template;
 use crate::service::endpoints::lists;
@@ -43,7 +43,7 @@ impl Collection {
             .tagged()
     }
 
-    pub(super) fn create<T: Resource + Template>(&self, fields: &'static [Parameter]) -> Route {
+    pub(super) fn create<T: Creatable + Template>(&self, fields: &'static [Parameter]) -> Route {
         self.create_with::<T>(fields, collections::create::<T>)
     }
 
@@ -57,7 +57,7 @@ impl Collection {
             .errors(CREATE_ERRORS)
     }
 
-    pub(super) fn update<T: Resource>(&self, fields: &'static [Parameter]) -> Route {
+    pub(super) fn update<T: Template>(&self, fields: &'static [Parameter]) -> Route {
         let (id, summary) = (format!("update_{}", self.singular), format!("Updates {}.", self.one));
         route(Method::PUT, self.item, &id, &summary, collections::update::<T>)
             .access(Access::Caller(T::REQUIREMENTS.change))

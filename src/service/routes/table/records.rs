@@ -7,7 +7,7 @@ use super::collection::Collection;
 #[cfg(feature = "discovery")]
 use super::discovery;
 use super::row::{ANY_SESSION, route};
-use crate::model::{Cidr, Network, Organization, Subnet, Tag};
+use crate::model::{Cidr, Network, Organization, Subnet, Tag, Timestamp};
 use crate::service::endpoints::collections::Template;
 #[cfg(feature = "discovery")]
 use crate::service::endpoints::daemons;
@@ -60,6 +60,13 @@ pub(super) fn networks() -> Vec<Route> {
         networks.update::<Network>(groups::NETWORK_FIELDS),
         networks.delete::<Network>(),
     ]
+}
+
+impl Template for Organization {
+    fn template() -> Self {
+        let (id, now) = (Uuid::nil(), Timestamp::UNIX_EPOCH);
+        Self { id, name: String::new(), api_access: false, created_at: now, updated_at: now }
+    }
 }
 
 impl Template for Network {

@@ -4,6 +4,7 @@
 
 mod access;
 mod conditional;
+mod faults;
 mod lists;
 mod records;
 mod table;
