@@ -96,8 +96,7 @@ pub(super) fn check_described(method: &Method, path: &str, reply: &Reply) {
 
 /// Finds the operation with the most literal path.
 fn find(method: &Method, path: &str) -> Option<&'static Operation> {
-    let aliases: &[_] = if [Method::GET, Method::HEAD].contains(method) { &ALIASES } else { &[] };
-    let path = aliases.iter().find(|(alias, _)| *alias == path).map_or(path, |(_, path)| path);
+    let path = ALIASES.iter().find(|(alias, _)| *alias == path).map_or(path, |(_, path)| path);
     let method = if *method == Method::HEAD { &Method::GET } else { method };
     let parameters = |operation: &Operation| operation.path.matches('{').count();
     let of_path = OPERATIONS.iter().filter(|operation| matches(&operation.path, path));

@@ -93,9 +93,9 @@ async fn store_that_does_not_answer_within_two_seconds_is_reported() {
 
 #[tokio::test]
 async fn requests_at_the_same_time_share_one_question_to_the_store() {
+    tokio::time::pause();
     for (is_open, status) in [(true, 200), (false, 503)] {
         let (_fixture, server, gate) = gated(usize::from(is_open)).await;
-        tokio::time::pause();
         let begun = Instant::now();
         let requests = (0..8).map(|_| server.send(get("/api/health")));
         for reply in futures_util::future::join_all(requests).await {
