@@ -20,11 +20,15 @@ const KIB: usize = 1024;
 
 /// A host whose document has this length.
 fn of_length(id: u128, length: usize) -> Host {
-    let mut host = Host { description: Some(String::new()), ..host(id, OFFICE) };
-    let bare = serde_json::to_vec(&host).unwrap().len();
+    // Metadata has no limit of its own, unlike texts.
+    let filled = |text: String| {
+        let metadata = vec![serde_json::Map::from_iter([("text".to_owned(), text.into())])];
+        Host { source: Source::Discovery { metadata }, ..host(id, OFFICE) }
+    };
+    let bare = serde_json::to_vec(&filled(String::new())).unwrap().len();
     // The pattern contains `id`, so that a misplaced piece is detected.
     let pattern = format!("{id}-");
-    host.description = Some(pattern.chars().cycle().take(length - bare).collect());
+    let host = filled(pattern.chars().cycle().take(length - bare).collect());
     assert_eq!(serde_json::to_vec(&host).unwrap().len(), length);
     host
 }
