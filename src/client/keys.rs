@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::call::Call;
 use super::collection::item;
 use super::{Client, ClientError, Collection, HttpService};
+use crate::access::KeyText;
 use crate::inventory::{NewDaemonApiKey, NewUserApiKey};
 use crate::model::{DaemonApiKey, Permission, Timestamp, UserApiKey};
 
@@ -18,8 +19,26 @@ pub struct CreatedKey<R> {
     key: String,
 }
 
+/// The record of an API key.
+trait KeyRecord: Collection {
+    /// Returns the field that shows the key.
+    fn shown_key(&mut self) -> &mut String;
+}
+
+impl KeyRecord for UserApiKey {
+    fn shown_key(&mut self) -> &mut String {
+        &mut self.key
+    }
+}
+
+impl KeyRecord for DaemonApiKey {
+    fn shown_key(&mut self) -> &mut String {
+        &mut self.key
+    }
+}
+
 impl<R> CreatedKey<R> {
-    /// Returns the record, as the server sent it: its `key` may be the plaintext.
+    /// Returns the record, with its `key` in masked form, as it is read later.
     #[must_use]
     pub const fn record(&self) -> &R {
         &self.api_key
@@ -57,7 +76,7 @@ impl<S: HttpService> Client<S> {
         let NewUserApiKey { user_id: _, name, permissions, network_ids, tags, expires_at, is_enabled } = new;
         let (permissions, expires_at, is_enabled) = (*permissions, *expires_at, *is_enabled);
         let body = Body { name, tags, expires_at, is_enabled, network_ids, permissions };
-        self.value(Call::post(UserApiKey::PATH).json(&body)?).await
+        self.created_key(Call::post(UserApiKey::PATH).json(&body)?).await
     }
 
     /// Replaces the secret of one of the caller's API keys. The old one stops at once. Requires a session.
@@ -87,7 +106,7 @@ impl<S: HttpService> Client<S> {
         let NewDaemonApiKey { network_id, name, tags, expires_at, is_enabled } = new;
         let (network_id, expires_at, is_enabled) = (*network_id, *expires_at, *is_enabled);
         let body = Body { name, network_id, tags, expires_at, is_enabled };
-        self.value(Call::post(DaemonApiKey::PATH).json(&body)?).await
+        self.created_key(Call::post(DaemonApiKey::PATH).json(&body)?).await
     }
 
     /// Replaces the secret of a daemon's API key. The old one stops at once.
@@ -98,7 +117,17 @@ impl<S: HttpService> Client<S> {
         self.rotate(id).await
     }
 
-    async fn rotate<T: Collection>(&self, id: Uuid) -> Result<CreatedKey<T>, ClientError> {
-        self.value(Call::post(format!("{}/rotate", item::<T>(id)))).await
+    async fn rotate<T: KeyRecord>(&self, id: Uuid) -> Result<CreatedKey<T>, ClientError> {
+        self.created_key(Call::post(format!("{}/rotate", item::<T>(id)))).await
+    }
+
+    /// Sends a request for a key. The record in the response has the plaintext, which is then masked.
+    async fn created_key<T: KeyRecord>(&self, call: Call) -> Result<CreatedKey<T>, ClientError> {
+        let mut created: CreatedKey<T> = self.value(call).await?;
+        let shown = created.api_key.shown_key();
+        if *shown == created.key {
+            *shown = KeyText::parse(&created.key).map_or_else(|| "…".to_owned(), |key| key.masked());
+        }
+        Ok(created)
     }
 }

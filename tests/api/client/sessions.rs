@@ -45,6 +45,12 @@ async fn debug_output_shows_no_secret() {
     let populated = Populated::new().await;
     let mut client = client_of(&populated.server, &populated.member_key);
     let key = client.create_daemon_key(&NewDaemonApiKey::new(LAB, "a daemon")).await.unwrap();
+    let record = key.record();
+    assert!(record.key.starts_with("topo_d_…") && key.plaintext().ends_with(&record.key["topo_d_…".len()..]));
+    let stored = client.get::<DaemonApiKey>(record.id).await.unwrap().record;
+    assert_eq!(*record, stored);
+    let rotated = client.rotate_daemon_key(record.id).await.unwrap();
+    assert!(!format!("{:?}", rotated.record()).contains(rotated.plaintext()));
     let records = client.records::<DaemonApiKey>(ListQuery::default());
     let mut shown =
         format!("{client:?} {records:?} {key:?} {:#?}", client.clone().with_api_key("a b").unwrap());
