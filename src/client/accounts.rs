@@ -44,7 +44,7 @@ impl<S: HttpService> Client<S> {
     /// Ends the session, and removes the credential from this client.
     ///
     /// # Errors
-    /// If the server does not answer with success, the credential stays.
+    /// None of its own. After any error, the credential stays.
     pub async fn log_out(&mut self) -> Result<(), ClientError> {
         self.value::<IgnoredAny>(Call::post("/api/auth/logout")).await?;
         self.credential = Credential::None;
@@ -108,12 +108,12 @@ impl<S: HttpService> Client<S> {
     }
 }
 
-/// Returns the session cookie that an answer sets, as a value of the `Cookie` header.
+/// Returns the session cookie that a response sets, as a value of the `Cookie` header.
 fn session_cookie(headers: &HeaderMap) -> Result<HeaderValue, ClientError> {
     let cookies = headers.get_all(SET_COOKIE).iter().filter_map(|cookie| cookie.to_str().ok());
     let pairs = cookies.filter_map(|cookie| cookie.split(';').next());
     let session =
         pairs.map(str::trim).find(|pair| pair.split_once('=').is_some_and(|(name, _)| name == COOKIE_NAME));
-    let session = session.ok_or_else(|| ClientError::unexpected("The answer has no session cookie."))?;
+    let session = session.ok_or_else(|| ClientError::unexpected("The response has no session cookie."))?;
     secret_header(session)
 }

@@ -1,11 +1,11 @@
-//! One request and its answer.
+//! One request and its response.
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HeaderName, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method, Request, Uri};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::transport::Answer;
+use super::transport::UnreadResponse;
 use super::{Client, ClientError, Credential, EntityTag, HttpService, RequestBody, Tagged};
 use crate::wire::Success;
 
@@ -55,15 +55,30 @@ impl Call {
 }
 
 impl<S: HttpService> Client<S> {
-    /// Sends a request, and returns the answer if it is a success.
-    pub(super) async fn send(&self, call: Call) -> Result<Answer, ClientError> {
+    /// Sends a request, and returns the response if it is a success.
+    pub(super) async fn send(&self, call: Call) -> Result<UnreadResponse, ClientError> {
         let request = self.request(call)?;
-        let answer = self.service.exchange(request).await?;
-        if answer.parts.status.is_success() {
-            return Ok(answer);
+        let response = self.service.exchange(request).await?;
+        if response.parts.status.is_success() {
+            return Ok(response);
         }
-        let (parts, body) = answer.read(self.answer_limit).await?;
-        Err(ClientError::of_answer(parts.status, &parts.headers, &body))
+        let (parts, body) = response.read(self.response_limit).await?;
+        Err(ClientError::of_response(parts.status, &parts.headers, &body))
+    }
+
+    /// Sends a request for a response of this media type, which is not JSON.
+    pub(super) async fn send_for(
+        &self,
+        call: Call,
+        media_type: &'static str,
+    ) -> Result<UnreadResponse, ClientError> {
+        let response = self.send(call.header(ACCEPT, HeaderValue::from_static(media_type))).await?;
+        let content_type = response.parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        if !content_type.is_some_and(|content_type| content_type.starts_with(media_type)) {
+            let error = ClientError::unexpected(format!("The response is not of the type {media_type}."));
+            return Err(error.with_status(response.parts.status));
+        }
+        Ok(response)
     }
 
     fn request(&self, call: Call) -> Result<Request<RequestBody>, ClientError> {
@@ -88,26 +103,26 @@ impl<S: HttpService> Client<S> {
         Ok(request)
     }
 
-    /// Sends a request, and returns the envelope and the headers of the answer.
+    /// Sends a request, and returns the envelope and the headers of the response.
     pub(super) async fn envelope<T: DeserializeOwned>(
         &self,
         call: Call,
     ) -> Result<(Success<T>, HeaderMap), ClientError> {
-        let (parts, body) = self.send(call).await?.read(self.answer_limit).await?;
+        let (parts, body) = self.send(call).await?.read(self.response_limit).await?;
         let status = parts.status;
         match decode::<Success<T>>(&body) {
             Ok(envelope) if envelope.success => Ok((envelope, parts.headers)),
-            Ok(_) => Err(ClientError::of_answer(status, &parts.headers, &body)),
+            Ok(_) => Err(ClientError::of_response(status, &parts.headers, &body)),
             Err(error) => Err(error.with_status(status)),
         }
     }
 
-    /// Sends a request, and returns the data of the answer.
+    /// Sends a request, and returns the data of the response.
     pub(super) async fn value<T: DeserializeOwned>(&self, call: Call) -> Result<T, ClientError> {
         Ok(self.envelope(call).await?.0.data)
     }
 
-    /// Sends a request, and returns the record in the answer.
+    /// Sends a request, and returns the record in the response.
     pub(super) async fn tagged<T: DeserializeOwned>(&self, call: Call) -> Result<Tagged<T>, ClientError> {
         let (envelope, headers) = self.envelope(call).await?;
         Ok(Tagged { record: envelope.data, tag: EntityTag::of(&headers) })
@@ -116,7 +131,7 @@ impl<S: HttpService> Client<S> {
 
 /// Decodes JSON. The error has the path of the value that cannot be decoded.
 pub(super) fn decode<T: DeserializeOwned>(json: &[u8]) -> Result<T, ClientError> {
-    let unexpected = || ClientError::unexpected("The answer cannot be decoded.");
+    let unexpected = || ClientError::unexpected("The response cannot be decoded.");
     let mut deserializer = serde_json::Deserializer::from_slice(json);
     let value =
         serde_path_to_error::deserialize(&mut deserializer).map_err(|error| unexpected().caused_by(error))?;

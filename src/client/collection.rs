@@ -7,6 +7,7 @@ use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
@@ -24,9 +25,11 @@ use crate::model::{
 use crate::model::{Discovery, DiscoveryDaemon};
 use crate::wire::Pagination;
 
-/// A kind of record that a [`Client`] lists, reads and updates.
+/// A kind of record that a [`Client`] lists.
 ///
-/// Implemented by the records of the API; not implementable outside of this crate.
+/// Implemented by the records of the API; not implementable outside of this crate. What else a client can do with a
+/// kind of record, the other traits of this module say: [`Readable`], [`Creatable`], [`Updatable`], [`Deletable`] and
+/// [`BulkDeletable`].
 pub trait Collection: Serialize + DeserializeOwned + Sealed + Send + 'static {
     /// The path of the collection.
     const PATH: &'static str;
@@ -36,6 +39,22 @@ pub trait Collection: Serialize + DeserializeOwned + Sealed + Send + 'static {
     /// Returns the record's id.
     fn id(&self) -> Uuid;
 }
+
+/// A kind of record that [`Client::get`] reads by its id.
+///
+/// Topology links are only listed:
+///
+/// ```compile_fail
+/// # use toposcope::client::{Client, HttpService};
+/// # use toposcope::model::TopologyLink;
+/// # async fn example<S: HttpService>(client: Client<S>, link: TopologyLink) {
+/// let link = client.get::<TopologyLink>(link.id).await;
+/// # }
+/// ```
+pub trait Readable: Collection {}
+
+/// A kind of record that [`Client::update`] replaces.
+pub trait Updatable: Readable {}
 
 /// A kind of record that [`Client::create`] creates from its fields alone.
 ///
@@ -48,12 +67,17 @@ pub trait Deletable: Collection {}
 /// A kind of record that [`Client::delete_many`] deletes.
 pub trait BulkDeletable: Deletable {}
 
-pub trait Sealed {}
+pub trait Sealed {
+    /// The fields that the JSON of a record leaves out when they are `None`.
+    const SKIPPED: &'static [&'static str] = &[];
+}
 
 /// Implements [`Collection`], which differs in nothing but the path and the query.
 macro_rules! collections {
-    ($($record:ty: $path:literal, $query:ty, [$($operation:ident),*];)*) => {$(
-        impl Sealed for $record {}
+    ($($record:ty: $path:literal, $query:ty, [$($operation:ident),*] $(, skips $skipped:expr)?;)*) => {$(
+        impl Sealed for $record {
+            $(const SKIPPED: &'static [&'static str] = $skipped;)?
+        }
 
         impl Collection for $record {
             const PATH: &'static str = $path;
@@ -69,31 +93,47 @@ macro_rules! collections {
 }
 
 collections! {
-    Organization: "/api/v1/organizations", ListQuery, [];
-    User: "/api/v1/users", ListQuery, [Deletable];
-    Network: "/api/v1/networks", ListQuery, [Creatable, Deletable];
-    Subnet: "/api/v1/subnets", ListQuery, [Creatable, Deletable, BulkDeletable];
-    Tag: "/api/v1/tags", ListQuery, [Creatable, Deletable, BulkDeletable];
-    Host: "/api/v1/hosts", HostQuery, [Creatable, Deletable, BulkDeletable];
-    Interface: "/api/v1/interfaces", PartQuery, [Creatable, Deletable];
-    Port: "/api/v1/ports", PartQuery, [Creatable, Deletable];
-    Service: "/api/v1/services", PartQuery, [Creatable, Deletable];
-    IfEntry: "/api/v1/if-entries", PartQuery, [Creatable, Deletable];
-    UserApiKey: "/api/v1/auth/keys", ListQuery, [Deletable, BulkDeletable];
-    DaemonApiKey: "/api/v1/auth/daemon", ListQuery, [Deletable, BulkDeletable];
-    Share: "/api/v1/shares", ListQuery, [Deletable, BulkDeletable];
+    Organization: "/api/v1/organizations", ListQuery, [Readable, Updatable];
+    User: "/api/v1/users", ListQuery, [Readable, Updatable, Deletable];
+    Network: "/api/v1/networks", ListQuery, [Readable, Creatable, Updatable, Deletable];
+    Subnet: "/api/v1/subnets", ListQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable];
+    Tag: "/api/v1/tags", ListQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable];
+    Host: "/api/v1/hosts", HostQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable],
+        skips SKIPPED_OF_HOSTS;
+    Interface: "/api/v1/interfaces", PartQuery, [Readable, Creatable, Updatable, Deletable];
+    Port: "/api/v1/ports", PartQuery, [Readable, Creatable, Updatable, Deletable];
+    Service: "/api/v1/services", PartQuery, [Readable, Creatable, Updatable, Deletable];
+    IfEntry: "/api/v1/if-entries", PartQuery, [Readable, Creatable, Updatable, Deletable],
+        skips &["lag_id", "vlans"];
+    UserApiKey: "/api/v1/auth/keys", ListQuery, [Readable, Updatable, Deletable, BulkDeletable];
+    DaemonApiKey: "/api/v1/auth/daemon", ListQuery, [Readable, Updatable, Deletable, BulkDeletable];
+    Share: "/api/v1/shares", ListQuery, [Readable, Updatable, Deletable, BulkDeletable];
 }
 
 #[cfg(feature = "discovery")]
 collections! {
-    DiscoveryDaemon: "/api/v1/daemons", ListQuery, [Deletable];
-    Discovery: "/api/v1/discoveries", ListQuery, [];
+    DiscoveryDaemon: "/api/v1/daemons", ListQuery, [Readable, Deletable];
+    Discovery: "/api/v1/discoveries", ListQuery, [Readable];
 }
 
 #[cfg(feature = "topology")]
 collections! {
     TopologyLink: "/api/v1/topology/links", ListQuery, [Creatable, Deletable];
 }
+
+const SKIPPED_OF_HOSTS: &[&str] = &[
+    "sys_name",
+    "sys_descr",
+    "sys_object_id",
+    "sys_location",
+    "sys_contact",
+    "chassis_id",
+    "manufacturer",
+    "model",
+    "serial_number",
+    "management_url",
+    "role",
+];
 
 /// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,7 +197,7 @@ impl fmt::Display for EntityTag {
 impl<S: HttpService> Client<S> {
     /// Returns one page of a list.
     ///
-    /// A query without a limit asks for the whole list in one answer; [`records`](Self::records) reads lists of any
+    /// A query without a limit asks for the whole list in one response; [`records`](Self::records) reads lists of any
     /// length.
     ///
     /// ```
@@ -202,7 +242,7 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// `entity_not_found`, `entity_access_denied`.
-    pub async fn get<T: Collection>(&self, id: Uuid) -> Result<Tagged<T>, ClientError> {
+    pub async fn get<T: Readable>(&self, id: Uuid) -> Result<Tagged<T>, ClientError> {
         self.tagged(Call::get(item::<T>(id))).await
     }
 
@@ -210,7 +250,7 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// Those of [`get`](Self::get).
-    pub async fn get_if_changed<T: Collection>(
+    pub async fn get_if_changed<T: Readable>(
         &self,
         id: Uuid,
         tag: &EntityTag,
@@ -231,7 +271,7 @@ impl<S: HttpService> Client<S> {
         self.tagged(Call::post(T::PATH).json(record)?).await
     }
 
-    /// Replaces the record with this id. Fields that only the server sets are ignored.
+    /// Replaces the record with this id. Fields that only the server sets are ignored, and a `None` clears a field.
     ///
     /// With a tag, the server refuses the update if the record has changed since.
     ///
@@ -249,12 +289,13 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// `precondition_failed`; those of [`get`](Self::get) and [`create`](Self::create).
-    pub async fn update<T: Collection>(
+    pub async fn update<T: Updatable>(
         &self,
         record: &T,
         if_match: Option<&EntityTag>,
     ) -> Result<Tagged<T>, ClientError> {
-        self.tagged(Call::put(item::<T>(record.id())).json(record)?.if_match(if_match)).await
+        let call = Call::put(item::<T>(record.id())).json(&replacement(record)?)?;
+        self.tagged(call.if_match(if_match)).await
     }
 
     /// Deletes the record with this id. With a tag, deletes it only if the record has not changed since.
@@ -293,6 +334,20 @@ impl Call {
             None => self,
         }
     }
+}
+
+/// Returns the body of an update: the record, with null for the fields that its JSON leaves out.
+///
+/// A field that a body does not have keeps its value.
+fn replacement<T: Collection>(record: &T) -> Result<Value, ClientError> {
+    let mut body = serde_json::to_value(record)
+        .map_err(|error| ClientError::request("The record has no JSON form.").caused_by(error))?;
+    if let Value::Object(fields) = &mut body {
+        for name in T::SKIPPED {
+            fields.entry(*name).or_insert(Value::Null);
+        }
+    }
+    Ok(body)
 }
 
 pub(super) fn item<T: Collection>(id: Uuid) -> String {

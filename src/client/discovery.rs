@@ -2,7 +2,6 @@
 
 use form_urlencoded::Serializer;
 use http::HeaderValue;
-use http::header::{ACCEPT, CONTENT_TYPE};
 use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -31,13 +30,13 @@ const LISTS: [&str; 4] = ["interfaces", "ports", "services", "if_entries"];
 pub struct ReportOptions {
     /// The network of the devices. Default: the network of the daemon's key. The keys of users have no default.
     pub network_id: Option<Uuid>,
-    /// The device that the report comes from, by host id or system name. Used where the report does not tell it.
+    /// The device that the report comes from, by host id or system name. Used if the report does not name it.
     pub reporter: Option<String>,
-    /// Whether the tables of the report have all rows, in formats that do not tell.
+    /// Whether the tables of the report have all rows, in formats that do not state this.
     pub complete: bool,
     /// Whether unknown neighbors become hosts.
     pub create_neighbors: bool,
-    /// Returns the same answer and stores nothing.
+    /// Returns the same report and stores nothing.
     pub dry_run: bool,
 }
 
@@ -51,8 +50,8 @@ impl<S: HttpService> Client<S> {
     /// # async fn example<S: HttpService>(client: Client<S>, network: Uuid, scan: Vec<u8>) -> Result<(), ClientError> {
     /// let mut options = ReportOptions::default();
     /// options.network_id = Some(network);
-    /// let answer = client.import_report(Format::Nmap, RequestBody::new(scan), &options).await?;
-    /// for host in answer.hosts {
+    /// let report = client.import_report(Format::Nmap, RequestBody::new(scan), &options).await?;
+    /// for host in report.hosts {
     ///     println!("{}: {:?}", host.name, host.outcome);
     /// }
     /// # Ok(())
@@ -92,7 +91,7 @@ impl<S: HttpService> Client<S> {
         self.value(Call::get(format!("{}/claims{filter}", item::<Host>(host)))).await
     }
 
-    /// Makes another host a part of a host. Returns the host.
+    /// Merges the host `other` into the host `id`, and deletes `other`. Returns the merged host.
     ///
     /// # Errors
     /// `entity_network_mismatch`, `quota_exceeded`; those of [`get`](Self::get).
@@ -126,8 +125,9 @@ impl<S: HttpService> Client<S> {
         self.tagged(Call::post(format!("{}/cancel", item::<Discovery>(id)))).await
     }
 
-    /// Returns the discoveries of all networks or of one, and then their changes. They arrive as server-sent events.
+    /// Streams discoveries and their changes as server-sent events.
     ///
+    /// The stream begins with the 200 discoveries that changed last, of all networks or of one. Their changes follow.
     /// The server ends the stream after 15 minutes. The first events of the next one are the present states.
     ///
     /// # Errors
@@ -135,13 +135,7 @@ impl<S: HttpService> Client<S> {
     pub async fn stream_discoveries(&self, network_id: Option<Uuid>) -> Result<Download, ClientError> {
         let filter = network_id.map(|network| format!("?network_id={network}")).unwrap_or_default();
         let call = Call::get(format!("{}/stream{filter}", Discovery::PATH));
-        let answer = self.send(call.header(ACCEPT, HeaderValue::from_static(EVENTS))).await?;
-        let content_type = answer.parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        if !content_type.is_some_and(|content_type| content_type.starts_with(EVENTS)) {
-            let error = ClientError::unexpected("The answer is not a stream of events.");
-            return Err(error.with_status(answer.parts.status));
-        }
-        Ok(answer.into_download())
+        Ok(self.send_for(call, EVENTS).await?.into_download())
     }
 
     /// Registers a daemon. Like all requests of daemons, it requires a daemon's API key.

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::transport::BoxError;
 use crate::wire::ErrorCode;
 
-/// The error of a request that was not answered with success.
+/// The error of a request that did not succeed.
 ///
 /// ```
 /// use std::time::Duration;
@@ -47,13 +47,13 @@ struct Details {
 pub enum ClientErrorKind {
     /// The request cannot be expressed, for example because of an invalid base URL. Nothing was sent.
     Request,
-    /// The service failed, or the answer broke off. The server may have received the request.
+    /// The service failed, or the response broke off. The server may have received the request.
     Transport,
-    /// The answer is not one of this API, or cannot be decoded.
-    UnexpectedAnswer,
-    /// The answer is larger than the limit of the client.
-    AnswerTooLarge,
-    /// The server answered with an error, which has a [`code`](ClientError::code).
+    /// The response is not one of this API, or cannot be decoded.
+    UnexpectedResponse,
+    /// The response is larger than the limit of the client.
+    ResponseTooLarge,
+    /// The server responded with an error, which has a [`code`](ClientError::code).
     Api,
 }
 
@@ -72,7 +72,7 @@ impl ClientError {
     }
 
     pub(super) fn unexpected(message: impl Into<String>) -> Self {
-        Self::new(ClientErrorKind::UnexpectedAnswer, message)
+        Self::new(ClientErrorKind::UnexpectedResponse, message)
     }
 
     pub(super) fn caused_by(mut self, source: impl Into<BoxError>) -> Self {
@@ -81,11 +81,11 @@ impl ClientError {
     }
 
     pub(super) fn too_large(limit: usize) -> Self {
-        Self::new(ClientErrorKind::AnswerTooLarge, format!("The answer is larger than {limit} bytes."))
+        Self::new(ClientErrorKind::ResponseTooLarge, format!("The response is larger than {limit} bytes."))
     }
 
-    /// Creates the error for an answer that is not a success.
-    pub(super) fn of_answer(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
+    /// Creates the error for a response that is not a success.
+    pub(super) fn of_response(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
         let mut error = match serde_json::from_slice::<Failure>(body) {
             Ok(failure) if !failure.success => {
                 let mut error = Self::new(ClientErrorKind::Api, failure.error);
@@ -109,7 +109,7 @@ impl ClientError {
         self.0.kind
     }
 
-    /// Returns the status of the answer; `None` if there is none.
+    /// Returns the status of the response; `None` if there is none.
     #[must_use]
     pub fn status(&self) -> Option<StatusCode> {
         self.0.status
@@ -177,7 +177,7 @@ struct Failure {
 
 fn describe(headers: &HeaderMap) -> String {
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    format!("The answer is not one of this API. Its content type is {}.", content_type.unwrap_or("unknown"))
+    format!("The response is not one of this API. Its content type is {}.", content_type.unwrap_or("unknown"))
 }
 
 /// Returns the delay in a `Retry-After` header. A date is ignored.

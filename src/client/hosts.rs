@@ -2,7 +2,6 @@
 
 use form_urlencoded::Serializer;
 use http::HeaderValue;
-use http::header::{ACCEPT, CONTENT_TYPE};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -11,7 +10,7 @@ use super::call::Call;
 use super::collection::item;
 use super::query::query_text;
 use super::{Client, ClientError, Collection, Download, HttpService, RequestBody};
-use crate::inventory::{Atomicity, HostQuery, PortUpdate};
+use crate::inventory::{Atomicity, HostQuery, ImportReport, PortUpdate};
 use crate::model::{Host, Port, PortNumber, Protocol};
 
 const JSON_LINES: &str = "application/x-ndjson";
@@ -71,34 +70,6 @@ pub struct ImportOptions {
     pub dry_run: bool,
 }
 
-/// The result of an import.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[non_exhaustive]
-pub struct ImportSummary {
-    /// Lines read, blank ones included.
-    pub lines: u64,
-    /// Hosts stored.
-    pub imported: u64,
-    /// The number of stored hosts that replaced existing ones.
-    pub replaced: u64,
-    /// Lines refused.
-    pub refused: u64,
-    /// The first refused lines, with reasons.
-    pub refusals: Vec<RefusedLine>,
-}
-
-/// A line that was not imported.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[non_exhaustive]
-pub struct RefusedLine {
-    /// The line number, from 1.
-    pub line: u64,
-    /// The dotted path of the faulty value; `None`: not a single value.
-    pub field: Option<String>,
-    /// The problem with the line.
-    pub reason: String,
-}
-
 impl<S: HttpService> Client<S> {
     /// Creates or replaces up to 1,000 hosts by id.
     ///
@@ -126,19 +97,19 @@ impl<S: HttpService> Client<S> {
     /// # use toposcope::inventory::HostQuery;
     /// # async fn example<S: HttpService>(old: Client<S>, new: Client<S>) -> Result<(), ClientError> {
     /// let hosts = old.export_hosts(&HostQuery::default()).await?;
-    /// let summary = new.import_hosts(RequestBody::stream(hosts), ImportOptions::default()).await?;
-    /// println!("{} hosts imported, {} lines refused", summary.imported, summary.refused);
+    /// let report = new.import_hosts(RequestBody::stream(hosts), ImportOptions::default()).await?;
+    /// print!("{report}");
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// `entity_not_found`, `entity_access_denied`: of the network. A line that is not imported is no error.
+    /// `entity_reference_invalid`, `entity_access_denied`: of the network. A line that is not imported is no error.
     pub async fn import_hosts(
         &self,
         lines: RequestBody,
         options: ImportOptions,
-    ) -> Result<ImportSummary, ClientError> {
+    ) -> Result<ImportReport, ClientError> {
         let mut query = Serializer::new(String::new());
         if let Some(network) = options.network_id {
             query.append_pair("network_id", &network.to_string());
@@ -154,15 +125,8 @@ impl<S: HttpService> Client<S> {
     /// `Request` for filters that [`list`](Self::list) refuses.
     pub async fn export_hosts(&self, query: &HostQuery) -> Result<Download, ClientError> {
         let whole = HostQuery { limit: None, offset: 0, ..query.clone() };
-        let json_lines = HeaderValue::from_static(JSON_LINES);
-        let call = Call::get(format!("{}?{}", Host::PATH, query_text(&whole)?)).header(ACCEPT, json_lines);
-        let answer = self.send(call).await?;
-        let content_type = answer.parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        if !content_type.is_some_and(|content_type| content_type.starts_with(JSON_LINES)) {
-            let error = ClientError::unexpected("The server cannot export hosts as JSON Lines.");
-            return Err(error.with_status(answer.parts.status));
-        }
-        Ok(answer.into_download())
+        let call = Call::get(format!("{}?{}", Host::PATH, query_text(&whole)?));
+        Ok(self.send_for(call, JSON_LINES).await?.into_download())
     }
 
     /// Updates the number and the protocol of a port.

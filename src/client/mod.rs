@@ -4,6 +4,9 @@
 //! operation is a method; the types of records are those of [`model`](crate::model), and lists take the query types of
 //! [`inventory`](crate::inventory).
 //!
+//! Without a method are the page of a share, which is for browsers, and three options that change the form of a response:
+//! `fields` of the list of hosts, `layout=false` of a graph, and exported topologies outside of an envelope.
+//!
 //! ```
 //! use toposcope::client::Client;
 //! use toposcope::inventory::{Bootstrap, ListQuery};
@@ -38,8 +41,11 @@
 //! A client repeats no request and has no time limit of its own: tower's layers between it and its service have both. Each
 //! request is sent on a clone of the service, once that clone is ready.
 //!
+//! Tower's timeout ends with the head of a response. A server that stalls in the middle of a body stalls the request: a
+//! timeout around the call, such as `tokio::time::timeout`, or one of the HTTP client covers both.
+//!
 //! # Memory
-//! An answer of more than 64 MiB is an error; [`Client::with_answer_limit`] sets another limit. [`Client::records`] reads
+//! A response of more than 64 MiB is an error; [`Client::with_response_limit`] sets another limit. [`Client::records`] reads
 //! one page at a time, and [`Client::export_hosts`] and [`Client::import_hosts`] stream.
 
 mod accounts;
@@ -63,18 +69,18 @@ use std::fmt;
 use http::{HeaderValue, Uri};
 
 pub use self::collection::{
-    BulkDeletable, Collection, Creatable, Deletable, EntityTag, EntityTagError, Page, Tagged,
+    BulkDeletable, Collection, Creatable, Deletable, EntityTag, EntityTagError, Page, Readable, Tagged,
+    Updatable,
 };
 #[cfg(feature = "discovery")]
 pub use self::discovery::ReportOptions;
 pub use self::error::{ClientError, ClientErrorKind};
-pub use self::hosts::{HostOutcome, ImportOptions, ImportSummary, Outcome, OutcomeError, RefusedLine};
+pub use self::hosts::{HostOutcome, ImportOptions, Outcome, OutcomeError};
 pub use self::keys::CreatedKey;
 use self::query::PagedQuery;
 pub use self::query::{Parameters, PartQuery};
 pub use self::records::Records;
 pub use self::server::Versions;
-pub use self::shares::ShareAccess;
 #[cfg(feature = "topology")]
 pub use self::topology::{OpenedShare, SharedTopology, TopologyFile};
 pub use self::transport::{Download, HttpService, RequestBody};
@@ -93,7 +99,7 @@ pub struct Client<S> {
     base_url: String,
     credential: Credential,
     user_agent: HeaderValue,
-    answer_limit: usize,
+    response_limit: usize,
 }
 
 /// The credential of the caller, as the value of a header.
@@ -104,7 +110,7 @@ enum Credential {
     Session(HeaderValue),
 }
 
-const DEFAULT_ANSWER_LIMIT: usize = 64 * 1024 * 1024;
+const DEFAULT_RESPONSE_LIMIT: usize = 64 * 1024 * 1024;
 const USER_AGENT: &str = concat!("toposcope/", env!("CARGO_PKG_VERSION"));
 
 impl<S> Client<S> {
@@ -116,7 +122,7 @@ impl<S> Client<S> {
             base_url: String::new(),
             credential: Credential::None,
             user_agent: HeaderValue::from_static(USER_AGENT),
-            answer_limit: DEFAULT_ANSWER_LIMIT,
+            response_limit: DEFAULT_RESPONSE_LIMIT,
         }
     }
 
@@ -160,10 +166,10 @@ impl<S> Client<S> {
         Ok(Self { user_agent: header(user_agent)?, ..self })
     }
 
-    /// Sets the maximum size of an answer, in bytes. Default: 64 MiB. Downloads are not limited.
+    /// Sets the maximum size of a response, in bytes. Default: 64 MiB. Downloads are not limited.
     #[must_use]
-    pub fn with_answer_limit(self, bytes: usize) -> Self {
-        Self { answer_limit: bytes, ..self }
+    pub fn with_response_limit(self, bytes: usize) -> Self {
+        Self { response_limit: bytes, ..self }
     }
 }
 
@@ -174,7 +180,7 @@ impl<S> fmt::Debug for Client<S> {
             .debug_struct("Client")
             .field("base_url", &self.base_url)
             .field("user_agent", &self.user_agent)
-            .field("answer_limit", &self.answer_limit)
+            .field("response_limit", &self.response_limit)
             .finish_non_exhaustive()
     }
 }

@@ -1,6 +1,7 @@
 //! The state of the server.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::call::{Call, decode};
 use super::{Client, ClientError, HttpService};
@@ -29,13 +30,22 @@ impl<S: HttpService> Client<S> {
     /// # Errors
     /// Status 503, without a code, if the store does not answer.
     pub async fn health(&self) -> Result<String, ClientError> {
-        // This answer alone has no metadata.
+        // This response alone has no metadata.
         #[derive(Deserialize)]
         struct Health {
             data: String,
         }
-        let (parts, body) = self.send(Call::get("/api/health")).await?.read(self.answer_limit).await?;
+        let (parts, body) = self.send(Call::get("/api/health")).await?.read(self.response_limit).await?;
         let health = decode::<Health>(&body).map_err(|error| error.with_status(parts.status))?;
         Ok(health.data)
+    }
+
+    /// Returns the OpenAPI document of the server. Needs no credential.
+    ///
+    /// # Errors
+    /// `route_not_found` if the server was built without the feature `openapi`.
+    pub async fn openapi_document(&self) -> Result<Value, ClientError> {
+        let (parts, body) = self.send(Call::get("/openapi.json")).await?.read(self.response_limit).await?;
+        decode(&body).map_err(|error| error.with_status(parts.status))
     }
 }

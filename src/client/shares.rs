@@ -1,32 +1,13 @@
 //! Shares: their creation, their passwords, and what is public about them.
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use uuid::Uuid;
 
 use super::call::Call;
 use super::collection::item;
 use super::{Client, ClientError, Collection, HttpService, Tagged};
-use crate::inventory::NewShare;
+use crate::inventory::{NewShare, ShareToken};
 use crate::model::{Redaction, Share, ShareMetadata, ShareOptions, Timestamp, TopologyView};
-
-/// The access to a share with a password, for a limited time.
-#[derive(Clone, PartialEq, Eq, Deserialize)]
-#[non_exhaustive]
-pub struct ShareAccess {
-    /// The token that takes the place of the password.
-    pub token: String,
-    /// When the token expires.
-    pub expires_at: Timestamp,
-}
-
-/// Omits the token.
-impl fmt::Debug for ShareAccess {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("ShareAccess").field("expires_at", &self.expires_at).finish_non_exhaustive()
-    }
-}
 
 impl<S: HttpService> Client<S> {
     /// Creates a share in the caller's organization; `organization_id` is ignored.
@@ -96,11 +77,11 @@ impl<S: HttpService> Client<S> {
         self.value(Call::get(format!("{}/public/{id}", Share::PATH))).await
     }
 
-    /// Opens a share with its password. Needs no credential.
+    /// Exchanges the password of a share for a token, which takes its place. Needs no credential.
     ///
     /// # Errors
-    /// `share_password_incorrect`; `rate_limit_exceeded` after too many failures; `entity_not_found`.
-    pub async fn verify_share_password(&self, id: Uuid, password: &str) -> Result<ShareAccess, ClientError> {
+    /// `share_password_incorrect`; `auth_too_many_attempts` after too many failures; `entity_not_found`.
+    pub async fn issue_share_token(&self, id: Uuid, password: &str) -> Result<ShareToken, ClientError> {
         #[derive(Serialize)]
         struct Body<'a> {
             password: &'a str,

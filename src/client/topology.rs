@@ -8,14 +8,15 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::call::Call;
-use super::{Client, ClientError, EntityTag, HttpService, Tagged, secret_header};
-use crate::model::{NodePosition, ShareMetadata, TopologyLayout, TopologyView};
+use super::{Client, ClientError, Collection, EntityTag, HttpService, Tagged, secret_header};
+use crate::model::{NodePosition, Share, ShareMetadata, TopologyLayout, TopologyView};
 use crate::topology::EdgeDetails;
 use crate::topology::graph::{BlindSpot, Graph, GraphOptions};
 use crate::topology::links::Confidence;
 use crate::topology::render::{Format, Theme};
 
 const PATH: &str = "/api/v1/topology";
+const SVG: &str = "image/svg+xml";
 
 /// A topology as a file.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
@@ -148,17 +149,38 @@ impl<S: HttpService> Client<S> {
         self.tagged(call.if_match(tag)).await
     }
 
-    /// Returns what a share shows. `token` comes from [`verify_share_password`](Self::verify_share_password).
+    /// Returns what a share shows. `token` comes from [`issue_share_token`](Self::issue_share_token).
     ///
     /// # Errors
     /// `entity_not_found`; `share_password_required`.
     pub async fn open_share(&self, id: Uuid, token: Option<&str>) -> Result<OpenedShare, ClientError> {
-        let mut call = Call::post(format!("/api/v1/shares/public/{id}/topology"));
-        if let Some(token) = token {
-            call = call.header(AUTHORIZATION, secret_header(&format!("Bearer {token}"))?);
-        }
-        self.value(call).await
+        self.value(Call::post(of_share(id, "topology")).share_token(token)?).await
     }
+
+    /// Returns the picture of what a share shows, as SVG. `token` is that of [`open_share`](Self::open_share).
+    ///
+    /// # Errors
+    /// Those of [`open_share`](Self::open_share).
+    pub async fn shared_picture(&self, id: Uuid, token: Option<&str>) -> Result<String, ClientError> {
+        let call = Call::get(of_share(id, "topology.svg")).share_token(token)?;
+        let (parts, body) = self.send_for(call, SVG).await?.read(self.response_limit).await?;
+        String::from_utf8(body).map_err(|error| {
+            ClientError::unexpected("The picture is not text.").caused_by(error).with_status(parts.status)
+        })
+    }
+}
+
+impl Call {
+    fn share_token(self, token: Option<&str>) -> Result<Self, ClientError> {
+        match token {
+            Some(token) => Ok(self.header(AUTHORIZATION, secret_header(&format!("Bearer {token}"))?)),
+            None => Ok(self),
+        }
+    }
+}
+
+fn of_share(id: Uuid, operation: &str) -> String {
+    format!("{}/public/{id}/{operation}", Share::PATH)
 }
 
 fn layout_path(network: Uuid, view: TopologyView) -> String {

@@ -1,4 +1,4 @@
-//! The service below a client, and the bodies of requests and answers.
+//! The service below a client, and the bodies of requests and responses.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -22,7 +22,7 @@ pub(super) type BoxError = Box<dyn StdError + Send + Sync>;
 /// A service that a [`Client`](super::Client) can send its requests to.
 ///
 /// Implemented by every `tower::Service<http::Request<RequestBody>>` that is `Clone + Send + Sync + 'static`, has a
-/// `Send` future, and answers with an `http::Response` of any body: an [`Api`](crate::Api), HTTP clients such as
+/// `Send` future, and resolves to an `http::Response` of any body: an [`Api`](crate::Api), HTTP clients such as
 /// hyper-util's, and both of them under tower's layers.
 pub trait HttpService: Exchange {}
 
@@ -34,7 +34,7 @@ pub trait Exchange: Clone + Send + Sync + 'static {
     fn exchange(
         &self,
         request: Request<RequestBody>,
-    ) -> impl Future<Output = Result<Answer, ClientError>> + Send;
+    ) -> impl Future<Output = Result<UnreadResponse, ClientError>> + Send;
 }
 
 impl<S, R> Exchange for S
@@ -46,12 +46,12 @@ where
     R::Data: Send,
     R::Error: Into<BoxError>,
 {
-    async fn exchange(&self, request: Request<RequestBody>) -> Result<Answer, ClientError> {
+    async fn exchange(&self, request: Request<RequestBody>) -> Result<UnreadResponse, ClientError> {
         let failed = |error: S::Error| ClientError::transport("The request failed.", error.into());
         let mut service = self.clone();
         poll_fn(|context| service.poll_ready(context)).await.map_err(failed)?;
         let (parts, body) = service.call(request).await.map_err(failed)?.into_parts();
-        Ok(Answer { parts, min_size: body.size_hint().lower(), body: erase(body) })
+        Ok(UnreadResponse { parts, min_size: body.size_hint().lower(), body: erase(body) })
     }
 }
 
@@ -67,16 +67,16 @@ where
     body.map_err(Into::into).boxed_unsync()
 }
 
-/// An answer whose body has not been read yet.
+/// A response whose body has not been read yet.
 #[derive(Debug)]
-pub struct Answer {
+pub struct UnreadResponse {
     pub(super) parts: Parts,
     /// Minimum size in bytes, by the size hint of the original body.
     min_size: u64,
     body: ErasedBody,
 }
 
-impl Answer {
+impl UnreadResponse {
     /// Reads the body, of at most `limit` bytes.
     pub(super) async fn read(mut self, limit: usize) -> Result<(Parts, Vec<u8>), ClientError> {
         let is_too_large = |size: u64| size > limit as u64;
@@ -100,7 +100,7 @@ impl Answer {
 }
 
 fn broken_off(error: BoxError) -> ClientError {
-    ClientError::transport("The answer broke off.", error)
+    ClientError::transport("The response broke off.", error)
 }
 
 /// The body of a request.
@@ -191,7 +191,7 @@ impl Body for RequestBody {
     }
 }
 
-/// An answer of any length, as an `http_body::Body`.
+/// A response of any length, as an `http_body::Body`.
 ///
 /// It can be written to a file frame by frame, or sent as a [`RequestBody::stream`]. If the server aborts it, the last
 /// frame is an error.

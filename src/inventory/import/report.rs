@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::model::Protocol;
@@ -11,7 +11,7 @@ use crate::model::Protocol;
 /// Its size is bounded: everything is counted, but only the first [`ImportReport::MAX_DETAILS`] entries of each list
 /// are kept. `Display` writes it for a person. The JSON form has the fields as named here, and the kinds of alterations
 /// as `invalid_mac`, `dropped_port` and so on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ImportReport {
@@ -40,7 +40,7 @@ pub struct ImportReport {
 }
 
 /// A line that was not imported.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Refusal {
@@ -53,7 +53,7 @@ pub struct Refusal {
 }
 
 /// A port that was dropped because its number is 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DroppedPort {
@@ -70,7 +70,7 @@ pub struct DroppedPort {
 /// A host that was stored with a random id. The id in its line belongs to another organization.
 ///
 /// References of other lines to the given id are stored as they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Reassignment {
@@ -83,7 +83,7 @@ pub struct Reassignment {
 }
 
 /// An alteration that an import makes to a host it stores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -40,7 +40,7 @@ impl fmt::Debug for PasswordChange {
 }
 
 /// A token that opens a share in place of its password.
-#[derive(Clone, PartialEq, Eq, Serialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ShareToken {

@@ -3,7 +3,8 @@
 use toposcope::client::{ClientErrorKind, Page};
 use toposcope::inventory::{HostQuery, ListOrderField, ListQuery, PortUpdate};
 use toposcope::model::{
-    Host, HostOrderField, OrderDirection, Port, PortNumber, Protocol, SourceType, Tag, UserApiKey,
+    Host, HostOrderField, HostRole, IfEntry, OrderDirection, Port, PortNumber, Protocol, SourceType, Tag,
+    UserApiKey, Vlans,
 };
 use toposcope::wire::ErrorCode;
 use uuid::Uuid;
@@ -138,6 +139,27 @@ async fn record_is_created_read_updated_and_deleted() {
     let error = client.delete::<Tag>(id, None).await.unwrap_err();
     assert_eq!(error.code(), Some(ErrorCode::EntityNotFound));
     assert_eq!(error.params()["id"], id.to_string());
+}
+
+#[tokio::test]
+async fn update_clears_fields_that_json_leaves_out() {
+    let (fixture, client) = owner().await;
+    let mut host = host(1, OFFICE);
+    (host.role, host.sys_name) = (Some(HostRole::Router), Some("core".to_owned()));
+    let aggregate = IfEntry::new(&host, 1);
+    let (lag_id, vlans) = (Some(aggregate.id), Some(Vlans { untagged: Some(10), tagged: vec![] }));
+    host.if_entries = vec![aggregate, IfEntry { lag_id, vlans, ..IfEntry::new(&host, 2) }];
+    fixture.put([host.clone()]).await;
+
+    let entry = IfEntry { lag_id: None, vlans: None, ..host.if_entries[1].clone() };
+    client.update(&entry, None).await.unwrap();
+    let mut stored = client.get::<Host>(host.id).await.unwrap().record;
+    assert_eq!((stored.if_entries[1].lag_id, &stored.if_entries[1].vlans), (None, &None));
+
+    (stored.role, stored.sys_name) = (None, None);
+    let updated = client.update(&stored, None).await.unwrap().record;
+    assert_eq!((updated.role, updated.sys_name), (None, None));
+    assert_eq!(client.get::<Host>(host.id).await.unwrap().record.role, None);
 }
 
 #[tokio::test]

@@ -99,10 +99,10 @@ async fn user_imports_a_report_reads_its_claims_and_consolidates_hosts() {
     let tried = user.import_report(Format::Report, report(), &options).await.unwrap();
     assert!(tried.dry_run);
     options.dry_run = false;
-    let answer = user.import_report(Format::Report, report(), &options).await.unwrap();
-    assert_eq!((&answer.hosts, &answer.tables), (&tried.hosts, &tried.tables));
-    assert_eq!(answer.hosts[0].outcome, DiscoveryOutcome::Created);
-    let id = answer.hosts[0].id.unwrap();
+    let report = user.import_report(Format::Report, report(), &options).await.unwrap();
+    assert_eq!((&report.hosts, &report.tables), (&tried.hosts, &tried.tables));
+    assert_eq!(report.hosts[0].outcome, DiscoveryOutcome::Created);
+    let id = report.hosts[0].id.unwrap();
 
     let claims = user.claims(id, None).await.unwrap();
     assert!(matches!(&claims[0].rows, ClaimRows::Addresses(rows) if rows.len() == 1));
@@ -125,7 +125,7 @@ async fn daemon_imports_a_report_with_its_reporter() {
     let mut options = ReportOptions::default();
     (options.reporter, options.complete) = (Some("a station & more".to_owned()), true);
     let neighbors = RequestBody::new(r#"{"lldp": {}}"#);
-    let answer = client.import_report(Format::Lldpctl, neighbors, &options).await.unwrap();
-    assert_eq!(answer.hosts[0].name, "a station & more");
-    assert!(answer.tables[0].complete);
+    let report = client.import_report(Format::Lldpctl, neighbors, &options).await.unwrap();
+    assert_eq!(report.hosts[0].name, "a station & more");
+    assert!(report.tables[0].complete);
 }

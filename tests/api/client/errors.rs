@@ -18,8 +18,8 @@ use tower::service_fn;
 
 use super::{Canned, answered_by, canned, client_of, owner, success};
 
-async fn error_of(answer: Canned) -> ClientError {
-    answered_by(move |_| answer.clone()).version().await.unwrap_err()
+async fn error_of(response: Canned) -> ClientError {
+    answered_by(move |_| response.clone()).version().await.unwrap_err()
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn code_of_a_newer_server_is_kept_as_text() {
 }
 
 #[tokio::test]
-async fn answer_of_another_server_is_unexpected() {
+async fn response_of_another_server_is_unexpected() {
     for (status, content_type, body) in [
         (200, "text/html", "<html>Welcome</html>"),
         (502, "text/html", "<html>Bad gateway</html>"),
@@ -82,7 +82,7 @@ async fn answer_of_another_server_is_unexpected() {
         (500, "application/octet-stream", "\u{0}\u{1}"),
     ] {
         let error = error_of(canned(status, content_type, body)).await;
-        assert_eq!(error.kind(), ClientErrorKind::UnexpectedAnswer, "{body}");
+        assert_eq!(error.kind(), ClientErrorKind::UnexpectedResponse, "{body}");
         assert_eq!(error.status().unwrap().as_u16(), status, "{body}");
         assert!(error.code_text().is_none(), "{body}");
     }
@@ -101,7 +101,7 @@ async fn failure_with_a_successful_status_is_an_error() {
     assert_eq!((error.kind(), error.message()), (ClientErrorKind::Api, "No."));
 }
 
-/// Returns a client of a service that answers with these frames.
+/// Returns a client of a service that responds with these frames.
 fn framed(frames: fn(usize) -> Option<io::Result<Bytes>>) -> Client<impl HttpService> {
     Client::new(service_fn(move |_: Request<RequestBody>| async move {
         Ok::<_, io::Error>(Response::new(Frames(0, frames)))
@@ -122,16 +122,16 @@ impl Body for Frames {
 }
 
 #[tokio::test]
-async fn answer_above_the_limit_is_not_read_further() {
-    let endless = framed(|_| Some(Ok(Bytes::from_static(&[b' '; 1_024])))).with_answer_limit(100_000);
-    assert_eq!(endless.version().await.unwrap_err().kind(), ClientErrorKind::AnswerTooLarge);
+async fn response_above_the_limit_is_not_read_further() {
+    let endless = framed(|_| Some(Ok(Bytes::from_static(&[b' '; 1_024])))).with_response_limit(100_000);
+    assert_eq!(endless.version().await.unwrap_err().kind(), ClientErrorKind::ResponseTooLarge);
 
-    let answer = || success(&json!({"api_version": 1, "server_version": "1"}), None);
-    let size = usize::try_from(answer().body().size_hint().exact().unwrap()).unwrap();
-    let client = answered_by(move |_| answer());
-    client.clone().with_answer_limit(size).version().await.unwrap();
-    let error = client.with_answer_limit(size - 1).version().await.unwrap_err();
-    assert_eq!((error.kind(), error.status().unwrap().as_u16()), (ClientErrorKind::AnswerTooLarge, 200));
+    let response = || success(&json!({"api_version": 1, "server_version": "1"}), None);
+    let size = usize::try_from(response().body().size_hint().exact().unwrap()).unwrap();
+    let client = answered_by(move |_| response());
+    client.clone().with_response_limit(size).version().await.unwrap();
+    let error = client.with_response_limit(size - 1).version().await.unwrap_err();
+    assert_eq!((error.kind(), error.status().unwrap().as_u16()), (ClientErrorKind::ResponseTooLarge, 200));
 }
 
 #[tokio::test]

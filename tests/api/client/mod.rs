@@ -1,6 +1,8 @@
 //! The typed client, over the API in process and over substitutes for other servers.
 
 mod collections;
+#[cfg(feature = "openapi")]
+mod contract;
 #[cfg(feature = "discovery")]
 mod discovery;
 mod errors;
@@ -48,13 +50,13 @@ async fn create_tags(fixture: &Fixture, count: usize) -> Vec<String> {
 
 type Canned = Response<Full<Bytes>>;
 
-/// Returns a client of a service that answers each request with this function.
+/// Returns a client of a service that responds to each request with this function.
 fn answered_by(
-    answer: impl Fn(Request<RequestBody>) -> Canned + Clone + Send + Sync + 'static,
+    respond: impl Fn(Request<RequestBody>) -> Canned + Clone + Send + Sync + 'static,
 ) -> Client<impl HttpService> {
     Client::new(service_fn(move |request| {
-        let answer = answer(request);
-        async { Ok::<_, Infallible>(answer) }
+        let response = respond(request);
+        async { Ok::<_, Infallible>(response) }
     }))
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use toposcope::client::{
     Client, ClientErrorKind, HttpService, ImportOptions, Outcome, PartQuery, RequestBody,
 };
-use toposcope::inventory::{Atomicity, HostQuery, ListQuery, NewShare, NewUser, NewUserApiKey};
+use toposcope::inventory::{Alteration, Atomicity, HostQuery, ListQuery, NewShare, NewUser, NewUserApiKey};
 use toposcope::model::{DaemonApiKey, Interface, Permission, Subnet, User};
 use tower::service_fn;
 
@@ -18,19 +18,19 @@ use super::{answered_by, canned, owner, success};
 use crate::common::{HOST, NOBODY, OFFICE, PASSWORD, host};
 
 /// The method, the target and the body of each request.
-type Sent = Arc<Mutex<Vec<(String, Value)>>>;
+pub(super) type Sent = Arc<Mutex<Vec<(String, Value)>>>;
 
-/// Returns a client of a service that answers each request with this data.
-fn recorded(data: Value) -> (Client<impl HttpService>, Sent) {
+/// Returns a client of a service that responds to each request with this data.
+pub(super) fn recorded(data: Value) -> (Client<impl HttpService>, Sent) {
     let sent = Sent::default();
     let record = Arc::clone(&sent);
     let service = service_fn(move |request: Request<RequestBody>| {
-        let (record, answer) = (Arc::clone(&record), success(&data, None));
+        let (record, response) = (Arc::clone(&record), success(&data, None));
         async move {
             let line = format!("{} {}", request.method(), request.uri());
             let body = request.into_body().collect().await.unwrap().to_bytes();
             record.lock().unwrap().push((line, serde_json::from_slice(&body).unwrap_or_default()));
-            Ok::<_, Infallible>(answer)
+            Ok::<_, Infallible>(response)
         }
     });
     (Client::new(service), sent)
@@ -48,7 +48,7 @@ async fn operations_send_what_the_contract_names() {
     contains.contains = Some("2001:db8::1".parse().unwrap());
     let id = HOST;
 
-    // The answers fit none of these, so that only the requests count.
+    // The responses fit none of these, so that only the requests count.
     let _ = client.me().await;
     client.change_password(PASSWORD, "another password").await.unwrap();
     let _ = client.create_user(&user).await;
@@ -56,7 +56,7 @@ async fn operations_send_what_the_contract_names() {
     let _ = client.rotate_user_key(id).await;
     let _ = client.rotate_daemon_key(id).await;
     let _ = client.create_share(&share).await;
-    let _ = client.verify_share_password(id, PASSWORD).await;
+    let _ = client.issue_share_token(id, PASSWORD).await;
     let _ = client.list::<Subnet>(&contains).await;
     let _ = client.list::<Interface>(&PartQuery::new(id)).await;
     client.delete::<User>(id, None).await.unwrap();
@@ -145,12 +145,16 @@ async fn export_of_one_server_is_the_import_of_another() {
         canned(200, "application/x-ndjson", lines)
     });
     let refusals = json!([{"line": 2, "field": "id", "reason": "A value is required."}]);
-    let report =
-        json!({"lines": 2, "bytes": 34, "imported": 1, "replaced": 0, "refused": 1, "refusals": refusals});
+    let (given_id, id) = (HOST, NOBODY);
+    let report = json!({
+        "lines": 2, "bytes": 34, "imported": 1, "replaced": 0, "refused": 1, "refusals": refusals,
+        "created_networks": 0, "alterations": {"truncated_time": 2}, "dropped_ports": [], "reassigned": 1,
+        "reassignments": [{"line": 1, "given_id": given_id, "id": id}],
+    });
     let received = Arc::new(Mutex::new(Bytes::new()));
     let keep = Arc::clone(&received);
     let new = Client::new(service_fn(move |request: Request<RequestBody>| {
-        let (keep, answer) = (Arc::clone(&keep), success(&report, None));
+        let (keep, response) = (Arc::clone(&keep), success(&report, None));
         async move {
             assert_eq!(
                 request.uri().to_string(),
@@ -158,7 +162,7 @@ async fn export_of_one_server_is_the_import_of_another() {
             );
             assert_eq!(request.headers()["content-type"], "application/x-ndjson");
             *keep.lock().unwrap() = request.into_body().collect().await.unwrap().to_bytes();
-            Ok::<_, Infallible>(answer)
+            Ok::<_, Infallible>(response)
         }
     }));
     let mut query = HostQuery::default();
@@ -166,8 +170,10 @@ async fn export_of_one_server_is_the_import_of_another() {
     let hosts = old.export_hosts(&query).await.unwrap();
     let mut options = ImportOptions::default();
     (options.network_id, options.dry_run) = (Some(OFFICE), true);
-    let summary = new.import_hosts(RequestBody::stream(hosts), options).await.unwrap();
-    assert_eq!((summary.imported, summary.refused, summary.refusals[0].line), (1, 1, 2));
+    let report = new.import_hosts(RequestBody::stream(hosts), options).await.unwrap();
+    assert_eq!((report.imported, report.refused, report.refusals[0].line), (1, 1, 2));
+    assert_eq!((report.bytes, report.altered(Alteration::TruncatedTime)), (34, 2));
+    assert_eq!((report.reassignments[0].given_id, report.reassignments[0].id), (given_id, id));
     assert_eq!(*received.lock().unwrap(), lines);
 }
 
@@ -175,7 +181,31 @@ async fn export_of_one_server_is_the_import_of_another() {
 async fn export_is_not_mistaken_for_an_envelope() {
     let client = answered_by(|_| success(&json!([]), None));
     let error = client.export_hosts(&HostQuery::default()).await.unwrap_err();
-    assert_eq!(error.kind(), ClientErrorKind::UnexpectedAnswer);
+    assert_eq!(error.kind(), ClientErrorKind::UnexpectedResponse);
+}
+
+#[tokio::test]
+async fn import_reports_what_it_altered() {
+    let (fixture, client) = owner().await;
+    let imported = host(1, OFFICE);
+    let mut line = json!(imported);
+    line["ports"] = json!([{"id": NOBODY, "host_id": imported.id, "network_id": OFFICE, "number": 0, "protocol": "Tcp",
+        "created_at": imported.created_at, "updated_at": imported.updated_at}]);
+    let lines = RequestBody::new(line.to_string());
+    let report = client.import_hosts(lines, ImportOptions::default()).await.unwrap();
+    assert_eq!((report.imported, report.refusals.as_slice()), (1, [].as_slice()));
+    assert_eq!(report.altered(Alteration::DroppedPort), 1);
+    assert_eq!((report.dropped_ports[0].host_id, report.dropped_ports[0].port_id), (imported.id, NOBODY));
+    let organization = fixture.home.organization.id;
+    assert_eq!(fixture.inventory.host(organization, imported.id).await.unwrap().ports, []);
+}
+
+#[cfg(feature = "openapi")]
+#[tokio::test]
+async fn document_of_the_server_is_returned() {
+    let (_, client) = owner().await;
+    let document = client.openapi_document().await.unwrap();
+    assert_eq!(document["paths"], toposcope::openapi()["paths"]);
 }
 
 #[tokio::test]

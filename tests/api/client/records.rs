@@ -118,7 +118,7 @@ async fn record_of_a_newer_server_that_cannot_be_decoded_does_not_end_the_list()
         success(&json!([odd, tag("even")]), Some(pagination))
     });
     let whole = client.list::<Tag>(&query(None)).await.unwrap_err();
-    assert_eq!(whole.kind(), ClientErrorKind::UnexpectedAnswer);
+    assert_eq!(whole.kind(), ClientErrorKind::UnexpectedResponse);
     assert!(std::error::Error::source(&whole).unwrap().to_string().contains("color"));
     requests.store(0, Ordering::Relaxed);
     let found = rest_of(page_of(&client)).await;
@@ -132,6 +132,6 @@ async fn list_without_cursors_is_not_mistaken_for_a_whole_list() {
         let client = answered_by(move |_| success(&json!([tag("one")]), pagination.clone()));
         let found = rest_of(page_of(&client)).await;
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].as_ref().unwrap_err().kind(), ClientErrorKind::UnexpectedAnswer);
+        assert_eq!(found[0].as_ref().unwrap_err().kind(), ClientErrorKind::UnexpectedResponse);
     }
 }

@@ -1,4 +1,4 @@
-//! Topologies: typed requests and answers, over one server.
+//! Topologies: typed requests and responses, over one server.
 
 use serde_json::json;
 use toposcope::client::{ReportOptions, RequestBody};
@@ -134,12 +134,16 @@ async fn shares_are_opened_by_their_token() {
     let viewer = client_of(&fixture.server, &fixture.key);
     let refused = viewer.open_share(share.id, None).await.unwrap_err();
     assert_eq!(refused.code(), Some(ErrorCode::SharePasswordRequired));
-    let access = viewer.verify_share_password(share.id, PASSWORD).await.unwrap();
-    let opened = viewer.open_share(share.id, Some(&access.token)).await.unwrap();
+    let issued = viewer.issue_share_token(share.id, PASSWORD).await.unwrap();
+    let opened = viewer.open_share(share.id, Some(&issued.token)).await.unwrap();
     assert!(opened.share.requires_password && opened.topology.svg.contains("<svg"));
     let graph = opened.topology.graph;
     assert_eq!((graph.network_id, graph.nodes.len(), graph.edges.len()), (None, 2, 1));
     assert!(graph.nodes.iter().all(|node| node.entity_id.is_none()));
+    let picture = viewer.shared_picture(share.id, Some(&issued.token)).await.unwrap();
+    assert!(picture.starts_with("<svg"), "{picture}");
+    let refused = viewer.shared_picture(share.id, None).await.unwrap_err();
+    assert_eq!(refused.code(), Some(ErrorCode::SharePasswordRequired));
     let unknown = viewer.open_share(NOBODY, None).await.unwrap_err();
     assert_eq!(unknown.code(), Some(ErrorCode::EntityNotFound));
 }
