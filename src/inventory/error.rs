@@ -62,7 +62,7 @@ pub enum ErrorKind {
         entity: Entity,
     },
     /// The credential is missing or unknown.
-    #[error("Valid credentials are required.")]
+    #[error("The request has no valid credential; send an API key as a Bearer token, or log in.")]
     NotAuthenticated,
     /// The credential has expired.
     #[error("The {entity} has expired.")]

@@ -41,6 +41,8 @@ use uuid::Uuid;
 pub use api_keys::{IssuedKey, NewDaemonApiKey, NewUserApiKey};
 pub use bootstrap::{Bootstrap, Bootstrapped};
 #[cfg(feature = "discovery")]
+pub(crate) use collections::MAX_SUBNETS;
+#[cfg(feature = "discovery")]
 pub use collections::NewDiscovery;
 pub use collections::{
     BulkDeletable, Creatable, Deletable, ListOrderField, ListPage, ListQuery, NewOrganization, PageCursor,
@@ -67,7 +69,7 @@ pub use sessions::IssuedSession;
 pub(crate) use shares::OpenShare;
 pub use shares::{NewShare, PasswordChange, ShareToken};
 #[cfg(feature = "topology")]
-pub(crate) use topology::{KnownNetwork, NetworkChanges, TopologyRevision};
+pub(crate) use topology::{KnownNetwork, MAX_POSITIONS, NetworkChanges, TopologyRevision};
 pub use users::NewUser;
 pub(crate) use validate::dotted;
 

@@ -75,6 +75,17 @@ impl SourceType {
     pub const ALL: &[Self] =
         &[Self::Manual, Self::System, Self::Discovery, Self::DiscoveryWithMatch, Self::Unknown];
 
+    /// The names of all types.
+    pub(crate) const NAMES: &[&str] = &{
+        let mut names = [""; Self::ALL.len()];
+        let mut index = 0;
+        while index < names.len() {
+            names[index] = Self::ALL[index].as_str();
+            index += 1;
+        }
+        names
+    };
+
     /// Returns the name used in JSON and query strings.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

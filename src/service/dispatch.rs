@@ -32,7 +32,7 @@ impl ApiState {
             #[cfg(feature = "discovery")]
             (_, Some(Access::Daemon)) => Some(catch_panic(pin!(self.identify(access, request))).await),
             (Some(caller), _) => Some(Ok(Sender::Caller(caller.clone()))),
-            (None, Some(Access::Public | Access::Unlimited)) => None,
+            (None, Some(access)) if access.is_public() => None,
             _ => Some(catch_panic(pin!(self.identify(access, request))).await),
         };
         let allowance = match access {
@@ -79,7 +79,7 @@ impl ApiState {
     ) -> Result<Outcome, ApiError> {
         let (route, path) = found?;
         let sender = match route.access {
-            Access::Public | Access::Unlimited | Access::Session => None,
+            access if access.is_public() || matches!(access, Access::Session) => None,
             access => {
                 let sender = sender.unwrap_or_else(|| Err(ErrorKind::NotAuthenticated.into()));
                 let sender = self.admit(sender, input.request)?;

@@ -19,8 +19,8 @@ const MAX_OPEN: u64 = 100;
 /// The number of ended discoveries of a network that are kept.
 const MAX_ENDED: u64 = 500;
 
-/// The maximum number of subnets of a discovery.
-const MAX_SUBNETS: usize = 1_000;
+/// The maximum number of subnets of a discovery, and in the capabilities of a daemon.
+pub(crate) const MAX_SUBNETS: usize = 1_000;
 
 /// The input for [`Inventory::create_discovery_as`].
 ///

@@ -36,6 +36,8 @@ pub use self::change::{BulkDeletable, Creatable, Deletable};
 pub use self::cursor::{PageCursor, PageCursorError};
 pub(in crate::inventory) use self::cursor::{Position, fingerprint, invalid_cursor};
 #[cfg(feature = "discovery")]
+pub(crate) use self::discoveries::MAX_SUBNETS;
+#[cfg(feature = "discovery")]
 pub use self::discoveries::NewDiscovery;
 pub(in crate::inventory) use self::list::position_of;
 pub(crate) use self::list::{DocumentPages, Documents, Pages};

@@ -16,13 +16,10 @@ pub(super) use self::subnets::is_discovered;
 pub use self::work::{DaemonStatus, DiscoveryUpdate, Work};
 use super::collections::CollectionRecord;
 use super::schema::{DAEMON, DAEMON_KEY_LINK, SUBNET, decode, encode, on_network};
-use super::{Entity, Error, ErrorKind, Inventory, Problem, unchanged};
+use super::{Entity, Error, ErrorKind, Inventory, MAX_SUBNETS, Problem, unchanged};
 use crate::access::DaemonCaller;
 use crate::model::{DaemonCapabilities, DiscoveryDaemon, Timestamp};
 use crate::store::{Batch, LinkFilter, Query, Record};
-
-/// The maximum number of subnets in a daemon's capabilities.
-const MAX_SUBNETS: usize = 1_000;
 
 /// The maximum number of characters of the version of a daemon.
 const MAX_VERSION: usize = 100;

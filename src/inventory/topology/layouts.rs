@@ -11,7 +11,7 @@ use crate::model::{NodePosition, Permission, TopologyLayout, TopologyView, deriv
 use crate::store::{Batch, Facets, Key, Record};
 
 /// The maximum number of positions of a layout. As JSON, this many fit into the usual limit of a body.
-const MAX_POSITIONS: usize = 10_000;
+pub(crate) const MAX_POSITIONS: usize = 10_000;
 
 /// The maximum distance of a node from the origin, in pixels, along each axis.
 const MAX_COORDINATE: i64 = 1_000_000;

@@ -4,5 +4,6 @@ mod layouts;
 mod read;
 mod references;
 
+pub(crate) use self::layouts::MAX_POSITIONS;
 pub(crate) use self::read::{KnownNetwork, NetworkChanges, TopologyRevision};
 pub(in crate::inventory) use self::references::subnet_nodes;

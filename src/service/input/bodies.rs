@@ -90,21 +90,21 @@ impl<'b> Fields<'b> {
         let name = parameter.name;
         match parameter.kind {
             Kind::Id => parse::<Uuid>(name, text).map(drop),
-            Kind::Ids(max) => match parse::<Vec<Uuid>>(name, text)? {
-                ids if ids.len() > max => Err(Error::invalid(name, Problem::MaxLength { max })),
-                _ => Ok(()),
-            },
-            Kind::Boolean => parse::<bool>(name, text).map(drop),
+            Kind::Ids { min, max } => check_size(name, parse::<Vec<Uuid>>(name, text)?.len(), min, max),
+            Kind::Boolean | Kind::Flag(_) => parse::<bool>(name, text).map(drop),
             Kind::Time => parse::<Timestamp>(name, text).map(drop),
             Kind::Name => check_name(name, text),
-            Kind::Text { .. } => parse::<Cow<'_, str>>(name, text).map(drop),
+            Kind::Text { .. } | Kind::Secret { .. } => parse::<Cow<'_, str>>(name, text).map(drop),
             Kind::Number { min, max, .. } => check_number(name, text, min, max),
             // Serde alone would also accept an object.
             Kind::Choice(choices) => match parse::<Cow<'_, str>>(name, text) {
                 Ok(chosen) if choices.contains(&&*chosen) => Ok(()),
                 _ => Err(Error::invalid(name, Problem::InvalidFormat)),
             },
-            Kind::Texts { .. } | Kind::Schema(_) | Kind::Schemas(_) => Ok(()),
+            Kind::Sized { min, max, .. } => {
+                check_size(name, parse::<Vec<&RawValue>>(name, text)?.len(), min, max)
+            }
+            Kind::Texts { .. } | Kind::Choices { .. } | Kind::Schema(_) | Kind::Schemas(_) => Ok(()),
         }
     }
 
@@ -198,6 +198,15 @@ fn of_another_type(given: &Value, written: &Value) -> Option<String> {
         }
         (Value::Null, _) => None,
         _ => (mem::discriminant(given) != mem::discriminant(written)).then(String::new),
+    }
+}
+
+/// Checks the number of items of a list.
+fn check_size(field: &str, size: usize, min: usize, max: usize) -> Result<(), Error> {
+    match size {
+        0 if min > 0 => Err(Error::invalid(field, Problem::Empty)),
+        size if size > max => Err(Error::invalid(field, Problem::MaxLength { max })),
+        _ => Ok(()),
     }
 }
 

@@ -21,8 +21,8 @@ use matchit::Params;
 
 pub(super) use self::bodies::{Fields, check_types, read_ids, read_login, read_referral};
 pub(super) use self::parameters::{
-    HOST_FIELDS, MAX_IDS, MAX_OFFSET, MAX_TERMS, Paging, read_hosts_query, read_id, read_import_query,
-    read_list_query, read_no_query, read_parts_query,
+    DEFAULT_LIMIT, HOST_FIELDS, MAX_IDS, MAX_OFFSET, MAX_TERMS, Paging, read_hosts_query, read_id,
+    read_import_query, read_list_query, read_no_query, read_parts_query,
 };
 #[cfg(feature = "discovery")]
 pub(super) use self::parameters::{read_claims_query, read_stream_query};

@@ -17,7 +17,7 @@ use crate::service::response::shape::FieldNames;
 use crate::service::routes::parameter::{Kind, Parameter};
 use crate::wire::MAX_LIMIT;
 
-const DEFAULT_LIMIT: u32 = 50;
+pub(in crate::service) const DEFAULT_LIMIT: u32 = 50;
 /// The API defines an offset as a 32-bit signed integer.
 pub(in crate::service) const MAX_OFFSET: u32 = i32::MAX as u32;
 /// Maximum number of values of `ids` and of `tag_ids`.
@@ -156,7 +156,7 @@ pub(in crate::service) fn read_import_query(
     known: Known<'_>,
 ) -> Result<(Option<Uuid>, bool), ApiError> {
     let values = QueryValues::read(query, known)?;
-    Ok((values.value("network_id")?, values.value("dry_run")?.unwrap_or_default()))
+    Ok((values.value("network_id")?, values.flag("dry_run")?))
 }
 
 /// Parses the query of a list of claims: their kind.
@@ -198,7 +198,10 @@ impl Paging {
 /// The names and values of a query string. Parameters with an empty value are left out, except for a cursor: the empty
 /// one begins a list.
 #[derive(Debug)]
-pub(super) struct QueryValues<'q>(Vec<(Cow<'q, str>, Cow<'q, str>)>);
+pub(super) struct QueryValues<'q> {
+    values: Vec<(Cow<'q, str>, Cow<'q, str>)>,
+    known: Known<'q>,
+}
 
 impl<'q> QueryValues<'q> {
     /// Splits a query string.
@@ -206,12 +209,11 @@ impl<'q> QueryValues<'q> {
     /// # Errors
     /// `validation_unknown_parameter` for the first parameter that is not in `known`; `validation_invalid_format` for a value
     /// that is none of the choices.
-    pub(super) fn read(query: Option<&'q str>, known: &[&[Parameter]]) -> Result<Self, ApiError> {
+    pub(super) fn read(query: Option<&'q str>, known: Known<'q>) -> Result<Self, ApiError> {
         let mut values = Vec::new();
         let mut wrong = None;
         for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
-            let mut known = known.iter().copied().flatten();
-            let Some(parameter) = known.find(|parameter| parameter.name == name) else {
+            let Some(parameter) = find(known, &name) else {
                 return Err(ApiError::unknown_parameter(&name));
             };
             if value.is_empty() && name != CURSOR {
@@ -224,7 +226,7 @@ impl<'q> QueryValues<'q> {
         }
         match wrong {
             Some(name) => Err(invalid_format(name)),
-            None => Ok(Self(values)),
+            None => Ok(Self { values, known }),
         }
     }
 
@@ -250,6 +252,12 @@ impl<'q> QueryValues<'q> {
     pub(super) fn value<T: FromStr>(&self, field: &str) -> Result<Option<T>, ApiError> {
         let text = self.text(field)?;
         text.map(|text| text.parse().map_err(|_| invalid_format(field))).transpose()
+    }
+
+    /// Parses a boolean that counts as its default if it is missing.
+    pub(super) fn flag(&self, field: &str) -> Result<bool, ApiError> {
+        let default = matches!(find(self.known, field).map(|known| known.kind), Some(Kind::Flag(true)));
+        Ok(self.value(field)?.unwrap_or(default))
     }
 
     /// Parses a whole number from 0 to `max`. Only digits are accepted.
@@ -281,8 +289,12 @@ impl<'q> QueryValues<'q> {
     }
 
     fn all(&self, field: &str) -> impl Iterator<Item = &str> {
-        self.0.iter().filter(move |(name, _)| name == field).map(|(_, value)| value.as_ref())
+        self.values.iter().filter(move |(name, _)| name == field).map(|(_, value)| value.as_ref())
     }
+}
+
+fn find(known: Known<'_>, name: &str) -> Option<&'static Parameter> {
+    known.iter().copied().flatten().find(|parameter| parameter.name == name)
 }
 
 pub(super) fn invalid_format(field: &str) -> ApiError {

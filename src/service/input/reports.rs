@@ -34,8 +34,8 @@ pub(in crate::service) fn read_report_query(
         format: values.value("format")?.ok_or_else(|| Error::invalid("format", Problem::Required))?,
         network_id: values.value("network_id")?,
         reporter: reporter.map(str::to_owned),
-        complete: values.value("complete")?.unwrap_or_default(),
-        create_neighbors: values.value("create_neighbors")?.unwrap_or_default(),
-        dry_run: values.value("dry_run")?.unwrap_or_default(),
+        complete: values.flag("complete")?,
+        create_neighbors: values.flag("create_neighbors")?,
+        dry_run: values.flag("dry_run")?,
     })
 }

@@ -46,7 +46,7 @@ pub(in crate::service) fn read_topology_query(
     Ok(TopologyQuery {
         network_id,
         options,
-        has_layout: values.value("layout")?.unwrap_or(true),
+        has_layout: values.flag("layout")?,
         format: values.value("format")?.unwrap_or_default(),
         theme: values.value("theme")?.unwrap_or_default(),
     })

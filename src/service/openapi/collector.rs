@@ -4,7 +4,10 @@ use serde_json::{Map, Value};
 
 /// Collects the schemas of types, each with an example.
 pub(super) struct Schemas {
+    /// Makes the forms that responses have.
     pub(super) generator: SchemaGenerator,
+    /// Makes the forms that requests may have, in which optional fields may be missing.
+    pub(super) inputs: SchemaGenerator,
     pub(super) examples: Map<String, Value>,
 }
 
@@ -12,6 +15,7 @@ impl Schemas {
     /// Adds the schema of a type.
     pub(super) fn add<T: JsonSchema + Serialize>(&mut self, example: &T) {
         self.generator.subschema_for::<T>();
+        self.inputs.subschema_for::<T>();
         let example = serde_json::to_value(example).unwrap_or_default();
         self.examples.insert(T::schema_name().into_owned(), example);
     }

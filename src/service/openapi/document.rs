@@ -5,14 +5,14 @@ use serde_json::{Map, Value, json};
 use super::inputs::Inputs;
 use super::operation::{Errors, operation};
 use super::parameters::set;
-use super::schemas;
+use super::schemas::{self, TypeSchemas};
 use crate::service::routes::route::Route;
 
 /// Builds the document. The server URL is the way from the document to the root of the API.
 pub(in crate::service) fn build(routes: &'static [Route], server: &str) -> Value {
     let routes: Vec<&Route> = routes.iter().filter(|route| route.operation_id.is_some()).collect();
-    let mut components = schemas::of_records(&routes);
-    let inputs = Inputs::new(&routes, &components);
+    let TypeSchemas { records: mut components, inputs: forms } = schemas::of_types(&routes);
+    let inputs = Inputs::new(&routes, &components, &forms);
     let (mut paths, mut errors) = (Map::new(), Errors::new());
     let mut tags: Vec<&str> = Vec::new();
     for route in &routes {
@@ -47,28 +47,27 @@ pub(in crate::service) fn build(routes: &'static [Route], server: &str) -> Value
 }
 
 fn security_schemes() -> Value {
-    let schemes = json!({
-        "api_key": {
-            "type": "http",
-            "scheme": "bearer",
-            "description": "A user's API key. The organization must have API access.",
-        },
-        "session": {
-            "type": "apiKey",
-            "in": "cookie",
-            "name": "session_id",
-            "description": "The session that a login begins.",
-        },
-    });
-    #[cfg(feature = "discovery")]
-    let schemes = {
-        let mut schemes = schemes;
-        let description = "The API key of discovery daemons.";
-        let scheme = json!({"type": "http", "scheme": "bearer", "description": description});
-        set(&mut schemes, "daemon_key", scheme);
-        schemes
-    };
-    schemes
+    let bearer = |description: &str| json!({"type": "http", "scheme": "bearer", "description": description});
+    let schemes = [
+        ("api_key", bearer("A user's API key. The organization must have API access.")),
+        (
+            "session",
+            json!({
+                "type": "apiKey",
+                "in": "cookie",
+                "name": "session_id",
+                "description": "The session that a login begins.",
+            }),
+        ),
+        #[cfg(feature = "discovery")]
+        ("daemon_key", bearer("The API key of discovery daemons.")),
+        #[cfg(feature = "topology")]
+        (
+            "share_token",
+            bearer("The token that `verify_share_password` returns for the password of a share."),
+        ),
+    ];
+    schemes.into_iter().map(|(name, scheme)| (name.to_owned(), scheme)).collect::<Map<_, _>>().into()
 }
 
 /// Returns the headers that several responses share.

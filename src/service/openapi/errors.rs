@@ -19,11 +19,12 @@ pub(super) fn codes(route: &Route, records: &Map<String, Value>) -> BTreeMap<u16
         return BTreeMap::new();
     }
     let mut codes = vec![ErrorCode::ValidationUnknownParameter, ErrorCode::InternalError];
-    codes.extend(route.errors);
+    codes.extend(&route.errors);
     codes.extend(of_access(route));
     codes.extend(of_path(route, records));
     codes.extend(route.query.iter().copied().flatten().flat_map(of_parameter));
     codes.extend(of_body(route));
+    codes.retain(|code| !route.excluded_errors.contains(code));
     let mut by_status: BTreeMap<u16, Vec<&'static str>> = BTreeMap::new();
     for code in codes {
         by_status.entry(code.status().as_u16()).or_default().push(code.as_str());
@@ -109,10 +110,6 @@ fn of_body(route: &Route) -> Vec<ErrorCode> {
         ErrorCode::RequestTooLarge,
         ErrorCode::RequestUnsupportedMediaType,
     ]);
-    let is_public = matches!(route.access, Access::Public | Access::Unlimited | Access::Session);
-    if matches!(route.body, RequestContent::Fields(_)) && !is_public {
-        codes.push(ErrorCode::QuotaExceeded);
-    }
     codes
 }
 
@@ -123,29 +120,42 @@ fn of_parameter(parameter: &Parameter) -> Vec<ErrorCode> {
         codes.push(ErrorCode::ValidationRequired);
     }
     match parameter.kind {
-        Kind::Ids(_) | Kind::Texts { .. } => codes.push(ErrorCode::ValidationMaxLength),
+        Kind::Ids { min, .. } | Kind::Sized { min, .. } => {
+            codes.push(ErrorCode::ValidationMaxLength);
+            codes.extend((min > 0).then_some(ErrorCode::ValidationEmpty));
+        }
+        Kind::Texts { .. } | Kind::Choices { .. } => codes.push(ErrorCode::ValidationMaxLength),
         Kind::Number { .. } | Kind::Time => codes.push(ErrorCode::ValidationOutOfRange),
         Kind::Name => codes.extend([ErrorCode::ValidationEmpty, ErrorCode::ValidationMaxLength]),
         Kind::Text { min, max } if min < max => {
             codes.push(ErrorCode::ValidationMaxLength);
-            match min {
-                0 => {}
-                1 => codes.push(ErrorCode::ValidationEmpty),
-                _ => codes.push(ErrorCode::ValidationMinLength),
-            }
+            codes.extend(too_short(min));
+        }
+        Kind::Secret { min, max } => {
+            codes.extend(max.map(|_| ErrorCode::ValidationMaxLength));
+            codes.extend(too_short(min));
         }
         _ => {}
     }
     codes
 }
 
+/// Returns the error of a text with fewer characters.
+fn too_short(min: usize) -> Option<ErrorCode> {
+    match min {
+        0 => None,
+        1 => Some(ErrorCode::ValidationEmpty),
+        _ => Some(ErrorCode::ValidationMinLength),
+    }
+}
+
 /// Returns the errors of a value that may refer to other records.
 fn of_field(field: &Parameter) -> Vec<ErrorCode> {
     let mut codes = of_parameter(field);
     match field.kind {
-        Kind::Id | Kind::Ids(_) => codes.push(ErrorCode::EntityReferenceInvalid),
+        Kind::Id | Kind::Ids { .. } => codes.push(ErrorCode::EntityReferenceInvalid),
         // Records have texts, numbers and references of their own.
-        Kind::Schema(_) | Kind::Schemas(_) => codes.extend([
+        Kind::Schema(_) | Kind::Schemas(_) | Kind::Sized { .. } => codes.extend([
             ErrorCode::EntityReferenceInvalid,
             ErrorCode::ValidationEmpty,
             ErrorCode::ValidationMaxLength,

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::collector::Schemas;
 use crate::inventory::{
-    Alteration, BulkChange, DroppedPort, ImportReport, Reassignment, Refusal, ShareToken,
+    Alteration, BulkChange, DroppedPort, ErrorKind, ImportReport, Reassignment, Refusal, ShareToken,
 };
 use crate::model::{
     AdminStatus, BindingTarget, Cidr, Color, CredentialAssignment, DaemonApiKey, DockerVirtualization, Host,
@@ -75,7 +75,7 @@ fn add_envelopes(schemas: &mut Schemas) {
     schemas.add(&Pagination::by_cursor(120, 50, Some("bmV4dA".to_owned())));
     schemas.add(&Failure {
         success: false,
-        error: "The request has no valid credential.".to_owned(),
+        error: ErrorKind::NotAuthenticated.to_string(),
         code: ErrorCode::AuthNotAuthenticated.as_str().to_owned(),
         params: Map::new(),
         meta: meta(),

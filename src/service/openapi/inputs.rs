@@ -17,12 +17,14 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
-    /// Creates the schemas of all bodies. `records` are the schemas of responses.
-    pub(super) fn new(routes: &[&Route], records: &Map<String, Value>) -> Self {
+    /// Creates the schemas of all bodies. `records` are the schemas of responses, and `forms` those of requests that
+    /// differ from them.
+    pub(super) fn new(routes: &[&Route], records: &Map<String, Value>, forms: &Map<String, Value>) -> Self {
+        let types = Types { routes, records, forms };
         let mut schemas = Map::new();
         let mut names = BTreeMap::new();
         let bodies: Vec<(&Route, Value)> =
-            routes.iter().filter_map(|route| Some((*route, body_of(route, records)?))).collect();
+            routes.iter().filter_map(|route| Some((*route, types.body_of(route)?))).collect();
         for (route, schema) in &bodies {
             let Some(operation) = &route.operation_id else { continue };
             let subject = route.subject();
@@ -37,8 +39,10 @@ impl Inputs {
         for route in routes {
             let RequestContent::Fields(fields) = route.body else { continue };
             for field in fields {
-                if let Kind::Schema(name) | Kind::Schemas(name) = field.kind {
-                    add_item(name, routes, records, &mut schemas);
+                if let Kind::Schema(name) | Kind::Schemas(name) | Kind::Sized { schema: name, .. } =
+                    field.kind
+                {
+                    types.add_item(name, &mut schemas);
                 }
             }
         }
@@ -71,26 +75,6 @@ fn pascal_case(name: &str) -> String {
     words.map(|(first, rest)| first.to_ascii_uppercase() + rest).collect()
 }
 
-fn body_of(route: &Route, records: &Map<String, Value>) -> Option<Value> {
-    let RequestContent::Fields(fields) = route.body else { return None };
-    let item = |name: &str| reference(&item_name(name, records));
-    let properties: Map<String, Value> =
-        fields.iter().map(|field| (field.name.to_owned(), property(field, &item))).collect();
-    let example = route.subject().and_then(|subject| records.get(&subject)?.get("examples")?.get(0));
-    let example = fields.iter().map(|field| {
-        let value = example.and_then(|example| example.get(field.name)).cloned();
-        let value = value.unwrap_or_else(|| example_of(field, records));
-        (field.name.to_owned(), without_times(value))
-    });
-    let example: Map<String, Value> = example.collect();
-    Some(json!({
-        "type": "object",
-        "properties": properties,
-        "required": required(fields).collect::<Value>(),
-        "examples": [example],
-    }))
-}
-
 fn required(fields: &[Parameter]) -> impl Iterator<Item = &str> {
     fields.iter().filter(|field| field.presence == Presence::Required).map(|field| field.name)
 }
@@ -117,110 +101,192 @@ fn or_null(mut schema: Value) -> Value {
     }
 }
 
-/// Returns an example of a field that no record has.
-fn example_of(field: &Parameter, records: &Map<String, Value>) -> Value {
-    match (field.kind, field.name) {
-        (Kind::Id, _) => json!("0192f0c1-5a3e-7b64-9d0f-3c1b2a4d5e6f"),
-        (Kind::Boolean, _) => json!(true),
-        (Kind::Time, _) => json!("2027-01-01T00:00:00Z"),
-        (Kind::Text { .. }, "email") => json!("ann@example.net"),
-        (Kind::Name | Kind::Text { .. }, _) => json!("an example"),
-        (Kind::Number { min, .. }, _) => json!(min),
-        (Kind::Choice([.., last]), _) => json!(last),
-        (Kind::Schema(name), _) => example_of_schema(record_name(name), records),
-        (Kind::Schemas(name), _) => json!([example_of_schema(record_name(name), records)]),
-        (Kind::Ids(_) | Kind::Choice(_) | Kind::Texts { .. }, _) => json!([]),
+/// The types that bodies contain.
+struct Types<'a> {
+    routes: &'a [&'a Route],
+    /// The schemas of responses.
+    records: &'a Map<String, Value>,
+    /// The schemas of requests, where they differ.
+    forms: &'a Map<String, Value>,
+}
+
+impl Types<'_> {
+    fn body_of(&self, route: &Route) -> Option<Value> {
+        let RequestContent::Fields(fields) = route.body else { return None };
+        let item = |name: &str| reference(&self.item_name(name));
+        let properties: Map<String, Value> =
+            fields.iter().map(|field| (field.name.to_owned(), property(field, &item))).collect();
+        let example = route.subject().and_then(|subject| self.records.get(&subject)?.get("examples")?.get(0));
+        let example = fields.iter().map(|field| {
+            let value = example.and_then(|example| example.get(field.name)).cloned();
+            let value = value.unwrap_or_else(|| self.example_of(field));
+            (field.name.to_owned(), without_times(value))
+        });
+        let example: Map<String, Value> = example.collect();
+        Some(json!({
+            "type": "object",
+            "properties": properties,
+            "required": required(fields).collect::<Value>(),
+            "examples": [example],
+        }))
+    }
+
+    /// Returns an example of a field that no record has.
+    fn example_of(&self, field: &Parameter) -> Value {
+        match (field.kind, field.name) {
+            (Kind::Id, _) => json!("0192f0c1-5a3e-7b64-9d0f-3c1b2a4d5e6f"),
+            (Kind::Boolean, _) => json!(true),
+            (Kind::Flag(default), _) => json!(default),
+            (Kind::Time, _) => json!("2027-01-01T00:00:00Z"),
+            (Kind::Text { .. }, "email") => json!("ann@example.net"),
+            (Kind::Name | Kind::Text { .. } | Kind::Secret { .. }, _) => json!("an example"),
+            (Kind::Number { min, .. }, _) => json!(min),
+            (Kind::Choice([.., last]), _) => json!(last),
+            (Kind::Schema(REPORTED_HOST), _) => without_parts(self.example_of_schema("Host")),
+            (Kind::Schema(name), _) => self.example_of_schema(record_name(name)),
+            (Kind::Schemas(name) | Kind::Sized { schema: name, .. }, _) => {
+                json!([self.example_of_schema(record_name(name))])
+            }
+            (Kind::Ids { .. } | Kind::Choice(_) | Kind::Texts { .. } | Kind::Choices { .. }, _) => json!([]),
+        }
+    }
+
+    fn example_of_schema(&self, name: &str) -> Value {
+        let example = self.records.get(name).and_then(|schema| schema.get("examples")?.get(0));
+        example.cloned().unwrap_or_default()
+    }
+
+    /// Returns whether a schema describes a record, with fields that only the server sets.
+    fn is_record(&self, name: &str) -> bool {
+        let properties = self.records.get(name).and_then(|schema| schema.get("properties"));
+        properties.is_some_and(|properties| properties.get("updated_at").is_some())
+    }
+
+    /// Returns the schema of a value within a body.
+    fn item_name(&self, name: &str) -> String {
+        let record = record_name(name);
+        if name == REPORTED_HOST || self.forms.contains_key(name) && !self.is_record(record) {
+            format!("{name}Input")
+        } else if self.is_record(record) {
+            format!("{record}ItemInput")
+        } else {
+            name.to_owned()
+        }
+    }
+
+    /// Adds the schema of a value within a body, and the schemas of the values within that.
+    fn add_item(&self, name: &str, schemas: &mut Map<String, Value>) {
+        let item = self.item_name(name);
+        if item == name || schemas.contains_key(&item) {
+            return;
+        }
+        let mut inner = Vec::new();
+        let schema = match self.forms.get(name) {
+            _ if name == REPORTED_HOST => self.reported_host(&mut inner),
+            Some(form) if !self.is_record(name) => {
+                let mut form = form.clone();
+                self.refer_to_items(&mut form, &mut inner);
+                Some(form)
+            }
+            _ => self.record(record_name(name), &mut inner),
+        };
+        schemas.extend(schema.map(|schema| (item, schema)));
+        for name in inner {
+            self.add_item(&name, schemas);
+        }
+    }
+
+    /// Returns the schema of a record within a body. Adds the names of the values within it to `inner`.
+    ///
+    /// The schema has all fields that any client may set, and the id, to which other parts of the body refer. The
+    /// required fields are those that the endpoint for creating such a record alone requires, except for the records
+    /// that contain it.
+    fn record(&self, name: &str, inner: &mut Vec<String>) -> Option<Value> {
+        let record = self.records.get(name)?;
+        let mut properties = record.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+        // Clients may send a port's type, which is ignored.
+        properties
+            .retain(|field, property| field == "id" || field == "type" || property.get("readOnly").is_none());
+        for property in properties.values_mut() {
+            if let Value::Object(property) = property {
+                property.remove("readOnly");
+            }
+            self.refer_to_items(property, inner);
+        }
+        let owners: &[&str] =
+            if properties.contains_key("host_id") { &["host_id", "network_id"] } else { &[] };
+        let fields = self.fields_of_new(name);
+        let mut required: Vec<&str> = required(fields).filter(|field| !owners.contains(field)).collect();
+        if fields.is_empty() && properties.contains_key("type") {
+            required.push("type");
+        }
+        let example = without_times(self.example_of_schema(name));
+        Some(json!({"type": "object", "properties": properties, "required": required, "examples": [example]}))
+    }
+
+    /// Returns the schema of a host in the report of a daemon.
+    fn reported_host(&self, inner: &mut Vec<String>) -> Option<Value> {
+        let mut host = self.record("Host", inner)?;
+        if let Some(Value::Array(required)) = host.get_mut("required") {
+            required.retain(|field| field != "network_id");
+        }
+        for part in ["properties", "examples"] {
+            let part = host.get_mut(part)?;
+            *part = match part.take() {
+                Value::Array(examples) => examples.into_iter().map(without_parts).collect(),
+                properties => without_parts(properties),
+            };
+        }
+        Some(host)
+    }
+
+    /// Replaces references to types by references to their forms in bodies. Adds the names of the types to `found`.
+    fn refer_to_items(&self, schema: &mut Value, found: &mut Vec<String>) {
+        match schema {
+            Value::Object(members) => {
+                if let Some(Value::String(target)) = members.get_mut("$ref")
+                    && let Some(name) = target.strip_prefix(SCHEMAS).map(str::to_owned)
+                {
+                    *target = format!("{SCHEMAS}{}", self.item_name(&name));
+                    found.push(name);
+                }
+                members.values_mut().for_each(|member| self.refer_to_items(member, found));
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.refer_to_items(item, found)),
+            _ => {}
+        }
+    }
+
+    /// Returns the fields of the endpoint that creates a kind of record.
+    fn fields_of_new(&self, name: &str) -> &'static [Parameter] {
+        let creates = |route: &&&Route| {
+            route.operation_id.as_deref().is_some_and(|id| id.starts_with("create_"))
+                && route.subject().is_some_and(|subject| subject == name)
+        };
+        self.routes.iter().find(creates).map_or(&[], |route| match route.body {
+            RequestContent::Fields(fields) => fields,
+            _ => &[],
+        })
     }
 }
 
-fn example_of_schema(name: &str, records: &Map<String, Value>) -> Value {
-    let example = records.get(name).and_then(|schema| schema.get("examples")?.get(0));
-    example.cloned().unwrap_or_default()
-}
-
-/// Returns whether a schema describes a record, with fields that only the server sets.
-fn is_record(name: &str, records: &Map<String, Value>) -> bool {
-    let properties = records.get(name).and_then(|schema| schema.get("properties"));
-    properties.is_some_and(|properties| properties.get("updated_at").is_some())
-}
-
-/// Returns the schema of a value within a body.
-fn item_name(name: &str, records: &Map<String, Value>) -> String {
-    let record = record_name(name);
-    if is_record(record, records) { format!("{record}ItemInput") } else { name.to_owned() }
-}
+/// A host in the report of a daemon: its network is that of the daemon, and its parts stand beside it.
+const REPORTED_HOST: &str = "ReportedHost";
 
 /// Returns the record of which a schema is the form in bodies.
 fn record_name(name: &str) -> &str {
-    name.strip_suffix("Input").unwrap_or(name)
-}
-
-/// Adds the schema of a record within a body. Also adds the schemas of the records within that record.
-///
-/// The schema has all fields that any client may set, and the id, to which other parts of the body refer. The required
-/// fields are those that the endpoint for creating such a record alone requires, except for the records that contain
-/// it.
-fn add_item(name: &str, routes: &[&Route], records: &Map<String, Value>, schemas: &mut Map<String, Value>) {
-    let item = item_name(name, records);
-    let name = record_name(name);
-    if item == name || schemas.contains_key(&item) {
-        return;
-    }
-    let Some(record) = records.get(name) else { return };
-    let mut properties = record.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
-    // Clients may send a port's type, which is ignored.
-    properties
-        .retain(|field, property| field == "id" || field == "type" || property.get("readOnly").is_none());
-    let mut inner = Vec::new();
-    for property in properties.values_mut() {
-        if let Value::Object(property) = property {
-            property.remove("readOnly");
-        }
-        refer_to_items(property, records, &mut inner);
-    }
-    let owners: &[&str] = if properties.contains_key("host_id") { &["host_id", "network_id"] } else { &[] };
-    let fields = fields_of_new(name, routes);
-    let mut required: Vec<&str> = required(fields).filter(|field| !owners.contains(field)).collect();
-    if fields.is_empty() && properties.contains_key("type") {
-        required.push("type");
-    }
-    let example = without_times(example_of_schema(name, records));
-    schemas.insert(
-        item,
-        json!({"type": "object", "properties": properties, "required": required, "examples": [example]}),
-    );
-    for name in inner {
-        add_item(&name, routes, records, schemas);
+    match name {
+        REPORTED_HOST => "Host",
+        name => name.strip_suffix("Input").unwrap_or(name),
     }
 }
 
-/// Replaces references to records by references to their forms in bodies. Adds the names of the records to `found`.
-fn refer_to_items(schema: &mut Value, records: &Map<String, Value>, found: &mut Vec<String>) {
-    match schema {
-        Value::Object(members) => {
-            if let Some(Value::String(target)) = members.get_mut("$ref")
-                && let Some(name) = target.strip_prefix(SCHEMAS).map(str::to_owned)
-            {
-                *target = format!("{SCHEMAS}{}", item_name(&name, records));
-                found.push(name);
-            }
-            members.values_mut().for_each(|member| refer_to_items(member, records, found));
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| refer_to_items(item, records, found)),
-        _ => {}
+/// Removes the parts of a host.
+fn without_parts(mut host: Value) -> Value {
+    if let Value::Object(members) = &mut host {
+        members.retain(|name, _| !["interfaces", "ports", "services", "if_entries"].contains(&name.as_str()));
     }
-}
-
-/// Returns the fields of the endpoint that creates a kind of record.
-fn fields_of_new(name: &str, routes: &[&Route]) -> &'static [Parameter] {
-    let creates = |route: &&&Route| {
-        route.operation_id.as_deref().is_some_and(|id| id.starts_with("create_"))
-            && route.subject().is_some_and(|subject| subject == name)
-    };
-    routes.iter().find(creates).map_or(&[], |route| match route.body {
-        RequestContent::Fields(fields) => fields,
-        _ => &[],
-    })
+    host
 }
 
 /// Removes the times that only the server sets.

@@ -59,6 +59,8 @@ pub(super) fn operation(
 fn security(access: Access) -> Value {
     match access {
         Access::Public | Access::Unlimited => json!([]),
+        #[cfg(feature = "topology")]
+        Access::Share => json!([{}, {"share_token": []}]),
         Access::Session => json!([{}, {"session": []}]),
         Access::Caller(requirement) if requirement.needs_session() => json!([{"session": []}]),
         Access::Caller(_) => json!([{"api_key": []}, {"session": []}]),
@@ -104,9 +106,15 @@ fn body(route: &Route, inputs: &Inputs) -> Option<Value> {
         }
         #[cfg(feature = "discovery")]
         RequestContent::Report => {
-            let text =
-                json!({"schema": {"type": "string", "description": "The output of a scanner or a device."}});
-            let types = MEDIA_TYPES.iter().map(|media_type| ((*media_type).to_owned(), text.clone()));
+            let description = "The output of a scanner or a device.";
+            let types = MEDIA_TYPES.iter().map(|media_type| {
+                // JSON is not sent as a string.
+                let schema = match *media_type {
+                    "application/json" => json!({"description": description}),
+                    _ => json!({"type": "string", "description": description}),
+                };
+                ((*media_type).to_owned(), json!({"schema": schema}))
+            });
             Some(types.collect::<Map<_, _>>().into())
         }
     }

@@ -24,22 +24,34 @@ pub(super) fn set(object: &mut Value, name: &str, value: Value) {
 pub(super) fn schema_of(kind: Kind, item: &dyn Fn(&str) -> Value) -> Value {
     match kind {
         Kind::Id => id(),
-        Kind::Ids(max) => json!({"type": "array", "items": id(), "maxItems": max}),
+        Kind::Ids { min, max } => list(id(), min, max),
         Kind::Boolean => json!({"type": "boolean"}),
+        Kind::Flag(default) => json!({"type": "boolean", "default": default}),
         Kind::Time => json!({"type": "string", "format": "date-time"}),
         Kind::Name => json!({"type": "string", "minLength": 1, "maxLength": MAX_NAME}),
         Kind::Text { min: 0, max } => json!({"type": "string", "maxLength": max}),
         Kind::Text { min, max } => json!({"type": "string", "minLength": min, "maxLength": max}),
+        Kind::Secret { min, max: None } => json!({"type": "string", "minLength": min, "writeOnly": true}),
+        Kind::Secret { min, max } => {
+            json!({"type": "string", "minLength": min, "maxLength": max, "writeOnly": true})
+        }
         Kind::Number { min, max, .. } => {
             let format = if i32::try_from(min).and(i32::try_from(max)).is_ok() { "int32" } else { "int64" };
             json!({"type": "integer", "format": format, "minimum": min, "maximum": max})
         }
         Kind::Choice(values) => json!({"type": "string", "enum": values}),
-        Kind::Texts { format, max } => {
-            json!({"type": "array", "items": {"type": "string", "format": format}, "maxItems": max})
-        }
+        Kind::Texts { format, max } => list(json!({"type": "string", "format": format}), 0, max),
+        Kind::Choices { of, max } => list(json!({"type": "string", "enum": of}), 0, max),
         Kind::Schema(name) => item(name),
         Kind::Schemas(name) => json!({"type": "array", "items": item(name)}),
+        Kind::Sized { schema, min, max } => list(item(schema), min, max),
+    }
+}
+
+fn list(items: Value, min: usize, max: usize) -> Value {
+    match min {
+        0 => json!({"type": "array", "items": items, "maxItems": max}),
+        min => json!({"type": "array", "items": items, "minItems": min, "maxItems": max}),
     }
 }
 
@@ -60,7 +72,7 @@ pub(super) fn in_query(parameter: &Parameter) -> Value {
         "description": parameter.description,
         "schema": schema,
     });
-    if matches!(parameter.kind, Kind::Ids(_) | Kind::Texts { .. }) {
+    if matches!(parameter.kind, Kind::Ids { .. } | Kind::Texts { .. } | Kind::Choices { .. }) {
         set(&mut described, "style", json!("form"));
         set(&mut described, "explode", json!(true));
     }

@@ -1,4 +1,4 @@
-//! Schemas of responses, made from the types that are sent.
+//! Schemas of the types in requests and responses, made from the types themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,13 +11,27 @@ use super::parameters::{SCHEMAS, set};
 use crate::service::routes::parameter::RequestContent;
 use crate::service::routes::route::Route;
 
-/// Returns the schemas of everything that a response contains, by name.
-pub(super) fn of_records(routes: &[&Route]) -> Map<String, Value> {
-    let mut settings = SchemaSettings::draft2020_12().for_serialize();
-    settings.definitions_path = "/components/schemas".into();
-    let mut schemas = Schemas { generator: settings.into_generator(), examples: Map::new() };
+/// The schemas of the types that requests and responses contain, by name.
+pub(super) struct TypeSchemas {
+    /// The forms of responses.
+    pub(super) records: Map<String, Value>,
+    /// The forms of requests, where they differ.
+    pub(super) inputs: Map<String, Value>,
+}
+
+/// Returns the schemas of everything that a request or a response contains.
+pub(super) fn of_types(routes: &[&Route]) -> TypeSchemas {
+    let settings = || {
+        let mut settings = SchemaSettings::draft2020_12();
+        settings.definitions_path = "/components/schemas".into();
+        settings
+    };
+    let (generator, inputs) =
+        (settings().for_serialize().into_generator(), settings().for_deserialize().into_generator());
+    let mut schemas = Schemas { generator, inputs, examples: Map::new() };
     examples::add_all(&mut schemas);
     let mut records = schemas.generator.take_definitions(true);
+    let mut inputs = schemas.inputs.take_definitions(true);
     for (name, schema, example) in [
         (
             "OpenApiDocument",
@@ -36,15 +50,47 @@ pub(super) fn of_records(routes: &[&Route]) -> Map<String, Value> {
     for (name, example) in examples.clone() {
         add_examples_of_parts(&records, records.get(&name), &example, &mut examples);
     }
-    for (name, schema) in &mut records {
+    for (name, schema) in records.iter_mut().chain(&mut inputs) {
         simplify_descriptions(schema);
         list_choices(schema);
         mark_read_only(schema, writable.get(name));
-        if let Some(example) = examples.remove(name) {
+        if let Some(example) = examples.get(name) {
             set(schema, "examples", json!([example]));
         }
     }
-    records
+    retain_different(&mut inputs, &records);
+    TypeSchemas { records, inputs }
+}
+
+/// Removes the forms of requests that are also those of responses.
+fn retain_different(inputs: &mut Map<String, Value>, records: &Map<String, Value>) {
+    let mut different: BTreeSet<String> = BTreeSet::new();
+    loop {
+        let is_new = |(name, schema): &(&String, &Value)| {
+            !different.contains(*name)
+                && (records.get(*name) != Some(*schema) || refers_to(schema, &different))
+        };
+        let new: Vec<String> = inputs.iter().filter(is_new).map(|(name, _)| name.clone()).collect();
+        if new.is_empty() {
+            break;
+        }
+        different.extend(new);
+    }
+    inputs.retain(|name, _| different.contains(name));
+}
+
+/// Returns whether a schema refers to any of these.
+fn refers_to(schema: &Value, names: &BTreeSet<String>) -> bool {
+    match schema {
+        Value::Object(members) => members.iter().any(|(name, member)| match member {
+            Value::String(target) if name == "$ref" => {
+                target.strip_prefix(SCHEMAS).is_some_and(|target| names.contains(target))
+            }
+            member => refers_to(member, names),
+        }),
+        Value::Array(items) => items.iter().any(|item| refers_to(item, names)),
+        _ => false,
+    }
 }
 
 /// Adds the values within an example as examples of their schemas.

@@ -3,7 +3,10 @@
 #[cfg(feature = "discovery")]
 use super::parameter::RequestContent;
 use super::parameter::{Kind, Parameter};
-use crate::service::input::{HOST_FIELDS, MAX_IDS, MAX_OFFSET, MAX_TERMS};
+use crate::access::PasswordHasher;
+use crate::inventory::BulkHost;
+use crate::model::SourceType;
+use crate::service::input::{DEFAULT_LIMIT, HOST_FIELDS, MAX_IDS, MAX_OFFSET, MAX_TERMS};
 use crate::wire::MAX_LIMIT;
 
 const fn text(min: usize, max: usize) -> Kind {
@@ -14,17 +17,20 @@ const fn text(min: usize, max: usize) -> Kind {
 const DEVICE_TEXT: Kind = text(0, 65_536);
 const NAME: Kind = Kind::Name;
 const DESCRIPTION: Parameter = Parameter::nullable("description", text(0, 500), "Free text.");
-const TAG_IDS: Kind = Kind::Ids(MAX_IDS);
+const TAG_IDS: Kind = Kind::Ids { min: 0, max: MAX_IDS };
 const IS_ENABLED: Parameter = Parameter::optional("is_enabled", Kind::Boolean, "Whether it is accepted.");
 const EXPIRES_AT: Parameter = Parameter::nullable("expires_at", Kind::Time, "When it expires; null: never.");
 const PERMISSIONS: Kind = Kind::Choice(&["Viewer", "Member", "Admin", "Owner"]);
-const PASSWORD: Kind = text(10, 1_000);
+const PASSWORD: Kind =
+    Kind::Secret { min: PasswordHasher::MIN_LENGTH, max: Some(PasswordHasher::MAX_LENGTH) };
+/// A secret that is compared with the stored one, whatever its length.
+const ANY_SECRET: Kind = Kind::Secret { min: 0, max: None };
 const DIRECTIONS: Kind = Kind::Choice(&["asc", "desc"]);
 
 pub(super) const PAGE: &[Parameter] = &[
     Parameter::optional(
         "limit",
-        Kind::Number { min: 0, max: MAX_LIMIT as i64, default: Some(50) },
+        Kind::Number { min: 0, max: MAX_LIMIT as i64, default: Some(DEFAULT_LIMIT as i64) },
         "The maximum number of items; 0: no limit.",
     ),
     Parameter::optional(
@@ -85,36 +91,42 @@ const fn texts(format: &'static str) -> Kind {
     Kind::Texts { format, max: MAX_TERMS }
 }
 
+const SOURCES: Kind = Kind::Choices { of: SourceType::NAMES, max: MAX_TERMS };
+
 pub(super) const HOST_FILTERS: &[Parameter] = &[
     Parameter::optional("ip", texts("cidr"), "Only hosts with an address in any of these prefixes."),
     Parameter::optional("mac", texts("mac-prefix"), "Only hosts with a MAC address that begins so."),
     Parameter::optional("port", texts("port"), "Only hosts with any of these ports, such as 443 or 443/Tcp."),
     Parameter::optional("service_definition", texts("text"), "Only hosts with any of these services."),
     Parameter::optional("subnet_id", TAG_IDS, "Only hosts with an interface in any of these subnets."),
-    Parameter::optional("source", texts("source"), "Only hosts with any of these types of source."),
+    Parameter::optional("source", SOURCES, "Only hosts with any of these types of source."),
     Parameter::optional("hidden", Kind::Boolean, "Only hidden hosts, or only the others."),
     Parameter::optional("search", text(2, 100), "Only hosts that are found by every word of this text."),
 ];
 
 pub(super) const FIELDS: &[Parameter] = &[Parameter::optional(
     "fields",
-    Kind::Texts { format: "field", max: HOST_FIELDS.len() },
+    Kind::Choices { of: HOST_FIELDS, max: HOST_FIELDS.len() },
     "Returns only these top-level fields of each host.",
 )];
 
 pub(super) const BULK: &[Parameter] = &[
-    Parameter::required("hosts", Kind::Schemas("Host"), "1 to 1,000 hosts, with or without ids."),
-    Parameter::optional("atomic", Kind::Boolean, "Whether all or none are stored. Default: true."),
+    Parameter::required(
+        "hosts",
+        Kind::Sized { schema: "Host", min: 1, max: BulkHost::MAX },
+        "The hosts, with or without ids.",
+    ),
+    Parameter::optional("atomic", Kind::Flag(true), "Whether all or none are stored."),
 ];
 
 pub(super) const IMPORT: &[Parameter] = &[
     Parameter::optional("network_id", Kind::Id, "Refuses hosts of other networks."),
-    Parameter::optional("dry_run", Kind::Boolean, "Checks everything and stores nothing."),
+    Parameter::optional("dry_run", Kind::Flag(false), "Checks everything and stores nothing."),
 ];
 
 pub(super) const LOGIN: &[Parameter] = &[
     Parameter::required("email", text(1, 254), "The e-mail address, in any case."),
-    Parameter::required("password", text(1, 1_000), "The password."),
+    Parameter::required("password", Kind::Secret { min: 1, max: None }, "The password."),
 ];
 
 const OF_HOST: Parameter = Parameter::required("host_id", Kind::Id, "The host of the part.");
@@ -293,7 +305,7 @@ pub(super) const USER: &[Parameter] = &[
 ];
 
 pub(super) const PASSWORD_CHANGE: &[Parameter] = &[
-    Parameter::required("current_password", text(1, 1_000), "The present password."),
+    Parameter::required("current_password", ANY_SECRET, "The present password."),
     Parameter::required("new_password", PASSWORD, "The new password."),
 ];
 
@@ -309,7 +321,7 @@ pub(super) const SHARE: &[Parameter] = &[
 ];
 
 pub(super) const SHARE_PASSWORD: &[Parameter] =
-    &[Parameter::required("password", text(0, 1_000), "The password of the share.")];
+    &[Parameter::required("password", ANY_SECRET, "The password of the share.")];
 
 pub(super) const NEW_USER_KEY: &[Parameter] = &[
     Parameter::required("name", NAME, "The display name."),

@@ -31,9 +31,14 @@ pub(in crate::service) enum Presence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::service) enum Kind {
     Id,
-    /// Up to this many ids.
-    Ids(usize),
+    /// This many ids.
+    Ids {
+        min: usize,
+        max: usize,
+    },
     Boolean,
+    /// A boolean that is optional. A missing one counts as this value.
+    Flag(bool),
     Time,
     /// Text of 1 to [`MAX_NAME`] characters, without the white space around it.
     Name,
@@ -41,6 +46,11 @@ pub(in crate::service) enum Kind {
     Text {
         min: usize,
         max: usize,
+    },
+    /// Text of this many characters that no response contains. Without a maximum, it is only compared with a secret.
+    Secret {
+        min: usize,
+        max: Option<usize>,
     },
     /// A number between these bounds. In a query, a missing one counts as `default`.
     Number {
@@ -55,10 +65,21 @@ pub(in crate::service) enum Kind {
         format: &'static str,
         max: usize,
     },
+    /// Up to this many of these texts, as [`Texts`](Self::Texts).
+    Choices {
+        of: &'static [&'static str],
+        max: usize,
+    },
     /// A JSON value of this schema.
     Schema(&'static str),
     /// A JSON list of values of this schema.
     Schemas(&'static str),
+    /// A JSON list of this many values of a schema.
+    Sized {
+        schema: &'static str,
+        min: usize,
+        max: usize,
+    },
 }
 
 impl Parameter {

@@ -31,7 +31,9 @@ pub(in crate::service) struct Route {
     /// Whether successes carry an `ETag`.
     pub(in crate::service) is_tagged: bool,
     /// Codes of errors, beyond those that follow from the other fields.
-    pub(in crate::service) errors: &'static [ErrorCode],
+    pub(in crate::service) errors: Vec<ErrorCode>,
+    /// Codes that follow from the other fields, but that the endpoint never produces.
+    pub(in crate::service) excluded_errors: &'static [ErrorCode],
     pub(in crate::service) handler: Handler,
 }
 

@@ -38,6 +38,9 @@ pub(super) enum Access {
     Public,
     /// Anyone, without a rate limit. Credentials are not looked at.
     Unlimited,
+    /// Anyone, for a share without a password; otherwise viewers with its token, which the endpoint looks at.
+    #[cfg(feature = "topology")]
+    Share,
     /// Anyone. A session is looked at only in the cookie.
     Session,
     /// A caller who meets the requirement.
@@ -51,6 +54,16 @@ pub(super) enum Access {
 }
 
 impl Access {
+    /// Returns whether the endpoint has no authenticated sender.
+    pub(super) const fn is_public(self) -> bool {
+        match self {
+            Self::Public | Self::Unlimited => true,
+            #[cfg(feature = "topology")]
+            Self::Share => true,
+            _ => false,
+        }
+    }
+
     /// Returns what the endpoint requires of callers. `None` if they need not be authenticated or are not admitted.
     pub(super) const fn requirement(self) -> Option<Requirement> {
         match self {

@@ -30,18 +30,22 @@ pub struct GraphOptions {
 }
 
 impl GraphOptions {
+    pub(crate) const DEPTH: u32 = 1;
+    pub(crate) const COLLAPSE: bool = true;
+    pub(crate) const SHOW_STALE: bool = true;
+
     /// Creates options that show the whole network, with leaves folded.
     #[must_use]
     pub const fn new(view: TopologyView) -> Self {
         Self {
             view,
             focus: None,
-            depth: 1,
+            depth: Self::DEPTH,
             tag_ids: BTreeSet::new(),
-            collapse: true,
+            collapse: Self::COLLAPSE,
             expand: BTreeSet::new(),
             min_confidence: Confidence::Inferred,
-            show_stale: true,
+            show_stale: Self::SHOW_STALE,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The parts of a request that determine the form of its answer.
 
+use std::any::Any;
+
 use http::{Method, Request};
 
 /// The paths of lists.
@@ -30,6 +32,9 @@ pub(super) struct Asked {
     pub(super) path: String,
     pub(super) query: String,
     accepts_json: bool,
+    /// The body, of a request that is sent as text.
+    #[cfg_attr(not(feature = "openapi"), allow(dead_code, reason = "compared with the OpenAPI document"))]
+    pub(super) body: Option<String>,
 }
 
 /// The form of a response.
@@ -61,12 +66,14 @@ impl Form {
 pub(super) const SVG: &str = "image/svg+xml";
 
 impl Asked {
-    pub(super) fn of<B>(request: &Request<B>) -> Self {
+    pub(super) fn of<B: 'static>(request: &Request<B>) -> Self {
         let uri = request.uri();
         let query = uri.query().unwrap_or_default().to_owned();
         let accept = request.headers().get_all("accept").iter();
         let accepts_json = accept.into_iter().any(|accept| accept.as_bytes() == b"application/json");
-        Self { method: request.method().clone(), path: uri.path().to_owned(), query, accepts_json }
+        let (method, path) = (request.method().clone(), uri.path().to_owned());
+        let body = (request.body() as &dyn Any).downcast_ref::<String>().cloned();
+        Self { method, path, query, accepts_json, body }
     }
 
     /// Returns what a response with this status contains.

@@ -71,7 +71,7 @@ const INTERNALS: [&str; 14] = [
 
 pub(super) fn check_response(asked: &Asked, reply: &Reply, limit: Option<RateLimit>) {
     #[cfg(feature = "openapi")]
-    super::description::check_described(&asked.method, &asked.path, reply);
+    super::description::check_described(asked, reply);
     let limit = limit.filter(|_| !asked.is_health());
     check_headers(asked, reply, limit.is_some());
     if let Some(limit) = limit {

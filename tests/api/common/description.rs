@@ -9,6 +9,7 @@ use jsonschema::{Draft, Validator};
 use serde_json::{Value, json};
 
 use super::Reply;
+use super::asked::Asked;
 use crate::requests::routes::matches;
 
 /// Paths that are other names of documented ones.
@@ -21,16 +22,21 @@ static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| operations(&topos
 
 /// The schemas of the document, in which objects have no fields but the documented ones.
 static COMPONENTS: LazyLock<Value> = LazyLock::new(|| {
-    let mut components = toposcope::openapi()["components"].take();
+    let mut components = COMPONENTS_OF_REQUESTS.clone();
     close(&mut components["schemas"]);
     components
 });
+
+/// The schemas of the document. Unknown fields of requests are ignored.
+static COMPONENTS_OF_REQUESTS: LazyLock<Value> = LazyLock::new(|| toposcope::openapi()["components"].take());
 
 /// A documented endpoint.
 #[derive(Debug)]
 struct Operation {
     method: String,
     path: String,
+    /// The schema of the body, of an operation that takes JSON.
+    request: Option<Validator>,
     responses: BTreeMap<String, Response>,
 }
 
@@ -54,14 +60,19 @@ fn operations(document: &Value) -> Vec<Operation> {
                 (status.clone(), response)
             });
             let method = method.to_ascii_uppercase();
-            Operation { method, path: path.clone(), responses: responses.collect() }
+            let request = operation.pointer("/requestBody/content/application~1json/schema").map(|schema| {
+                let schema = json!({"allOf": [schema], "components": *COMPONENTS_OF_REQUESTS});
+                jsonschema::options().with_draft(Draft::Draft202012).build(&schema).unwrap()
+            });
+            Operation { method, path: path.clone(), request, responses: responses.collect() }
         })
     });
     operations.collect()
 }
 
-/// Checks that the document describes a response.
-pub(super) fn check_described(method: &Method, path: &str, reply: &Reply) {
+/// Checks that the document describes a response, and the body of a request that the server has accepted.
+pub(super) fn check_described(asked: &Asked, reply: &Reply) {
+    let Asked { method, path, .. } = asked;
     let Some(operation) = find(method, path) else {
         let code = reply.json["code"].as_str();
         let is_routing = code.is_some_and(|code| ROUTING.contains(&code)) || *method == Method::HEAD;
@@ -71,6 +82,11 @@ pub(super) fn check_described(method: &Method, path: &str, reply: &Reply) {
     let status = reply.status.as_u16();
     let response = operation.responses.get(status.to_string().as_str());
     let response = response.unwrap_or_else(|| panic!("{method} {path} has no {status}: {}", reply.json));
+    if let (200, Some(validator), Some(body)) = (status, &operation.request, accepted(asked, reply)) {
+        if let Some(error) = validator.iter_errors(&body).next() {
+            panic!("{method} {path} accepts: {error} at {}: {body}", error.instance_path());
+        }
+    }
     let headers = response.described["headers"].as_object().unwrap();
     for name in ["etag", "set-cookie", "retry-after", "www-authenticate", "x-ratelimit-limit"] {
         let is_documented = headers.keys().any(|header| header.eq_ignore_ascii_case(name));
@@ -92,6 +108,38 @@ pub(super) fn check_described(method: &Method, path: &str, reply: &Reply) {
     if let Some(error) = validator.iter_errors(&reply.json).next() {
         panic!("{method} {path} {status}: {error} at {}: {}", error.instance_path(), reply.json);
     }
+}
+
+/// Returns the JSON that a server has accepted, without what the document does not describe.
+fn accepted(asked: &Asked, reply: &Reply) -> Option<Value> {
+    let results = reply.json["data"].as_array();
+    // Some of many hosts may be refused by themselves.
+    if results.is_some_and(|results| results.iter().any(|result| result["outcome"] == "failed")) {
+        return None;
+    }
+    // Ignored fields may be nested more deeply than this parser allows.
+    let mut body = without_nulls(serde_json::from_str(asked.body.as_ref()?).ok()?);
+    if let Value::Object(members) = &mut body {
+        // Daemons may send types of a later version, which become `Unknown`.
+        members.remove("subnet_type");
+        if let Some(Value::String(name)) = members.get_mut("name") {
+            *name = name.trim().to_owned();
+        }
+    }
+    Some(body)
+}
+
+/// Removes the fields that are null. An optional one that is null counts as missing.
+fn without_nulls(mut body: Value) -> Value {
+    match &mut body {
+        Value::Object(members) => {
+            members.retain(|_, member| !member.is_null());
+            members.values_mut().for_each(|member| *member = without_nulls(member.take()));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| *item = without_nulls(item.take())),
+        _ => {}
+    }
+    body
 }
 
 /// Finds the operation with the most literal path.

@@ -6,12 +6,15 @@ use http::Request;
 use serde_json::{Value, json};
 use toposcope::model::Permission;
 use toposcope::wire::ErrorCode;
+use uuid::Uuid;
 
 use crate::backend::{run, run_with};
 use crate::common::{
-    Fixture, NOBODY, PASSWORD, Populated, bare, get, log_in, send_json, validator, with_header, with_key,
-    with_session,
+    Fixture, HOSTS, NOBODY, OFFICE, PASSWORD, Populated, bare, get, log_in, send_json, validator,
+    with_header, with_key, with_session,
 };
+
+const NETWORKS: &str = "/api/v1/networks";
 
 /// The parts of a documented operation that a request is made from.
 struct Operation {
@@ -285,4 +288,113 @@ fn types_of_subnets_that_users_may_send_are_those_that_they_receive() {
     let sent = body.pointer("/properties/subnet_type/enum").unwrap().as_array().unwrap();
     assert_eq!(sent.iter().filter_map(Value::as_str).collect::<BTreeSet<_>>(), received);
     assert_eq!(received.len(), 17);
+}
+
+#[test]
+fn error_of_the_example_is_the_one_that_the_server_sends() {
+    run(async || {
+        let reply = Fixture::new().await.send(get(HOSTS)).await;
+        let example = &toposcope::openapi()["components"]["schemas"]["Failure"]["examples"][0];
+        assert_eq!((&reply.json["code"], &reply.json["error"]), (&example["code"], &example["error"]));
+    });
+}
+
+#[test]
+fn optional_fields_within_a_body_are_not_required() {
+    let document = toposcope::openapi();
+    for (schema, required) in [
+        ("CredentialAssignmentInput", json!(["credential_id"])),
+        ("DockerVirtualizationInput", json!(["service_id"])),
+        ("HostItemInput", json!(["network_id", "name"])),
+        ("ProxmoxVirtualizationInput", json!(["service_id"])),
+        ("VlansInput", Value::Null),
+        #[cfg(feature = "discovery")]
+        ("ReportedHostInput", json!(["name"])),
+        #[cfg(feature = "topology")]
+        ("LinkEndInput", json!(["host_id"])),
+    ] {
+        assert_eq!(document["components"]["schemas"][schema]["required"], required, "{schema}");
+    }
+    run(async || {
+        let fixture = Fixture::new().await;
+        let entry = json!({"if_index": 1, "if_descr": "", "vlans": {}});
+        let assigned = json!([{"credential_id": NOBODY}]);
+        let body = json!({"network_id": OFFICE, "name": "a host", "credential_assignments": assigned,
+            "if_entries": [entry]});
+        let created = fixture.send(with_key(send_json("POST", HOSTS, &body), &fixture.key)).await;
+        assert_eq!(created.data()["if_entries"][0]["vlans"], json!({"untagged": null, "tagged": []}));
+    });
+}
+
+#[test]
+fn lists_of_a_body_have_the_documented_sizes() {
+    run_with(Populated::new, async |fixture| {
+        let tags: Vec<Uuid> = (0..1_001).map(Uuid::from_u128).collect();
+        let body = json!({"name": "a network", "tags": tags});
+        let session = &fixture.sign_in(&fixture.user(&fixture.home, Permission::Owner, &[]).await).await;
+        let refused = fixture.send(with_session(send_json("POST", NETWORKS, &body), session)).await;
+        assert_eq!(refused.refuses(400, "validation_max_length"), &json!({"field": "tags", "max": 1_000}));
+        let schemas = &toposcope::openapi()["components"]["schemas"];
+        assert_eq!(schemas["NetworkInput"]["properties"]["tags"]["maxItems"], 1_000);
+
+        let bulk = &schemas["BulkPutHostsInput"]["properties"];
+        assert_eq!((&bulk["hosts"]["minItems"], &bulk["hosts"]["maxItems"]), (&json!(1), &json!(1_000)));
+        assert_eq!(bulk["atomic"]["default"], true);
+        for (hosts, code) in [(0, "validation_empty"), (1_001, "validation_max_length")] {
+            let body = json!({"hosts": vec![json!({}); hosts]});
+            let request = send_json("POST", "/api/v1/hosts/bulk", &body);
+            fixture.send(with_session(request, session)).await.refuses(400, code);
+        }
+    });
+}
+
+#[test]
+fn options_of_a_query_have_documented_defaults_and_choices() {
+    let parameter = |path: &str, method: &str, name: &str| {
+        let document = toposcope::openapi();
+        let parameters = document["paths"][path][method]["parameters"].as_array().unwrap().clone();
+        parameters.into_iter().find(|parameter| parameter["name"] == name).unwrap()["schema"].take()
+    };
+    assert_eq!(parameter("/api/v1/hosts/import", "post", "dry_run")["default"], false);
+    let fields = parameter(HOSTS, "get", "fields");
+    assert!(fields["items"]["enum"].as_array().unwrap().contains(&json!("if_entries")), "{fields}");
+    let sources = &parameter(HOSTS, "get", "source")["items"]["enum"];
+    assert_eq!(*sources, json!(["Manual", "System", "Discovery", "DiscoveryWithMatch", "Unknown"]));
+    #[cfg(feature = "discovery")]
+    for name in ["complete", "create_neighbors", "dry_run"] {
+        assert_eq!(parameter("/api/v1/discovery/import", "post", name)["default"], false, "{name}");
+    }
+    #[cfg(feature = "topology")]
+    for name in ["collapse", "show_stale", "layout"] {
+        assert_eq!(parameter("/api/v1/topology/graph", "get", name)["default"], true, "{name}");
+    }
+}
+
+#[test]
+fn passwords_are_only_written() {
+    let document = toposcope::openapi();
+    for (schema, fields) in [
+        ("ShareInput", vec!["password"]),
+        ("CreateUserInput", vec!["password"]),
+        ("LoginInput", vec!["password"]),
+        ("ChangePasswordInput", vec!["current_password", "new_password"]),
+        ("VerifySharePasswordInput", vec!["password"]),
+    ] {
+        for field in fields {
+            let property = &document["components"]["schemas"][schema]["properties"][field];
+            assert_eq!(property["writeOnly"], true, "{schema}: {field}");
+        }
+    }
+}
+
+#[cfg(feature = "topology")]
+#[test]
+fn token_of_a_share_is_a_security_scheme() {
+    let document = toposcope::openapi();
+    assert_eq!(document["components"]["securitySchemes"]["share_token"]["scheme"], "bearer");
+    let shares = "/api/v1/shares/public/{id}";
+    for (path, method) in [("topology", "post"), ("topology.svg", "get")] {
+        let operation = &document["paths"][format!("{shares}/{path}")][method];
+        assert_eq!(operation["security"], json!([{}, {"share_token": []}]));
+    }
 }

@@ -4,7 +4,7 @@ use http::Method;
 use uuid::Uuid;
 
 use super::collection::Collection;
-use super::row::{ANY_SESSION, route};
+use super::row::{ANY_SESSION, NEEDED, UNIQUE, route};
 use crate::inventory::NewShare;
 use crate::model::{DaemonApiKey, Permission, Share, Timestamp, User, UserApiKey};
 use crate::service::endpoints::collections::Template;
@@ -25,13 +25,13 @@ pub(super) fn users() -> Vec<Route> {
         many: "users",
         schema: "User",
     };
-    let create = users.create_with::<User>(groups::NEW_USER, accounts::create_user);
+    let create = users.create_with::<User>(groups::NEW_USER, accounts::create_user).errors(UNIQUE);
     vec![
         users.list::<User>(&[groups::PAGE, groups::IDS, groups::ORDER]),
         users.get::<User>(),
         create,
-        users.update::<User>(groups::USER),
-        users.delete::<User>(),
+        users.update::<User>(groups::USER).errors(NEEDED),
+        users.delete::<User>().errors(NEEDED),
         route(Method::GET, "/api/auth/me", "get_current_user", "Returns the user.", accounts::me)
             .errors(&[ErrorCode::EntityNotFound])
             .value("User"),
@@ -43,6 +43,7 @@ pub(super) fn users() -> Vec<Route> {
             accounts::me,
         )
         .errors(&[ErrorCode::EntityNotFound])
+        .no_errors(&[ErrorCode::EntityConflict])
         .value("User"),
         route(
             Method::POST,
@@ -93,8 +94,7 @@ pub(super) fn user_keys() -> Vec<Route> {
         keys.create_with::<UserApiKey>(groups::NEW_USER_KEY, accounts::create_user_key)
             .errors(&[ErrorCode::EntityNotFound])
             .value("IssuedUserApiKey"),
-        keys.update::<UserApiKey>(groups::USER_KEY)
-            .errors(&[ErrorCode::EntityUpdateForbidden, ErrorCode::PreconditionFailed]),
+        keys.update::<UserApiKey>(groups::USER_KEY).errors(&[ErrorCode::EntityUpdateForbidden]),
         keys.delete::<UserApiKey>(),
         keys.bulk_delete::<UserApiKey>(),
         keys.rotate::<UserApiKey>("/api/v1/auth/keys/{id}/rotate", accounts::rotate_user_key)
@@ -200,7 +200,8 @@ pub(super) fn shares() -> Vec<Route> {
         .access(Access::Public)
         .fields(groups::SHARE_PASSWORD)
         .value("ShareToken")
-        .errors(&[ErrorCode::SharePasswordIncorrect, ErrorCode::AuthTooManyAttempts]),
+        .errors(&[ErrorCode::SharePasswordIncorrect, ErrorCode::AuthTooManyAttempts])
+        .no_errors(&[ErrorCode::EntityConflict]),
     ]
 }
 

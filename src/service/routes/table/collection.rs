@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use super::row::{CREATE_ERRORS, DELETE_ERRORS, UPDATE_ERRORS, route};
+use super::row::route;
 use crate::inventory::{BulkDeletable, Creatable, Deletable, Resource};
 use crate::service::endpoints::collections;
 use crate::service::endpoints::collections::Template;
@@ -54,7 +54,7 @@ impl Collection {
             .fields(fields)
             .value(self.schema)
             .tagged()
-            .errors(CREATE_ERRORS)
+            .errors(&[ErrorCode::QuotaExceeded])
     }
 
     pub(super) fn update<T: Template>(&self, fields: &'static [Parameter]) -> Route {
@@ -64,7 +64,7 @@ impl Collection {
             .fields(fields)
             .value(self.schema)
             .tagged()
-            .errors(UPDATE_ERRORS)
+            .errors(&[ErrorCode::PreconditionFailed])
     }
 
     pub(super) fn rotate<T: Resource>(&self, path: &'static str, handler: Handler) -> Route {
@@ -77,7 +77,7 @@ impl Collection {
         let (id, summary) = (format!("delete_{}", self.singular), format!("Deletes {}.", self.one));
         route(Method::DELETE, self.item, &id, &summary, collections::delete::<T>)
             .access(Access::Caller(T::REQUIREMENTS.change))
-            .errors(DELETE_ERRORS)
+            .errors(&[ErrorCode::PreconditionFailed])
     }
 
     pub(super) fn bulk_delete<T: Resource + BulkDeletable>(&self) -> Route {
@@ -87,6 +87,5 @@ impl Collection {
             .access(Access::Caller(T::REQUIREMENTS.change))
             .ids()
             .value("BulkDeletion")
-            .errors(&[ErrorCode::EntityInUse])
     }
 }

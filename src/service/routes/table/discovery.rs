@@ -4,7 +4,7 @@ use http::Method;
 
 use super::collection::Collection;
 use super::row::{MEMBER, VIEWER, route};
-use crate::inventory::Requirement;
+use crate::inventory::{MAX_SUBNETS, Requirement};
 use crate::model::{Discovery, DiscoveryDaemon, Permission};
 use crate::service::endpoints::{collections, daemons, discoveries, discovery_stream, lists, reports};
 use crate::service::routes::groups;
@@ -13,7 +13,7 @@ use crate::service::routes::route::{Answer, BodyLimit, Handler, Route};
 use crate::service::sender::Access;
 use crate::wire::ErrorCode;
 
-const IDS: Kind = Kind::Ids(1_000);
+const SUBNETS: Kind = Kind::Ids { min: 0, max: MAX_SUBNETS };
 const VERSION: Kind = Kind::Text { min: 0, max: 100 };
 const PHASES: Kind =
     Kind::Choice(&["Pending", "Starting", "Started", "Scanning", "Complete", "Failed", "Cancelled"]);
@@ -36,7 +36,7 @@ const STATUS: &[Parameter] = &[
 
 const CAPABILITIES: &[Parameter] = &[
     Parameter::optional("has_docker_socket", Kind::Boolean, "Whether it can list containers."),
-    Parameter::optional("interfaced_subnet_ids", IDS, "The subnets that its host has interfaces in."),
+    Parameter::optional("interfaced_subnet_ids", SUBNETS, "The subnets that its host has interfaces in."),
 ];
 
 const PROGRESS: &[Parameter] = &[
@@ -50,7 +50,7 @@ const PROGRESS: &[Parameter] = &[
 ];
 
 const REPORTED_HOST: &[Parameter] = &[
-    Parameter::required("host", Kind::Schema("Host"), "The host, without its parts."),
+    Parameter::required("host", Kind::Schema("ReportedHost"), "The host, without its parts."),
     Parameter::optional("interfaces", Kind::Schemas("InterfaceInput"), "The host's addresses."),
     Parameter::optional("ports", Kind::Schemas("PortInput"), "The host's open ports."),
     Parameter::optional("services", Kind::Schemas("ServiceInput"), "The services of the host."),
@@ -61,7 +61,11 @@ const DISCOVERY: &[Parameter] = &[
     Parameter::required("network_id", Kind::Id, "The network to be discovered."),
     Parameter::optional("daemon_id", Kind::Id, "The daemon; without one, the first that asks."),
     Parameter::optional("type", Kind::Choice(&["Network", "SelfReport", "Docker"]), "What to discover."),
-    Parameter::optional("subnet_ids", IDS, "The subnets to scan; without them, those of the daemon's host."),
+    Parameter::optional(
+        "subnet_ids",
+        Kind::Ids { min: 1, max: MAX_SUBNETS },
+        "The subnets to scan; without them, those of the daemon's host.",
+    ),
 ];
 
 const REPORT: &[Parameter] = &[
@@ -72,9 +76,9 @@ const REPORT: &[Parameter] = &[
         Kind::Text { min: 0, max: MAX_REPORTER },
         "The device that the body comes from, where it does not tell: the id of a host, or a sysName.",
     ),
-    Parameter::optional("complete", Kind::Boolean, "Whether the tables of the body have all rows."),
-    Parameter::optional("create_neighbors", Kind::Boolean, "Whether unknown neighbors become hosts."),
-    Parameter::optional("dry_run", Kind::Boolean, "Returns the same answer and stores nothing."),
+    Parameter::optional("complete", Kind::Flag(false), "Whether the tables of the body have all rows."),
+    Parameter::optional("create_neighbors", Kind::Flag(false), "Whether unknown neighbors become hosts."),
+    Parameter::optional("dry_run", Kind::Flag(false), "Returns the same answer and stores nothing."),
 ];
 
 const FORMATS: &[&str] = &["nmap", "lldpctl", "snmpwalk", "snmprec", "arp", "report"];
@@ -119,7 +123,7 @@ pub(super) fn reports() -> Vec<Route> {
             Method::POST,
             consolidate,
             "consolidate_hosts",
-            "Makes another host a part of a host.",
+            "Merges another host into a host.",
             reports::consolidate_hosts,
         )
         .access(MEMBER)
@@ -141,7 +145,8 @@ pub(super) fn for_all_daemons() -> Vec<Route> {
     vec![
         for_daemons(register, "register_daemon", "Registers a daemon.", daemons::register)
             .fields(REGISTRATION)
-            .value("DaemonRegistration"),
+            .value("DaemonRegistration")
+            .errors(&[ErrorCode::QuotaExceeded]),
         for_daemons(
             startup,
             "announce_daemon",
@@ -166,7 +171,9 @@ pub(super) fn for_all_daemons() -> Vec<Route> {
             "Stores the progress of the session that the body names.",
             daemons::report_progress,
         ))
-        .fields(PROGRESS),
+        .fields(PROGRESS)
+        // Unknown sessions are ignored, and the body names the session once more.
+        .no_errors(&[ErrorCode::EntityNotFound, ErrorCode::EntityReferenceInvalid]),
         for_daemons(
             "/api/v1/hosts/discovery",
             "report_host",
@@ -176,7 +183,7 @@ pub(super) fn for_all_daemons() -> Vec<Route> {
         .fields(REPORTED_HOST)
         .value("Host")
         .tagged()
-        .errors(&[ErrorCode::EntityAlreadyExists]),
+        .errors(&[ErrorCode::EntityAlreadyExists, ErrorCode::QuotaExceeded]),
     ]
 }
 
@@ -230,7 +237,7 @@ pub(super) fn discoveries() -> Vec<Route> {
             .fields(DISCOVERY)
             .value("Discovery")
             .tagged()
-            .errors(&[ErrorCode::ValidationEmpty]),
+            .errors(&[ErrorCode::QuotaExceeded]),
         stream.query(&[groups::NETWORK]),
         route(
             Method::GET,

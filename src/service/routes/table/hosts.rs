@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use super::row::{CREATE_ERRORS, DELETE_ERRORS, MEMBER, UPDATE_ERRORS, route};
+use super::row::{MEMBER, route};
 use crate::inventory::Part;
 use crate::model::{IfEntry, Interface, Port, Service};
 use crate::service::endpoints::{hosts, lists, many};
@@ -11,13 +11,15 @@ use crate::service::routes::parameter::{Parameter, RequestContent};
 use crate::service::routes::route::{Answer, BodyLimit, Handler, Route};
 use crate::wire::ErrorCode;
 
-/// Unlike ports, the other parts stay on their host.
-const PART_UPDATE_ERRORS: &[ErrorCode] = &[
+/// The size of a host is limited, as is the number of hosts.
+const CREATE_ERRORS: &[ErrorCode] = &[ErrorCode::EntityAlreadyExists, ErrorCode::QuotaExceeded];
+const UPDATE_ERRORS: &[ErrorCode] = &[
     ErrorCode::EntityAlreadyExists,
     ErrorCode::EntityInUse,
-    ErrorCode::EntityUpdateForbidden,
     ErrorCode::PreconditionFailed,
+    ErrorCode::QuotaExceeded,
 ];
+const DELETE_ERRORS: &[ErrorCode] = &[ErrorCode::EntityInUse, ErrorCode::PreconditionFailed];
 
 pub(super) fn hosts() -> Vec<Route> {
     let query = [
@@ -80,6 +82,7 @@ pub(super) fn hosts() -> Vec<Route> {
                 ErrorCode::EntityAlreadyExists,
                 ErrorCode::EntityInUse,
                 ErrorCode::EntityNetworkMismatch,
+                ErrorCode::QuotaExceeded,
             ])
         },
         Route {
@@ -124,7 +127,8 @@ struct Parts {
 impl Parts {
     fn routes<P: Part>(&self, update: Handler) -> Vec<Route> {
         let Self { path, item, singular, plural, one, many, schema, fields, order, filters } = *self;
-        let update_errors = if schema == "Port" { UPDATE_ERRORS } else { PART_UPDATE_ERRORS };
+        // Unlike ports, the other parts stay on their host.
+        let is_fixed: &[ErrorCode] = if schema == "Port" { &[] } else { &[ErrorCode::EntityUpdateForbidden] };
         let route =
             |method, path, id: String, summary: String, handler| route(method, path, &id, &summary, handler);
         let list_summary = format!("Lists the {many} of a host.");
@@ -152,7 +156,8 @@ impl Parts {
                 .fields(fields)
                 .value(schema)
                 .tagged()
-                .errors(update_errors),
+                .errors(UPDATE_ERRORS)
+                .errors(is_fixed),
             route(Method::DELETE, item, format!("delete_{singular}"), delete_summary, delete)
                 .access(MEMBER)
                 .errors(DELETE_ERRORS),

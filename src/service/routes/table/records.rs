@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::collection::Collection;
 #[cfg(feature = "discovery")]
 use super::discovery;
-use super::row::{ANY_SESSION, route};
+use super::row::{ANY_SESSION, NEEDED, UNIQUE, route};
 use crate::model::{Cidr, Network, Organization, Subnet, Tag, Timestamp};
 use crate::service::endpoints::collections::Template;
 #[cfg(feature = "discovery")]
@@ -56,9 +56,9 @@ pub(super) fn networks() -> Vec<Route> {
     vec![
         networks.list::<Network>(&[groups::PAGE, groups::IDS, groups::TAGS, groups::ORDER]),
         networks.get::<Network>(),
-        networks.create::<Network>(groups::NETWORK_FIELDS),
-        networks.update::<Network>(groups::NETWORK_FIELDS),
-        networks.delete::<Network>(),
+        networks.create::<Network>(groups::NETWORK_FIELDS).errors(UNIQUE),
+        networks.update::<Network>(groups::NETWORK_FIELDS).errors(UNIQUE),
+        networks.delete::<Network>().errors(NEEDED),
     ]
 }
 
@@ -86,7 +86,7 @@ pub(super) fn subnets() -> Vec<Route> {
         many: "subnets",
         schema: "Subnet",
     };
-    let create = subnets.create::<Subnet>(groups::SUBNET);
+    let create = subnets.create::<Subnet>(groups::SUBNET).errors(UNIQUE);
     #[cfg(feature = "discovery")]
     let create = discovery::or_by_daemons(create, daemons::create_subnet);
     vec![
@@ -100,7 +100,7 @@ pub(super) fn subnets() -> Vec<Route> {
         ]),
         subnets.get::<Subnet>(),
         create,
-        subnets.update::<Subnet>(groups::SUBNET),
+        subnets.update::<Subnet>(groups::SUBNET).errors(UNIQUE),
         subnets.delete::<Subnet>(),
         subnets.bulk_delete::<Subnet>(),
     ]
@@ -126,8 +126,8 @@ pub(super) fn tags() -> Vec<Route> {
     vec![
         tags.list::<Tag>(&[groups::PAGE, groups::IDS, groups::ORDER]),
         tags.get::<Tag>(),
-        tags.create::<Tag>(groups::TAG),
-        tags.update::<Tag>(groups::TAG),
+        tags.create::<Tag>(groups::TAG).errors(UNIQUE),
+        tags.update::<Tag>(groups::TAG).errors(UNIQUE),
         tags.delete::<Tag>(),
         tags.bulk_delete::<Tag>(),
     ]

@@ -14,10 +14,10 @@ pub(super) const ANY_SESSION: Access = Access::Caller(Requirement::session(Permi
 pub(super) const VIEWER: Access = Access::Caller(Requirement::level(Permission::Viewer));
 pub(super) const MEMBER: Access = Access::Caller(Requirement::level(Permission::Member));
 
-pub(super) const CREATE_ERRORS: &[ErrorCode] = &[ErrorCode::EntityAlreadyExists];
-pub(super) const UPDATE_ERRORS: &[ErrorCode] =
-    &[ErrorCode::EntityAlreadyExists, ErrorCode::EntityInUse, ErrorCode::PreconditionFailed];
-pub(super) const DELETE_ERRORS: &[ErrorCode] = &[ErrorCode::EntityInUse, ErrorCode::PreconditionFailed];
+/// The errors of writing a record whose name is unique.
+pub(super) const UNIQUE: &[ErrorCode] = &[ErrorCode::EntityAlreadyExists];
+/// The errors of deleting a record that others may need.
+pub(super) const NEEDED: &[ErrorCode] = &[ErrorCode::EntityInUse];
 
 pub(super) fn route(
     method: Method,
@@ -37,7 +37,8 @@ pub(super) fn route(
         answer: Answer::Empty,
         body_limit: BodyLimit::Usual,
         is_tagged: false,
-        errors: &[],
+        errors: Vec::new(),
+        excluded_errors: &[],
         handler,
     }
 }
@@ -80,7 +81,14 @@ impl Route {
         Self { is_tagged: true, ..self }
     }
 
-    pub(super) fn errors(self, errors: &'static [ErrorCode]) -> Self {
-        Self { errors, ..self }
+    /// Adds codes of errors that do not follow from the other fields.
+    pub(super) fn errors(mut self, errors: &[ErrorCode]) -> Self {
+        self.errors.extend(errors);
+        self
+    }
+
+    /// Excludes codes of errors that would follow from the other fields.
+    pub(super) fn no_errors(self, excluded_errors: &'static [ErrorCode]) -> Self {
+        Self { excluded_errors, ..self }
     }
 }

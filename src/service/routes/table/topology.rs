@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use super::collection::Collection;
 use super::row::{MEMBER, VIEWER, route};
+use crate::inventory::MAX_POSITIONS;
 use crate::model::{LinkEnd, TopologyLink};
 use crate::service::endpoints::collections::Template;
 use crate::service::endpoints::topology;
@@ -13,6 +14,7 @@ use crate::service::routes::groups;
 use crate::service::routes::parameter::{Kind, Parameter};
 use crate::service::routes::route::{Answer, Route};
 use crate::service::sender::Access;
+use crate::topology::graph::GraphOptions;
 use crate::wire::ErrorCode;
 
 const NETWORK: &[Parameter] = &[Parameter::required("network_id", Kind::Id, "The network.")];
@@ -24,8 +26,9 @@ const LINK: &[Parameter] = &[
     Parameter::optional("suppressed", Kind::Boolean, "Whether to leave out links instead of showing one."),
 ];
 
-const LAYOUT: &[Parameter] =
-    &[Parameter::required("positions", Kind::Schemas("NodePosition"), "The positions of nodes.")];
+const LAYOUT: &[Parameter] = &[Parameter::required("positions", POSITIONS, "The positions of nodes.")];
+
+const POSITIONS: Kind = Kind::Sized { schema: "NodePosition", min: 0, max: MAX_POSITIONS };
 
 const VIEW: Parameter = Parameter::optional("view", Kind::Choice(&["l2", "l3", "workloads"]), "The view.");
 
@@ -36,15 +39,19 @@ const GRAPH: &[Parameter] = &[
     Parameter::nullable("focus", Kind::Id, "The node around which the graph is drawn."),
     Parameter::optional(
         "depth",
-        Kind::Number { min: 0, max: MAX_DEPTH as i64, default: Some(1) },
+        Kind::Number { min: 0, max: MAX_DEPTH as i64, default: Some(GraphOptions::DEPTH as i64) },
         "The distance from the focus up to which nodes are drawn.",
     ),
     Parameter::optional(
         "collapse",
-        Kind::Boolean,
+        Kind::Flag(GraphOptions::COLLAPSE),
         "Whether leaves beyond eight of a device become one node.",
     ),
-    Parameter::optional("expand", Kind::Ids(MAX_IDS), "The nodes whose leaves are drawn in full."),
+    Parameter::optional(
+        "expand",
+        Kind::Ids { min: 0, max: MAX_IDS },
+        "The nodes whose leaves are drawn in full.",
+    ),
     Parameter::optional(
         "min_confidence",
         Kind::Choice(&["Inferred", "Reported", "Confirmed"]),
@@ -52,13 +59,13 @@ const GRAPH: &[Parameter] = &[
     ),
     Parameter::optional(
         "show_stale",
-        Kind::Boolean,
-        "Whether hosts are drawn that recent scans do not show any more. Default: true.",
+        Kind::Flag(GraphOptions::SHOW_STALE),
+        "Whether hosts are drawn that recent scans do not show any more.",
     ),
 ];
 
 const WITH_LAYOUT: &[Parameter] =
-    &[Parameter::optional("layout", Kind::Boolean, "Whether nodes have positions. Default: true.")];
+    &[Parameter::optional("layout", Kind::Flag(true), "Whether nodes have positions.")];
 
 const FILE: &[Parameter] = &[
     Parameter::optional(
@@ -133,12 +140,13 @@ fn shares() -> Vec<Route> {
             Method::POST,
             "/api/v1/shares/public/{id}/topology",
             "open_share",
-            "Returns what a share shows, for the token as Bearer if it has a password.",
+            "Returns what a share shows.",
             topology::open_share,
         )
-        .access(Access::Public)
+        .access(Access::Share)
         .value("OpenedShare")
-        .errors(&[ErrorCode::SharePasswordRequired]),
+        .errors(&[ErrorCode::SharePasswordRequired])
+        .no_errors(&[ErrorCode::EntityConflict]),
         Route {
             answer: Answer::Picture,
             ..route(
@@ -149,7 +157,7 @@ fn shares() -> Vec<Route> {
                 topology::get_shared_picture,
             )
         }
-        .access(Access::Public)
+        .access(Access::Share)
         .tagged()
         .errors(&[ErrorCode::SharePasswordRequired]),
         Route {
