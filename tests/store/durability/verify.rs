@@ -148,10 +148,10 @@ async fn verification_beside_commits_and_checkpoints_finds_all_earlier_damage() 
     let found = verify_beside(&store, &[4]).await.unwrap();
     let problems: Vec<String> = found.problems.iter().map(ToString::to_string).collect();
     let damaged = in_first.iter().map(|number| format!("{} is damaged", key(*number)));
-    let damaged_in_second =
-        in_second.iter().map(|number| format!("{} is damaged in the second", key(*number)));
+    let damaged_in_mirror =
+        in_second.iter().map(|number| format!("{} is damaged in the mirror", key(*number)));
     let strays = ["1 bodies belong to no record", "1 bodies of the mirror belong"].map(str::to_owned);
-    let expected: Vec<String> = damaged.chain(damaged_in_second).chain(strays).collect();
+    let expected: Vec<String> = damaged.chain(damaged_in_mirror).chain(strays).collect();
     for text in &expected {
         assert!(problems.iter().any(|problem| problem.contains(text)), "{text}: {problems:#?}");
     }
