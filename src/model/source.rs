@@ -76,15 +76,13 @@ impl SourceType {
         &[Self::Manual, Self::System, Self::Discovery, Self::DiscoveryWithMatch, Self::Unknown];
 
     /// The names of all types.
-    pub(crate) const NAMES: &[&str] = &{
-        let mut names = [""; Self::ALL.len()];
-        let mut index = 0;
-        while index < names.len() {
-            names[index] = Self::ALL[index].as_str();
-            index += 1;
-        }
-        names
-    };
+    pub(crate) const NAMES: &[&str] = &[
+        Self::Manual.as_str(),
+        Self::System.as_str(),
+        Self::Discovery.as_str(),
+        Self::DiscoveryWithMatch.as_str(),
+        Self::Unknown.as_str(),
+    ];
 
     /// Returns the name used in JSON and query strings.
     #[must_use]

@@ -24,7 +24,7 @@ pub(super) fn set(object: &mut Value, name: &str, value: Value) {
 pub(super) fn schema_of(kind: Kind, item: &dyn Fn(&str) -> Value) -> Value {
     match kind {
         Kind::Id => id(),
-        Kind::Ids { min, max } => list(id(), min, max),
+        Kind::Ids { min, max } => list(&id(), min, max),
         Kind::Boolean => json!({"type": "boolean"}),
         Kind::Flag(default) => json!({"type": "boolean", "default": default}),
         Kind::Time => json!({"type": "string", "format": "date-time"}),
@@ -40,15 +40,15 @@ pub(super) fn schema_of(kind: Kind, item: &dyn Fn(&str) -> Value) -> Value {
             json!({"type": "integer", "format": format, "minimum": min, "maximum": max})
         }
         Kind::Choice(values) => json!({"type": "string", "enum": values}),
-        Kind::Texts { format, max } => list(json!({"type": "string", "format": format}), 0, max),
-        Kind::Choices { of, max } => list(json!({"type": "string", "enum": of}), 0, max),
+        Kind::Texts { format, max } => list(&json!({"type": "string", "format": format}), 0, max),
+        Kind::Choices { of, max } => list(&json!({"type": "string", "enum": of}), 0, max),
         Kind::Schema(name) => item(name),
         Kind::Schemas(name) => json!({"type": "array", "items": item(name)}),
-        Kind::Sized { schema, min, max } => list(item(schema), min, max),
+        Kind::Sized { schema, min, max } => list(&item(schema), min, max),
     }
 }
 
-fn list(items: Value, min: usize, max: usize) -> Value {
+fn list(items: &Value, min: usize, max: usize) -> Value {
     match min {
         0 => json!({"type": "array", "items": items, "maxItems": max}),
         min => json!({"type": "array", "items": items, "minItems": min, "maxItems": max}),

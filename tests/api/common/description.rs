@@ -82,10 +82,10 @@ pub(super) fn check_described(asked: &Asked, reply: &Reply) {
     let status = reply.status.as_u16();
     let response = operation.responses.get(status.to_string().as_str());
     let response = response.unwrap_or_else(|| panic!("{method} {path} has no {status}: {}", reply.json));
-    if let (200, Some(validator), Some(body)) = (status, &operation.request, accepted(asked, reply)) {
-        if let Some(error) = validator.iter_errors(&body).next() {
-            panic!("{method} {path} accepts: {error} at {}: {body}", error.instance_path());
-        }
+    if let (200, Some(validator), Some(body)) = (status, &operation.request, accepted(asked, reply))
+        && let Some(error) = validator.iter_errors(&body).next()
+    {
+        panic!("{method} {path} accepts: {error} at {}: {body}", error.instance_path());
     }
     let headers = response.described["headers"].as_object().unwrap();
     for name in ["etag", "set-cookie", "retry-after", "www-authenticate", "x-ratelimit-limit"] {
@@ -122,8 +122,11 @@ fn accepted(asked: &Asked, reply: &Reply) -> Option<Value> {
     if let Value::Object(members) = &mut body {
         // Daemons may send types of a later version, which become `Unknown`.
         members.remove("subnet_type");
-        if let Some(Value::String(name)) = members.get_mut("name") {
-            *name = name.trim().to_owned();
+        // Lengths count without the white space around names and the like.
+        for member in members.values_mut() {
+            if let Value::String(text) = member {
+                *text = text.trim().to_owned();
+            }
         }
     }
     Some(body)

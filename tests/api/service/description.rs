@@ -149,6 +149,36 @@ fn every_error_code_is_documented_with_its_status() {
 }
 
 #[test]
+fn errors_that_an_operation_never_produces_are_not_documented() {
+    let document = toposcope::openapi();
+    let codes = |id: &str| {
+        let operation = Operation::all().into_iter().find(|operation| operation.id() == id).unwrap();
+        let responses = operation.described["responses"].as_object().unwrap().clone();
+        let shared = responses.values().filter_map(|response| response["$ref"].as_str());
+        let shared =
+            shared.map(|shared| document.pointer(shared.trim_start_matches('#')).unwrap().to_string());
+        shared.collect::<String>()
+    };
+    for (id, never) in [
+        ("update_organization", vec!["entity_already_exists", "entity_in_use", "quota_exceeded"]),
+        ("delete_share", vec!["entity_in_use"]),
+        ("delete_user_api_key", vec!["entity_in_use"]),
+        ("delete_daemon_api_key", vec!["entity_in_use"]),
+        ("get_current_user_by_post", vec!["entity_conflict"]),
+        ("verify_share_password", vec!["entity_conflict", "validation_max_length"]),
+        #[cfg(feature = "discovery")]
+        ("report_progress", vec!["entity_not_found", "entity_reference_invalid"]),
+    ] {
+        for code in never {
+            assert!(!codes(id).contains(&format!("\"{code}\"")), "{id}: {code}");
+        }
+    }
+    for (id, code) in [("update_network", "entity_already_exists"), ("delete_user", "entity_in_use")] {
+        assert!(codes(id).contains(&format!("\"{code}\"")), "{id}: {code}");
+    }
+}
+
+#[test]
 fn paths_support_exactly_the_documented_methods() {
     run(async || {
         let fixture = Fixture::new().await;
