@@ -5,6 +5,8 @@ mod dry_run;
 mod options;
 mod parse;
 mod report;
+mod target;
+mod times;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -18,22 +20,14 @@ pub use report::{Alteration, DroppedPort, ImportReport, Reassignment, Refusal};
 use self::chunk::{Chunk, Parsing, split_repeated_ids};
 use self::dry_run::DryRunStore;
 use self::parse::{ParsedLine, refusal};
+use self::target::{Target, require_importer};
 use super::hosts::EncodedHost;
 use super::records::belongs_to;
 use super::schema::network_key;
-use super::{Entity, Error, ErrorKind, Inventory, require_level, require_session};
+use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::Caller;
 use crate::lines::Lines;
-use crate::model::Permission;
 use crate::store::{Key, Store};
-
-/// The target of an import: an organization, and the caller on whose behalf it runs.
-#[derive(Clone, Copy, Debug)]
-struct Target<'c> {
-    organization: Uuid,
-    /// `None`: the host application, which may access all networks.
-    caller: Option<&'c Caller>,
-}
 
 impl Inventory {
     /// Imports hosts from JSON lines, one host per line as served by `GET /api/v1/hosts`.
@@ -64,7 +58,7 @@ impl Inventory {
         R: AsyncRead + Unpin + Send,
     {
         self.organization(organization).await?;
-        self.run_import(Target { organization, caller: None }, input, import).await
+        self.run_import(organization, None, input, import).await
     }
 
     /// Imports hosts like [`import_hosts`](Self::import_hosts) on behalf of a Member or above.
@@ -106,27 +100,24 @@ impl Inventory {
     where
         R: AsyncRead + Unpin + Send,
     {
-        require_level(caller, Permission::Member)?;
-        if import.create_networks {
-            require_session(caller)?;
-            require_level(caller, Permission::Admin)?;
-        }
-        let target = Target { organization: caller.organization_id(), caller: Some(caller) };
-        self.run_import(target, input, import).await
+        require_importer(caller, import.create_networks)?;
+        self.run_import(caller.organization_id(), Some(caller.clone()), input, import).await
     }
 
     async fn run_import<R>(
         &self,
-        target: Target<'_>,
+        organization: Uuid,
+        caller: Option<Caller>,
         input: R,
         import: Import<'_>,
     ) -> Result<ImportReport, Error>
     where
         R: AsyncRead + Unpin + Send,
     {
-        let Import { network, create_networks, dry_run, max_line, mut on_progress } = import;
+        let Import { network, create_networks, dry_run, max_line, mut on_progress, mut identify } = import;
+        let mut target = Target { organization, caller, network, create_networks };
         if let Some(network) = network {
-            self.check_only_network(target, network, create_networks).await?;
+            self.check_only_network(&target, network).await?;
         }
         let checking = dry_run.then(|| Arc::new(DryRunStore::new(Arc::clone(&self.store))));
         let mut inventory = self.clone();
@@ -135,16 +126,19 @@ impl Inventory {
         }
         let mut lines = Lines::new(BufReader::with_capacity(64 * 1024, input), max_line);
         let mut report = ImportReport::default();
-        let mut parsing = Parsing::begin(&inventory, target.organization, &mut lines).await?;
+        let mut parsing = Parsing::begin(&inventory, organization, &mut lines).await?;
         while let Some(parsed) = parsing {
             let mut chunk = parsed.finish().await?;
             // The next chunk is parsed while this one is stored. If reading it fails, this one is still stored.
-            let following = Parsing::begin(&inventory, target.organization, &mut lines).await;
+            let following = Parsing::begin(&inventory, organization, &mut lines).await;
             if let Some(network) = network {
                 chunk.refuse_other_networks(network);
             }
             checking.iter().for_each(|checking| checking.begin_group());
-            let stored = inventory.store_chunk(target, create_networks, &mut chunk, &mut report).await;
+            let stored = match target.identify_again(&mut identify).await {
+                Ok(()) => inventory.store_chunk(&target, &mut chunk, &mut report).await,
+                Err(error) => Err(error),
+            };
             chunk.refusals.sort_by_key(|refusal| refusal.line);
             chunk.refusals.into_iter().for_each(|refusal| report.refuse(refusal));
             (report.lines, report.bytes) = (chunk.lines, chunk.bytes);
@@ -156,18 +150,13 @@ impl Inventory {
     }
 
     /// Checks the only network of an import.
-    async fn check_only_network(
-        &self,
-        target: Target<'_>,
-        id: Uuid,
-        may_be_missing: bool,
-    ) -> Result<(), Error> {
+    async fn check_only_network(&self, target: &Target, id: Uuid) -> Result<(), Error> {
         let network = self.get(network_key(id)).await?;
-        let is_allowed = target.caller.is_none_or(|caller| caller.scope().allows(id));
+        let is_allowed = target.caller.as_ref().is_none_or(|caller| caller.scope().allows(id));
         if belongs_to(target.organization, network.as_ref())? {
             let denied = ErrorKind::AccessDenied { entity: Entity::Network, id };
             if is_allowed { Ok(()) } else { Err(denied.into()) }
-        } else if may_be_missing && network.is_none() {
+        } else if target.create_networks && network.is_none() {
             Ok(())
         } else {
             let field = "network_id".to_owned();
@@ -178,16 +167,15 @@ impl Inventory {
     /// Stores the lines of a chunk. Refused lines are added to its refusals.
     async fn store_chunk(
         &self,
-        target: Target<'_>,
-        create_networks: bool,
+        target: &Target,
         chunk: &mut Chunk,
         report: &mut ImportReport,
     ) -> Result<(), Error> {
-        if let Some(caller) = target.caller {
+        if let Some(caller) = &target.caller {
             self.refuse_denied_networks(caller, chunk).await?;
         }
         let lines = std::mem::take(&mut chunk.accepted);
-        if create_networks {
+        if target.create_networks {
             report.created_networks += self.create_missing_networks(target.organization, &lines).await?;
         }
         let lines = self.reassign_foreign_ids(target.organization, lines, report).await?;
@@ -255,7 +243,7 @@ impl Inventory {
     /// Thus only faulty lines are refused.
     async fn store_lines(
         &self,
-        target: Target<'_>,
+        target: &Target,
         lines: Vec<ParsedLine>,
         report: &mut ImportReport,
         refusals: &mut Vec<Refusal>,
@@ -284,10 +272,10 @@ impl Inventory {
     /// Stores hosts with distinct ids. Separates errors that refuse a host from those that end the import.
     async fn put_lines(
         &self,
-        target: Target<'_>,
+        target: &Target,
         hosts: &[EncodedHost],
     ) -> Result<Result<Vec<Uuid>, Error>, Error> {
-        let stored = match target.caller {
+        let stored = match &target.caller {
             Some(caller) => self.put_hosts_as(caller, hosts).await,
             None => self.put_hosts(target.organization, hosts).await,
         };

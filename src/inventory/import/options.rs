@@ -1,8 +1,26 @@
 use std::fmt;
+use std::pin::Pin;
 
 use uuid::Uuid;
 
 use super::ImportReport;
+use crate::access::Caller;
+use crate::inventory::{Error, Inventory};
+
+/// The default maximum length of a line, in bytes.
+const MAX_LINE: usize = 64 * 1024 * 1024;
+
+/// The most bytes by which a line from a network may be longer than a host may be large: room for white space and for
+/// fields that the library does not know.
+const LINE_MARGIN: usize = 1024 * 1024;
+
+impl Inventory {
+    /// Returns the maximum length of a line that a client sends, from the size quota of hosts.
+    pub(crate) fn max_sent_line(&self) -> usize {
+        let max_host = self.quotas.host_bytes;
+        max_host.map_or(MAX_LINE, |bytes| bytes.saturating_add(LINE_MARGIN).min(MAX_LINE))
+    }
+}
 
 /// Options of an import.
 ///
@@ -28,7 +46,13 @@ pub struct Import<'p> {
     pub(super) dry_run: bool,
     pub(super) max_line: usize,
     pub(super) on_progress: Box<dyn FnMut(&ImportReport) + Send + 'p>,
+    /// `None`: the caller's rights last for the whole import.
+    pub(super) identify: Option<Identify<'p>>,
 }
+
+/// Identifies the caller of an import again.
+pub(super) type Identify<'p> =
+    Box<dyn FnMut() -> Pin<Box<dyn Future<Output = Result<Caller, Error>> + Send + 'p>> + Send + 'p>;
 
 impl Default for Import<'_> {
     fn default() -> Self {
@@ -36,8 +60,9 @@ impl Default for Import<'_> {
             network: None,
             create_networks: false,
             dry_run: false,
-            max_line: 64 * 1024 * 1024,
+            max_line: MAX_LINE,
             on_progress: Box::new(|_| {}),
+            identify: None,
         }
     }
 }
@@ -89,6 +114,16 @@ impl<'p> Import<'p> {
     #[must_use]
     pub fn on_progress(self, call: impl FnMut(&ImportReport) + Send + 'p) -> Self {
         Self { on_progress: Box::new(call), ..self }
+    }
+
+    /// Identifies the caller again before each group of lines is stored.
+    ///
+    /// Input from a network may take any time to arrive, and the caller's rights may be withdrawn meanwhile.
+    pub(crate) fn identify_again<F>(self, mut identify: impl FnMut() -> F + Send + 'p) -> Self
+    where
+        F: Future<Output = Result<Caller, Error>> + Send + 'p,
+    {
+        Self { identify: Some(Box::new(move || Box::pin(identify()))), ..self }
     }
 }
 

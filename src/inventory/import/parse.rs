@@ -5,10 +5,10 @@ use std::net::IpAddr;
 
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
 use uuid::Uuid;
 
 use super::report::{Alteration, Alterations, DroppedPort, Reassignment, Refusal};
+use super::times::count_truncated_times;
 use crate::inventory::hosts::{EncodedHost, HostEncoder, check_host_texts};
 use crate::inventory::{Error, ErrorKind, dotted};
 use crate::model::{
@@ -204,36 +204,6 @@ fn repair_mac(mac: MacDocument, alterations: &mut Alterations) -> Option<MacAddr
         MacDocument::Invalid => alterations.count(Alteration::InvalidMac, 1),
     }
     None
-}
-
-/// Counts the times of a line that are finer than a microsecond.
-///
-/// Such times are rare, so the line is parsed again only when it contains seven decimals in a row.
-fn count_truncated_times(line: &[u8], alterations: &mut Alterations) {
-    let has_decimals = |index: usize| {
-        line.get(index + 1..index + 8).is_some_and(|decimals| decimals.iter().all(u8::is_ascii_digit))
-    };
-    if !memchr::memchr_iter(b'.', line).any(has_decimals) {
-        return;
-    }
-    if let Ok(host) = serde_json::from_slice::<Value>(line) {
-        alterations.count(Alteration::TruncatedTime, truncated_times(&host));
-    }
-}
-
-fn truncated_times(record: &Value) -> u64 {
-    let own =
-        ["created_at", "updated_at"].iter().filter(|field| is_truncated(record.get(field))).count() as u64;
-    let parts = ["interfaces", "ports", "services", "bindings", "if_entries"];
-    let parts = parts.iter().filter_map(|list| record.get(list)?.as_array()).flatten();
-    own + parts.map(truncated_times).sum::<u64>()
-}
-
-fn is_truncated(time: Option<&Value>) -> bool {
-    let Some((_, decimals)) = time.and_then(Value::as_str).and_then(|text| text.split_once('.')) else {
-        return false;
-    };
-    decimals.bytes().take_while(u8::is_ascii_digit).skip(6).any(|digit| digit != b'0')
 }
 
 /// A host as read by an import. It is the JSON of the API, tolerant of odd values from real devices.

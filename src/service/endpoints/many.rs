@@ -16,6 +16,7 @@ use crate::inventory::{Atomicity, BulkChange, BulkHost, BulkResult, Error, Error
 use crate::service::input::{BoxedBody, Fields, read_import_query};
 use crate::service::response::error::ApiError;
 use crate::service::routes::route::{Call, Pending};
+use crate::service::sender::credentials::identify;
 
 /// `POST /api/v1/hosts/bulk`.
 pub(in crate::service) fn bulk_put_hosts(mut call: Call<'_>) -> Pending<'_> {
@@ -91,13 +92,19 @@ pub(in crate::service) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
         let state = call.state;
         let (network, is_dry_run) = read_import_query(call.input.query(), &call.route.query)?;
         let input = BodyReader::new(call.input.lines()?, state.import_body_limit);
-        let mut import = Import::new();
+        let mut import = Import::new().max_line(state.inventory.max_sent_line());
         if let Some(network) = network {
             import = import.only_network(network);
         }
         if is_dry_run {
             import = import.dry_run();
         }
+        let (request, access) = (call.input.request, call.route.access);
+        let import = import.identify_again(move || async move {
+            let sender = identify(&state.inventory, access, request).await?;
+            access.check(&sender)?;
+            sender.into_caller()
+        });
         let caller = call.into_caller()?;
         match state.inventory.import_hosts_as(&caller, input, import).await {
             Ok(report) => state.responder.value(&report),

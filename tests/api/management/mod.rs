@@ -9,6 +9,7 @@ mod parts;
 mod removal;
 mod updates;
 
+mod slow_bodies;
 use http::Request;
 use serde_json::{Value, json};
 use toposcope::model::Permission;

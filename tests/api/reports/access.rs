@@ -2,10 +2,9 @@
 
 use toposcope::model::{Permission, User};
 
-use super::slots::Upload;
 use super::*;
 use crate::backend::run_with;
-use crate::common::{ELSEWHERE, LAB, NOBODY, key_for};
+use crate::common::{ELSEWHERE, LAB, NOBODY, Upload, key_for};
 
 fn report() -> String {
     report_of(switch(1, &["192.0.2.1"]), FIRST).to_string()

@@ -1,77 +1,8 @@
 //! The limit on concurrent imports.
 
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
-
-use bytes::Bytes;
-use http_body::{Body, Frame};
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
-
 use super::*;
 use crate::backend::run_with;
-use crate::common::Server;
-
-/// A body that arrives when it is sent. It fails if the sender is dropped.
-struct Awaited {
-    is_read: Option<oneshot::Sender<()>>,
-    content: Option<oneshot::Receiver<Bytes>>,
-}
-
-impl Body for Awaited {
-    type Data = Bytes;
-    type Error = &'static str;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, &'static str>>> {
-        if let Some(is_read) = self.is_read.take() {
-            is_read.send(()).unwrap();
-        }
-        let Some(content) = &mut self.content else { return Poll::Ready(None) };
-        let content = ready!(Pin::new(content).poll(context));
-        self.content = None;
-        Poll::Ready(Some(content.map(Frame::data).map_err(|_| "the connection is lost")))
-    }
-}
-
-/// A request whose body the server waits for.
-pub(super) struct Upload {
-    content: oneshot::Sender<Bytes>,
-    reply: JoinHandle<Reply>,
-}
-
-impl Upload {
-    /// Sends a request, and returns when the server reads its body.
-    pub(super) async fn begin(server: &Server, request: Request<String>) -> Self {
-        let (content, given) = oneshot::channel();
-        let (is_read, read) = oneshot::channel();
-        let request = request.map(|_| Awaited { is_read: Some(is_read), content: Some(given) });
-        let server = server.clone();
-        let reply = tokio::spawn(async move { server.send(request).await });
-        read.await.expect("the server reads the body");
-        Self { content, reply }
-    }
-
-    /// Sends the body, and returns the answer.
-    pub(super) async fn finish(self, body: &str) -> Reply {
-        self.content.send(Bytes::copy_from_slice(body.as_bytes())).unwrap();
-        self.reply.await.unwrap()
-    }
-
-    /// Breaks the connection, and returns the answer that no client would receive.
-    async fn break_off(self) -> Reply {
-        drop(self.content);
-        self.reply.await.unwrap()
-    }
-
-    /// Drops the request with its future.
-    async fn cancel(self) {
-        self.reply.abort();
-        assert!(self.reply.await.unwrap_err().is_cancelled());
-    }
-}
+use crate::common::Upload;
 
 fn report() -> String {
     report_of(switch(1, &["192.0.2.1"]), FIRST).to_string()
