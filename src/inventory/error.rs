@@ -31,6 +31,8 @@ pub struct Error(Box<Inner>);
 #[error("{kind}")]
 struct Inner {
     kind: ErrorKind,
+    /// Where in the request the error is, if the kind does not say it.
+    field: Option<String>,
     #[source]
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
@@ -336,6 +338,23 @@ impl Error {
         &self.0.kind
     }
 
+    /// Returns the dotted path of the value in the request that the error concerns, such as `hosts.3.ports.0.number`.
+    ///
+    /// Errors that concern the whole request or none of its values have no path.
+    #[must_use]
+    pub fn field(&self) -> Option<&str> {
+        match self.kind() {
+            ErrorKind::Invalid { field, .. } | ErrorKind::ReferenceInvalid { field, .. } => Some(field),
+            _ => self.0.field.as_deref(),
+        }
+    }
+
+    /// Names the value that an error concerns whose kind does not name it.
+    pub(crate) fn at(mut self, field: String) -> Self {
+        self.0.field = Some(field);
+        self
+    }
+
     /// Returns the message followed by the messages of all causes, for the log.
     pub(crate) fn with_causes(&self) -> String {
         let mut text = self.to_string();
@@ -361,7 +380,7 @@ impl Error {
     }
 
     fn new(kind: ErrorKind, source: Option<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self(Box::new(Inner { kind, source }))
+        Self(Box::new(Inner { kind, field: None, source }))
     }
 }
 

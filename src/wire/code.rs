@@ -3,7 +3,8 @@ use serde::{Deserialize, Serialize};
 
 /// The stable, machine-readable code of an error response.
 ///
-/// The meaning of a code never changes; the wording of the accompanying sentence may.
+/// The meaning of a code never changes; the wording of the accompanying sentence may. The params of an error that
+/// concerns one host of a bulk request also have `field`: the place of the host, such as `hosts.3`, or of the value in it.
 ///
 /// ```
 /// use toposcope::wire::ErrorCode;

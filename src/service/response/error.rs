@@ -123,7 +123,10 @@ impl ApiError {
 
 impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
-        let (code, params) = code_and_params(error.kind());
+        let (code, mut params) = code_and_params(error.kind());
+        if let (Some(field), Value::Object(params)) = (error.field(), &mut params) {
+            params.insert("field".to_owned(), field.into());
+        }
         let is_fault =
             matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unreadable | ErrorKind::StoreUnavailable);
         let message = if code == ErrorCode::InternalError {

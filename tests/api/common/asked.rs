@@ -161,6 +161,10 @@ impl Asked {
         self.path == "/api/v1/discovery/import"
     }
 
+    pub(super) fn is_bulk(&self) -> bool {
+        self.path == "/api/v1/hosts/bulk"
+    }
+
     /// Returns whether the data of a success is a list that has no pages.
     pub(super) fn is_array(&self) -> bool {
         self.path == "/api/v1/hosts/bulk"

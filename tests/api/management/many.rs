@@ -26,7 +26,10 @@ fn bulk_creates_or_replaces_by_id() {
         assert_eq!(outcomes(&results), ["unchanged", "updated", "created"]);
         let moved = bulk([with(&hosts[1], "network_id", LAB.to_string())]);
         let reply = fixture.ask(send_json("POST", BULK, &moved)).await;
-        assert_eq!(*reply.refuses(400, "entity_network_mismatch"), json!({"entity": "Host"}));
+        assert_eq!(
+            *reply.refuses(400, "entity_network_mismatch"),
+            json!({"entity": "Host", "field": "hosts.0"})
+        );
         assert_eq!(fixture.list("").await.total(), 3);
     });
 }
@@ -47,6 +50,19 @@ fn faulty_host_refuses_an_atomic_request_and_fails_alone_otherwise() {
         let error = &results[3]["error"];
         assert_eq!((&error["code"], &error["params"]), (&json!("validation_out_of_range"), &params));
         assert_eq!((&results[3]["id"], fixture.list("").await.total()), (&Value::Null, 3));
+    });
+}
+
+#[test]
+fn error_of_an_atomic_request_names_the_host_where_it_names_no_field() {
+    run_new(async |fixture| {
+        let mut hosts = vec![host_body(); 9];
+        hosts[7]["ports"] = json!([{"number": 443, "protocol": "Tcp"}, {"number": 443, "protocol": "Tcp"}]);
+        let reply = fixture.ask(send_json("POST", BULK, &bulk(hosts.clone()))).await;
+        let params = json!({"entity": "Port", "name": "443/Tcp", "field": "hosts.7"});
+        assert_eq!(*reply.refuses(409, "entity_already_exists"), params);
+        let results = fixture.post(BULK, &with(&bulk(hosts), "atomic", false)).await;
+        assert_eq!(results[7]["error"]["params"], params);
     });
 }
 
@@ -75,7 +91,7 @@ fn bulk_request_has_limits_and_needs_a_member() {
         let request = || send_json("POST", BULK, &bulk([host_body()]));
         fixture.send(with_key(request(), &viewer)).await.refuses(403, "auth_permission_denied");
         let stranger = fixture.key(Permission::Member, &[LAB]).await;
-        let denied = json!({"entity": "Network", "id": OFFICE});
+        let denied = json!({"entity": "Network", "id": OFFICE, "field": "hosts.0"});
         assert_eq!(
             *fixture.send(with_key(request(), &stranger)).await.refuses(403, "entity_access_denied"),
             denied

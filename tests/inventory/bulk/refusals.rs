@@ -23,6 +23,8 @@ async fn assert_refused(fixture: &Fixture, fourth: BulkHost, expected: ErrorKind
         hosts
     };
     assert_eq!(fixture.refusal(fixture.try_bulk(hosts(), Atomicity::AllOrNothing)).await, expected);
+    let error = fixture.try_bulk(hosts(), Atomicity::AllOrNothing).await.unwrap_err();
+    assert!(error.field().unwrap().starts_with("hosts.3"), "{error}");
     let results = outcomes(fixture.try_bulk(hosts(), Atomicity::PerHost).await.unwrap());
     let stored = Ok(BulkChange::Created);
     let expected = [stored.clone(), stored.clone(), stored.clone(), Err(expected), stored];
@@ -153,6 +155,8 @@ async fn quotas_apply_to_the_request_or_to_each_host() {
     let too_large = ErrorKind::TooLarge { entity: Entity::Host, limit: 10_000 };
     let atomic = Atomicity::AllOrNothing;
     assert_eq!(fixture.refusal(fixture.try_bulk(hosts(), atomic)).await, too_large);
+    let error = fixture.try_bulk(hosts(), atomic).await.unwrap_err();
+    assert_eq!(error.field(), Some("hosts.0"));
     assert_eq!(fixture.refusal(fixture.try_bulk(hosts().skip(1), atomic)).await, exceeded);
     let results = outcomes(fixture.try_bulk(hosts(), Atomicity::PerHost).await.unwrap());
     let created = Ok(BulkChange::Created);

@@ -130,8 +130,8 @@ impl Inventory {
     /// For the request: `PermissionDenied`; `Invalid` with the field `hosts` for an empty or too long list; `Busy` when
     /// too much work of the organization is waiting.
     ///
-    /// For the request if it is `AllOrNothing`, and otherwise for a host, whose fields are named by their path in the
-    /// request, such as `hosts.3.ports.0.number`:
+    /// For the request if it is `AllOrNothing`, and otherwise for a host. [`Error::field`] is the path of the value in the
+    /// request, such as `hosts.3.ports.0.number`, or of the host, such as `hosts.3`:
     /// - `Invalid`: a value is missing or wrong, or two hosts have the same id.
     /// - `AccessDenied`: the caller cannot access the network of the host, or of the host to be replaced.
     /// - `NetworkMismatch`: the host to be replaced is on another network.

@@ -103,7 +103,7 @@ impl Results {
     }
 }
 
-/// Prefixes the field of an error with the place of its host in the request.
+/// Names the place of a host in the request: before the field of its error, or else beside the error.
 fn within(index: usize, error: Error) -> Error {
     let path = |field: &str| {
         if field.is_empty() { format!("hosts.{index}") } else { format!("hosts.{index}.{field}") }
@@ -113,6 +113,6 @@ fn within(index: usize, error: Error) -> Error {
         ErrorKind::ReferenceInvalid { entity, field } => {
             ErrorKind::ReferenceInvalid { entity: *entity, field: path(field) }.into()
         }
-        _ => error,
+        _ => error.at(path("")),
     }
 }
