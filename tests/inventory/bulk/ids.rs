@@ -1,6 +1,6 @@
 //! Ids that are taken by other hosts or organizations.
 
-use toposcope::inventory::{Atomicity, BulkChange};
+use toposcope::inventory::{Atomicity, BulkChange, Quotas};
 use toposcope::model::{BindingTarget, Host, HostVirtualization, IfEntry, Neighbor, Protocol};
 use uuid::Uuid;
 
@@ -143,4 +143,43 @@ async fn largest_request_with_many_foreign_ids_is_stored() {
         assert_eq!(stored == id(place), place % 7 != 1, "{place}");
     }
     assert_eq!(fixture.documents().await.len(), 1000);
+}
+
+/// Sends hosts of which the first claims the part of a stored host, the last but one drops it, and the last refers to
+/// it. Asserts that the part stays unique and the reference follows it.
+async fn assert_reference_follows(fixture: &Fixture, count: u128, quota: Option<u64>) {
+    let taken = id(0x9999);
+    let mut holder = bare_host(id(count - 1), fixture.network);
+    holder.if_entries = vec![IfEntry { neighbor: None, ..entry(&holder, taken, 1) }];
+    fixture.put(&holder).await;
+    let mut hosts = numbered_hosts(fixture.network, count);
+    hosts[0].if_entries = vec![IfEntry { neighbor: None, ..entry(&hosts[0], taken, 1) }];
+    let referring = hosts.last_mut().unwrap();
+    let neighbor = Some(Neighbor::IfEntry(taken));
+    referring.if_entries = vec![IfEntry { neighbor, ..entry(referring, id(0x7777), 1) }];
+    if quota.is_some() {
+        hosts.push(bare_host(id(count + 1), fixture.network));
+    }
+    let mut quotas = Quotas::default();
+    quotas.hosts_per_organization = quota;
+    let inventory = fixture.inventory.clone().with_quotas(quotas);
+    let hosts = hosts.into_iter().map(Into::into).collect();
+    let results = inventory.bulk_put_hosts_as(&fixture.member(), hosts, Atomicity::PerHost).await.unwrap();
+    let stored = results.iter().filter(|result| result.outcome.is_ok()).count();
+    assert_eq!(stored as u128, count);
+    let claimant = fixture.host(id(1)).await.if_entries[0].id;
+    let reference = fixture.host(id(count)).await.if_entries[0].neighbor;
+    assert_eq!(reference, Some(Neighbor::IfEntry(claimant)));
+    assert_eq!(fixture.host(id(count - 1)).await.if_entries, []);
+}
+
+#[tokio::test]
+async fn reference_follows_a_part_that_a_later_group_gives_up() {
+    assert_reference_follows(&Fixture::new().await, 602, None).await;
+}
+
+#[tokio::test]
+async fn reference_follows_a_part_when_hosts_are_stored_one_by_one() {
+    // The last host exceeds the quota, so that the group is not stored together.
+    assert_reference_follows(&Fixture::new().await, 3, Some(3)).await;
 }

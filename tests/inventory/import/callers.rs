@@ -12,8 +12,8 @@ use toposcope::model::{Host, Permission};
 use uuid::Uuid;
 
 use crate::support::{
-    Document, Fault, Fixture, access_denied, bare_host, id, in_person, jsonl, numbered_hosts, owner_of,
-    reference_invalid, refusal, rich_host, through_a_key,
+    Document, Fault, Fixture, access_denied, at_every_call, bare_host, id, in_person, jsonl, numbered_hosts,
+    owner_of, reference_invalid, refusal, rich_host, through_a_key,
 };
 
 async fn import_as(caller: &Caller, fixture: &Fixture, hosts: &[Host]) -> ImportReport {
@@ -164,6 +164,26 @@ async fn dropped_import_leaves_whole_groups() {
             break;
         }
     }
+}
+
+#[tokio::test]
+async fn own_host_that_is_deleted_meanwhile_keeps_its_id() {
+    at_every_call(
+        async |fixture| {
+            let host = bare_host(id(1), fixture.network);
+            fixture.put(&host).await;
+            (fixture.organization, host)
+        },
+        async |inventory, (organization, host)| {
+            inventory.delete_host(*organization, host.id).await.unwrap();
+        },
+        async |inventory, (organization, host)| {
+            let lines = jsonl(std::slice::from_ref(host));
+            inventory.import_hosts_as(&owner_of(*organization), &lines[..], Import::new()).await.unwrap()
+        },
+        async |_, _, report| assert_eq!((report.imported, report.reassigned), (1, 0), "{report}"),
+    )
+    .await;
 }
 
 #[tokio::test]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::Results;
 use super::ids::{Assignment, PartId, parts, refers_to_hosts, rename_host};
+use super::{Atomicity, Results};
 use crate::access::Caller;
 use crate::inventory::hosts::access::check_scope;
 use crate::inventory::hosts::change::check_replacement;
@@ -141,7 +141,8 @@ impl Inventory {
             self.taken_parts(organization, &items, &held).await?
         };
         let random = Arc::clone(&self.random);
-        let assignment = Assignment { random, now: self.now(), held, taken, renamed_hosts };
+        let may_move = results.atomicity == Atomicity::AllOrNothing;
+        let assignment = Assignment { random, now: self.now(), held, taken, may_move, renamed_hosts };
         let size = items.iter().map(|item| likely_size(&item.host)).sum();
         let assign = move || {
             assignment.apply(items.iter_mut().map(|item| &mut item.host))?;

@@ -113,6 +113,8 @@ pub(super) struct Assignment {
     pub(super) held: HashMap<PartId, Uuid>,
     /// The ids that parts of hosts outside of the request have.
     pub(super) taken: HashSet<PartId>,
+    /// Whether a part may move from one host of the request to another, which requires a single commit.
+    pub(super) may_move: bool,
     /// The new ids of hosts whose own id belongs to another organization.
     pub(super) renamed_hosts: HashMap<Uuid, Uuid>,
 }
@@ -121,7 +123,7 @@ impl Assignment {
     /// Assigns the ids of all parts and rewrites the references to them.
     ///
     /// A part keeps its id if the host that it replaces has it, or else if no other host does and no earlier host of
-    /// the request claims it.
+    /// the request claims it. Where parts may move, the other hosts are those outside of the request.
     pub(super) fn apply<'h>(&self, hosts: impl IntoIterator<Item = &'h mut Host>) -> Result<(), Error> {
         let mut hosts: Vec<&mut Host> = hosts.into_iter().collect();
         if self.renamed_hosts.is_empty() && self.all_keep_ids(&hosts) {
@@ -158,6 +160,10 @@ impl Assignment {
     ///
     /// This is true of most requests, and takes less time than finding out which parts do not keep theirs.
     fn all_keep_ids(&self, hosts: &[&mut Host]) -> bool {
+        let is_free = |host: &Host| parts(host).all(|part| self.is_free(part, host.id));
+        if !self.may_move && !self.held.is_empty() && !hosts.iter().all(|host| is_free(host)) {
+            return false;
+        }
         let mut all: Vec<PartId> = hosts.iter().flat_map(|host| parts(host)).collect();
         all.sort_unstable_by_key(|(kind, id)| (id.as_u128(), *kind));
         let is_repeated = |pair: &[PartId]| pair.first() == pair.last();
@@ -165,11 +171,17 @@ impl Assignment {
             && all.iter().all(|part| !part.1.is_nil() && !self.taken.contains(part))
     }
 
+    /// Returns whether a host may keep the id of a part, as far as other hosts are concerned that are stored.
+    fn is_free(&self, part: PartId, host: Uuid) -> bool {
+        let is_held = || self.held.get(&part).is_some_and(|holder| *holder != host);
+        !self.taken.contains(&part) && (self.may_move || !is_held())
+    }
+
     /// Returns which host keeps each given id.
     fn keepers<'h>(&self, hosts: impl Iterator<Item = &'h Host>) -> HashMap<PartId, Uuid> {
         let mut keepers = HashMap::new();
         for host in hosts {
-            for part in parts(host).filter(|part| !part.1.is_nil() && !self.taken.contains(part)) {
+            for part in parts(host).filter(|part| !part.1.is_nil() && self.is_free(*part, host.id)) {
                 let is_holder = self.held.get(&part) == Some(&host.id);
                 keepers
                     .entry(part)

@@ -95,7 +95,8 @@ impl Inventory {
     ///
     /// - *Ids.* A host without an id gets a new one. If the id belongs to another organization, the host gets a random
     ///   id, which its result contains. A part keeps its id if the replaced host has it or no other host of the
-    ///   organization does, and gets a new one otherwise. References within the request follow new ids.
+    ///   organization does, and gets a new one otherwise. With `AllOrNothing`, a part may also move from one host of the
+    ///   request to another. References within the request follow new ids.
     /// - *Owners.* `host_id`, `network_id` and `service_id` of parts are set to the record that contains them.
     /// - *Times.* Given times are ignored. `created_at` of replaced hosts and parts stays, and `updated_at` changes only
     ///   with their content. A host that would not change is not written.
@@ -224,12 +225,13 @@ impl Inventory {
         while let Some(mut ids) = undecided.pop() {
             let all = Query { ids: Some(ids.clone()), ..Query::new(HOST) };
             let own = Query { organization: Some(organization), ..all.clone() };
-            if ids.is_empty() || self.count(all).await? <= self.count(own).await? {
-                continue;
-            }
             if ids.len() == 1 {
-                foreign.extend(ids);
-            } else {
+                // Counted before and after: an own host that is created or deleted meanwhile is not foreign.
+                let was_own = self.count(own.clone()).await? > 0;
+                if !was_own && self.count(all).await? > 0 && self.count(own).await? == 0 {
+                    foreign.extend(ids);
+                }
+            } else if !ids.is_empty() && self.count(all).await? > self.count(own).await? {
                 undecided.push(ids.split_off(ids.len() / 2));
                 undecided.push(ids);
             }
