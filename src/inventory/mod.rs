@@ -146,7 +146,7 @@ struct State {
     creations: UpdateQueues,
     offload: Offload,
     /// Work of about a second and more.
-    #[cfg(feature = "topology")]
+    #[cfg(feature = "discovery")]
     long: Offload,
     /// When expired sessions were last purged, in microseconds of Unix time.
     purged_at: AtomicI64,
@@ -265,7 +265,6 @@ impl Inventory {
     }
 
     /// Runs an organization's work, on a blocking thread if the work is large. It concerns about `bytes` bytes.
-    #[cfg(feature = "discovery")]
     pub(crate) async fn offload<T: Send + 'static>(
         &self,
         organization: Uuid,
@@ -276,7 +275,7 @@ impl Inventory {
     }
 
     /// Runs an organization's long work on blocking threads of its own. Short work never waits for it.
-    #[cfg(feature = "topology")]
+    #[cfg(feature = "discovery")]
     pub(crate) async fn offload_long<T: Send + 'static>(
         &self,
         organization: Uuid,

@@ -3,7 +3,8 @@
 use uuid::Uuid;
 
 use super::assign::{Assignment, TakenIds};
-use super::document::{EncodedHost, likely_size};
+use super::document::EncodedHost;
+use super::size::likely_size;
 use super::texts::check_host_texts;
 use crate::access::Caller;
 use crate::inventory::{Entity, Error, Inventory, require_level, transaction};

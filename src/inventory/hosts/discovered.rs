@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::HOST;
 use super::assign::{Assignment, TakenIds};
-use super::document::likely_size;
+use super::size::likely_size;
 use super::texts::check_host_texts;
 use super::validate::validate_host;
 use crate::access::Daemon;

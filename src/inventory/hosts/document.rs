@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::parts::Embedded;
+use super::size::likely_size;
 use super::terms::{HostTerms, terms};
 use super::validate::validate_host;
 use crate::inventory::background::Offload;
@@ -46,14 +47,6 @@ pub(crate) fn without_comma(mut body: Bytes) -> Bytes {
         body.advance(1);
     }
     body
-}
-
-/// Estimates the size of a host's document in bytes, rounding up.
-pub(in crate::inventory) fn likely_size(host: &Host) -> usize {
-    let bindings: usize = host.services.iter().map(|service| service.bindings.len()).sum();
-    1024 + 512 * (host.interfaces.len() + host.services.len() + bindings)
-        + 320 * host.ports.len()
-        + 768 * host.if_entries.len()
 }
 
 /// Validates and encodes hosts of one organization for the store.

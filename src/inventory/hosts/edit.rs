@@ -4,8 +4,9 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::change::{Attempt, Before, HostChange};
-use super::document::{EncodedHost, HostEncoder, decode, likely_size};
+use super::document::{EncodedHost, HostEncoder, decode};
 use super::parts::Embedded;
+use super::size::likely_size;
 use super::virtualization::{RemovedService, Summary};
 use crate::inventory::{Error, Inventory};
 use crate::model::{Host, Timestamp};

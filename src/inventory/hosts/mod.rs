@@ -15,6 +15,7 @@ mod list;
 mod parts;
 mod query;
 mod rewrite;
+mod size;
 mod terms;
 mod texts;
 mod update;
@@ -38,7 +39,8 @@ pub(super) use validate::check_source;
 pub(super) use {
     bulk::rename_parts,
     change::{Attempt, HostChange},
-    document::{decode, likely_size},
+    document::decode,
+    size::likely_size,
     terms::{IDENTITY, WORD, identity_value, ip_range, mac_range},
     virtualization::Summary,
 };

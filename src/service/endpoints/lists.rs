@@ -11,7 +11,7 @@ use crate::service::input::{Paging, read_hosts_query, read_list_query};
 use crate::service::response::body::{NextPart, Part, ResponseBody};
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::{ApiError, catch_panic};
-use crate::service::response::shape::{Representation, Shaped, shape};
+use crate::service::response::shape::{Representation, Shape, Shaped};
 use crate::service::response::{Outcome, Responder};
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::credentials;
@@ -37,17 +37,20 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(vary(Outcome::not_modified(tag)));
         }
+        let (inventory, organization) = (&state.inventory, caller.organization_id());
+        let shape = Shape::new(fields, representation);
         if query.limit.is_none() {
-            let pages = state.inventory.host_pages(caller, &query).await?;
-            let pages = Shaped { pages, fields, representation };
+            let pages = inventory.host_pages(caller, &query).await?;
+            let pages = Shaped { pages, shape, inventory: inventory.clone(), organization };
             let outcome = begin_whole_list(state, caller, request, pages, paging, representation).await?;
             return Ok(vary(outcome.with_tag(tag)));
         }
         if let Some(body) = tag.as_ref().and_then(|tag| state.page_cache.get(tag)) {
             return Ok(Outcome::new(body).with_tag(tag));
         }
-        let documents = state.inventory.listed_hosts(caller, &query).await?;
-        let body = page(state, shape(documents, fields.as_ref(), representation)?, paging)?;
+        let documents = inventory.listed_hosts(caller, &query).await?;
+        let documents = shape.apply(documents, inventory, organization).await?;
+        let body = page(state, documents, paging)?;
         let body = match &tag {
             Some(tag) => state.page_cache.insert(tag, body),
             None => body,

@@ -15,6 +15,7 @@ use uuid::Uuid;
 use crate::inventory::{Atomicity, BulkChange, BulkHost, BulkResult, Error, ErrorKind, Import, Problem};
 use crate::service::input::{BoxedBody, Fields, read_import_query};
 use crate::service::response::error::ApiError;
+use crate::service::routes::parameter::RequestContent;
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::credentials::identify;
 
@@ -22,20 +23,28 @@ use crate::service::sender::credentials::identify;
 pub(in crate::service) fn bulk_put_hosts(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (body, caller) = call.read().await?;
-        let body = Bytes::from(body);
-        let fields = Fields::read(&body, call.route.body)?;
-        let hosts: Vec<&RawValue> = fields.required("hosts")?;
-        if hosts.len() > BulkHost::MAX {
-            return Err(Error::invalid("hosts", Problem::MaxLength { max: BulkHost::MAX }).into());
-        }
-        let hosts = hosts.iter().map(|host| BulkHost::from_json(body.slice_ref(host.get().as_bytes())));
-        let atomicity = match fields.optional("atomic")? {
-            Some(false) => Atomicity::PerHost,
-            Some(true) | None => Atomicity::AllOrNothing,
-        };
-        let results = call.state.inventory.bulk_put_hosts_as(&caller, hosts.collect(), atomicity).await?;
+        let (size, body) = (body.len(), Bytes::from(body));
+        let (inventory, content) = (&call.state.inventory, call.route.body);
+        let split = move || split_hosts(&body, content);
+        let (hosts, atomicity) = inventory.offload(caller.organization_id(), size, split).await??;
+        let results = inventory.bulk_put_hosts_as(&caller, hosts, atomicity).await?;
         call.state.responder.value(&results.into_iter().map(ItemResult::from).collect::<Vec<_>>())
     })
+}
+
+/// Splits the body of a bulk request into its hosts, which are not parsed yet.
+fn split_hosts(body: &Bytes, content: RequestContent) -> Result<(Vec<BulkHost>, Atomicity), ApiError> {
+    let fields = Fields::read(body, content)?;
+    let hosts: Vec<&RawValue> = fields.required("hosts")?;
+    if hosts.len() > BulkHost::MAX {
+        return Err(Error::invalid("hosts", Problem::MaxLength { max: BulkHost::MAX }).into());
+    }
+    let hosts = hosts.iter().map(|host| BulkHost::from_json(body.slice_ref(host.get().as_bytes())));
+    let atomicity = match fields.optional("atomic")? {
+        Some(false) => Atomicity::PerHost,
+        Some(true) | None => Atomicity::AllOrNothing,
+    };
+    Ok((hosts.collect(), atomicity))
 }
 
 /// The result for one host of a bulk request.

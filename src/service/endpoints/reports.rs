@@ -13,8 +13,12 @@ use crate::service::sender::Sender;
 use crate::service::sender::credentials::identify;
 use crate::wire::ErrorCode;
 
-/// The maximum number of concurrent imports, per user or daemon key and in total. Each import holds its body in memory.
+/// The maximum number of concurrent imports of reports, per user or daemon key and in total. Each holds its body in
+/// memory.
 pub(in crate::service) const IMPORTS_AT_ONCE: (usize, usize) = (2, 8);
+
+/// The size in bytes above which parsing a report is long work, for which no other work should wait.
+const LONG_REPORT: usize = 1024 * 1024;
 
 /// The media types of reports. The query determines the format, whatever the type.
 pub(in crate::service) const MEDIA_TYPES: &[&str] =
@@ -55,9 +59,13 @@ pub(in crate::service) fn import_report(mut call: Call<'_>) -> Pending<'_> {
         let mut options = ParseOptions::new(state.inventory.now());
         options.reporter = query.reporter.as_deref().map(ReporterId::from);
         options.complete = query.complete;
-        let format = query.format;
+        let (format, size) = (query.format, body.len());
         let parsed = move || parse(format, body.as_slice(), &options);
-        let report = state.inventory.offload(organization, usize::MAX, parsed).await?;
+        let report = if size > LONG_REPORT {
+            state.inventory.offload_long(organization, parsed).await?
+        } else {
+            state.inventory.offload(organization, usize::MAX, parsed).await?
+        };
         let report = report.map_err(|error| unparsable(format, &error))?;
         let options = options_of(&query, network);
         let answer = match &sender {

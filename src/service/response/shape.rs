@@ -1,14 +1,16 @@
 //! The shape in which a list of hosts is sent. A list has some of the fields of hosts, in an envelope or as JSON Lines.
 
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::ACCEPT;
 use http::request::Parts;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
+use uuid::Uuid;
 
-use crate::inventory::{DocumentPages, Documents, Error};
+use crate::inventory::{DocumentPages, Documents, Error, Inventory};
 
 /// The media type of JSON Lines.
 pub(in crate::service) const LINES: &str = "application/x-ndjson";
@@ -50,12 +52,20 @@ fn is_zero_weight(parameter: &[u8]) -> bool {
 /// Top-level fields of hosts.
 pub(in crate::service) type FieldNames = Vec<String>;
 
+/// The shape of a list.
+#[derive(Clone, Debug)]
+pub(in crate::service) struct Shape {
+    /// The fields to keep; `None`: all.
+    fields: Option<Arc<FieldNames>>,
+    representation: Representation,
+}
+
 /// Pages of documents in a shape.
 pub(in crate::service) struct Shaped<P> {
     pub(in crate::service) pages: P,
-    /// The fields to keep; `None`: all.
-    pub(in crate::service) fields: Option<FieldNames>,
-    pub(in crate::service) representation: Representation,
+    pub(in crate::service) shape: Shape,
+    pub(in crate::service) inventory: Inventory,
+    pub(in crate::service) organization: Uuid,
 }
 
 impl<P: DocumentPages> DocumentPages for Shaped<P> {
@@ -65,21 +75,33 @@ impl<P: DocumentPages> DocumentPages for Shaped<P> {
 
     async fn next(&mut self) -> Result<Documents, Error> {
         let documents = self.pages.next().await?;
-        shape(documents, self.fields.as_ref(), self.representation)
+        self.shape.apply(documents, &self.inventory, self.organization).await
     }
 }
 
-/// Brings documents into a shape.
-pub(in crate::service) fn shape(
-    documents: Documents,
-    fields: Option<&FieldNames>,
-    representation: Representation,
-) -> Result<Documents, Error> {
-    if fields.is_none() && representation == Representation::Envelope {
-        return Ok(documents);
+impl Shape {
+    pub(in crate::service) fn new(fields: Option<FieldNames>, representation: Representation) -> Self {
+        Self { fields: fields.map(Arc::new), representation }
     }
-    let bodies = documents.bodies.iter().map(|body| shape_document(body, fields, representation));
-    Ok(Documents { bodies: bodies.collect::<Result<_, _>>()?, ..documents })
+
+    /// Brings documents of an organization into this shape, on a blocking thread if they are large.
+    pub(in crate::service) async fn apply(
+        &self,
+        documents: Documents,
+        inventory: &Inventory,
+        organization: Uuid,
+    ) -> Result<Documents, Error> {
+        if self.fields.is_none() && self.representation == Representation::Envelope {
+            return Ok(documents);
+        }
+        let (shape, bytes) = (self.clone(), documents.bodies.iter().map(Bytes::len).sum());
+        let apply = move || {
+            let (fields, representation) = (shape.fields.as_deref(), shape.representation);
+            let bodies = documents.bodies.iter().map(|body| shape_document(body, fields, representation));
+            Ok(Documents { bodies: bodies.collect::<Result<_, _>>()?, ..documents })
+        };
+        inventory.offload(organization, bytes, apply).await?
+    }
 }
 
 /// Shapes a document that is preceded by a comma.

@@ -5,6 +5,7 @@ mod export;
 mod finding;
 mod hosts;
 mod import;
+mod large_work;
 mod many;
 mod parts;
 mod removal;

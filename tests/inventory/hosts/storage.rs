@@ -337,11 +337,30 @@ const OPERATIONS: [(&str, Operation); 4] = [
     }),
 ];
 
+type Shape = fn(&Fixture) -> Host;
+
 fn host_with(fixture: &Fixture, ports: u16) -> Host {
     let mut host = bare_host(id(1), fixture.network);
     host.ports = (0..ports)
         .map(|place| port(&host, id(0x1_0000 + u128::from(place)), 1 + place, Protocol::Tcp))
         .collect();
+    host
+}
+
+/// Returns a host of few parts, whose texts take more than 256 KiB.
+fn host_of_long_texts(fixture: &Fixture) -> Host {
+    let mut host = host_with(fixture, 8);
+    let text = || "x".repeat(60_000);
+    (host.description, host.sys_descr, host.sys_location) = (Some(text()), Some(text()), Some(text()));
+    host.services = vec![service(&host, id(0x21), &text(), 0), service(&host, id(0x22), &text(), 1)];
+    host
+}
+
+/// Returns a host of few parts, whose metadata takes more than 256 KiB.
+fn host_of_metadata(fixture: &Fixture) -> Host {
+    let mut host = host_with(fixture, 8);
+    let notes: Vec<Value> = (0..5).map(|_| json!({"note": "x".repeat(60_000)})).collect();
+    host.source = discovery([("notes".to_owned(), Value::from(notes))]);
     host
 }
 
@@ -351,9 +370,9 @@ fn narrow_runtime() -> Runtime {
 }
 
 /// Returns whether the operation ends while the only blocking thread is busy.
-async fn ends_without_blocking_thread(ports: u16, operation: Operation) -> bool {
+async fn ends_without_blocking_thread(shape: Shape, operation: Operation) -> bool {
     let fixture = Fixture::new().await;
-    let host = host_with(&fixture, ports);
+    let host = shape(&fixture);
     fixture.put(&host).await;
     let (release, released) = channel::<()>();
     let blocker = spawn_blocking(move || released.recv().is_err());
@@ -370,14 +389,18 @@ async fn ends_without_blocking_thread(ports: u16, operation: Operation) -> bool 
 
 #[test]
 fn large_hosts_are_processed_on_a_blocking_thread() {
+    let shapes: [Shape; 3] = [|fixture| host_with(fixture, MANY), host_of_long_texts, host_of_metadata];
     for (name, operation) in OPERATIONS {
-        assert!(!narrow_runtime().block_on(ends_without_blocking_thread(MANY, operation)), "{name}");
+        for shape in shapes {
+            assert!(!narrow_runtime().block_on(ends_without_blocking_thread(shape, operation)), "{name}");
+        }
     }
 }
 
 #[test]
 fn small_hosts_are_processed_in_place() {
     for (name, operation) in OPERATIONS {
-        assert!(narrow_runtime().block_on(ends_without_blocking_thread(8, operation)), "{name}");
+        let small: Shape = |fixture| host_with(fixture, 8);
+        assert!(narrow_runtime().block_on(ends_without_blocking_thread(small, operation)), "{name}");
     }
 }
