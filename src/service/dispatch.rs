@@ -48,6 +48,7 @@ impl ApiState {
                     Ok(BodyLimit::Report) => self.report_body_limit,
                     _ => self.body_limit,
                 };
+                let body = body.map(|body| body.with_patience(self.patience));
                 let input = Input { request, body, body_limit };
                 catch_panic(pin!(self.handle(found, sender, input))).await
             }

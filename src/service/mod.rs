@@ -11,6 +11,7 @@ mod openapi;
 mod response;
 mod routes;
 mod sender;
+mod slots;
 mod state;
 
 pub use api::{Api, ApiBuilder, ResponseFuture};

@@ -9,13 +9,13 @@ use super::endpoints::health::Health;
 #[cfg(feature = "topology")]
 use super::endpoints::topology::Drawings;
 use super::response::Responder;
-use super::response::body::ListSlots;
 use super::response::error::ApiError;
 use super::response::page_cache::PageCache;
 use super::sender::Sender;
 use super::sender::client_address::ClientPrefixes;
 use super::sender::credentials::{CrossSitePolicy, SessionCookie};
 use super::sender::rate_limit::{Allowance, Buckets, Client};
+use super::slots::Slots;
 use crate::access::Credential;
 use crate::inventory::{Error, Inventory};
 #[cfg(feature = "topology")]
@@ -38,18 +38,22 @@ pub(super) struct ApiState {
     pub(super) session_cookie: SessionCookie,
     /// Maximum number of hosts in a list without a limit; `None` means any number.
     pub(super) whole_list_limit: Option<u64>,
-    pub(super) list_slots: Arc<ListSlots>,
+    pub(super) list_slots: Arc<Slots>,
+    /// Slots of bulk requests for hosts.
+    pub(super) bulk_slots: Arc<Slots>,
+    /// Slots of imports of hosts.
+    pub(super) import_slots: Arc<Slots>,
     /// Maximum size of a report, in bytes.
     #[cfg(feature = "discovery")]
     pub(super) report_body_limit: usize,
     /// Slots of imports of reports.
     #[cfg(feature = "discovery")]
-    pub(super) import_slots: Arc<ListSlots>,
+    pub(super) report_slots: Arc<Slots>,
     /// Slots of streams of events.
     #[cfg(feature = "discovery")]
-    pub(super) event_slots: Arc<ListSlots>,
-    /// Time after which a stalled list without a limit is aborted; `None` means never.
-    pub(super) whole_list_patience: Option<Duration>,
+    pub(super) event_slots: Arc<Slots>,
+    /// Time after which a list without a limit or a request body is aborted if its client stalls; `None` means never.
+    pub(super) patience: Option<Duration>,
     #[cfg(feature = "topology")]
     pub(super) topologies: Topologies,
     /// Graphs and files that are being drawn.

@@ -7,16 +7,18 @@ use crate::inventory::Inventory;
 #[cfg(feature = "discovery")]
 use crate::service::endpoints::discovery_stream::STREAMS_AT_ONCE;
 use crate::service::endpoints::health::Health;
+use crate::service::endpoints::many::{BULK_REQUESTS_AT_ONCE, IMPORTS_AT_ONCE};
 #[cfg(feature = "discovery")]
-use crate::service::endpoints::reports::IMPORTS_AT_ONCE;
+use crate::service::endpoints::reports::REPORTS_AT_ONCE;
 #[cfg(feature = "topology")]
 use crate::service::endpoints::topology::{DrawingSlots, Drawings};
 use crate::service::response::Responder;
-use crate::service::response::body::ListSlots;
+use crate::service::response::error::ApiError;
 use crate::service::response::page_cache::PageCache;
 use crate::service::sender::client_address::{ClientAddressSource, ClientPrefixes};
 use crate::service::sender::credentials::{CookiePathError, CrossSitePolicy, SessionCookie};
 use crate::service::sender::rate_limit::{Buckets, RateLimit};
+use crate::service::slots::Slots;
 use crate::service::state::ApiState;
 #[cfg(feature = "topology")]
 use crate::topology::{Topologies, render::page::FrameAncestors};
@@ -73,7 +75,7 @@ const PAGE_CACHE: usize = 16 * 1024 * 1024;
 /// Default maximum number of concurrent lists without a limit, per user and in total.
 const WHOLE_LISTS_AT_ONCE: (usize, usize) = (4, 64);
 
-/// Default time after which a list without a limit is aborted if its client stalls.
+/// Default time after which a list without a limit or a request body is aborted if its client stalls.
 const WHOLE_LIST_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Bounds how often the timer of a stalled list wakes up.
@@ -148,7 +150,8 @@ impl ApiBuilder {
     /// Sets the maximum size of the body of a bulk request, in bytes. A bulk request creates or replaces up to
     /// 1,000 hosts.
     ///
-    /// Default: 16 MiB.
+    /// Default: 16 MiB. At most 8 such requests of a user, 24 of an organization, and 32 in all are processed at once;
+    /// further ones are rejected with 429 `rate_limit_exceeded`.
     #[must_use]
     pub fn bulk_body_limit(self, bytes: usize) -> Self {
         Self { bulk_body_limit: bytes, ..self }
@@ -156,8 +159,8 @@ impl ApiBuilder {
 
     /// Sets the maximum size of a report of a scanner or a device, in bytes.
     ///
-    /// Default: 64 MiB. Each report is held in memory while it is imported; at most two for each client and eight in
-    /// total are imported at a time.
+    /// Default: 64 MiB. Each report is held in memory while it is imported. At most two for each client, six for an
+    /// organization, and eight in total are imported at a time.
     #[cfg(feature = "discovery")]
     #[must_use]
     pub fn report_body_limit(self, bytes: usize) -> Self {
@@ -166,7 +169,8 @@ impl ApiBuilder {
 
     /// Sets the maximum size of the body of an import, in bytes.
     ///
-    /// Default: `None`, any size. Imports are streamed in bounded memory.
+    /// Default: `None`, any size. Imports are streamed in bounded memory. At most two imports of a user, six of an
+    /// organization, and eight in total run at a time; further ones are rejected with 429 `rate_limit_exceeded`.
     #[must_use]
     pub fn import_body_limit(self, bytes: impl Into<Option<u64>>) -> Self {
         Self { import_body_limit: bytes.into(), ..self }
@@ -225,18 +229,20 @@ impl ApiBuilder {
 
     /// Sets the maximum number of concurrent lists without a limit, per user and in total.
     ///
-    /// Default: 4 and 64. Further ones are rejected with 429 `rate_limit_exceeded`. Lists of up to 128 items do not
+    /// Default: 4 and 64. Further ones are rejected with 429 `rate_limit_exceeded`. One organization gets at most three
+    /// quarters of the total, rounded up, and fewer while others have some. Lists of up to 128 items do not
     /// count. With 0, all longer lists are rejected.
     #[must_use]
     pub fn whole_lists_at_once(self, per_user: usize, total: usize) -> Self {
         Self { whole_lists_at_once: (per_user, total), ..self }
     }
 
-    /// Sets the time without reads after which a list without a limit is aborted.
+    /// Sets how long a client may stall: send nothing of a body, or read nothing of a whole list.
     ///
-    /// Default: 60 seconds. Aborting a list frees its memory and its slot, and ends the body with an error, so that the
-    /// server closes the connection. `None` means that lists are never aborted. Time spent waiting for the store does
-    /// not count. The timer needs a tokio runtime with its time driver enabled; values below 1 millisecond count as 1
+    /// Default: 60 seconds. A request whose body stalls is rejected with 400 `validation_malformed_json`. A list without
+    /// a limit that is not read is aborted: this frees its memory and its slot, and ends the body with an error, so that
+    /// the server closes the connection. `None` means that nothing is aborted. Time spent waiting for the store does not
+    /// count. The timer needs a tokio runtime with its time driver enabled; values below 1 millisecond count as 1
     /// millisecond.
     #[must_use]
     pub fn whole_list_patience(self, patience: impl Into<Option<Duration>>) -> Self {
@@ -272,7 +278,6 @@ impl ApiBuilder {
     /// Builds the service.
     #[must_use]
     pub fn build(self) -> Api {
-        let (lists_per_user, lists_total) = self.whole_lists_at_once;
         #[cfg(feature = "topology")]
         let drawing_slots = DrawingSlots::default();
         let state = ApiState {
@@ -294,14 +299,16 @@ impl ApiBuilder {
             cross_site: CrossSitePolicy::new(self.allowed_origins),
             session_cookie: self.session_cookie,
             whole_list_limit: self.whole_list_limit,
-            list_slots: ListSlots::new(lists_per_user, lists_total),
+            list_slots: Slots::new(self.whole_lists_at_once, ApiError::too_many_whole_lists),
+            bulk_slots: Slots::new(BULK_REQUESTS_AT_ONCE, ApiError::too_many_bulk_requests),
+            import_slots: Slots::new(IMPORTS_AT_ONCE, ApiError::too_many_imports),
             #[cfg(feature = "discovery")]
             report_body_limit: self.report_body_limit,
             #[cfg(feature = "discovery")]
-            import_slots: ListSlots::new(IMPORTS_AT_ONCE.0, IMPORTS_AT_ONCE.1),
+            report_slots: Slots::new(REPORTS_AT_ONCE, ApiError::too_many_reports),
             #[cfg(feature = "discovery")]
-            event_slots: ListSlots::new(STREAMS_AT_ONCE.0, STREAMS_AT_ONCE.1),
-            whole_list_patience: self.whole_list_patience,
+            event_slots: Slots::new(STREAMS_AT_ONCE, ApiError::too_many_streams),
+            patience: self.whole_list_patience,
             page_cache: PageCache::new(self.page_cache),
             health: Health::default(),
         };

@@ -16,7 +16,7 @@ use crate::model::{Discovery, OrderDirection};
 use crate::service::input::read_stream_query;
 use crate::service::response::Outcome;
 use crate::service::response::body::{Events, NextEvents, ResponseBody};
-use crate::service::response::error::{ApiError, catch_panic};
+use crate::service::response::error::catch_panic;
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::credentials::identify;
 use crate::service::sender::{Access, Sender};
@@ -34,9 +34,6 @@ const LIFETIME: Duration = Duration::from_secs(15 * 60);
 /// The number of the latest changed discoveries that a stream looks at.
 const LATEST: usize = 200;
 
-/// Seconds after which a client may retry a stream that got no slot.
-const RETRY_AFTER: u64 = 1;
-
 /// The maximum number of concurrent streams, per user and in total.
 pub(in crate::service) const STREAMS_AT_ONCE: (usize, usize) = (4, 64);
 
@@ -46,8 +43,7 @@ pub(in crate::service) fn stream_discoveries(call: Call<'_>) -> Pending<'_> {
         let (state, request, access) = (call.state, call.input.request, call.route.access);
         let network_id = read_stream_query(call.input.query(), &call.route.query)?;
         let caller = call.into_caller()?;
-        let slot = state.event_slots.try_acquire(caller.user_id());
-        let slot = slot.ok_or_else(|| ApiError::too_many_streams(RETRY_AFTER))?;
+        let slot = state.event_slots.acquire(caller.organization_id(), caller.user_id())?;
         let mut stream = DiscoveryStream {
             inventory: state.inventory.clone(),
             request: request.clone(),

@@ -134,7 +134,7 @@ async fn begin_whole_list<P: DocumentPages>(
             Representation::Lines => Ok(Outcome::lines(ResponseBody::lines(first.bodies))),
         };
     }
-    let slot = state.list_slots.acquire(caller.user_id())?;
+    let slot = state.list_slots.acquire(caller.organization_id(), caller.user_id())?;
     let list = WholeList {
         inventory: state.inventory.clone(),
         responder: state.responder.clone(),
@@ -145,7 +145,7 @@ async fn begin_whole_list<P: DocumentPages>(
         representation,
         sent: first.bodies.len() as u64,
     };
-    let (next, patience) = (next_part(list), state.whole_list_patience);
+    let (next, patience) = (next_part(list), state.patience);
     Ok(match representation {
         Representation::Envelope => Outcome::new(ResponseBody::list(first.bodies, next, slot, patience)),
         Representation::Lines => {

@@ -5,7 +5,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http_body::Body;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -13,15 +12,23 @@ use tokio::io::{AsyncRead, ReadBuf};
 use uuid::Uuid;
 
 use crate::inventory::{Atomicity, BulkChange, BulkHost, BulkResult, Error, ErrorKind, Import, Problem};
-use crate::service::input::{BoxedBody, Fields, read_import_query};
+use crate::service::input::{BodyReadError, BoxedBody, Fields, read_import_query};
 use crate::service::response::error::ApiError;
 use crate::service::routes::parameter::RequestContent;
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::credentials::identify;
 
+/// The maximum number of concurrent bulk requests, per user and in total. Each holds its body and its hosts in memory.
+pub(in crate::service) const BULK_REQUESTS_AT_ONCE: (usize, usize) = (8, 32);
+
+/// The maximum number of concurrent imports, per user and in total. Each holds a few groups of lines in memory.
+pub(in crate::service) const IMPORTS_AT_ONCE: (usize, usize) = (2, 8);
+
 /// `POST /api/v1/hosts/bulk`.
 pub(in crate::service) fn bulk_put_hosts(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
+        let sender = call.caller()?;
+        let _slot = call.state.bulk_slots.acquire(sender.organization_id(), sender.user_id())?;
         let (body, caller) = call.read().await?;
         let (size, body) = (body.len(), Bytes::from(body));
         let (inventory, content) = (&call.state.inventory, call.route.body);
@@ -101,6 +108,8 @@ pub(in crate::service) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
         let state = call.state;
         let (network, is_dry_run) = read_import_query(call.input.query(), &call.route.query)?;
         let input = BodyReader::new(call.input.lines()?, state.import_body_limit);
+        let sender = call.caller()?;
+        let _slot = state.import_slots.acquire(sender.organization_id(), sender.user_id())?;
         let mut import = Import::new().max_line(state.inventory.max_sent_line());
         if let Some(network) = network {
             import = import.only_network(network);
@@ -122,11 +131,14 @@ pub(in crate::service) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
     })
 }
 
-/// Returns the error of an import. A refusal by the reader is the client's fault.
+/// Returns the error of an import. A failure to read the body is the client's fault.
 fn import_error(error: Error, limit: Option<u64>) -> ApiError {
     match (error.kind(), limit) {
-        (ErrorKind::Unreadable, Some(limit)) if is_too_large(&error) => {
+        (ErrorKind::Unreadable, Some(limit)) if is_caused_by(&error, io::ErrorKind::FileTooLarge) => {
             ApiError::request_too_large(usize::try_from(limit).unwrap_or(usize::MAX))
+        }
+        (ErrorKind::Unreadable, _) if is_caused_by(&error, io::ErrorKind::TimedOut) => {
+            ApiError::body_stalled()
         }
         // The connection is most likely gone, so the position does not matter.
         (ErrorKind::Unreadable, _) => ApiError::malformed_json(1, 1),
@@ -134,9 +146,9 @@ fn import_error(error: Error, limit: Option<u64>) -> ApiError {
     }
 }
 
-fn is_too_large(error: &Error) -> bool {
+fn is_caused_by(error: &Error, kind: io::ErrorKind) -> bool {
     let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<io::Error>());
-    cause.is_some_and(|cause| cause.kind() == io::ErrorKind::FileTooLarge)
+    cause.is_some_and(|cause| cause.kind() == kind)
 }
 
 /// A request body as a reader. The next frame is polled only once the previous one has been read.
@@ -170,8 +182,9 @@ impl AsyncRead for BodyReader {
     ) -> Poll<io::Result<()>> {
         while self.frame.is_empty() {
             let Some(body) = &mut self.body else { return Poll::Ready(Ok(())) };
-            match std::task::ready!(Pin::new(&mut body.body).poll_frame(context)) {
+            match std::task::ready!(body.poll_frame(context)) {
                 None => self.body = None,
+                Some(Err(BodyReadError::Stalled)) => return Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
                 Some(Err(error)) => return Poll::Ready(Err(io::Error::other(error))),
                 // Trailers are ignored.
                 Some(Ok(frame)) => {

@@ -15,7 +15,7 @@ use crate::wire::ErrorCode;
 
 /// The maximum number of concurrent imports of reports, per user or daemon key and in total. Each holds its body in
 /// memory.
-pub(in crate::service) const IMPORTS_AT_ONCE: (usize, usize) = (2, 8);
+pub(in crate::service) const REPORTS_AT_ONCE: (usize, usize) = (2, 8);
 
 /// The size in bytes above which parsing a report is long work, for which no other work should wait.
 const LONG_REPORT: usize = 1024 * 1024;
@@ -23,9 +23,6 @@ const LONG_REPORT: usize = 1024 * 1024;
 /// The media types of reports. The query determines the format, whatever the type.
 pub(in crate::service) const MEDIA_TYPES: &[&str] =
     &["application/json", "application/octet-stream", "application/xml", "text/plain", "text/xml"];
-
-/// Seconds after which a client may retry an import that got no slot.
-const RETRY_AFTER: u64 = 1;
 
 fn options_of(query: &ReportQuery, network: Uuid) -> DiscoverOptions {
     let mut options = DiscoverOptions::new(network);
@@ -49,8 +46,7 @@ pub(in crate::service) fn import_report(mut call: Call<'_>) -> Pending<'_> {
                 (daemon.organization_id, query.network_id.unwrap_or(daemon.network_id), daemon.key_id)
             }
         };
-        let slot = state.import_slots.try_acquire(slot_owner);
-        let _slot = slot.ok_or_else(|| ApiError::too_many_imports(RETRY_AFTER))?;
+        let _slot = state.report_slots.acquire(organization, slot_owner)?;
         let body = call.input.bytes(MEDIA_TYPES).await?;
         // Authenticated again: a large body takes a while to arrive.
         let sender = identify(&state.inventory, call.route.access, call.input.request).await?;

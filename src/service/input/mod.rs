@@ -2,22 +2,28 @@
 
 mod bodies;
 mod parameters;
+mod patient;
 #[cfg(feature = "discovery")]
 mod reports;
 #[cfg(feature = "topology")]
 mod topology;
 
-use super::response::error::ApiError;
-use super::response::shape::LINES;
 use std::error::Error as StdError;
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
-use http_body::Body;
+use http_body::{Body, Frame};
 use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
 use matchit::Params;
+
+use self::patient::PatientBody;
+use super::response::error::ApiError;
+use super::response::shape::LINES;
 
 pub(super) use self::bodies::{Fields, check_types, read_ids, read_login, read_referral};
 pub(super) use self::parameters::{
@@ -39,15 +45,29 @@ pub(super) type RequestBody = Option<BoxedBody>;
 
 /// A type-erased request body.
 pub(super) struct BoxedBody {
-    pub(super) body: UnsyncBoxBody<Bytes, BodyReadError>,
+    body: PatientBody<UnsyncBoxBody<Bytes, BodyReadError>>,
     /// The minimum size in bytes, by the size hint of the original body. The boxed body loses that hint.
     min_size: u64,
 }
 
 /// The request body could not be read to its end.
 #[derive(Debug, thiserror::Error)]
-#[error("the request body could not be read to its end")]
-pub(super) struct BodyReadError(#[source] Box<dyn StdError + Send + Sync>);
+pub(super) enum BodyReadError {
+    #[error("the request body could not be read to its end")]
+    Broken(#[source] Box<dyn StdError + Send + Sync>),
+    #[error("the client sent nothing of the request body for too long")]
+    Stalled,
+}
+
+impl From<BodyReadError> for ApiError {
+    fn from(error: BodyReadError) -> Self {
+        match error {
+            // The connection is most likely gone, so the position does not matter.
+            BodyReadError::Broken(_) => Self::malformed_json(1, 1),
+            BodyReadError::Stalled => Self::body_stalled(),
+        }
+    }
+}
 
 /// Erases the type of a request body, so that its readers are compiled only once.
 pub(super) fn box_body<B>(body: B) -> RequestBody
@@ -61,7 +81,23 @@ where
     }
     let min_size = body.size_hint().lower();
     let body = body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
-    Some(BoxedBody { body: body.map_err(|error| BodyReadError(error.into())).boxed_unsync(), min_size })
+    let body = body.map_err(|error| BodyReadError::Broken(error.into())).boxed_unsync();
+    Some(BoxedBody { body: PatientBody::new(body), min_size })
+}
+
+impl BoxedBody {
+    /// Lets the body fail if its client sends nothing for this long; `None`: never.
+    pub(super) const fn with_patience(mut self, patience: Option<Duration>) -> Self {
+        self.body.set_patience(patience);
+        self
+    }
+
+    pub(super) fn poll_frame(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyReadError>>> {
+        self.body.poll_frame(context)
+    }
 }
 
 /// A request as an endpoint receives it.
@@ -90,7 +126,7 @@ impl<'r> Input<'r> {
     ///
     /// # Errors
     /// `request_unsupported_media_type`; `request_too_large` as soon as the limit is exceeded, without reading the
-    /// rest; `validation_malformed_json` if the body ends early.
+    /// rest; `validation_malformed_json` if the body ends early or its client stalls.
     pub(super) async fn json(&mut self) -> Result<Vec<u8>, ApiError> {
         if !has_json_type(self.request) {
             return Err(ApiError::unsupported_media_type("application/json"));
@@ -112,19 +148,17 @@ impl<'r> Input<'r> {
 
     async fn read_all(&mut self) -> Result<Vec<u8>, ApiError> {
         let body_limit = self.body_limit;
-        let Some(BoxedBody { mut body, min_size }) = self.body.take() else {
+        let Some(mut body) = self.body.take() else {
             return Ok(Vec::new());
         };
         let is_too_large = |size: u64| size > body_limit as u64;
-        if is_too_large(min_size) {
+        if is_too_large(body.min_size) {
             return Err(ApiError::request_too_large(body_limit));
         }
         let mut bytes = Vec::new();
-        while let Some(frame) = body.frame().await {
-            // The connection is most likely gone, so the position does not matter.
-            let frame = frame.map_err(|_| ApiError::malformed_json(1, 1))?;
+        while let Some(frame) = poll_fn(|context| body.poll_frame(context)).await {
             // Trailers are ignored.
-            let Ok(data) = frame.into_data() else { continue };
+            let Ok(data) = frame?.into_data() else { continue };
             if is_too_large(bytes.len() as u64 + data.len() as u64) {
                 return Err(ApiError::request_too_large(body_limit));
             }

@@ -73,8 +73,18 @@ impl ApiError {
         Self { message, ..Self::rate_limit_exceeded(retry_after) }
     }
 
-    #[cfg(feature = "discovery")]
+    pub(crate) fn too_many_bulk_requests(retry_after: u64) -> Self {
+        let message = format!("Too many bulk requests are being processed. Retry in {retry_after} seconds.");
+        Self { message, ..Self::rate_limit_exceeded(retry_after) }
+    }
+
     pub(crate) fn too_many_imports(retry_after: u64) -> Self {
+        let message = format!("Too many imports are running. Retry in {retry_after} seconds.");
+        Self { message, ..Self::rate_limit_exceeded(retry_after) }
+    }
+
+    #[cfg(feature = "discovery")]
+    pub(crate) fn too_many_reports(retry_after: u64) -> Self {
         let message = format!("Too many reports are being imported. Retry in {retry_after} seconds.");
         Self { message, ..Self::rate_limit_exceeded(retry_after) }
     }
@@ -95,6 +105,13 @@ impl ApiError {
     pub(crate) fn malformed_json(line: usize, column: usize) -> Self {
         let message = format!("The body is not a valid JSON object: error at line {line}, column {column}.");
         Self::new(ErrorCode::ValidationMalformedJson, message, json!({"line": line, "column": column}))
+    }
+
+    /// Creates the error for a body whose client has stalled.
+    pub(crate) fn body_stalled() -> Self {
+        let message =
+            "The body did not arrive: the client sent nothing for too long. Send it without pauses.";
+        Self { message: message.to_owned(), ..Self::malformed_json(1, 1) }
     }
 
     /// Creates the error for a list without a limit that has more than `max` items.

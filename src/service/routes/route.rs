@@ -118,7 +118,6 @@ impl<'r> Call<'r> {
     }
 
     /// Returns the caller, whom every endpoint has that is not public and not for daemons.
-    #[cfg(feature = "topology")]
     pub(in crate::service) fn caller(&self) -> Result<&Caller, ApiError> {
         match &self.sender {
             Some(Sender::Caller(caller)) => Ok(caller),

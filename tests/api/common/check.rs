@@ -204,12 +204,12 @@ fn check_allowance(reply: &Reply, limit: RateLimit) {
     let missing = burst - remaining;
     assert!(reset <= (missing * 60).div_ceil(minute), "{remaining} remain, full in {reset} s");
     assert!(reset >= ((missing - 1) * 60).div_ceil(minute).max(1), "{remaining} remain, full in {reset} s");
-    // The limits on lists without a limit, streams, imports and drawings have the same code, independently of the
-    // bucket.
+    // The limits on lists without a limit, streams, imports, bulk requests and drawings have the same code,
+    // independently of the bucket.
     let is_other_limit = reply.json["error"].as_str().is_some_and(|error| {
         let others =
-            ["Too many lists without a limit", "Too many streams", "Too many reports", "Too many topologies"];
-        others.iter().any(|other| error.starts_with(other))
+            ["lists without a limit", "streams", "reports", "imports", "bulk requests", "topologies"];
+        error.strip_prefix("Too many ").is_some_and(|rest| others.iter().any(|other| rest.starts_with(other)))
     });
     if reply.json["code"] == "rate_limit_exceeded" && !is_other_limit {
         assert_eq!(remaining, 0);

@@ -152,20 +152,22 @@ async fn fifth_stream_of_a_user_is_refused_until_another_ends() {
 }
 
 #[tokio::test]
-async fn sixty_fifth_stream_is_refused() {
+async fn forty_ninth_stream_of_an_organization_is_refused_and_others_are_served() {
     let scene = Scene::new().await;
     let mut streams = vec![];
     let mut keys = vec![];
-    for _ in 0..17 {
+    for _ in 0..13 {
         keys.push(scene.fixture.owner_key(&scene.fixture.home).await);
     }
+    let abroad = scene.fixture.owner_key(&scene.fixture.abroad).await;
     pause();
-    for key in &keys[..16] {
+    for key in &keys[..12] {
         for _ in 0..4 {
             streams.push(Stream::begin(&scene.fixture.server.api, key, "").await);
         }
     }
-    scene.refuses_a_stream(&keys[16]).await;
+    scene.refuses_a_stream(&keys[12]).await;
+    assert_eq!(scene.fixture.server.get_with(&abroad, STREAM).await.status, 200);
     streams.truncate(10);
-    assert_eq!(scene.fixture.server.get_with(&keys[16], STREAM).await.status, 200);
+    assert_eq!(scene.fixture.server.get_with(&keys[12], STREAM).await.status, 200);
 }

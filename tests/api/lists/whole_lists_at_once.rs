@@ -104,16 +104,24 @@ async fn list_frees_its_slot_when_it_fails() {
 }
 
 #[tokio::test]
-async fn sixty_fifth_list_in_all_is_refused() {
+async fn forty_ninth_list_of_an_organization_is_refused_and_others_are_served() {
     let fixture = fixture_of(129).await;
+    for id in 1_001..=1_129 {
+        fixture.put_abroad(host(id, fixture.abroad.networks[0])).await;
+    }
     let server = server(&fixture, |builder| builder);
     let mut lists = Vec::new();
-    for _ in 0..16 {
+    for _ in 0..12 {
         let key = fixture.owner_key(&fixture.home).await;
         lists.extend(begin_all(&server, &key, 4).await);
     }
     assert_refused(&server, &fixture.key).await;
-    lists.pop();
+    let abroad = fixture.owner_key(&fixture.abroad).await;
+    let theirs = begin_all(&server, &abroad, 4).await;
+    // Each organization leaves some of what is free.
+    lists.truncate(45);
+    assert_refused(&server, &fixture.key).await;
+    drop(theirs);
     begin(&server, &fixture.key).await;
 }
 

@@ -9,9 +9,9 @@ mod large_work;
 mod many;
 mod parts;
 mod removal;
+mod slow_bodies;
 mod updates;
 
-mod slow_bodies;
 use http::Request;
 use serde_json::{Value, json};
 use toposcope::model::Permission;

@@ -1,13 +1,17 @@
-//! Imports whose lines arrive slowly, or are long.
+//! Imports and bulk requests whose bodies arrive slowly.
+
+use std::time::Duration;
 
 use tokio::task::yield_now;
+use tokio::time::{advance, pause};
 use toposcope::inventory::Quotas;
 use toposcope::model::{Host, User};
 
 use super::*;
-use crate::common::{Server, Upload, ample, host, key_for};
+use crate::common::{Server, Site, Upload, ample, host, key_for};
 
 const IMPORT: &str = "/api/v1/hosts/import";
+const BULK: &str = "/api/v1/hosts/bulk";
 
 fn import(query: &str, key: &str) -> Request<String> {
     let request = bare("POST", &format!("{IMPORT}{query}"));
@@ -78,6 +82,99 @@ fn import_stores_nothing_on_a_network_that_its_caller_has_lost() {
         let (fixture, reply) = import_around(&format!("?network_id={OFFICE}"), lose_office).await;
         assert_eq!(*reply.refuses(403, "entity_access_denied"), json!({"entity": "Network", "id": OFFICE}));
         assert_eq!(fixture.list("limit=1").await.total(), 256);
+    });
+}
+
+/// Makes a request with a key, and without a body.
+type Make = fn(&str) -> Request<String>;
+
+fn bulk(key: &str) -> Request<String> {
+    with_key(send_json("POST", BULK, &json!(null)), key)
+}
+
+/// Returns the rest of a body with which a request succeeds.
+fn rest(request: &Request<String>) -> String {
+    match request.uri().path() {
+        BULK => json!({"hosts": [host_body()]}).to_string(),
+        _ => String::new(),
+    }
+}
+
+async fn assert_refused(fixture: &Fixture, request: Request<String>) {
+    let reply = fixture.send(request).await;
+    assert_eq!(*reply.refuses(429, "rate_limit_exceeded"), json!({"retry_after": 1}));
+}
+
+/// Begins as many requests of a user as one may have at once.
+async fn begin_all(fixture: &Fixture, site: &Site, request: Make, count: usize) -> Vec<Upload> {
+    let key = fixture.owner_key(site).await;
+    let mut uploads = Vec::new();
+    for _ in 0..count {
+        uploads.push(Upload::begin(&fixture.server, request(&key)).await);
+    }
+    assert_refused(fixture, request(&key)).await;
+    uploads
+}
+
+#[test]
+fn organization_at_its_maximum_of_imports_or_bulk_requests_leaves_some_for_others() {
+    run(async || {
+        let requests: [(Make, usize, usize); 2] = [(|key| import("", key), 2, 2), (bulk, 8, 6)];
+        for (request, per_user, left) in requests {
+            let fixture = Fixture::new().await.on_one_instance();
+            let mut uploads = Vec::new();
+            for _ in 0..3 {
+                uploads.extend(begin_all(&fixture, &fixture.home, request, per_user).await);
+            }
+            assert_refused(&fixture, request(&fixture.key)).await;
+            let theirs = begin_all(&fixture, &fixture.abroad, request, left).await;
+            for upload in theirs {
+                upload.cancel().await;
+            }
+            let rest = rest(&request(""));
+            for upload in uploads {
+                upload.finish(&rest).await.data();
+            }
+            Upload::begin(&fixture.server, request(&fixture.key)).await.finish(&rest).await.data();
+        }
+    });
+}
+
+#[tokio::test]
+async fn body_whose_client_stalls_is_aborted_and_a_slow_one_is_not() {
+    let fixture = Fixture::new().await;
+    pause();
+    let text = lines((1..=300).map(|id| host(id, OFFICE)));
+    for request in [import("", &fixture.key), bulk(&fixture.key)] {
+        let upload = Upload::begin(&fixture.server, request).await;
+        upload.send(&text);
+        let reply = upload.stall().await;
+        reply.refuses(400, "validation_malformed_json");
+        assert!(reply.json["error"].as_str().unwrap().contains("sent nothing"), "{}", reply.json);
+    }
+    assert_eq!(fixture.list("limit=1").await.total(), 256, "whole groups are stored");
+    let upload = Upload::begin(&fixture.server, import("", &fixture.key)).await;
+    for line in text.split_inclusive('\n').take(5) {
+        upload.send(line);
+        for _ in 0..10 {
+            yield_now().await;
+        }
+        advance(Duration::from_secs(59)).await;
+    }
+    assert_eq!(upload.finish("").await.data()["replaced"], 5);
+}
+
+/// A server on a runtime without a time driver.
+#[test]
+fn body_is_awaited_without_a_timer() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let fixture = Fixture::new().await;
+        let upload = Upload::begin(&fixture.server, import("", &fixture.key)).await;
+        for _ in 0..10 {
+            yield_now().await;
+        }
+        assert_eq!(upload.finish(&lines([host(1, OFFICE)])).await.data()["imported"], 1);
     });
 }
 

@@ -1,5 +1,7 @@
 //! The limit on concurrent imports.
 
+use tokio::time::pause;
+
 use super::*;
 use crate::backend::run_with;
 use crate::common::Upload;
@@ -57,15 +59,38 @@ fn slot_is_free_after_a_failed_or_dropped_import() {
 }
 
 #[test]
-fn ninth_import_in_all_is_refused() {
+fn seventh_import_of_an_organization_is_refused_and_others_are_served() {
     run_with(on_one_instance, async |fixture| {
         let mut uploads = Vec::new();
-        for _ in 0..4 {
+        for _ in 0..3 {
             let key = fixture.owner_key(&fixture.home).await;
             uploads.extend([begin(&fixture, &key).await, begin(&fixture, &key).await]);
         }
-        assert_refused(&fixture, &fixture.key).await;
+        // A daemon's key counts as well.
+        let daemon = daemon_key(&fixture, OFFICE).await;
+        for key in [&fixture.key, &daemon] {
+            assert_refused(&fixture, key).await;
+        }
+        let abroad = fixture.owner_key(&fixture.abroad).await;
+        let theirs = [begin(&fixture, &abroad).await, begin(&fixture, &abroad).await];
+        // All eight are taken.
+        let another = fixture.owner_key(&fixture.abroad).await;
+        assert_refused(&fixture, &another).await;
+        for upload in theirs {
+            upload.cancel().await;
+        }
         uploads.pop().unwrap().cancel().await;
         fixture.send(import("format=report", &report(), &fixture.key)).await.data();
     });
+}
+
+#[tokio::test]
+async fn import_whose_client_stalls_is_aborted() {
+    let fixture = Fixture::new().await;
+    pause();
+    let upload = begin(&fixture, &fixture.key).await;
+    upload.send("{");
+    let reply = upload.stall().await;
+    reply.refuses(400, "validation_malformed_json");
+    assert!(reply.json["error"].as_str().unwrap().contains("sent nothing"), "{}", reply.json);
 }

@@ -7,27 +7,25 @@ use bytes::Bytes;
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
-use crate::service::response::body::{ListSlots, ResponseBody};
+use crate::service::response::body::ResponseBody;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
+use crate::service::slots::Slots;
 use crate::service::state::ApiState;
 
 /// Maximum number of different drawings at a time, per organization and in total.
 const AT_ONCE: (usize, usize) = (8, 64);
-
-/// Seconds after which a client may ask again for a drawing that got no slot.
-const RETRY_AFTER: u64 = 1;
 
 /// The slots of drawings, of which each organization has a bounded number.
 ///
 /// A drawing holds its slot until it is complete, but not until clients have received it: slow readers would keep all
 /// slots.
 #[derive(Clone)]
-pub(in crate::service) struct DrawingSlots(Arc<ListSlots>);
+pub(in crate::service) struct DrawingSlots(Arc<Slots>);
 
 impl Default for DrawingSlots {
     fn default() -> Self {
-        Self(ListSlots::new(AT_ONCE.0, AT_ONCE.1))
+        Self(Slots::new(AT_ONCE, ApiError::too_many_drawings))
     }
 }
 
@@ -57,8 +55,7 @@ impl<T: Clone + Send + Sync> Drawings<T> {
         F: Future<Output = Result<T, ApiError>> + Send,
     {
         let make = || async move {
-            let slot = self.slots.0.try_acquire(organization);
-            let _slot = slot.ok_or_else(|| ApiError::too_many_drawings(RETRY_AFTER))?;
+            let _slot = self.slots.0.acquire(organization, organization)?;
             draw().await
         };
         match tag.map(|tag| self.running(tag)) {

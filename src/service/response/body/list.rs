@@ -14,12 +14,10 @@ use http_body::Frame;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep};
-use uuid::Uuid;
 
 use super::pieces::Pieces;
-use crate::access::CountMap;
 use crate::inventory::Error;
-use crate::service::response::error::ApiError;
+use crate::service::slots::Slot;
 
 /// The error with which the body of a list without a limit is aborted.
 ///
@@ -71,11 +69,11 @@ struct OpenList {
     /// When the client last took a frame; `None` while it waits for the store.
     idle_since: Option<Instant>,
     /// Held until the list ends.
-    _slot: ListSlot,
+    _slot: Slot,
 }
 
 impl ListBody {
-    pub(super) fn new(pieces: Pieces, next: NextPart, slot: ListSlot, patience: Option<Duration>) -> Self {
+    pub(super) fn new(pieces: Pieces, next: NextPart, slot: Slot, patience: Option<Duration>) -> Self {
         let idle_since = Some(Instant::now());
         let open = OpenList { pieces, next: Some(next), idle_since, _slot: slot };
         let state = Arc::new(Mutex::new(ListState::Open(open)));
@@ -178,64 +176,4 @@ fn remaining_patience(state: &Mutex<ListState>, patience: Duration) -> Option<Du
     drop(stalled);
     tracing::warn!("a list without a limit was aborted: its client has read nothing for {patience:?}");
     None
-}
-
-/// Seconds after which a client may retry a list that got no slot.
-const RETRY_AFTER: u64 = 1;
-
-/// Bounds the concurrent lists without a limit, or event streams, per user and in total.
-///
-/// Each of them holds what it has sent, so their number must be bounded. All credentials of a user count together.
-#[derive(Debug)]
-pub(in crate::service) struct ListSlots {
-    max_per_user: usize,
-    max_total: usize,
-    used: Mutex<UsedSlots>,
-}
-
-#[derive(Debug, Default)]
-struct UsedSlots {
-    total: usize,
-    /// Has at most one entry for each slot in use.
-    by_user: CountMap<Uuid>,
-}
-
-/// A slot held by a list. Dropping it frees the slot.
-#[derive(Debug)]
-pub(in crate::service) struct ListSlot {
-    slots: Arc<ListSlots>,
-    user: Uuid,
-}
-
-impl ListSlots {
-    pub(in crate::service) fn new(max_per_user: usize, max_total: usize) -> Arc<Self> {
-        Arc::new(Self { max_per_user, max_total, used: Mutex::default() })
-    }
-
-    /// Acquires a slot for a user's list.
-    ///
-    /// # Errors
-    /// `rate_limit_exceeded` if the user or the whole service has no free slot.
-    pub(in crate::service) fn acquire(self: &Arc<Self>, user: Uuid) -> Result<ListSlot, ApiError> {
-        self.try_acquire(user).ok_or_else(|| ApiError::too_many_whole_lists(RETRY_AFTER))
-    }
-
-    /// Acquires a slot for a user. `None` if the user or the whole service has no free one.
-    pub(in crate::service) fn try_acquire(self: &Arc<Self>, user: Uuid) -> Option<ListSlot> {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        if used.total >= self.max_total || used.by_user.count(&user) >= self.max_per_user {
-            return None;
-        }
-        used.total += 1;
-        used.by_user.increment(user);
-        Some(ListSlot { slots: Arc::clone(self), user })
-    }
-}
-
-impl Drop for ListSlot {
-    fn drop(&mut self) {
-        let mut used = self.slots.used.lock().unwrap_or_else(PoisonError::into_inner);
-        used.total -= 1;
-        used.by_user.decrement(&self.user);
-    }
 }

@@ -18,9 +18,10 @@ use self::events::EventBody;
 #[cfg(feature = "discovery")]
 pub(in crate::service) use self::events::{Events, NextEvents};
 pub use self::list::BodyError;
-use self::list::{ListBody, ListSlot};
-pub(in crate::service) use self::list::{ListSlots, NextPart, Part};
+use self::list::ListBody;
+pub(in crate::service) use self::list::{NextPart, Part};
 use self::pieces::Pieces;
+use crate::service::slots::Slot;
 
 /// The body of a response. Its length is known in advance, except for a list without a limit and a stream of events.
 ///
@@ -56,7 +57,7 @@ impl ResponseBody {
     pub(in crate::service) fn list(
         documents: Vec<Bytes>,
         next: NextPart,
-        slot: ListSlot,
+        slot: Slot,
         patience: Option<Duration>,
     ) -> Self {
         Self(Kind::List(ListBody::new(Pieces::list(documents), next, slot, patience)))
@@ -71,7 +72,7 @@ impl ResponseBody {
     pub(in crate::service) fn list_of_lines(
         lines: Vec<Bytes>,
         next: NextPart,
-        slot: ListSlot,
+        slot: Slot,
         patience: Option<Duration>,
     ) -> Self {
         Self(Kind::List(ListBody::new(Pieces::lines(lines), next, slot, patience)))
@@ -81,12 +82,7 @@ impl ResponseBody {
     ///
     /// The body holds `slot` until it ends, which is after `lifetime` at the latest.
     #[cfg(feature = "discovery")]
-    pub(in crate::service) fn events(
-        first: Bytes,
-        next: NextEvents,
-        slot: ListSlot,
-        lifetime: Duration,
-    ) -> Self {
+    pub(in crate::service) fn events(first: Bytes, next: NextEvents, slot: Slot, lifetime: Duration) -> Self {
         Self(Kind::Events(EventBody::new(first, next, slot, lifetime)))
     }
 
