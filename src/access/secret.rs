@@ -3,9 +3,9 @@
 use std::fmt;
 
 use base64ct::{Base64UrlUnpadded, Encoding};
+use ctutils::CtEq;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use subtle::ConstantTimeEq;
 
 use super::random::{RandomError, RandomSource};
 
@@ -200,7 +200,7 @@ pub(crate) struct Verifier([u8; 16]);
 impl Verifier {
     /// Returns whether both belong to the same secret, in constant time.
     pub(crate) fn matches(&self, other: &Self) -> bool {
-        self.0.ct_eq(&other.0).into()
+        self.0.ct_eq(&other.0).to_bool()
     }
 }
 

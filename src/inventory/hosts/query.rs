@@ -31,6 +31,8 @@ pub struct HostQuery {
     /// Only hosts with any of these tags.
     pub tag_ids: Option<Vec<Uuid>>,
     /// Only hosts with an interface whose address is in any of these prefixes.
+    ///
+    /// IPv4-mapped IPv6 addresses, such as `::ffff:192.0.2.1`, are IPv6 addresses: no IPv4 prefix contains them.
     pub ips: Option<Vec<Cidr>>,
     /// Only hosts with an interface whose MAC address begins with any of these prefixes.
     pub macs: Option<Vec<MacPrefix>>,
@@ -47,8 +49,12 @@ pub struct HostQuery {
     /// Only hosts that are found by every word of this text. The text has 2 to 100 characters.
     ///
     /// A word is found if it begins a word of the host's name, hostname or description, of an interface's name, or an
-    /// IP or MAC address. Case and accents do not matter. Words are compared by their first 64 bytes, and a host is
-    /// found by its first 4,096 words.
+    /// IP or MAC address. A separator at the end ends an octet: `10.1.` finds 10.1.0.1, but not 10.15.0.1.
+    ///
+    /// Case, accents and Unicode normalization forms do not matter. Letters stay in their alphabet, so that Latin
+    /// letters find no Greek or Cyrillic word. Words are compared by their first 64 bytes, and a host is found by its
+    /// first 4,096 words. Only the first 16,384 words, repeated ones included, and about the first mebibyte of its
+    /// names and of its description are read for that.
     pub search: Option<String>,
     /// The primary order field, always ascending, so that hosts of a group are adjacent.
     pub group_by: Option<HostOrderField>,

@@ -10,11 +10,29 @@ use super::*;
 use crate::backend::Backend;
 use crate::requests::Choose;
 
-const ADDRESSES: [&str; 7] =
-    ["10.0.0.1", "10.0.1.2", "10.1.0.1", "2001:db8::1", "2001:db8:1::1", "fe80::1", "::1"];
+const ADDRESSES: [&str; 10] = [
+    "10.0.0.1",
+    "10.0.1.2",
+    "10.1.0.1",
+    "10.15.0.1",
+    "10.100.0.1",
+    "2001:db8::1",
+    "2001:db8:1::1",
+    "2001:db80::1",
+    "fe80::1",
+    "::1",
+];
 const MACS: [&str; 4] = ["00:1B:21:00:00:01", "00:1B:21:AA:00:02", "00:1B:22:00:00:03", "AC:DE:48:00:11:22"];
-const NAMES: [&str; 6] =
-    ["Switch-01 core", "Łódź Büro", "printer", "core.example.net", "日本 router", "switch 02"];
+const NAMES: [&str; 8] = [
+    "Switch-01 core",
+    "Łódź Büro",
+    "printer",
+    "core.example.net",
+    "日本 router",
+    "switch 02",
+    "Європа ёлка",
+    "ΞΕΝΟΔΟΧΕΙΟ Straße",
+];
 const SUBNETS: [&str; 2] = ["00000000-0000-4000-8000-00000000005a", "00000000-0000-4000-8000-00000000005b"];
 const SOURCES: [&str; 3] = ["Manual", "System", "Unknown"];
 const DEFINITIONS: [&str; 3] = ["Nginx", "nginx", "Proxmox VE"];
@@ -125,9 +143,16 @@ fn random_filter(random: &mut Rng, tags: &[Uuid]) -> Filter {
         }
         _ => {
             let (text, found) = random.choose(&SEARCHES);
-            ("search", text.to_owned(), Box::new(found))
+            ("search", encoded(text), Box::new(found))
         }
     }
+}
+
+/// Encodes what a query string cannot contain.
+fn encoded(text: &str) -> String {
+    let encode =
+        |byte: u8| if byte.is_ascii() { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    text.bytes().map(encode).collect()
 }
 
 fn is_named(host: &Value, names: &[usize]) -> bool {
@@ -141,7 +166,7 @@ fn has(host: &Value, field: &str, value: &str) -> bool {
 /// Searches, with the hosts that they find.
 type Search = (&'static str, fn(&Value) -> bool);
 
-const SEARCHES: [Search; 16] = [
+const SEARCHES: [Search; 28] = [
     ("SWITCH", |host| is_named(host, &[0, 5])),
     ("switch+01", |host| is_named(host, &[0])),
     ("01", |host| is_named(host, &[0])),
@@ -152,6 +177,18 @@ const SEARCHES: [Search; 16] = [
     ("%E6%97%A5%E6%9C%AC", |host| is_named(host, &[4])),
     ("10.0.", |host| has(host, "ip_address", "10.0.")),
     ("10.1", |host| has(host, "ip_address", "10.1")),
+    ("10.1.", |host| has(host, "ip_address", "10.1.")),
+    ("10.1.0.1.", |host| has(host, "ip_address", "10.1.0.1")),
+    ("2001:db8:", |host| has(host, "ip_address", "2001:db8:")),
+    ("2001:db8::", |host| has(host, "ip_address", "2001:db8::")),
+    ("fe80::1:", |host| has(host, "ip_address", "fe80::1")),
+    ("00:1b:21:", |host| has(host, "mac_address", "00:1B:21:")),
+    ("00-1b-2-", |_| false),
+    ("європа", |host| is_named(host, &[6])),
+    ("ЕЛКА", |host| is_named(host, &[6])),
+    ("ξενοδοχείο", |host| is_named(host, &[7])),
+    ("STRASSE", |host| is_named(host, &[7])),
+    ("bu\u{308}r", |host| is_named(host, &[1])),
     ("::1", |host| has(host, "ip_address", "::1")),
     ("2001:db8", |host| has(host, "ip_address", "2001:db8")),
     ("00-1b-2", |host| has(host, "mac_address", "00:1B:2")),
@@ -159,6 +196,35 @@ const SEARCHES: [Search; 16] = [
     ("00:1b:21:aa", |host| has(host, "mac_address", "00:1B:21:AA")),
     ("second+fl", |host| host["description"] == "second floor"),
 ];
+
+/// The numbers of comparisons: with hosts that were found, and of those with several filters.
+#[derive(Default)]
+struct Compared {
+    found: usize,
+    combined: usize,
+}
+
+impl Compared {
+    /// Compares random filters and their combinations with a scan of these hosts, which are all.
+    async fn compare(&mut self, fixture: &Fixture, random: &mut Rng, hosts: &[Value]) {
+        let filters: Vec<Filter> =
+            (0..1 + random.usize(..3)).map(|_| random_filter(random, &fixture.home.tags)).collect();
+        let names: BTreeSet<&str> = filters.iter().map(|(name, ..)| *name).collect();
+        if names.len() < filters.len() {
+            return;
+        }
+        let query: Vec<String> = filters.iter().map(|(name, value, _)| format!("{name}={value}")).collect();
+        let expected = hosts.iter().filter(|host| filters.iter().all(|(.., matches)| matches(host)));
+        let expected: BTreeSet<&str> = expected.map(|host| host["id"].as_str().unwrap()).collect();
+        let query = query.join("&");
+        let reply = fixture.list(&format!("limit=0&{query}")).await;
+        let listed = reply.data().as_array().unwrap().iter().map(|host| host["id"].as_str().unwrap());
+        assert_eq!(listed.collect::<BTreeSet<_>>(), expected, "{query}");
+        assert_eq!(fixture.list(&format!("limit=1&{query}")).await.total(), expected.len() as u64);
+        self.found += usize::from(!expected.is_empty());
+        self.combined += usize::from(filters.len() > 1 && !expected.is_empty());
+    }
+}
 
 /// Compares filters and their combinations with a scan of all hosts. Some comparisons follow changes of the hosts.
 #[test]
@@ -170,7 +236,7 @@ fn filters_find_what_a_scan_finds() {
             hosts.push(fixture.post(HOSTS, &random_host(&mut random, &tags)).await);
         }
         let rounds = Backend::current().effort(150, 3_000);
-        let (mut found, mut combined) = (0, 0);
+        let mut compared = Compared::default();
         for round in 0..rounds {
             if round % 10 == 0 {
                 let index = random.usize(..hosts.len());
@@ -179,25 +245,139 @@ fn filters_find_what_a_scan_finds() {
                 let put = send_json("PUT", &path_of(HOSTS, &hosts[index]), &body);
                 hosts[index] = fixture.ask(put).await.data().clone();
             }
-            let filters: Vec<Filter> =
-                (0..1 + random.usize(..3)).map(|_| random_filter(&mut random, &tags)).collect();
-            let names: BTreeSet<&str> = filters.iter().map(|(name, ..)| *name).collect();
-            if names.len() < filters.len() {
-                continue;
-            }
-            let query: Vec<String> =
-                filters.iter().map(|(name, value, _)| format!("{name}={value}")).collect();
-            let expected = hosts.iter().filter(|host| filters.iter().all(|(.., matches)| matches(host)));
-            let expected: BTreeSet<&str> = expected.map(|host| host["id"].as_str().unwrap()).collect();
-            let query = query.join("&");
-            let reply = fixture.list(&format!("limit=0&{query}")).await;
-            let listed = reply.data().as_array().unwrap().iter().map(|host| host["id"].as_str().unwrap());
-            assert_eq!(listed.collect::<BTreeSet<_>>(), expected, "{query}");
-            assert_eq!(fixture.list(&format!("limit=1&{query}")).await.total(), expected.len() as u64);
-            found += usize::from(!expected.is_empty());
-            combined += usize::from(filters.len() > 1 && !expected.is_empty());
+            compared.compare(&fixture, &mut random, &hosts).await;
         }
+        let Compared { found, combined } = compared;
         assert!(found > rounds / 4 && combined > rounds / 20, "{found} and {combined} of {rounds}");
+    });
+}
+
+/// A change of hosts, given what is stored.
+type Change = (&'static str, String, Value);
+
+/// Returns the change of this number, or `None` after the last one. Each relies on the ones before.
+fn change(number: usize, hosts: &[Value], tag: uuid::Uuid, subnet: &Value) -> Option<Change> {
+    const INTERFACES: &str = "/api/v1/interfaces";
+    const PORTS: &str = "/api/v1/ports";
+    const SERVICES: &str = "/api/v1/services";
+    let owned = |host: &Value, part: Value| {
+        with(&with(&part, "host_id", host["id"].clone()), "network_id", host["network_id"].clone())
+    };
+    // The parts that the changes create are found by these values.
+    let part = |list: &str, field: &str, value: Value| {
+        let parts = hosts.iter().flat_map(|host| host[list].as_array().unwrap());
+        parts.clone().find(|part| part[field] == value).unwrap().clone()
+    };
+    let first = &hosts[0];
+    let interface = |name: &str| part("interfaces", "name", json!(name));
+    let port = || part("ports", "number", json!(4_444));
+    let service = |name: &str| part("services", "name", json!(name));
+    let in_subnet = json!({"ip_address": "10.15.0.1", "name": "new0", "mac_address": MACS[3]});
+    Some(match number {
+        0 => {
+            ("POST", INTERFACES.to_owned(), owned(first, with(&in_subnet, "subnet_id", subnet["id"].clone())))
+        }
+        1 => {
+            let part = interface("new0");
+            (
+                "PUT",
+                path_of(INTERFACES, &part),
+                with(&with(&part, "ip_address", "2001:db80::1"), "name", "new1"),
+            )
+        }
+        2 => ("POST", PORTS.to_owned(), owned(first, json!({"number": 4_444, "protocol": "Udp"}))),
+        3 => ("PUT", path_of(PORTS, &port()), owned(&hosts[1], port())),
+        4 => ("DELETE", path_of(PORTS, &port()), Value::Null),
+        5 => {
+            let service = json!({"name": "new", "service_definition": "Nginx", "tags": [tag]});
+            ("POST", SERVICES.to_owned(), owned(first, service))
+        }
+        6 => {
+            let part = service("new");
+            ("PUT", path_of(SERVICES, &part), with(&part, "service_definition", "Proxmox VE"))
+        }
+        7 => ("DELETE", path_of(SERVICES, &service("new")), Value::Null),
+        8 => ("DELETE", path_of("/api/v1/subnets", subnet), Value::Null),
+        9 => ("DELETE", path_of(INTERFACES, &interface("new1")), Value::Null),
+        10 => ("DELETE", format!("/api/v1/tags/{tag}"), Value::Null),
+        11 => ("DELETE", path_of(HOSTS, first), Value::Null),
+        #[cfg(feature = "discovery")]
+        12 => {
+            let path = path_of(HOSTS, first);
+            ("POST", format!("{path}/consolidate/{}", hosts[1]["id"].as_str().unwrap()), Value::Null)
+        }
+        #[cfg(feature = "discovery")]
+        13 => {
+            let rows = json!([{"ip_address": "10.100.0.77"}, {"ip_address": "2001:db8:1::77", "mac_address": "00:1B:22:AA:00:77"}]);
+            let tables = json!({"addresses": {"complete": true, "rows": rows}});
+            let device = json!({"sys_name": "reported", "serial_number": "SN-1", "tables": tables});
+            let report = json!({
+                "reporter": {"name": "collector", "version": "1"}, "observed_at": "2026-08-01T12:00:00Z",
+                "devices": [device],
+            });
+            ("POST", format!("/api/v1/discovery/import?network_id={OFFICE}&format=report"), report)
+        }
+        _ => return None,
+    })
+}
+
+#[test]
+fn filters_find_what_a_scan_finds_after_every_kind_of_change() {
+    run_new(async |fixture| {
+        let (mut random, tags) = (Rng::with_seed(4_437), fixture.home.tags);
+        for _ in 0..12 {
+            let body = with(&random_host(&mut random, &tags), "network_id", OFFICE.to_string());
+            fixture.post(HOSTS, &body).await;
+        }
+        let cidr = json!({"network_id": OFFICE, "name": "a subnet", "cidr": "10.15.0.0/16"});
+        let subnet = fixture.post("/api/v1/subnets", &cidr).await;
+        let in_subnet = format!("subnet_id={}", subnet["id"].as_str().unwrap());
+        let mut compared = Compared::default();
+        let mut hosts = fixture.list("limit=0").await.data().as_array().unwrap().clone();
+        let mut number = 0;
+        while let Some((method, path, body)) = change(number, &hosts, tags[0], &subnet) {
+            let request = if body.is_null() { bare(method, &path) } else { send_json(method, &path, &body) };
+            let request = if path.contains("/discovery/") {
+                with_header(without_type(request), "content-type", "application/octet-stream")
+            } else {
+                request
+            };
+            fixture.ask(request).await.data();
+            let after = fixture.list("limit=0").await.data().as_array().unwrap().clone();
+            assert!(after != hosts, "{method} {path}");
+            hosts = after;
+            for _ in 0..Backend::current().effort(25, 250) {
+                compared.compare(&fixture, &mut random, &hosts).await;
+            }
+            assert_eq!(fixture.list(&in_subnet).await.total(), u64::from(number < 8), "{method} {path}");
+            number += 1;
+        }
+        assert!(compared.found > 10 * number, "{} after {number} changes", compared.found);
+    });
+}
+
+/// Removes the media type of a request.
+fn without_type(mut request: Request<String>) -> Request<String> {
+    request.headers_mut().remove("content-type");
+    request
+}
+
+#[test]
+fn ipv4_mapped_addresses_match_no_ipv4_filter() {
+    run_new(async |fixture| {
+        let mut host = host_body();
+        host["interfaces"] = json!([{"ip_address": "::ffff:10.0.0.1"}]);
+        fixture.post(HOSTS, &host).await;
+        for (query, total) in [
+            ("ip=10.0.0.1", 0),
+            ("ip=0.0.0.0/0", 0),
+            ("search=10.0.0.1", 0),
+            ("ip=::ffff:10.0.0.1", 1),
+            ("ip=::ffff:0:0/96", 1),
+            ("search=::ffff:10.", 1),
+        ] {
+            assert_eq!(fixture.list(query).await.total(), total, "{query}");
+        }
     });
 }
 

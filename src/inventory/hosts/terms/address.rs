@@ -1,18 +1,20 @@
 //! The terms of the addresses of interfaces.
 //!
 //! Addresses and words are terms of the same name, so that one filter finds the hosts with a word or an address that
-//! begins with a word of the search. The first byte of an address is its type: MAC, IPv4 or IPv6. No word begins with
-//! such a byte.
+//! begins with a word of the search. The first byte of an address is its type: MAC, IPv4, IPv6, or the text of an IPv6
+//! address. No word begins with such a byte.
 
 use std::net::IpAddr;
 
 use super::WORD;
-use crate::model::{Cidr, MacAddress, MacPrefix};
+use super::words::MAX_WORDS;
+use crate::model::{Cidr, Interface, MacAddress, MacPrefix};
 use crate::store::{Term, TermRange};
 
 const MAC: u8 = 1;
 const IPV4: u8 = 4;
 const IPV6: u8 = 6;
+const IPV6_TEXT: u8 = 7;
 
 /// Number of hexadecimal digits of a MAC address.
 const MAC_DIGITS: usize = 12;
@@ -45,11 +47,27 @@ pub(super) fn mac_prefix_range(prefix: &MacPrefix) -> TermRange {
     TermRange::prefix(mac_value(prefix.octets()))
 }
 
-/// Returns the ranges of the MAC and IPv4 addresses whose text begins with a word.
+/// Returns the terms by which the texts of IPv6 addresses are found.
 ///
-/// IPv6 addresses are words as well, and found as such.
+/// Addresses whose text begins alike are not one range of bytes, because `::` stands for any number of zeros.
+pub(super) fn ipv6_text_terms(interfaces: &[Interface]) -> impl Iterator<Item = Term> {
+    let addresses = interfaces.iter().map(|interface| interface.ip_address).filter(IpAddr::is_ipv6);
+    addresses.take(MAX_WORDS).map(|address| Term::new(WORD, ipv6_text_value(&address.to_string())))
+}
+
+/// Returns the ranges of the addresses whose text begins with a word.
+///
+/// A separator at the end of the word belongs to the text, but an address is also found by a separator after it.
 pub(super) fn text_ranges(word: &str) -> Vec<TermRange> {
-    mac_text_range(word).into_iter().chain(ipv4_text_ranges(word)).collect()
+    let begun = [mac_text_range(word), ipv6_text_range(word)].into_iter().flatten();
+    let whole = word.strip_suffix([':', '-', '.']).and_then(whole_address);
+    begun.chain(ipv4_text_ranges(word)).chain(whole.map(TermRange::exact)).collect()
+}
+
+/// Encodes an IP or MAC address given by its text.
+fn whole_address(text: &str) -> Option<Vec<u8>> {
+    let ip = text.parse().ok().map(ip_value);
+    ip.or_else(|| Some(mac_value(&text.parse::<MacAddress>().ok()?.octets())))
 }
 
 /// Encodes an address so that the addresses of a prefix are one range.
@@ -62,6 +80,16 @@ fn ip_value(address: IpAddr) -> Vec<u8> {
 
 fn mac_value(octets: &[u8]) -> Vec<u8> {
     [&[MAC], octets].concat()
+}
+
+fn ipv6_text_value(text: &str) -> Vec<u8> {
+    [&[IPV6_TEXT], text.as_bytes()].concat()
+}
+
+/// Returns the range of the IPv6 addresses that begin with a word. `None` if there cannot be any.
+fn ipv6_text_range(word: &str) -> Option<TermRange> {
+    let is_part = |byte: u8| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.');
+    word.bytes().all(is_part).then(|| TermRange::prefix(ipv6_text_value(word)))
 }
 
 /// Returns the range of the MAC addresses that begin with a word. The word may have separators.
@@ -88,14 +116,17 @@ fn mac_digits(word: &str) -> Option<String> {
 /// Returns the ranges of the IPv4 addresses that begin with a word.
 ///
 /// The addresses that begin with `10.2` are those of `10.2.0.0/16`, of `10.20.0.0/16` to `10.29.0.0/16`, and of
-/// `10.200.0.0/16` to `10.255.0.0/16`.
+/// `10.200.0.0/16` to `10.255.0.0/16`. Those that begin with `10.2.` are only those of `10.2.0.0/16`.
 fn ipv4_text_ranges(word: &str) -> Vec<TermRange> {
+    let (word, is_whole) = word.strip_suffix('.').map_or((word, false), |word| (word, true));
     let octets: Option<Vec<u8>> = word.split('.').map(octet).collect();
-    let Some((last, whole)) =
-        octets.as_deref().and_then(<[u8]>::split_last).filter(|(_, whole)| whole.len() < 4)
-    else {
+    let Some(octets) = octets.filter(|octets| octets.len() + usize::from(is_whole) <= 4) else {
         return Vec::new();
     };
+    if is_whole {
+        return vec![TermRange::prefix([&[IPV4], &octets[..]].concat())];
+    }
+    let Some((last, whole)) = octets.split_last() else { return Vec::new() };
     let value = |octet: u8| [&[IPV4], whole, &[octet]].concat();
     let with_more_digits = [1, 10, 100].into_iter().take(if *last == 0 { 1 } else { 3 });
     let octets = with_more_digits.filter_map(|factor| {
@@ -114,7 +145,8 @@ fn octet(text: &str) -> Option<u8> {
 mod tests {
     use super::*;
 
-    /// Asserts that of all these addresses, a word finds those whose text begins with it.
+    /// Asserts that of all these addresses, a word finds those whose text begins with it, or is it without a separator
+    /// at its end.
     fn assert_finds<A: Copy>(
         word: &str,
         addresses: &[A],
@@ -125,7 +157,9 @@ mod tests {
         for address in addresses {
             let is_found = ranges.iter().any(|range| range.contains(&value(*address)));
             let texts = texts(*address);
-            assert_eq!(is_found, texts.iter().any(|text| text.starts_with(word)), "{word}: {texts:?}");
+            let without = word.strip_suffix([':', '-', '.']);
+            let is_expected = |text: &String| text.starts_with(word) || Some(text.as_str()) == without;
+            assert_eq!(is_found, texts.iter().any(is_expected), "{word}: {texts:?}");
         }
     }
 
@@ -143,8 +177,8 @@ mod tests {
             .iter()
             .step_by(7)
             .flat_map(|address| {
-                (1..=text(*address)[0].len())
-                    .map(|end| text(*address)[0][..end].trim_end_matches('.').to_owned())
+                let ends = (1..=text(*address)[0].len()).map(|end| text(*address)[0][..end].to_owned());
+                ends.flat_map(|word| [format!("{word}."), format!("{word}:"), word])
             })
             .chain(
                 ["256", "01", "1.2.3.4.5", "10..1", "1.02", "10.300", "a", "10.a", "ff", "1:2"]
@@ -166,8 +200,10 @@ mod tests {
         };
         for separated in addresses.into_iter().flat_map(texts) {
             for end in 1..=separated.len() {
-                let word = separated[..end].trim_end_matches([':', '-']);
-                assert_finds(word, &addresses, |address| mac_value(&octets(address)), texts);
+                let word = &separated[..end];
+                for word in [word.to_owned(), format!("{word}:"), format!("{word}-"), format!("{word}.")] {
+                    assert_finds(&word, &addresses, |address| mac_value(&octets(address)), texts);
+                }
             }
         }
         for word in
@@ -175,5 +211,31 @@ mod tests {
         {
             assert_finds(word, &addresses, |address| mac_value(&octets(address)), texts);
         }
+    }
+    #[test]
+    fn ipv6_addresses_are_found_by_each_beginning_of_their_text_and_by_no_other() {
+        let texts = [
+            "::",
+            "::1",
+            "2001:db8::",
+            "2001:db8::1",
+            "2001:db8:1::1",
+            "2001:db80::",
+            "fe80::1",
+            "::ffff:10.1.0.1",
+        ];
+        for word in texts.iter().flat_map(|text| (1..=text.len()).map(|end| &text[..end])) {
+            for word in [word.to_owned(), format!("{word}:"), format!("{word}.")] {
+                let ranges = text_ranges(&word);
+                for address in texts {
+                    let values = [ipv6_text_value(address), ip_value(address.parse().unwrap())];
+                    let is_found =
+                        ranges.iter().any(|range| values.iter().any(|value| range.contains(value)));
+                    let is_whole = word.strip_suffix([':', '.']).is_some_and(|word| word == address);
+                    assert_eq!(is_found, address.starts_with(&word) || is_whole, "{word}: {address}");
+                }
+            }
+        }
+        assert!(ipv6_text_range("fe80::x").is_none());
     }
 }

@@ -5,21 +5,19 @@ mod address;
 mod identity;
 mod words;
 
-use std::net::IpAddr;
-
 use sha2::{Digest, Sha256};
 
-use self::address::{ip_prefix_range, ip_term, mac_prefix_range, mac_term, text_ranges};
+use self::address::{ip_prefix_range, ip_term, ipv6_text_terms, mac_prefix_range, mac_term, text_ranges};
 #[cfg(feature = "discovery")]
 pub(in crate::inventory) use self::address::{ip_range, mac_range};
 #[cfg(feature = "discovery")]
 use self::identity::identity_terms;
 #[cfg(feature = "discovery")]
 pub(in crate::inventory) use self::identity::{IDENTITY, identity_value};
-use self::words::{Words, folded, query_words};
+use self::words::{QueryWord, Words, folded, query_words};
 use super::query::HostQuery;
 use crate::inventory::{Error, Problem};
-use crate::model::{Host, Interface, Port, PortNumber, Protocol};
+use crate::model::{Host, Port, PortNumber, Protocol};
 use crate::store::{Name, Term, TermFilter, TermRange};
 
 const PORT: Name = Name::new("port");
@@ -49,6 +47,7 @@ pub(super) fn terms(host: &Host) -> Vec<Term> {
         terms.push(ip_term(interface.ip_address));
         terms.extend(interface.mac_address.map(mac_term));
     }
+    terms.extend(ipv6_text_terms(&host.interfaces));
     terms.extend(host.ports.iter().map(|port| Term::new(PORT, port_bytes(port))));
     let definitions = host.services.iter().map(|service| service.service_definition.as_str());
     terms.extend(definitions.map(|definition| Term::new(DEFINITION, definition_bytes(definition))));
@@ -67,19 +66,10 @@ fn add_words(terms: &mut Vec<Term>, host: &Host) {
     let interfaces = host.interfaces.iter().map(|interface| interface.name.as_deref());
     let names = [Some(host.name.as_str()), host.hostname.as_deref()].into_iter().chain(interfaces).flatten();
     let (names, description) = (folded(names), folded(host.description.as_deref()));
-    let addresses: Vec<String> = host.interfaces.iter().filter_map(ipv6_text).collect();
     let mut words = Words::default();
     words.add_text(&names);
-    addresses.iter().for_each(|address| words.add(address));
     words.add_text(&description);
     terms.extend(words.without_beginnings().into_iter().map(|word| Term::new(WORD, word)));
-}
-
-/// Returns the text of an IPv6 address, which is a word of the host.
-///
-/// Addresses whose text begins alike are not one range of bytes, because `::` stands for any number of zeros.
-fn ipv6_text(interface: &Interface) -> Option<String> {
-    Some(interface.ip_address).filter(IpAddr::is_ipv6).map(|address| address.to_string())
 }
 
 fn port_bytes(port: &Port) -> Vec<u8> {
@@ -143,6 +133,7 @@ fn ranges<T>(values: &Option<Vec<T>>, range: impl Fn(&T) -> TermRange) -> Option
 }
 
 /// Returns the ranges of the words and addresses that begin with a word.
-fn word_ranges(word: &str) -> Vec<TermRange> {
-    [TermRange::prefix(word)].into_iter().chain(text_ranges(word)).collect()
+fn word_ranges(word: &QueryWord) -> Vec<TermRange> {
+    let words = TermRange::prefix(word.text.as_str());
+    [words].into_iter().chain(text_ranges(&word.address)).collect()
 }
