@@ -32,7 +32,7 @@ pub struct Projection {
     pub(super) host: Host,
     /// The tables that the report has, and whether they are complete.
     pub(super) tables: BTreeMap<TableKind, bool>,
-    /// The port numbers that were scanned; empty: all.
+    /// The port numbers that were scanned, [merged](PortRange::merged); empty: all.
     pub(super) scanned_ports: Vec<PortRange>,
     /// Whether the host is named after its other fields.
     pub(super) derives_name: bool,
@@ -71,7 +71,7 @@ impl Projection {
         (host.ports, host.services) = ports(&host, device.tables.ports.as_ref());
         host.name = derived_name(&host);
         let tables = tables(&device.tables);
-        Self { host, tables, scanned_ports: scanned_ports.to_vec(), derives_name: true }
+        Self { host, tables, scanned_ports: PortRange::merged(scanned_ports), derives_name: true }
     }
 
     /// Converts a host that a daemon reports. Its lists count as truncated, so that merging only adds to them.
@@ -108,8 +108,10 @@ impl Projection {
 
     /// Returns whether a complete table of ports says something about a port.
     pub(super) fn covers_port(&self, protocol: Protocol, number: PortNumber) -> bool {
-        self.scanned_ports.is_empty()
-            || self.scanned_ports.iter().any(|range| range.contains(protocol, number))
+        let begins = |range: &PortRange| (range.protocol, range.first) <= (protocol, number);
+        let after = self.scanned_ports.partition_point(begins);
+        let last = after.checked_sub(1).and_then(|place| self.scanned_ports.get(place));
+        self.scanned_ports.is_empty() || last.is_some_and(|range| range.contains(protocol, number))
     }
 }
 
@@ -181,4 +183,38 @@ fn ports(host: &Host, table: Option<&Table<PortRow>>) -> (Vec<Port>, Vec<Service
         ports.push(port);
     }
     (ports, services)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merged_ranges_cover_the_same_ports() {
+        let number = |number: u16| PortNumber::try_from(number).unwrap();
+        let mut state = 1_u32;
+        let mut next = |most: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            u16::try_from((state >> 16) % most + 1).unwrap()
+        };
+        for count in (0..6).cycle().take(300) {
+            let range = |_| {
+                let protocol = if next(2) == 1 { Protocol::Tcp } else { Protocol::Udp };
+                PortRange::new(protocol, number(next(20)), number(next(20)))
+            };
+            let ranges: Vec<PortRange> = (0..count).map(range).collect();
+            let projection = Projection {
+                host: Host::new(Uuid::nil(), ""),
+                tables: BTreeMap::new(),
+                scanned_ports: PortRange::merged(&ranges),
+                derives_name: false,
+            };
+            for (protocol, port) in (1..=21).flat_map(|port| [(Protocol::Tcp, port), (Protocol::Udp, port)]) {
+                let port = number(port);
+                let is_covered =
+                    ranges.is_empty() || ranges.iter().any(|range| range.contains(protocol, port));
+                assert_eq!(projection.covers_port(protocol, port), is_covered, "{ranges:?}: {port:?}");
+            }
+        }
+    }
 }

@@ -119,4 +119,23 @@ impl PortRange {
     pub fn contains(&self, protocol: Protocol, number: PortNumber) -> bool {
         self.protocol == protocol && (self.first..=self.last).contains(&number)
     }
+
+    /// Returns ranges that contain the same ports, sorted, none of which overlap.
+    pub(crate) fn merged(ranges: &[Self]) -> Vec<Self> {
+        let mut sorted = ranges.to_vec();
+        sorted.sort_unstable_by_key(|range| (range.protocol, range.first, range.last));
+        let mut merged: Vec<Self> = Vec::new();
+        for range in sorted {
+            match merged.last_mut() {
+                Some(before)
+                    if before.protocol == range.protocol
+                        && (range.first <= before.last || range.first == before.first) =>
+                {
+                    before.last = before.last.max(range.last);
+                }
+                _ => merged.push(range),
+            }
+        }
+        merged
+    }
 }

@@ -187,7 +187,7 @@ impl Inventory {
             network,
             merging,
             reporter: report.reporter.clone(),
-            scanned_ports: report.scanned_ports.clone().into(),
+            scanned_ports: PortRange::merged(&report.scanned_ports).into(),
             observed_at: report.observed_at.min(inventory.now()),
             subnets,
             decoded: DecodedHosts::default(),

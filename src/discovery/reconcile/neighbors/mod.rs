@@ -55,10 +55,15 @@ pub fn resolve(
         let port = remote.and_then(|remote| remotes.cdp_port(remote, row));
         sightings.entry(local).or_default().cdp.add(remote, port, row.device_id.clone());
     }
+    // The number of ports on which each host was seen.
+    let mut links: BTreeMap<usize, usize> = BTreeMap::new();
+    for remote in sightings.values().flat_map(Sightings::hosts) {
+        *links.entry(remote).or_default() += 1;
+    }
     let neighbor = |local: Uuid| {
         let (remote, port) = sightings.get(&Some(local))?.only()?;
         let port = port.or_else(|| {
-            let is_only_link = sightings.values().filter(|seen| seen.names(remote)).count() == 1;
+            let is_only_link = links.get(&remote) == Some(&1);
             if is_only_link { remotes.port_towards_own(remote) } else { None }
         });
         Some(port.map_or_else(|| Neighbor::Host(remotes.id(remote)), Neighbor::IfEntry))
@@ -118,7 +123,8 @@ impl Sightings {
         }
     }
 
-    fn names(&self, remote: usize) -> bool {
-        self.lldp.hosts.contains_key(&remote) || self.cdp.hosts.contains_key(&remote)
+    /// Returns the known hosts, each once.
+    fn hosts(&self) -> BTreeSet<usize> {
+        self.lldp.hosts.keys().chain(self.cdp.hosts.keys()).copied().collect()
     }
 }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::discovery::reconcile::HostState;
 use crate::inventory::discovery::records::HostDiscovery;
 use crate::inventory::hosts::rename_parts;
-use crate::model::{BindingTarget, Host, Neighbor, Timestamp};
+use crate::model::{BindingTarget, Host, Neighbor, Service, Timestamp};
 
 /// The ids of hosts and parts that are gone, with the ids that replace them.
 pub(in crate::inventory::discovery) type Replaced = HashMap<Uuid, Uuid>;
@@ -48,19 +48,7 @@ pub(in crate::inventory::discovery) fn absorb(host: &mut Host, mut other: Host, 
     host.if_entries.append(&mut other.if_entries);
     host.services.extend(moved);
     rename_parts(host, |id| replaced.get(&id).copied());
-    for mut service in same {
-        let kept = replaced.get(&service.id).copied();
-        let Some(kept) = host.services.iter_mut().find(|part| Some(part.id) == kept) else { continue };
-        for binding in &mut service.bindings {
-            rename_binding(&mut binding.target, &replaced);
-        }
-        let known: BTreeSet<_> = kept.bindings.iter().map(|binding| binding_key(&binding.target)).collect();
-        let added =
-            service.bindings.into_iter().filter(|binding| !known.contains(&binding_key(&binding.target)));
-        kept.bindings.extend(added);
-        kept.tags.extend(service.tags);
-        deduplicate(&mut kept.tags);
-    }
+    absorb_services(host, same, &replaced);
     rename_parts(host, |_| None);
     host.tags.append(&mut other.tags);
     deduplicate(&mut host.tags);
@@ -77,6 +65,30 @@ fn same_parts<K: Eq + Hash>(own: Vec<(K, Uuid)>, others: Vec<(K, Uuid)>, replace
         known.entry(key).or_insert(id);
     }
     replaced.extend(others.into_iter().filter_map(|(key, id)| Some((id, *known.get(&key)?))));
+}
+
+/// Adds the bindings and tags of services to the services that replace them.
+fn absorb_services(host: &mut Host, services: Vec<Service>, replaced: &Replaced) {
+    let mut absorbed: HashMap<Uuid, Vec<Service>> = HashMap::new();
+    for service in services {
+        if let Some(kept) = replaced.get(&service.id) {
+            absorbed.entry(*kept).or_default().push(service);
+        }
+    }
+    for kept in &mut host.services {
+        let Some(services) = absorbed.remove(&kept.id) else { continue };
+        let mut known: BTreeSet<_> =
+            kept.bindings.iter().map(|binding| binding_key(&binding.target)).collect();
+        for mut service in services {
+            for binding in &mut service.bindings {
+                rename_binding(&mut binding.target, replaced);
+            }
+            service.bindings.retain(|binding| known.insert(binding_key(&binding.target)));
+            kept.bindings.append(&mut service.bindings);
+            kept.tags.append(&mut service.tags);
+        }
+        deduplicate(&mut kept.tags);
+    }
 }
 
 fn rename_binding(target: &mut BindingTarget, replaced: &Replaced) {
@@ -104,9 +116,10 @@ fn deduplicate(ids: &mut Vec<Uuid>) {
 
 /// Adds the credentials that the host does not have.
 fn absorb_credentials(host: &mut Host, other: &Host, replaced: &Replaced) {
+    let own = host.credential_assignments.iter();
+    let mut known: BTreeSet<_> = own.map(|assignment| assignment.credential_id).collect();
     for assignment in &other.credential_assignments {
-        let mut own = host.credential_assignments.iter();
-        if own.any(|own| own.credential_id == assignment.credential_id) {
+        if !known.insert(assignment.credential_id) {
             continue;
         }
         let mut assignment = assignment.clone();

@@ -4,6 +4,8 @@
 //! term with the beginning of its digest. If two identities have the same term, discovery reads a host in vain, and it
 //! reads a limited number of hosts.
 
+use std::collections::BTreeSet;
+
 use crate::discovery::reconcile::{Identity, IdentityKind};
 use crate::model::Host;
 use crate::store::{Name, Term};
@@ -35,18 +37,16 @@ pub(in crate::inventory) fn identity_value(identity: &Identity) -> Vec<u8> {
 }
 
 /// Returns the terms of the identities that the terms of the interfaces do not cover.
-pub(super) fn identity_terms(host: &Host) -> impl Iterator<Item = Term> {
+pub(super) fn identity_terms(host: &Host) -> impl Iterator<Item = Term> + use<> {
+    let addresses = host.interfaces.iter().filter_map(|interface| interface.mac_address);
+    let of_interfaces: BTreeSet<[u8; 6]> = addresses.map(|address| address.octets()).collect();
     let identities = Identity::of_host(host).into_iter();
     let others = identities.filter(|identity| identity.kind() != IdentityKind::IpAddress);
-    others.filter_map(|identity| {
+    others.filter_map(move |identity| {
         let value = identity_value(&identity);
-        let is_covered = identity.kind() == IdentityKind::Mac && is_of_interface(host, &value);
+        let is_of_interface = |(_, octets): (_, &[u8])| of_interfaces.contains(octets);
+        let is_covered =
+            identity.kind() == IdentityKind::Mac && value.split_first().is_some_and(is_of_interface);
         if is_covered { None } else { Some(Term::new(IDENTITY, value)) }
     })
-}
-
-/// Returns whether a MAC address as an identity belongs to an interface of the host.
-fn is_of_interface(host: &Host, identity: &[u8]) -> bool {
-    let mut addresses = host.interfaces.iter().filter_map(|interface| interface.mac_address);
-    addresses.any(|address| identity.ends_with(&address.octets()))
 }
