@@ -185,9 +185,33 @@ impl Inventory {
             Position::AfterRecord(id, digest) => (id, digest),
         };
         let organization = query.organization.unwrap_or_default();
-        let own = Query { organization: query.organization, ids: Some(vec![id]), ..Query::new(T::KIND) };
-        let record = self.store.list(&own).await?.records.pop().ok_or_else(invalid_cursor)?;
+        let record = self.record_of_cursor(query, id).await?;
         position_of(id, &decode::<T>(&record)?.facets(organization), query, digest)
+    }
+
+    /// Returns the record that a cursor names.
+    ///
+    /// Only a record of the list itself is found, so that a cursor reveals nothing about others. Terms do not restrict
+    /// it: they tell nothing about who may see a record, and may have changed since the page was read.
+    ///
+    /// # Errors
+    /// `Invalid` if the list does not have the record.
+    pub(in crate::inventory) async fn record_of_cursor(
+        &self,
+        query: &Query,
+        id: Uuid,
+    ) -> Result<Record, Error> {
+        if query.ids.as_ref().is_some_and(|ids| !ids.contains(&id)) {
+            return Err(invalid_cursor());
+        }
+        let named = Query {
+            organization: query.organization,
+            networks: query.networks.clone(),
+            ids: Some(vec![id]),
+            links: query.links.clone(),
+            ..Query::new(query.kind)
+        };
+        self.store.list(&named).await?.records.pop().ok_or_else(invalid_cursor)
     }
 
     /// Returns a record that is visible to a caller.

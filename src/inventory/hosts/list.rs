@@ -79,7 +79,7 @@ impl Inventory {
             Position::AfterRecord(id, digest) => (id, digest),
         };
         let organization = query.organization.unwrap_or_default();
-        let record = self.own_hosts(organization, vec![id]).await?.pop().ok_or_else(invalid_cursor)?;
+        let record = self.record_of_cursor(query, id).await?;
         let bytes = record.body.len();
         let facets = move || decode(&record).map(|host| host_facets(organization, &host));
         let facets = self.state.offload.run(organization, bytes, facets).await??;

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use toposcope::access::Caller;
-use toposcope::inventory::{ListOrderField, ListQuery, PageCursor, Problem, Resource};
-use toposcope::model::{Network, OrderDirection, Organization, Permission, Subnet, Tag};
+use toposcope::inventory::{HostQuery, ListOrderField, ListQuery, PageCursor, Problem, Resource};
+use toposcope::model::{
+    Host, HostOrderField, Network, OrderDirection, Organization, Permission, Subnet, Tag,
+};
 use uuid::Uuid;
 
 use crate::backend::run_with;
-use crate::support::{Fixture, id, invalid, owner_of, refusal};
+use crate::support::{Fixture, bare_host, id, invalid, owner_of, refusal};
 
 fn query(set: impl FnOnce(&mut ListQuery)) -> ListQuery {
     let mut query = ListQuery::default();
@@ -183,5 +185,36 @@ fn cursor_of_another_list_or_none_at_all_is_refused() {
         for garbage in ["?", "A", "AA==", &"A".repeat(2_052)] {
             assert!(garbage.parse::<PageCursor>().is_err(), "{garbage}");
         }
+    });
+}
+
+#[test]
+fn cursor_that_names_a_host_reveals_nothing_of_hosts_outside_of_the_list() {
+    run_with(Fixture::new, async |fixture| {
+        // The name does not fit into a cursor.
+        let named = |number, network, name: &str| Host {
+            name: format!("{name}{}", "-".repeat(3_000)),
+            tags: fixture.tags.to_vec(),
+            ..bare_host(id(number), network)
+        };
+        fixture.put(&named(1, fixture.network, "first")).await;
+        fixture.put(&named(2, fixture.other_network, "second")).await;
+        fixture.put(&named(3, fixture.other_network, "third")).await;
+        let mut query = HostQuery::default();
+        (query.order_by, query.limit) = (Some(HostOrderField::Name), Some(1));
+        let admin = fixture.admin();
+        let page = fixture.inventory.list_hosts(&admin, &query).await.unwrap();
+        query.cursor = page.next;
+        let rest = fixture.inventory.list_hosts(&admin, &query).await.unwrap();
+        assert_eq!((rest.documents.len(), rest.total), (1, 3));
+        let viewer = fixture.caller(Permission::Viewer, &[fixture.other_network]);
+        let hidden = refusal(fixture.inventory.list_hosts(&viewer, &query).await);
+        fixture.delete(id(1)).await.unwrap();
+        let missing = refusal(fixture.inventory.list_hosts(&viewer, &query).await);
+        assert_eq!((hidden, missing.clone()), (missing, invalid("cursor", Problem::InvalidFormat)));
+        // A list that the caller may see goes on.
+        query.cursor = None;
+        query.cursor = fixture.inventory.list_hosts(&viewer, &query).await.unwrap().next;
+        assert_eq!(fixture.inventory.list_hosts(&viewer, &query).await.unwrap().documents.len(), 1);
     });
 }
