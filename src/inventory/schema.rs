@@ -43,6 +43,8 @@ pub(super) const SHARE: Name = Name::new("share");
 pub(super) const SHARE_PASSWORD: Name = Name::new("share_password");
 pub(super) const REFERRAL: Name = Name::new("referral");
 pub(super) const HOST: Name = Name::new("host");
+/// Services that were renamed or removed, while the hosts that they virtualize follow.
+pub(super) const SERVICE_RENAMING: Name = Name::new("service_renaming");
 /// The state of a host that discovery remembers, stored under the host's id.
 #[cfg(feature = "discovery")]
 pub(super) const HOST_DISCOVERY: Name = Name::new("host_discovery");

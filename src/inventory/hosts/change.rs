@@ -150,8 +150,13 @@ impl Inventory {
         before: &Before,
         mut batch: Batch,
     ) -> Result<Attempt, Error> {
-        self.plan(change, before, &mut batch).await?;
-        let Err(error) = self.store.commit(batch).await else { return Ok(Attempt::Committed) };
+        let is_complete = self.plan(change, before, &mut batch).await?;
+        let Err(error) = self.store.commit(batch).await else {
+            if !is_complete {
+                self.follow_renamings(Some(change.organization)).await;
+            }
+            return Ok(Attempt::Committed);
+        };
         match error.kind() {
             StoreErrorKind::Conflict(_) | StoreErrorKind::Linked(_) => {}
             StoreErrorKind::UniqueKeyTaken(unique_key) => {
@@ -165,13 +170,15 @@ impl Inventory {
     }
 
     /// Adds the writes of a change and their guards to a batch.
-    async fn plan(&self, change: &HostChange<'_>, before: &Before, batch: &mut Batch) -> Result<(), Error> {
-        let names = ServiceNames::after(change.puts, before.values().map(|(_, summary)| summary));
+    ///
+    /// Returns `false` if hosts have to follow the commit, because services that virtualize many are renamed.
+    async fn plan(&self, change: &HostChange<'_>, before: &Before, batch: &mut Batch) -> Result<bool, Error> {
+        let mut names = ServiceNames::after(change.puts, before.values().map(|(_, summary)| summary));
         for key in self.read_references(change, before).await? {
             batch.guard(exists(key));
         }
         for encoded in change.puts {
-            let name = self.virtualized_by(change.organization, &encoded.host, &names, batch).await?;
+            let name = self.virtualized_by(change.organization, &encoded.host, &mut names, batch).await?;
             let replaced = before.get(&encoded.host.id).map(|(record, _)| record);
             let facets = encoded.facets(&name);
             batch.put(host_key(encoded.host.id), unchanged(replaced), facets, encoded.body.clone());
@@ -183,12 +190,12 @@ impl Inventory {
         if let Some(service) = &change.removed_service {
             self.check_not_virtualizing(change.organization, service, batch).await?;
         }
-        self.update_virtualized_hosts(change.organization, &names, batch).await?;
+        let is_complete = self.update_virtualized_hosts(change.organization, &names, batch).await?;
         #[cfg(feature = "discovery")]
         self.forget_hosts(&forgotten(change, before), batch).await?;
         #[cfg(feature = "topology")]
         self.forget_topology_links(change.organization, &forgotten(change, before), batch).await?;
-        Ok(())
+        Ok(is_complete)
     }
 
     /// Reads the hosts that a change replaces.
@@ -310,7 +317,8 @@ fn added_tags<'a>(change: &HostChange<'a>, before: &Before) -> BTreeMap<Uuid, &'
     let mut added = BTreeMap::new();
     for encoded in change.puts {
         let stored = before.get(&encoded.host.id).map(|(_, summary)| summary);
-        let tags = encoded.tags.iter().filter(|(id, _)| !stored.is_some_and(|stored| stored.has_tag(**id)));
+        let tags =
+            encoded.tags.iter().filter(|(id, _)| !stored.is_some_and(|stored| stored.tags.contains(*id)));
         added.extend(tags.map(|(id, field)| (*id, field.as_str())));
     }
     added

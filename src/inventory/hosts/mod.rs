@@ -14,6 +14,7 @@ mod input;
 mod list;
 mod parts;
 mod query;
+mod renamings;
 mod rewrite;
 mod size;
 mod terms;

@@ -9,11 +9,14 @@ use crate::inventory::{Entity, Error, Inventory, unchanged};
 use crate::model::{Host, Timestamp};
 use crate::store::{Batch, Cursor, Link, LinkFilter, Precondition, Query, Record, Start};
 
+/// Number of hosts that are read first. It grows while hosts are small, because hosts may have up to 32 MiB.
+pub(super) const FIRST_HOSTS: usize = 8;
+
 /// Maximum number of hosts that are read and changed at a time.
-const MAX_HOSTS: usize = 128;
+pub(super) const MAX_HOSTS: usize = 128;
 
 /// Maximum size of the hosts that one commit changes: 16 MiB. A larger host is changed alone.
-const MAX_BYTES: usize = 16 * 1024 * 1024;
+pub(super) const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// Removes the references to a record from a host. Everything else in the host stays valid.
 pub(in crate::inventory) type RemoveReference = fn(&mut Host, Uuid, Timestamp);
@@ -32,8 +35,7 @@ impl Inventory {
         let mut query = Query {
             organization: Some(organization),
             links: vec![LinkFilter::new(link.relation, [link.target])],
-            // Grows while hosts are small, because hosts may have up to 32 MiB.
-            limit: Some(8),
+            limit: Some(FIRST_HOSTS),
             ..Query::new(HOST)
         };
         loop {
@@ -77,10 +79,10 @@ impl Inventory {
         let rewritten: Vec<(Precondition, EncodedHost)> =
             self.state.offload.run(organization, bytes, rewrite).await??;
         let (preconditions, hosts): (Vec<_>, Vec<_>) = rewritten.into_iter().unzip();
-        let names = ServiceNames::after(&hosts, std::iter::empty());
+        let mut names = ServiceNames::after(&hosts, std::iter::empty());
         let mut batch = Batch::new();
         for (precondition, encoded) in preconditions.into_iter().zip(&hosts) {
-            let name = self.virtualized_by(organization, &encoded.host, &names, &mut batch).await?;
+            let name = self.virtualized_by(organization, &encoded.host, &mut names, &mut batch).await?;
             let key = host_key(encoded.host.id);
             batch.put(key, precondition, encoded.facets(&name), encoded.body.clone());
         }
@@ -89,7 +91,7 @@ impl Inventory {
 }
 
 /// Returns the first records, up to 16 MiB and at least one.
-fn first_bytes(mut records: Vec<Record>) -> Vec<Record> {
+pub(super) fn first_bytes(mut records: Vec<Record>) -> Vec<Record> {
     let mut bytes = 0;
     let fitting = records.iter().take_while(|record| {
         bytes += record.body.len();

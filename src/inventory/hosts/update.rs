@@ -86,7 +86,11 @@ impl Inventory {
             }
             let (encoded, before) =
                 self.encode_update(organization, stored, host, taken.clone(), self.now()).await?;
-            let Some(before) = before else { return Ok(encoded.host) };
+            let Some(before) = before else {
+                // A repeated request completes a renaming that was interrupted.
+                self.follow_renamings(Some(organization)).await;
+                return Ok(encoded.host);
+            };
             let puts = std::slice::from_ref(&encoded);
             match self.try_change_hosts(&HostChange::putting(organization, puts), &before).await? {
                 Attempt::Committed => return Ok(encoded.host),

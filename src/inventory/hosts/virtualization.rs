@@ -3,57 +3,76 @@
 //! The service is embedded in another host, so changing that host may change the sort keys of others.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::document::{EncodedHost, HostEncoder, decode, set_virtualized_by};
+use super::document::{EncodedHost, decode};
 use crate::inventory::schema::{
     HOST, SERVICE_UNIQUE_KEY, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, linked, part_unique_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::{Host, Service};
-use crate::store::{Batch, Facets, Guard, Key, Link, LinkFilter, Precondition, Query, Record};
+use crate::store::{Batch, Guard, Key, Link, Precondition, Query};
 
 /// The part of a stored host that changes of hosts need.
 #[derive(Debug, Deserialize)]
+#[serde(from = "StoredSummary")]
 pub(in crate::inventory) struct Summary {
     pub(in crate::inventory) network_id: Uuid,
-    pub(super) tags: Vec<Uuid>,
+    /// The tags of the host and of its services.
+    pub(super) tags: HashSet<Uuid>,
     pub(in crate::inventory) services: Vec<ServiceSummary>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 pub(in crate::inventory) struct ServiceSummary {
     pub(in crate::inventory) id: Uuid,
     pub(super) name: String,
+}
+
+/// The part of a stored host that its summary is made of.
+#[derive(Deserialize)]
+struct StoredSummary {
+    network_id: Uuid,
+    tags: Vec<Uuid>,
+    services: Vec<StoredService>,
+}
+
+#[derive(Deserialize)]
+struct StoredService {
+    id: Uuid,
+    name: String,
     tags: Vec<Uuid>,
 }
 
-impl Summary {
-    /// Returns whether the host or one of its services has a tag.
-    pub(super) fn has_tag(&self, tag: Uuid) -> bool {
-        self.tags.contains(&tag) || self.services.iter().any(|service| service.tags.contains(&tag))
+impl From<StoredSummary> for Summary {
+    fn from(StoredSummary { network_id, tags, services }: StoredSummary) -> Self {
+        let mut tags: HashSet<Uuid> = tags.into_iter().collect();
+        let summarize = |StoredService { id, name, tags: of_service }| {
+            tags.extend(of_service);
+            ServiceSummary { id, name }
+        };
+        let services = services.into_iter().map(summarize).collect();
+        Self { network_id, tags, services }
     }
 }
 
 impl From<&Host> for Summary {
     fn from(host: &Host) -> Self {
-        let summarize = |service: &Service| {
-            let Service { id, name, tags, .. } = service;
-            ServiceSummary { id: *id, name: name.clone(), tags: tags.clone() }
-        };
+        let summarize = |service: &Service| ServiceSummary { id: service.id, name: service.name.clone() };
+        let of_services = host.services.iter().flat_map(|service| &service.tags);
+        let tags = host.tags.iter().chain(of_services).copied().collect();
         let services = host.services.iter().map(summarize).collect();
-        Self { network_id: host.network_id, tags: host.tags.clone(), services }
+        Self { network_id: host.network_id, tags, services }
     }
 }
 
 impl From<Host> for Summary {
     fn from(host: Host) -> Self {
-        let summarize = |Service { id, name, tags, .. }| ServiceSummary { id, name, tags };
-        let services = host.services.into_iter().map(summarize).collect();
-        Self { network_id: host.network_id, tags: host.tags, services }
+        let of_service = |Service { id, name, tags, .. }| StoredService { id, name, tags };
+        let services = host.services.into_iter().map(of_service).collect();
+        Self::from(StoredSummary { network_id: host.network_id, tags: host.tags, services })
     }
 }
 
@@ -64,11 +83,11 @@ pub(in crate::inventory) struct RemovedService {
     pub(super) name: String,
 }
 
-/// The services of the hosts that a change touches.
-#[derive(Debug)]
+/// The services of the hosts that a change touches, and those that were looked up for it.
+#[derive(Debug, Default)]
 pub(super) struct ServiceNames {
     /// The name of each service after the change; `None` when deleted.
-    after: Arc<HashMap<Uuid, Option<String>>>,
+    after: HashMap<Uuid, Option<String>>,
     /// The services whose names change.
     changed: Vec<Uuid>,
 }
@@ -85,7 +104,7 @@ impl ServiceNames {
         }
         let is_changed = |id: &Uuid, name: &Option<String>| before.get(id).copied() != name.as_deref();
         let changed = after.iter().filter(|(id, name)| is_changed(id, name)).map(|(id, _)| *id).collect();
-        Self { after: Arc::new(after), changed }
+        Self { after, changed }
     }
 }
 
@@ -99,26 +118,41 @@ impl Inventory {
         &self,
         organization: Uuid,
         host: &Host,
-        names: &ServiceNames,
+        names: &mut ServiceNames,
         batch: &mut Batch,
     ) -> Result<String, Error> {
-        let Some(service) = host.virtualization.as_ref().map(|by| by.service_id()) else {
-            return Ok(String::new());
-        };
+        let service = host.virtualization.as_ref().map(|by| by.service_id());
+        self.service_name(organization, service, names, batch).await
+    }
+
+    /// Returns the name of a service; empty without one, or if the organization has no such service.
+    ///
+    /// Adds guards on everything the result depends on. A host with services is read once, for all of them.
+    pub(super) async fn service_name(
+        &self,
+        organization: Uuid,
+        service: Option<Uuid>,
+        names: &mut ServiceNames,
+        batch: &mut Batch,
+    ) -> Result<String, Error> {
+        let Some(service) = service else { return Ok(String::new()) };
         if let Some(name) = names.after.get(&service) {
             return Ok(name.clone().unwrap_or_default());
         }
         let unique_key = part_unique_key(SERVICE_UNIQUE_KEY, organization, service);
         let Some(holder) = self.store.get_by_unique_key(&unique_key).await? else {
             batch.guard(Guard::UniqueKey { unique_key, holder: None });
+            names.after.insert(service, None);
             return Ok(String::new());
         };
         batch.guard(Guard::UniqueKey { unique_key, holder: Some(holder.key) });
         batch.guard(Guard::Record { key: holder.key, precondition: Precondition::Version(holder.version) });
         let summary: Summary =
             self.state.offload.run(organization, holder.body.len(), move || decode(&holder)).await??;
-        let found = summary.services.into_iter().find(|candidate| candidate.id == service);
-        Ok(found.map(|service| service.name).unwrap_or_default())
+        for ServiceSummary { id, name } in summary.services {
+            names.after.entry(id).or_insert(Some(name));
+        }
+        Ok(names.after.get(&service).cloned().flatten().unwrap_or_default())
     }
 
     /// Refuses to remove a service that virtualizes a host or a service.
@@ -150,29 +184,25 @@ impl Inventory {
 
     /// Adds other hosts whose virtualizing services are renamed to the batch.
     ///
-    /// Their documents stay; their sort keys change.
+    /// Their documents stay; their sort keys change. If the hosts are many, they have to
+    /// [follow](Self::follow_renamings) after the commit, and the result is `false`.
     pub(super) async fn update_virtualized_hosts(
         &self,
         organization: Uuid,
         names: &ServiceNames,
         batch: &mut Batch,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         if names.changed.is_empty() {
-            return Ok(());
+            return Ok(true);
         }
-        let filter = LinkFilter { relation: VIRTUALIZED_BY_LINK, targets: names.changed.clone() };
-        let query = Query { organization: Some(organization), links: vec![filter], ..Query::new(HOST) };
         let written: HashSet<Key> = batch.writes().iter().map(|write| write.key()).collect();
-        let mut guests = self.store.list(&query).await?.records;
-        guests.retain(|guest| !written.contains(&guest.key));
-        let bytes = guests.iter().map(|guest| guest.body.len()).sum();
-        let (after, encoder) = (Arc::clone(&names.after), self.host_encoder(organization));
-        let update =
-            move || guests.into_iter().map(|guest| with_renamed_service(encoder, guest, &after)).collect();
-        let updated: Result<Vec<(Record, Facets)>, Error> =
-            self.state.offload.run(organization, bytes, update).await?;
-        for (guest, facets) in updated? {
-            batch.put(guest.key, Precondition::Version(guest.version), facets, guest.body);
+        let Some(guests) = self.few_guests(organization, &names.changed, &written).await? else {
+            self.put_renaming(organization, &names.changed, batch)?;
+            return Ok(false);
+        };
+        for guest in self.as_guests(organization, guests).await? {
+            let name = guest.service.and_then(|service| names.after.get(&service)?.clone());
+            guest.put(&name.unwrap_or_default(), batch);
         }
         for service in &names.changed {
             batch.guard(Guard::LinkedWithin {
@@ -180,19 +210,6 @@ impl Inventory {
                 link: Link::new(VIRTUALIZED_BY_LINK, *service),
             });
         }
-        Ok(())
+        Ok(true)
     }
-}
-
-/// Computes the facets of a host virtualized by one of these services.
-fn with_renamed_service(
-    encoder: HostEncoder,
-    guest: Record,
-    after: &HashMap<Uuid, Option<String>>,
-) -> Result<(Record, Facets), Error> {
-    let host: Host = decode(&guest)?;
-    let service = host.virtualization.as_ref().and_then(|by| after.get(&by.service_id()));
-    let mut facets = encoder.facets(&host);
-    set_virtualized_by(&mut facets, service.and_then(Option::as_deref).unwrap_or_default());
-    Ok((guest, facets))
 }

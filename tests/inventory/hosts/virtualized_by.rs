@@ -8,7 +8,7 @@ use toposcope::model::{Host, HostOrderField, OrderDirection};
 use uuid::Uuid;
 
 use crate::support::{
-    Fixture, assert_virtualized_by, bare_host, guest_of, id, jsonl, rich_host, service,
+    Fault, Fixture, assert_virtualized_by, bare_host, guest_of, id, jsonl, owner_of, rich_host, service,
     with_interference_at_every_call,
 };
 
@@ -379,5 +379,79 @@ async fn order_is_right_after_many_concurrent_renames_and_puts() {
                 assert_virtualized_by(&fixture.inventory, fixture.organization, guest, &name).await;
             }
         }
+    }
+}
+
+/// More guests than one commit changes.
+const MANY: u128 = 1_010;
+
+/// Returns a fixture with a service and many guests.
+async fn many_guests() -> Fixture {
+    let fixture = Fixture::new().await;
+    fixture.put(&node(fixture.network, "before")).await;
+    let guests: Vec<Host> =
+        (0..MANY).map(|number| Host { id: id(20 + number), ..guest(fixture.network) }).collect();
+    let lines = jsonl(&guests);
+    let report = fixture.inventory.import_hosts(fixture.organization, lines.as_slice(), Import::new()).await;
+    assert_eq!(report.unwrap().imported, MANY as u64);
+    fixture
+}
+
+async fn rename(fixture: &Fixture, inventory: &Inventory, name: &str) {
+    let rename = |host: &mut Host| {
+        name.clone_into(&mut host.services[0].name);
+        Ok(())
+    };
+    inventory.update_host_as(&owner_of(fixture.organization), NODE, rename).await.unwrap();
+}
+
+/// Asserts that the first and the last guest are ordered by this name, and that nothing is left of the renaming.
+async fn assert_followed(fixture: &Fixture, name: &str) {
+    for guest in [GUEST, id(20 + MANY / 2), id(19 + MANY)] {
+        assert_virtualized_by(&fixture.inventory, fixture.organization, guest, name).await;
+    }
+    assert!(!is_under_way(fixture).await);
+}
+
+async fn is_under_way(fixture: &Fixture) -> bool {
+    fixture.contents().await.iter().any(|stored| stored.kind() == "service_renaming")
+}
+
+#[tokio::test]
+async fn many_guests_follow_a_service_in_commits_of_limited_size() {
+    let fixture = many_guests().await;
+    let commits = fixture.commits();
+    rename(&fixture, &fixture.inventory, "after").await;
+    assert!(fixture.commits() - commits > 8, "{} commits", fixture.commits() - commits);
+    assert_followed(&fixture, "after").await;
+    fixture.delete(NODE).await.unwrap();
+    assert_followed(&fixture, "").await;
+}
+
+#[tokio::test]
+async fn interrupted_renaming_is_completed_by_repeating_it_or_by_a_login() {
+    let fixture = many_guests().await;
+    let owner = fixture.owner().await;
+    let (inventory, probe) = fixture.probed();
+    for (name, is_repeated) in [("first", true), ("second", false)] {
+        probe.set(Fault::UnavailableAfterCommits(4));
+        rename(&fixture, &inventory, name).await;
+        probe.set(Fault::None);
+        assert!(is_under_way(&fixture).await, "{name}");
+        // A guest that comes meanwhile has the new name.
+        let mut late = guest(fixture.network);
+        late.id = id(20 + MANY);
+        fixture.put(&late).await;
+        assert_virtualized_by(&fixture.inventory, fixture.organization, late.id, name).await;
+        fixture.delete(late.id).await.unwrap();
+        if is_repeated {
+            rename(&fixture, &inventory, name).await;
+        } else {
+            fixture.log_in(&owner).await;
+            while is_under_way(&fixture).await {
+                tokio::task::yield_now().await;
+            }
+        }
+        assert_followed(&fixture, name).await;
     }
 }

@@ -105,6 +105,8 @@ impl Inventory {
             if P::IS_ALWAYS_TOUCHED {
                 part.set_common(Common { updated_at: now, ..part.common() });
             } else if part == before {
+                // A repeated request completes a renaming that was interrupted.
+                self.follow_renamings(Some(organization)).await;
                 return Ok(part);
             }
             let (hosts, index) = replace(from, to, index, part.clone())?;
