@@ -160,6 +160,15 @@ impl fmt::Debug for Inventory {
     }
 }
 
+impl Inventory {
+    /// Returns the inventory for a background task.
+    ///
+    /// The task is aborted when the last of the other clones is dropped, because it shares no state with them.
+    fn with_own_state(&self) -> Self {
+        Self { state: Arc::default(), ..self.clone() }
+    }
+}
+
 const DEFAULT_SESSION_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const MIN_SESSION_LIFETIME: Duration = Duration::from_secs(1);
 const MAX_SESSION_LIFETIME: Duration = Duration::from_secs(400 * 24 * 60 * 60);

@@ -1,10 +1,14 @@
 /// 32 MiB.
 const HOST_BYTES: usize = 32 * 1024 * 1024;
 
+/// Sessions of a user by default.
+const SESSIONS: u64 = 100;
+
 /// Limits on how much an organization may store.
 ///
-/// `None` means unlimited. Every limit is `None` by default, except [`host_bytes`](Self::host_bytes). Records stored
-/// before a limit was set remain; further ones are refused with [`QuotaExceeded`](super::ErrorKind::QuotaExceeded).
+/// `None` means unlimited. Every limit is `None` by default, except [`sessions_per_user`](Self::sessions_per_user) and
+/// [`host_bytes`](Self::host_bytes). Records stored before a limit was set remain; further ones are refused with
+/// [`QuotaExceeded`](super::ErrorKind::QuotaExceeded). Sessions are not refused: a login ends the oldest ones.
 ///
 /// Creations under a quota wait for each other, per owner, so a limit is exact among all clones of one
 /// [`Inventory`](super::Inventory). When several inventories or processes write to one store at the same time, each may
@@ -29,7 +33,7 @@ const HOST_BYTES: usize = 32 * 1024 * 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quotas {
-    /// Sessions of one user that have not expired.
+    /// Sessions of one user. A login beyond the limit ends the oldest one; 0 refuses every login. Default: 100.
     pub sessions_per_user: Option<u64>,
     /// API keys of one user, disabled and expired ones included.
     pub user_api_keys_per_user: Option<u64>,
@@ -46,7 +50,7 @@ pub struct Quotas {
 impl Default for Quotas {
     fn default() -> Self {
         Self {
-            sessions_per_user: None,
+            sessions_per_user: Some(SESSIONS),
             user_api_keys_per_user: None,
             daemon_api_keys_per_network: None,
             tags_per_organization: None,

@@ -119,6 +119,7 @@ impl Inventory {
             amend(&mut record, &mut batch)?;
             T::prepare(self, caller, Some(&before), &record, &mut batch).await?;
             if record == before && batch.writes().is_empty() {
+                T::finish_update(self, &before).await;
                 return Ok(before);
             }
             record.touch(now);
@@ -126,6 +127,9 @@ impl Inventory {
             batch.put(stored.key, unchanged(Some(&stored)), facets.clone(), encode(&record.stored())?);
             guard_references(&added, &mut batch);
             if self.commit_unique(&mut transaction, batch, (&record, &facets)).await? {
+                // Give up the turns, because finishing the update may take others.
+                drop(transaction);
+                T::finish_update(self, &record).await;
                 return Ok(record);
             }
         }

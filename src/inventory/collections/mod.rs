@@ -213,6 +213,14 @@ pub trait CollectionRecord:
         ready(Ok(()))
     }
 
+    /// Completes an update that takes several commits, after the first one.
+    fn finish_update<'a>(
+        _inventory: &'a Inventory,
+        _record: &'a Self,
+    ) -> impl Future<Output = ()> + Send + 'a {
+        ready(())
+    }
+
     /// Checks a deletion against other records. Adds guards and further writes to its batch.
     fn prepare_deletion<'a>(
         _inventory: &'a Inventory,

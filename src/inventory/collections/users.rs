@@ -82,10 +82,17 @@ impl CollectionRecord for User {
         if is_enabled_owner(stored) && !is_enabled_owner(record) {
             inventory.keep_an_owner(stored, batch).await?;
         }
-        if stored.is_enabled && !record.is_enabled {
-            inventory.delete_sessions(stored, batch).await?;
+        if !stored.is_enabled && record.is_enabled {
+            // Sessions that were left when the user was disabled must not become valid again.
+            inventory.end_sessions_of((stored.organization_id, stored.id)).await?;
         }
         Ok(())
+    }
+
+    async fn finish_update<'a>(inventory: &'a Inventory, record: &'a Self) {
+        if !record.is_enabled {
+            inventory.forget_sessions_of((record.organization_id, record.id)).await;
+        }
     }
 
     async fn prepare_deletion<'a>(
@@ -99,6 +106,15 @@ impl CollectionRecord for User {
             inventory.keep_an_owner(record, batch).await?;
         }
         inventory.delete_records_of(record, batch).await
+    }
+
+    async fn finish_deletion<'a>(
+        inventory: &'a Inventory,
+        caller: &'a Caller,
+        id: Uuid,
+    ) -> Result<bool, Error> {
+        inventory.forget_sessions_of((caller.organization_id(), id)).await;
+        Ok(false)
     }
 }
 

@@ -65,7 +65,8 @@ pub(in crate::inventory) fn bounded(password: String) -> String {
 impl Inventory {
     /// Logs a user in by e-mail address, in any case, and password.
     ///
-    /// The session expires after [a time](Self::with_session_lifetime), by default seven days.
+    /// The session expires after [a time](Self::with_session_lifetime), by default seven days. It takes the place of the
+    /// user's oldest session if there are as many as [`Quotas`](crate::inventory::Quotas) allow, by default 100.
     ///
     /// An unknown address, a wrong password, a user without a password and a disabled user give the same error after
     /// the same work: the same number of store calls, the same number of bodies read, and one password hash. Records
@@ -101,7 +102,8 @@ impl Inventory {
     ///
     /// # Errors
     /// `Invalid` when the address in lower case has fewer than 3 or more than 254 characters. `InvalidCredentials`,
-    /// `TooManyAttempts`, `QuotaExceeded`; `Busy` when too many logins are in progress, in total or for this domain.
+    /// `TooManyAttempts`; `QuotaExceeded` if users may have no sessions; `Busy` when too many logins are in progress, in
+    /// total or for this domain.
     pub async fn log_in(&self, email: &str, password: String) -> Result<IssuedSession, Error> {
         self.log_in_from(None, email, password).await
     }

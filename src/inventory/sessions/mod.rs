@@ -14,14 +14,19 @@ pub(super) use login::bounded;
 
 use super::queues::Turns;
 use super::records::SessionRecord;
-use super::schema::{SESSION, SESSION_LINK, SESSION_UNIQUE_KEY, decode, facets, linked, user_key};
+use super::schema::{
+    CREATED_AT, SESSION, SESSION_LINK, SESSION_UNIQUE_KEY, decode, facets, linked, user_key,
+};
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::SessionId;
 use crate::model::{Timestamp, User};
-use crate::store::{Batch, Facets, Guard, Key, Link, Precondition, Store, UniqueKey};
+use crate::store::{Batch, Direction, Facets, Guard, Key, Link, Order, Precondition, Query, UniqueKey};
 
 /// The time between two purges of expired sessions by logins, in microseconds.
 const PURGE_INTERVAL_MICROS: i64 = 60 * 60 * 1_000_000;
+
+/// Maximum number of sessions that one commit ends because of their number or their user.
+const MAX_ENDED: usize = 1_000;
 
 impl Inventory {
     /// Ends a session by the id in the browser's cookie. An unknown session is not an error.
@@ -72,32 +77,34 @@ impl Inventory {
         if micros.saturating_sub(before) >= PURGE_INTERVAL_MICROS || micros < before {
             let is_first =
                 || purged_at.compare_exchange(before, micros, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-            self.state.tasks.spawn(is_first, purge(Arc::clone(&self.store), now));
+            self.state.tasks.spawn(is_first, maintain(self.with_own_state(), now));
         }
     }
 
-    /// Ensures that a user may begin one more session until the returned turn is dropped.
+    /// Adds the deletion of the user's oldest sessions to the batch that begins one more, if the user has too many.
     ///
-    /// At the limit, the batch deletes the user's expired sessions to make room.
+    /// The number is exact until the returned turn is dropped. A user who has far too many loses some with each login.
+    ///
+    /// # Errors
+    /// `QuotaExceeded` if users may have no sessions at all.
     async fn session_turn(&self, user: &User, batch: &mut Batch) -> Result<Option<Turns>, Error> {
         let limit = self.quotas.sessions_per_user;
         let turn = self.quota_turn(limit, user_key(user.id), Entity::User).await?;
         let Some(limit) = limit else { return Ok(turn) };
-        let sessions = linked(SESSION, user.organization_id, Link::new(SESSION_LINK, user.id));
-        if self.count(sessions.clone()).await? < limit {
-            return Ok(turn);
-        }
-        let now = self.now();
-        let mut live = 0;
-        for record in self.store.list(&sessions).await?.records {
-            if decode::<SessionRecord>(&record)?.expires_at > now {
-                live += 1;
-            } else {
-                batch.delete(record.key, Precondition::Any);
-            }
-        }
-        if live >= limit {
+        if limit == 0 {
             return Err(ErrorKind::QuotaExceeded { entity: Entity::Session, limit }.into());
+        }
+        let sessions = sessions_of(user.organization_id, user.id);
+        let Some(surplus) =
+            (self.count(sessions.clone()).await? + 1).checked_sub(limit).filter(|more| *more > 0)
+        else {
+            return Ok(turn);
+        };
+        let surplus = usize::try_from(surplus).unwrap_or(MAX_ENDED).min(MAX_ENDED);
+        let order = vec![Order::new(CREATED_AT, Direction::Ascending)];
+        let oldest = Query { order, limit: Some(surplus), ..sessions };
+        for record in self.store.list(&oldest).await?.records {
+            batch.delete(record.key, Precondition::Any);
         }
         Ok(turn)
     }
@@ -108,19 +115,36 @@ impl Inventory {
     /// `NotFound`.
     pub async fn end_sessions(&self, user: Uuid) -> Result<(), Error> {
         let user = self.user(user).await?;
-        let mut transaction = self.transaction(Entity::User, user.id);
+        self.end_sessions_of((user.organization_id, user.id)).await
+    }
+
+    /// Ends all sessions of a user, in commits of at most 1,000. A session that begins meanwhile ends as well.
+    pub(super) async fn end_sessions_of(&self, (organization, user): (Uuid, Uuid)) -> Result<(), Error> {
+        let some = Query { limit: Some(MAX_ENDED), ..sessions_of(organization, user) };
+        let mut transaction = self.transaction(Entity::User, user);
         loop {
             let mut batch = Batch::new();
-            self.delete_sessions(&user, &mut batch).await?;
-            if transaction.commit(batch).await? {
+            for record in self.store.list(&some).await?.records {
+                batch.delete(record.key, Precondition::Any);
+            }
+            let is_last = batch.writes().len() < MAX_ENDED;
+            if is_last {
+                let link = Link::new(SESSION_LINK, user);
+                batch.guard(Guard::LinkedWithin { organization: Some(organization), link });
+            }
+            if transaction.commit(batch).await? && is_last {
                 return Ok(());
             }
         }
     }
 
-    /// Adds the deletion of all of a user's sessions to a batch.
-    pub(super) async fn delete_sessions(&self, user: &User, batch: &mut Batch) -> Result<(), Error> {
-        self.delete_other_sessions(user, None, batch).await
+    /// Deletes the sessions of a user who has been disabled or deleted.
+    ///
+    /// They are refused anyway, and none begin, so that failures are only logged.
+    pub(super) async fn forget_sessions_of(&self, user: (Uuid, Uuid)) {
+        if let Err(error) = self.end_sessions_of(user).await {
+            tracing::warn!(error = error.with_causes(), "sessions of a former user were not deleted");
+        }
     }
 
     /// Adds the deletion of all of a user's sessions but one to a batch.
@@ -137,7 +161,7 @@ impl Inventory {
             None => None,
         };
         let (organization, link) = (user.organization_id, Link::new(SESSION_LINK, user.id));
-        for record in self.store.list(&linked(SESSION, organization, link)).await?.records {
+        for record in self.store.list(&sessions_of(organization, user.id)).await?.records {
             match kept.filter(|(key, _)| *key == record.key) {
                 // Written as it is, because the guard requires a write of every session.
                 Some((_, id)) => {
@@ -161,8 +185,14 @@ fn session_facets(session: &SessionRecord, id: &SessionId) -> Facets {
         .with_unique_keys([UniqueKey::new(SESSION_UNIQUE_KEY, id.digest().lookup())])
 }
 
-async fn purge(store: Arc<dyn Store>, now: Timestamp) {
-    if let Err(error) = store.purge_expired(now).await {
+fn sessions_of(organization: Uuid, user: Uuid) -> Query {
+    linked(SESSION, organization, Link::new(SESSION_LINK, user))
+}
+
+/// Deletes expired sessions, and completes changes that were interrupted.
+async fn maintain(inventory: Inventory, now: Timestamp) {
+    if let Err(error) = inventory.store.purge_expired(now).await {
         tracing::warn!("expired sessions could not be purged: {}", Error::from(error).with_causes());
     }
+    inventory.follow_renamings(None).await;
 }

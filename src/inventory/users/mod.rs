@@ -238,7 +238,8 @@ impl Inventory {
 
     /// Disables a user.
     ///
-    /// Disabled users cannot log in, their sessions end, and their API keys are refused from the next request on.
+    /// Disabled users cannot log in, and their sessions and API keys are refused from the next request on. The sessions
+    /// are then deleted, in commits of at most 1,000.
     ///
     /// # Errors
     /// `NotFound`.
@@ -248,19 +249,25 @@ impl Inventory {
 
     async fn set_user_enabled(&self, id: Uuid, is_enabled: bool) -> Result<User, Error> {
         let mut transaction = self.transaction(Entity::User, id);
-        loop {
+        let user = loop {
             let (record, mut user): (_, User) = self.read(user_key(id), Entity::User).await?;
-            user.is_enabled = is_enabled;
+            let was_enabled = std::mem::replace(&mut user.is_enabled, is_enabled);
             user.updated_at = self.now();
             let mut batch = Batch::new();
             batch.put(record.key, unchanged(Some(&record)), user_facets(&user), encode(&user)?);
-            if !is_enabled {
-                self.delete_sessions(&user, &mut batch).await?;
+            if is_enabled && !was_enabled {
+                // Sessions that were left when the user was disabled must not become valid again.
+                self.end_sessions_of((user.organization_id, user.id)).await?;
             }
             if transaction.commit(batch).await? {
-                return Ok(user);
+                break user;
             }
+        };
+        drop(transaction);
+        if !is_enabled {
+            self.forget_sessions_of((user.organization_id, user.id)).await;
         }
+        Ok(user)
     }
 
     /// Deletes a user with their password, sessions, API keys and referral.
@@ -275,12 +282,16 @@ impl Inventory {
             batch.delete(record.key, unchanged(Some(&record)));
             self.delete_records_of(&user, &mut batch).await?;
             if transaction.commit(batch).await? {
+                drop(transaction);
+                self.forget_sessions_of((user.organization_id, user.id)).await;
                 return Ok(());
             }
         }
     }
 
-    /// Adds the deletion of everything that belongs to a user to a batch.
+    /// Adds the deletion of everything that belongs to a user to a batch, except the sessions.
+    ///
+    /// Sessions without a user are refused, so that they can end afterwards.
     pub(super) async fn delete_records_of(&self, user: &User, batch: &mut Batch) -> Result<(), Error> {
         let link = Link::new(USER_LINK, user.id);
         batch.delete(password_key(user.id), Precondition::Any);
@@ -292,7 +303,6 @@ impl Inventory {
                 }
             }
         }
-        self.delete_sessions(user, batch).await?;
         // A key created in the meantime makes the commit fail and the deletion start over.
         batch.guard(Guard::LinkedWithin { organization: Some(user.organization_id), link });
         Ok(())

@@ -37,7 +37,7 @@ impl Inventory {
                 }
                 None => batch.delete(password_key(id), Precondition::Any),
             };
-            self.delete_sessions(&user, &mut batch).await?;
+            self.delete_other_sessions(&user, None, &mut batch).await?;
             if transaction.commit(batch).await? {
                 return Ok(());
             }

@@ -1,12 +1,18 @@
 //! Sessions: how they authenticate callers, when they end, and when they are purged.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use toposcope::access::{Credential, Scope};
-use toposcope::inventory::{ErrorKind, NewShare};
+use toposcope::inventory::{Entity, ErrorKind, Inventory, NewShare, Quotas};
 use toposcope::model::Permission;
+use toposcope::store::StoreError;
+use toposcope::testing::{Call, Intercept, Interceptor, Operation, Reply};
 
-use crate::support::{Fault, Fixture, LEVELS, NOW, PASSWORD, concurrently, in_person, refusal, settle, time};
+use crate::support::{
+    Fault, Fixture, LEVELS, NOW, PASSWORD, concurrently, in_person, inventory_in, refusal, settle, time,
+};
 
 #[tokio::test]
 async fn session_authenticates_its_user_with_all_rights() {
@@ -219,16 +225,97 @@ async fn login_succeeds_while_the_purge_is_slow_or_fails() {
     probe.set(Fault::SilentPurges);
     inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
     settle().await;
-    assert_eq!((probe.calls(), fixture.purges()), (6, 0), "it is under way");
+    assert_eq!((probe.calls(), fixture.purges()), (7, 0), "it is under way");
     probe.set(Fault::None);
     settle().await;
     assert_eq!(fixture.purges(), 1);
     fixture.clock.advance(DAY);
-    // The login lists decoys, looks up the user, reads the user's password and a decoy's, and stores the session. Then
-    // it purges.
-    probe.set(Fault::UnavailableAt(5));
+    // The login lists decoys, looks up the user, reads the user's password and a decoy's, counts the user's sessions,
+    // and stores the session. Then it purges, and looks for interrupted changes.
+    probe.set(Fault::UnavailableAt(6));
     let issued = inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
     settle().await;
-    assert_eq!((probe.calls(), fixture.purges()), (6, 1));
+    assert_eq!((probe.calls(), fixture.purges()), (8, 1));
     fixture.by_session(&issued).await.unwrap();
+}
+
+#[tokio::test]
+async fn login_beyond_the_limit_ends_the_oldest_session() {
+    let (fixture, user) = Fixture::with_owner().await;
+    for limit in [3, 1] {
+        let mut quotas = Quotas::default();
+        quotas.sessions_per_user = Some(limit);
+        let inventory = fixture.inventory.clone().with_quotas(quotas);
+        let mut sessions = Vec::new();
+        for _ in 0..5 {
+            fixture.clock.advance(Duration::from_secs(1));
+            sessions.push(inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap());
+        }
+        let ended = sessions.len() - usize::try_from(limit).unwrap();
+        for (number, session) in sessions.iter().enumerate() {
+            assert_eq!(fixture.by_session(session).await.is_err(), number < ended, "{limit}: {number}");
+        }
+        assert_eq!(fixture.sessions_of(user.id).await as u64, limit);
+    }
+}
+
+#[tokio::test]
+async fn user_has_at_most_a_hundred_sessions_by_default() {
+    let (fixture, user) = Fixture::with_owner().await;
+    for _ in 0..103 {
+        fixture.log_in(&user).await;
+    }
+    assert_eq!(fixture.sessions_of(user.id).await, 100);
+}
+
+/// A hook that logs a user in whenever sessions have been listed.
+#[derive(Debug)]
+struct LogsIn {
+    inventory: Inventory,
+    email: String,
+}
+
+#[async_trait]
+impl Intercept for LogsIn {
+    async fn intercept(&self, call: Call<'_>) -> Result<Reply, StoreError> {
+        let lists_sessions =
+            matches!(call.operation(), Operation::List(query) if query.kind.as_str() == "session");
+        let reply = call.proceed().await?;
+        if lists_sessions {
+            drop(self.inventory.log_in(&self.email, PASSWORD.to_owned()).await);
+        }
+        Ok(reply)
+    }
+}
+
+#[tokio::test]
+async fn logins_meanwhile_cannot_keep_a_user_enabled_or_undeleted() {
+    for is_deleted in [false, true] {
+        let (fixture, user) = Fixture::with_owner().await;
+        fixture.log_in(&user).await;
+        let hook = LogsIn { inventory: fixture.inventory.clone(), email: user.email.clone() };
+        let inventory = inventory_in(Arc::new(Interceptor::new(fixture.store.clone(), hook)));
+        if is_deleted {
+            inventory.delete_user(user.id).await.unwrap();
+        } else {
+            inventory.disable_user(user.id).await.unwrap();
+        }
+        assert_eq!(fixture.sessions_of(user.id).await, 0);
+        let login = fixture.try_log_in(&user.email).await;
+        assert_eq!(refusal(login), ErrorKind::InvalidCredentials);
+    }
+}
+
+#[tokio::test]
+async fn sessions_that_an_interrupted_disabling_left_never_become_valid_again() {
+    let (fixture, user) = Fixture::with_owner().await;
+    let session = fixture.log_in(&user).await;
+    let (inventory, probe) = fixture.probed();
+    probe.set(Fault::UnavailableAfterCommits(1));
+    inventory.disable_user(user.id).await.unwrap();
+    assert_eq!(fixture.sessions_of(user.id).await, 1);
+    let refused = refusal(fixture.by_session(&session).await);
+    assert_eq!(refused, ErrorKind::Disabled { entity: Entity::User });
+    fixture.inventory.enable_user(user.id).await.unwrap();
+    assert_eq!(refusal(fixture.by_session(&session).await), ErrorKind::NotAuthenticated);
 }

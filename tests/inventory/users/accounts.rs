@@ -312,7 +312,12 @@ async fn records_that_a_user_creates_during_the_deletion_are_deleted() {
     for action in [Action::LogIn, Action::SetPassword, Action::CreateKey, Action::SubmitReferral] {
         at_every_call(
             async |fixture: &Fixture| with_credentials(fixture).await,
-            async |inventory, user| action.take(inventory, user).await.unwrap(),
+            // Once the user is deleted, the action is refused.
+            async |inventory, user| {
+                let result = action.take(inventory, user).await;
+                let is_deleted = inventory.user(user.0.id).await.is_err();
+                assert_eq!(result.is_err(), is_deleted, "{action:?}");
+            },
             async |inventory, (user, ..)| inventory.delete_user(user.id).await,
             async |fixture, (user, ..), result| {
                 result.unwrap();

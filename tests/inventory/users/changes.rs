@@ -86,7 +86,11 @@ async fn session_that_begins_during_a_change_that_ends_sessions_ends_as_well() {
                 fixture.log_in(&user).await;
                 user
             },
-            async |inventory, user| inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap(),
+            // Once the user is disabled, the login is refused.
+            async |inventory, user| {
+                let login = inventory.log_in(&user.email, PASSWORD.to_owned()).await;
+                assert!(login.is_ok() || change == Change::Disable, "{change:?}");
+            },
             async |inventory, user| change.apply(inventory, user.id).await,
             async |fixture, user, result| {
                 result.unwrap();
