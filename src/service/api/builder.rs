@@ -55,7 +55,7 @@ pub struct ApiBuilder {
     session_cookie: SessionCookie,
     whole_list_limit: Option<u64>,
     whole_lists_at_once: (usize, usize),
-    whole_list_patience: Option<Duration>,
+    stall_timeout: Option<Duration>,
     page_cache: usize,
 }
 
@@ -76,10 +76,10 @@ const PAGE_CACHE: usize = 16 * 1024 * 1024;
 const WHOLE_LISTS_AT_ONCE: (usize, usize) = (4, 64);
 
 /// Default time after which a list without a limit or a request body is aborted if its client stalls.
-const WHOLE_LIST_PATIENCE: Duration = Duration::from_secs(60);
+const STALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Bounds how often the timer of a stalled list wakes up.
-const MIN_PATIENCE: Duration = Duration::from_millis(1);
+const MIN_STALL_TIMEOUT: Duration = Duration::from_millis(1);
 
 impl ApiBuilder {
     pub(super) fn new(inventory: Inventory) -> Self {
@@ -100,7 +100,7 @@ impl ApiBuilder {
             session_cookie: SessionCookie::default(),
             whole_list_limit: None,
             whole_lists_at_once: WHOLE_LISTS_AT_ONCE,
-            whole_list_patience: Some(WHOLE_LIST_PATIENCE),
+            stall_timeout: Some(STALL_TIMEOUT),
             page_cache: PAGE_CACHE,
         }
     }
@@ -245,9 +245,9 @@ impl ApiBuilder {
     /// count. The timer needs a tokio runtime with its time driver enabled; values below 1 millisecond count as 1
     /// millisecond.
     #[must_use]
-    pub fn whole_list_patience(self, patience: impl Into<Option<Duration>>) -> Self {
-        let whole_list_patience = patience.into().map(|patience| patience.max(MIN_PATIENCE));
-        Self { whole_list_patience, ..self }
+    pub fn stall_timeout(self, timeout: impl Into<Option<Duration>>) -> Self {
+        let stall_timeout = timeout.into().map(|timeout| timeout.max(MIN_STALL_TIMEOUT));
+        Self { stall_timeout, ..self }
     }
 
     /// Sets which sites may show the page of a share in a frame. Default: none.
@@ -308,7 +308,7 @@ impl ApiBuilder {
             report_slots: Slots::new(REPORTS_AT_ONCE, ApiError::too_many_reports),
             #[cfg(feature = "discovery")]
             event_slots: Slots::new(STREAMS_AT_ONCE, ApiError::too_many_streams),
-            patience: self.whole_list_patience,
+            patience: self.stall_timeout,
             page_cache: PageCache::new(self.page_cache),
             health: Health::default(),
         };

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::collections;
-use crate::access::Daemon;
+use crate::access::DaemonCaller;
 use crate::inventory::{
     DaemonStatus, DiscoveryUpdate, Error, ErrorKind, Inventory, NewDaemon, Problem, Work, parse_host,
 };
@@ -184,7 +184,7 @@ pub(in crate::service) fn report_host(mut call: Call<'_>) -> Pending<'_> {
 /// The lists of a reported host, which stand beside it.
 const LISTS: [&str; 4] = ["interfaces", "ports", "services", "if_entries"];
 
-fn reported_host(daemon: &Daemon, fields: &Fields<'_>) -> Result<Host, Error> {
+fn reported_host(daemon: &DaemonCaller, fields: &Fields<'_>) -> Result<Host, Error> {
     let mut host: Map<String, Value> = fields.required("host")?;
     for list in LISTS {
         match fields.optional::<Value>(list)? {
@@ -217,7 +217,7 @@ impl Call<'_> {
     /// Reads the body of a daemon's request. The query must be empty.
     ///
     /// Also returns the daemon, authenticated again, like [`read`](Self::read).
-    async fn read_as_daemon(&mut self) -> Result<(Vec<u8>, Daemon), ApiError> {
+    async fn read_as_daemon(&mut self) -> Result<(Vec<u8>, DaemonCaller), ApiError> {
         read_no_query(&self.input)?;
         let body = self.input.json().await?;
         match identify(&self.state.inventory, self.route.access, self.input.request).await? {
@@ -228,7 +228,7 @@ impl Call<'_> {
 }
 
 /// Records the contact of the daemon that the request names in a header.
-async fn note_contact(inventory: &Inventory, daemon: &Daemon, request: &Parts) -> Result<(), Error> {
+async fn note_contact(inventory: &Inventory, daemon: &DaemonCaller, request: &Parts) -> Result<(), Error> {
     let id = request.headers.get(DAEMON_ID).and_then(|id| id.to_str().ok()?.parse().ok());
     match id {
         Some(id) => inventory.note_daemon_contact(daemon, id).await,

@@ -169,7 +169,7 @@ async fn list_whose_reader_stalls_for_60_seconds_is_aborted() {
 #[tokio::test]
 async fn stalled_list_drops_what_it_holds() {
     let fixture = fixture_of(300).await;
-    let server = server(&fixture, |builder| builder.whole_list_patience(SECOND));
+    let server = server(&fixture, |builder| builder.stall_timeout(SECOND));
     pause();
     // The list keeps the request, to identify its caller again.
     let extension = Arc::new(());
@@ -205,7 +205,7 @@ async fn list_that_waits_for_the_store_is_not_stalled() {
 #[tokio::test]
 async fn list_without_a_time_limit_is_never_aborted() {
     let fixture = fixture_of(300).await;
-    let server = server(&fixture, |builder| builder.whole_list_patience(None));
+    let server = server(&fixture, |builder| builder.stall_timeout(None));
     pause();
     let list = begin(&server, &fixture.key).await;
     pass(1_000_000 * SECOND).await;
