@@ -14,8 +14,6 @@ mod random;
 mod secret;
 mod share_token;
 
-#[cfg(feature = "discovery")]
-pub(crate) use caller::DaemonCaller as Daemon;
 pub use caller::{Caller, Credential, DaemonCaller, Scope};
 pub use client_prefix::{ClientPrefix, PrefixLengths};
 pub use clock::{Clock, ManualClock, SystemClock};

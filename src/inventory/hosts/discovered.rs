@@ -9,7 +9,7 @@ use super::assign::{Assignment, TakenIds};
 use super::size::likely_size;
 use super::texts::check_host_texts;
 use super::validate::validate_host;
-use crate::access::Daemon;
+use crate::access::DaemonCaller;
 use crate::inventory::daemons::is_discovered;
 use crate::inventory::schema::{SERVICE_UNIQUE_KEY, on_network, part_unique_key};
 use crate::inventory::{Error, Inventory};
@@ -22,7 +22,7 @@ impl Inventory {
     /// The host is checked, has ids, and has nothing that a daemon may not report.
     pub(in crate::inventory) async fn reported_host(
         &self,
-        caller: &Daemon,
+        caller: &DaemonCaller,
         host: Host,
     ) -> Result<Host, Error> {
         let mut host = self.within_network(caller, host).await?;
@@ -41,7 +41,7 @@ impl Inventory {
     /// Returns the discovered host of the daemon's network with this id.
     pub(in crate::inventory) async fn discovered_host(
         &self,
-        caller: &Daemon,
+        caller: &DaemonCaller,
         id: Uuid,
     ) -> Result<Option<Record>, Error> {
         #[derive(serde::Deserialize)]
@@ -57,7 +57,7 @@ impl Inventory {
     }
 
     /// Removes everything from a reported host that a daemon of the network may not report.
-    async fn within_network(&self, caller: &Daemon, mut host: Host) -> Result<Host, Error> {
+    async fn within_network(&self, caller: &DaemonCaller, mut host: Host) -> Result<Host, Error> {
         host.network_id = caller.network_id;
         host.tags = Vec::new();
         host.credential_assignments = Vec::new();
@@ -89,7 +89,7 @@ impl Inventory {
     /// Returns the services of the network that virtualize a host or its services.
     ///
     /// Each of them is part of the host itself or of a host that is stored on the network.
-    async fn own_services(&self, caller: &Daemon, host: &Host) -> Result<HashSet<Uuid>, Error> {
+    async fn own_services(&self, caller: &DaemonCaller, host: &Host) -> Result<HashSet<Uuid>, Error> {
         let by_services = host.services.iter().filter_map(|service| service.virtualization.as_ref());
         let by_services = by_services.map(ServiceVirtualization::service_id);
         let by_host = host.virtualization.as_ref().map(HostVirtualization::service_id);
@@ -104,7 +104,7 @@ impl Inventory {
         Ok(own)
     }
 
-    async fn is_service_on_network(&self, caller: &Daemon, id: Uuid) -> Result<bool, Error> {
+    async fn is_service_on_network(&self, caller: &DaemonCaller, id: Uuid) -> Result<bool, Error> {
         let unique_key = part_unique_key(SERVICE_UNIQUE_KEY, caller.organization_id, id);
         let Some(holder) = self.store.get_by_unique_key(&unique_key).await? else { return Ok(false) };
         let own = on_network(HOST, caller.organization_id, caller.network_id);

@@ -41,7 +41,6 @@ pub(super) use {
     bulk::rename_parts,
     change::{Attempt, HostChange},
     document::decode,
-    size::likely_size,
     terms::{IDENTITY, WORD, identity_value, ip_range, mac_range},
     virtualization::Summary,
 };
