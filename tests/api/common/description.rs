@@ -122,9 +122,9 @@ fn accepted(asked: &Asked, reply: &Reply) -> Option<Value> {
     if let Value::Object(members) = &mut body {
         // Daemons may send types of a later version, which become `Unknown`.
         members.remove("subnet_type");
-        // Lengths count without the white space around names and the like.
-        for member in members.values_mut() {
-            if let Value::String(text) = member {
+        // Their lengths count without the white space around them.
+        for name in ["name", "referral_source"] {
+            if let Some(Value::String(text)) = members.get_mut(name) {
                 *text = text.trim().to_owned();
             }
         }

@@ -256,7 +256,7 @@ fn filters_find_what_a_scan_finds() {
 type Change = (&'static str, String, Value);
 
 /// Returns the change of this number, or `None` after the last one. Each relies on the ones before.
-fn change(number: usize, hosts: &[Value], tag: uuid::Uuid, subnet: &Value) -> Option<Change> {
+fn change(number: usize, hosts: &[Value], tag: Uuid, subnet: &Value) -> Option<Change> {
     const INTERFACES: &str = "/api/v1/interfaces";
     const PORTS: &str = "/api/v1/ports";
     const SERVICES: &str = "/api/v1/services";

@@ -17,7 +17,7 @@ use crate::inventory::discovery::records::{
     HostDiscovery, Place, put_claim, put_discovered_hosts, put_state,
 };
 use crate::inventory::hosts::{
-    Attempt, Before, EncodedHost, HostChange, Summary, decode as decode_host, likely_size, rename_parts,
+    Attempt, Before, EncodedHost, HostChange, Summary, decode as decode_host, rename_parts,
 };
 use crate::inventory::schema::{
     HOST, NEIGHBOR_LINK, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, decode, discovered_hosts_key,
@@ -141,6 +141,8 @@ impl Inventory {
         let mut batch = Batch::new();
         let mut before = Before::new();
         let mut states = Vec::new();
+        // The host that remains may keep its size, but not grow beyond the quota by the parts of the other.
+        let stored = records.iter().map(|(record, _)| record.body.len()).max().unwrap_or_default();
         for ((record, state), summary) in records.into_iter().zip(summaries) {
             before.insert(record.key.id, (record, summary));
             states.push(state);
@@ -152,7 +154,7 @@ impl Inventory {
             put_claim(place, claimed, &mut batch)?;
         }
         put_discovered_hosts((organization, network), marker.as_ref(), &mut batch);
-        let encoder = self.host_encoder(organization).of_stored(likely_size(&host));
+        let encoder = self.host_encoder(organization).of_stored(stored);
         let mut puts = vec![encoder.encode_in(&self.state.offload, host).await?];
         self.replace_references(place, &replaced, (&mut puts, &mut before, &mut batch)).await?;
         let change = HostChange::replacing(organization, &puts, std::slice::from_ref(&other));
@@ -203,11 +205,11 @@ impl Inventory {
         let now = self.now();
         for ((id, record), state) in referring.into_iter().zip(states) {
             let mut host: Host = decode_host(&record)?;
+            let encoder = self.host_encoder(organization).of_stored(record.body.len());
             before.insert(id, (record, Summary::from(&host)));
             replace_neighbors(&mut host, replaced, Some(now));
             rename_parts(&mut host, |id| replaced.get(&id).copied());
             host.updated_at = now;
-            let encoder = self.host_encoder(organization).of_stored(likely_size(&host));
             puts.push(encoder.encode_in(&self.state.offload, host).await?);
             if let Some(record) = state {
                 let mut discovery: HostDiscovery = decode(&record)?;
