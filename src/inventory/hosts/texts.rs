@@ -3,7 +3,6 @@
 //! The limit applies to what clients and devices send. A longer text that is stored already may stay, so that it keeps
 //! nothing else from being changed.
 
-use super::parts::Embedded;
 use crate::inventory::{Error, Problem};
 use crate::model::{Host, HostVirtualization, IfEntry, Interface, Port, Service, ServiceVirtualization};
 
@@ -25,16 +24,16 @@ pub(in crate::inventory) fn check_host_texts(host: &Host, before: Option<&Host>)
     if let Some(field) = first_too_long(host.texts(), may_stay) {
         return Err(too_long(field));
     }
-    check_list(&host.interfaces, may_stay)?;
-    check_list(&host.services, may_stay)?;
-    check_list(&host.if_entries, may_stay)
+    check_list("interfaces", &host.interfaces, may_stay)?;
+    check_list("services", &host.services, may_stay)?;
+    check_list("if_entries", &host.if_entries, may_stay)
 }
 
 /// Limits the texts of a part of a host. Texts of `before`, the part as stored, may have any length.
 ///
 /// # Errors
 /// `Invalid` with the path of the first text that is too long.
-pub(super) fn check_part_texts<P: Embedded>(part: &P, before: Option<&P>) -> Result<(), Error> {
+pub(super) fn check_part_texts<P: Texts>(part: &P, before: Option<&P>) -> Result<(), Error> {
     let is_in = |before: &P, text: &str| before.texts().any(|(_, stored)| stored == text);
     let may_stay = |text: &str| before.is_some_and(|before| is_in(before, text));
     first_too_long(part.texts(), may_stay).map_or(Ok(()), |field| Err(too_long(field)))
@@ -49,10 +48,14 @@ pub(super) fn too_long(field: impl Into<String>) -> Error {
     Error::invalid(field, Problem::MaxLength { max: MAX_TEXT })
 }
 
-fn check_list<P: Embedded>(parts: &[P], may_stay: impl Fn(&str) -> bool + Copy) -> Result<(), Error> {
+fn check_list<P: Texts>(
+    list: &str,
+    parts: &[P],
+    may_stay: impl Fn(&str) -> bool + Copy,
+) -> Result<(), Error> {
     for (index, part) in parts.iter().enumerate() {
         if let Some(field) = first_too_long(part.texts(), may_stay) {
-            return Err(too_long(format!("{}.{index}.{field}", P::FIELD)));
+            return Err(too_long(format!("{list}.{index}.{field}")));
         }
     }
     Ok(())

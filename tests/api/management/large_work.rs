@@ -13,7 +13,7 @@ const TURNS: usize = 1_000;
 
 /// Returns whether a request is answered while the only blocking thread is busy.
 ///
-/// Each of the hosts has texts of so many bytes.
+/// `bytes` is the length of the description of each host.
 fn is_answered_in_place(bytes: usize, request: impl FnOnce(&Fixture) -> Request<String>) -> bool {
     let runtime = Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
     runtime.block_on(async {
