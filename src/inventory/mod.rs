@@ -145,6 +145,8 @@ struct State {
     /// Queues per owner for creations under a quota.
     creations: UpdateQueues,
     offload: Offload,
+    /// Work on the bodies of requests and responses. It goes on beside the encoding of records.
+    bodies: Offload,
     /// Work of about a second and more.
     #[cfg(feature = "discovery")]
     long: Offload,
@@ -273,14 +275,16 @@ impl Inventory {
         Self { attempts, share_attempts, ..self }
     }
 
-    /// Runs an organization's work, on a blocking thread if the work is large. It concerns about `bytes` bytes.
+    /// Runs an organization's work on bodies, on a blocking thread if the work is large.
+    ///
+    /// It concerns about `bytes` bytes.
     pub(crate) async fn offload<T: Send + 'static>(
         &self,
         organization: Uuid,
         bytes: usize,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
-        self.state.offload.run(organization, bytes, work).await
+        self.state.bodies.run(organization, bytes, work).await
     }
 
     /// Runs an organization's long work on blocking threads of its own. Short work never waits for it.
