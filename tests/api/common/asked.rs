@@ -70,7 +70,11 @@ impl Asked {
         let uri = request.uri();
         let query = uri.query().unwrap_or_default().to_owned();
         let accept = request.headers().get_all("accept").iter();
-        let accepts_json = accept.into_iter().any(|accept| accept.as_bytes() == b"application/json");
+        let mut ranges = accept.flat_map(|header| header.as_bytes().split(|byte| *byte == b','));
+        let accepts_json = ranges.any(|range| {
+            let name = range.split(|byte| *byte == b';').next().unwrap_or_default();
+            name.trim_ascii().eq_ignore_ascii_case(b"application/json")
+        });
         let (method, path) = (request.method().clone(), uri.path().to_owned());
         let body = (request.body() as &dyn Any).downcast_ref::<String>().cloned();
         Self { method, path, query, accepts_json, body }

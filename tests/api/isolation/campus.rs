@@ -1,9 +1,10 @@
-//! Networks for requests about topologies, and the required outcomes of these requests.
+//! Networks and daemons for requests about them, and the required outcomes of these requests.
 
 use std::iter;
 
 use serde_json::{Value, json};
 use toposcope::model::Permission;
+use uuid::Uuid;
 
 use super::interference::Reached;
 use super::model::{By, Caller};
@@ -33,8 +34,8 @@ const REACHED: [(&str, &str); 0] = [];
 /// Outcomes that must occur in long runs.
 const RARE: [(&str, &str); 2] =
     [("PUT /api/v1/topology/layouts/{id}/{view}", "412"), ("DELETE /api/v1/topology/links/{id}", "200")];
-/// Steps from which the rare outcomes must occur too.
-const LONG: usize = 2_500;
+/// Steps from which the rare outcomes must occur too. With a tenth of these, each occurs about once.
+const LONG: usize = 25_000;
 
 /// Returns whether an endpoint is about topologies.
 pub(super) fn is_topology(route: &Route) -> bool {
@@ -115,6 +116,23 @@ pub(crate) fn manual_links(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)>
         by_owner(tenant, with_body(ApiRequest::new("POST", "/api/v1/topology/links"), &body))
     };
     vec![link(0, 2, false), link(1, 2, true)]
+}
+
+/// Returns the requests with which a daemon of each key registers.
+pub(crate) fn registrations(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
+    if !cfg!(feature = "discovery") {
+        return vec![];
+    }
+    let register = |(key, key_id): (&String, &Uuid)| {
+        let body = json!({
+            "daemon_id": Uuid::from_u128(key_id.as_u128() ^ 1), "name": format!("{} daemon", tenant.marker),
+            "version": "0.14.8", "capabilities": {"interfaced_subnet_ids": []},
+        });
+        let mut request = with_body(ApiRequest::new("POST", "/api/daemons/register"), &body);
+        request.authorization.push(format!("Bearer {key}"));
+        (route(request.method, &request.path).unwrap(), request)
+    };
+    tenant.daemon_keys.iter().zip(&tenant.ids["auth/daemon"]).map(register).collect()
 }
 
 /// Returns the requests that read and pin a campus, and view its share. They are the Owner's, although anyone may view

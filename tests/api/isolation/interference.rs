@@ -19,7 +19,7 @@ use toposcope::inventory::Inventory;
 use uuid::Uuid;
 
 use super::OnFailure;
-use super::campus::{campus, expected_outcomes, is_topology, manual_links, outcomes, views};
+use super::campus::{campus, expected_outcomes, is_topology, manual_links, outcomes, registrations, views};
 use crate::backend::{self, Backend};
 use crate::common::{InProgress, NOBODY, Reply, Server, WatchedStore, at, cheap_passwords, from, limit};
 use crate::requests::Choose;
@@ -135,6 +135,9 @@ impl Earlier {
 struct Secrets {
     marker: String,
     ids: HashSet<Uuid>,
+    /// Ids that it received before an answer to the other organization contained them: those of its own records. The
+    /// other organization refers to some of them.
+    own: HashSet<Uuid>,
     /// Ids that its own records contain, because its clients have put them there.
     noted: HashSet<Uuid>,
 }
@@ -146,7 +149,9 @@ async fn run(seed: u64, steps: usize) -> Reached {
     let same = shared.tenant('a').await;
     assert_eq!((&home.ids, &home.keys), (&same.ids, &same.keys));
     let mut hostile = shared.tenant('b').await;
-    for part in [campus, manual_links] {
+    let mut own: HashSet<Uuid> = hostile.ids.values().flatten().copied().collect();
+    own.insert(hostile.organization);
+    for part in [campus, manual_links, registrations] {
         for (number, (route, request)) in part(&home).into_iter().enumerate() {
             let expected = alone.send((seed, "home", &request.path, number), HOME, &request).await;
             let given = shared.send((seed, "home", &request.path, number), HOME, &request).await;
@@ -155,11 +160,12 @@ async fn run(seed: u64, steps: usize) -> Reached {
         }
         for (number, (route, request)) in part(&hostile).into_iter().enumerate() {
             let reply = shared.send((seed, "hostile", &request.path, number), ABROAD, &request).await;
+            own.extend(ids_in(&String::from_utf8_lossy(&reply.body)));
             hostile.learn(route, &request.sent(), &reply);
         }
     }
     let ids = home.ids.values().flatten().copied().collect();
-    let mut secrets = Secrets { marker: home.marker.clone(), ids, noted: HashSet::new() };
+    let mut secrets = Secrets { marker: home.marker.clone(), ids, own, noted: HashSet::new() };
     let mut tags = ListTags::default();
     let mut earlier = Earlier::default();
     let mut reached = Reached::new();
@@ -181,7 +187,7 @@ async fn run(seed: u64, steps: usize) -> Reached {
         home.learn(route, &request.sent(), &expected);
         assert!(!expected.status.is_server_error(), "{}", expected.json);
         if !route.path.ends_with("openapi.json") {
-            learn_ids(&mut secrets, &hostile, &expected);
+            secrets.learn(&expected);
         }
         for number in 0..random.usize(..4) {
             let mut author = Author {
@@ -261,15 +267,16 @@ fn ids_in(text: &str) -> impl Iterator<Item = Uuid> + '_ {
     words.filter(|word| word.len() == 36).filter_map(|word| word.parse().ok())
 }
 
-fn learn_ids(secrets: &mut Secrets, hostile: &Tenant, reply: &Reply) {
-    if reply.status == 200 {
-        let is_hostile =
-            |id: &Uuid| hostile.organization == *id || hostile.ids.values().flatten().any(|own| own == id);
-        let text = String::from_utf8_lossy(&reply.body);
-        // Both organizations send `NOBODY`, an id that no record has; it shows in records that keep unknown ids. The
-        // nil id stands for the user of every daemon.
-        let names_a_record = |id: &Uuid| *id != NOBODY && !id.is_nil() && !is_hostile(id);
-        secrets.ids.extend(ids_in(&text).filter(names_a_record));
+impl Secrets {
+    /// Learns the ids in an answer to the other organization.
+    fn learn(&mut self, reply: &Reply) {
+        if reply.status == 200 {
+            let text = String::from_utf8_lossy(&reply.body);
+            // Both organizations send `NOBODY`, an id that no record has; it shows in records that keep unknown ids. The
+            // nil id stands for the user of every daemon.
+            let names_a_record = |id: &Uuid| *id != NOBODY && !id.is_nil() && !self.own.contains(id);
+            self.ids.extend(ids_in(&text).filter(names_a_record));
+        }
     }
 }
 
@@ -293,6 +300,7 @@ fn check_hostile(secrets: &mut Secrets, route: &Route, request: &ApiRequest, rep
     for id in ids_in(&text).filter(|id| secrets.ids.contains(id)) {
         assert!(secrets.noted.contains(&id) || sent.contains(&id.simple().to_string()), "{id} in {text}");
     }
+    secrets.own.extend(ids_in(&text).filter(|id| !secrets.ids.contains(id)));
 }
 
 /// Asserts that a foreign id is answered as an unknown one.

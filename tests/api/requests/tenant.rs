@@ -52,7 +52,7 @@ pub(crate) struct Tenant {
     pub(crate) emails: Vec<String>,
     /// User API keys and daemon API keys.
     pub(crate) keys: Vec<String>,
-    pub(super) daemon_keys: Vec<String>,
+    pub(crate) daemon_keys: Vec<String>,
     pub(crate) sessions: Vec<String>,
     pub(super) share_tokens: Vec<String>,
     pub(super) cursors: Vec<String>,
@@ -163,6 +163,9 @@ impl Tenant {
         }
         if let Some(key) = data["key"].as_str().filter(|_| data["api_key"].is_object()) {
             remember(&mut self.keys, key.to_owned());
+            if route.path.starts_with("/api/v1/auth/daemon") {
+                remember(&mut self.daemon_keys, key.to_owned());
+            }
         }
         if route.path == "/api/v1/discovery/import" && data["dry_run"] == false {
             return self.learn_discovered(&data["hosts"]);

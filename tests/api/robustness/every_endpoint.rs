@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::damage::damaged;
 use super::{REQUESTS, Tally, outcome};
 use crate::common::{InProgress, Reply, Server, ample, at, cheap_passwords, get, limit, with_caller};
-use crate::isolation::campus::{campus, manual_links, views};
+use crate::isolation::campus::{campus, manual_links, registrations, views};
 use crate::isolation::{OnFailure, Seeded};
 use crate::requests::Choose;
 use crate::requests::author::Author;
@@ -72,9 +72,9 @@ pub(super) async fn run(round: u64) -> Tally {
     tally
 }
 
-/// Gives a tenant a network with links, so that requests about topologies can succeed.
+/// Gives a tenant a network with links, and daemons, so that requests about them can succeed.
 async fn fill(server: &Server, tenant: &mut Tenant) {
-    for part in [campus, manual_links] {
+    for part in [campus, manual_links, registrations] {
         for (route, request) in part(tenant) {
             let reply = server.send(request.to_http()).await;
             assert_eq!(reply.status, 200, "{request:#?}: {}", reply.json);
