@@ -126,6 +126,10 @@ impl Earlier {
         self.0.push((route, again));
     }
 
+    fn latest(&self) -> Option<(&'static Route, ApiRequest)> {
+        self.0.last().cloned()
+    }
+
     fn choose(&self, random: &mut Rng) -> Option<(&'static Route, ApiRequest)> {
         if random.once_in(4) { random.choice(&self.0).cloned() } else { None }
     }
@@ -181,7 +185,8 @@ async fn run(seed: u64, steps: usize) -> Reached {
             0 | 4 => author.request_to(is_topology),
             _ => author.request(),
         };
-        let (route, request) = earlier.choose(&mut random).unwrap_or((route, request));
+        let again = if step % 8 == 1 { earlier.latest() } else { earlier.choose(&mut random) };
+        let (route, request) = again.unwrap_or((route, request));
         let mut on_failure = OnFailure(format!("seed {seed}, step {step}: {request:#?}"));
         let expected = alone.send((seed, step), HOME, &request).await;
         home.learn(route, &request.sent(), &expected);
