@@ -47,12 +47,12 @@ impl Inventory {
         check: impl Fn(&TopologyLayout) -> Result<(), Error> + Send + Sync,
     ) -> Result<TopologyLayout, Error> {
         require_level(caller, Permission::Member)?;
+        validate(&layout.positions)?;
         let (network, view) = (layout.network_id, layout.view);
         let key = layout_key(network, view);
         let mut transaction = self.transaction(Entity::TopologyLayout, network);
         loop {
             self.require_network(caller, network).await?;
-            validate(&layout.positions)?;
             let stored = self.get(key).await?;
             let present = match &stored {
                 Some(record) => decode(record)?,

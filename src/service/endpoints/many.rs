@@ -6,12 +6,11 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use serde::Serialize;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, ReadBuf};
 use uuid::Uuid;
 
-use crate::inventory::{Atomicity, BulkChange, BulkHost, BulkResult, Error, ErrorKind, Import, Problem};
+use crate::inventory::{Atomicity, BulkChange, BulkHost, BulkResult, Error, ErrorKind, Import};
 use crate::service::input::{BodyReadError, BoxedBody, Fields, read_import_query};
 use crate::service::response::error::ApiError;
 use crate::service::routes::parameter::RequestContent;
@@ -42,10 +41,7 @@ pub(in crate::service) fn bulk_put_hosts(mut call: Call<'_>) -> Pending<'_> {
 /// Splits the body of a bulk request into its hosts, which are not parsed yet.
 fn split_hosts(body: &Bytes, content: RequestContent) -> Result<(Vec<BulkHost>, Atomicity), ApiError> {
     let fields = Fields::read(body, content)?;
-    let hosts: Vec<&RawValue> = fields.required("hosts")?;
-    if hosts.len() > BulkHost::MAX {
-        return Err(Error::invalid("hosts", Problem::MaxLength { max: BulkHost::MAX }).into());
-    }
+    let hosts = fields.items("hosts")?;
     let hosts = hosts.iter().map(|host| BulkHost::from_json(body.slice_ref(host.get().as_bytes())));
     let atomicity = match fields.optional("atomic")? {
         Some(false) => Atomicity::PerHost,

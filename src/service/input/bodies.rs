@@ -101,10 +101,11 @@ impl<'b> Fields<'b> {
                 Ok(chosen) if choices.contains(&&*chosen) => Ok(()),
                 _ => Err(Error::invalid(name, Problem::InvalidFormat)),
             },
-            Kind::Sized { min, max, .. } => {
-                check_size(name, parse::<Vec<&RawValue>>(name, text)?.len(), min, max)
-            }
-            Kind::Texts { .. } | Kind::Choices { .. } | Kind::Schema(_) | Kind::Schemas(_) => Ok(()),
+            Kind::Texts { .. }
+            | Kind::Choices { .. }
+            | Kind::Schema(_)
+            | Kind::Schemas(_)
+            | Kind::Sized { .. } => Ok(()),
         }
     }
 
@@ -164,6 +165,17 @@ impl<'b> Fields<'b> {
     ) -> Result<Option<Option<T>>, Error> {
         let given = self.0.iter().find(|(parameter, _)| parameter.name == field);
         given.map(|(_, value)| parse(field, value.get())).transpose()
+    }
+
+    /// Splits a required list into its items, which are not parsed, and checks their number.
+    pub(in crate::service) fn items(&self, field: &'static str) -> Result<Vec<&'b RawValue>, Error> {
+        let items: Vec<&RawValue> = self.required(field)?;
+        let of_field = |(parameter, _): &&(&Parameter, _)| parameter.name == field;
+        match self.0.iter().find(of_field).map(|(parameter, _)| parameter.kind) {
+            Some(Kind::Sized { min, max, .. }) => check_size(field, items.len(), min, max)?,
+            _ => return Err(Error::internal("the route does not say how many items a list may have")),
+        }
+        Ok(items)
     }
 
     /// Returns the unparsed JSON text of a field that is present and not null.

@@ -43,14 +43,28 @@ impl Filters {
         let terms = self.terms.iter().enumerate().filter(|(place, _)| !is_known(FoundBy::Terms(*place)));
         self.pass_partition(is_known(FoundBy::Networks), row, rows)
             && links.all(|(place, filter)| is_known(FoundBy::Links(place)) || has_link(row, filter, rows))
-            && has_terms(row, terms.map(|(_, filter)| filter), rows)
+            && (!self.evaluates_terms(known) || has_terms(row, terms.map(|(_, filter)| filter), rows))
     }
 
-    /// Returns the steps that the links and terms of a row add to its evaluation.
-    pub(in crate::store::index) fn further_steps(&self, row: &Row) -> usize {
-        let links = if self.links.is_empty() { 0 } else { row.facets.links_length() };
-        let terms = if self.terms.is_empty() { 0 } else { row.facets.terms_length() };
+    /// Returns the steps that the links and terms of a row add to its evaluation by
+    /// [`pass_all_but`](Self::pass_all_but).
+    pub(in crate::store::index) fn further_steps(&self, known: &[FoundBy], row: &Row) -> usize {
+        let links = if self.evaluates_links(known) { row.facets.links_length() } else { 0 };
+        let terms = if self.evaluates_terms(known) { row.facets.terms_length() } else { 0 };
         (links + terms) / BYTES_PER_STEP
+    }
+
+    /// Returns whether [`pass_all_but`](Self::pass_all_but) reads more of a row than its network.
+    pub(in crate::store::index) fn evaluates_facets(&self, known: &[FoundBy]) -> bool {
+        self.evaluates_links(known) || self.evaluates_terms(known)
+    }
+
+    fn evaluates_links(&self, known: &[FoundBy]) -> bool {
+        (0..self.links.len()).any(|place| !known.contains(&FoundBy::Links(place)))
+    }
+
+    fn evaluates_terms(&self, known: &[FoundBy]) -> bool {
+        (0..self.terms.len()).any(|place| !known.contains(&FoundBy::Terms(place)))
     }
 
     /// Returns whether a row passes all filters except those on links and terms. With `knows_networks`, the filter on

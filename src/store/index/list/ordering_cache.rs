@@ -170,7 +170,7 @@ impl OrderingCache {
                 return true;
             }
             let followed = list.followed.get_mut();
-            *followed += list.key.filters.further_steps(row);
+            *followed += list.key.filters.further_steps(&[], row);
             if *followed > FOLLOWED {
                 return false;
             }

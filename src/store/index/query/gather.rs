@@ -31,6 +31,7 @@ impl Gathered {
     /// Reads the keys of a slice of the rows. Returns `false` when all keys were read before.
     pub(super) fn read(&mut self, rows: &Rows, slot: Slot, set: Option<&RowSet>, steps: usize) -> bool {
         let slice = set.map(|set| set.slice(self.next, steps)).unwrap_or_default();
+        rows.read_ahead(&slice, slot > 0);
         for row in &slice {
             let (key, id) = rows.rank_key(slot, *row);
             let start = self.keys.len();

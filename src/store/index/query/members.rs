@@ -182,14 +182,16 @@ impl Members {
     /// The rows are read in the order of their numbers, because reading them in the order of their terms takes longer.
     fn evaluate(&mut self, index: &Index, filters: &Filters, steps: usize) -> bool {
         let Some(set) = self.set.as_mut().filter(|_| !filters.are_all(&self.found_by)) else { return false };
+        let slice = set.slice(self.unevaluated, steps);
+        index.rows.read_ahead(&slice, filters.evaluates_facets(&self.found_by));
         let mut spent = 0;
-        for id in set.slice(self.unevaluated, steps) {
+        for id in slice {
             if spent >= steps {
                 return true;
             }
             self.unevaluated = id + 1;
             let row = index.rows.get(id);
-            spent += 1 + row.map_or(0, |row| filters.further_steps(row));
+            spent += 1 + row.map_or(0, |row| filters.further_steps(&self.found_by, row));
             if !row.is_some_and(|row| filters.pass_all_but(&self.found_by, row, &index.rows)) {
                 set.remove(id);
             }

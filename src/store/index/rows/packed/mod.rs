@@ -39,6 +39,9 @@ const EXPIRY_SIZE: usize = 8;
 /// its length.
 const MAX_TERM_HEADER: usize = 1 + 3 + 1;
 
+/// Number of bytes that a processor reads from memory at a time.
+const CACHE_LINE: usize = 64;
+
 /// Places of the numbers.
 const SORT_KEY_COUNT: usize = 0;
 const UNIQUE_KEYS_START: usize = 1;
@@ -96,6 +99,12 @@ impl PackedFacets {
             push_number(&mut bytes, start, width);
         }
         Self(bytes.into())
+    }
+
+    /// Reads the first bytes, where the sort keys are. Returns something that depends on them.
+    pub(in crate::store::index) fn read_ahead(&self) -> u8 {
+        let byte = |place| self.0.get(place).copied().unwrap_or_default();
+        byte(0) ^ byte(CACHE_LINE)
     }
 
     pub(in crate::store::index) fn expires_at(&self) -> Option<Timestamp> {
