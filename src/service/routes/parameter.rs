@@ -74,7 +74,8 @@ pub(in crate::service) enum Kind {
     Schema(&'static str),
     /// A JSON list of values of this schema.
     Schemas(&'static str),
-    /// A JSON list of this many values of a schema.
+    /// A JSON list of this many values of a schema. Its reader checks the number when it splits the list: splitting a
+    /// long list takes time, so it happens once.
     Sized {
         schema: &'static str,
         min: usize,

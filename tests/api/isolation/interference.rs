@@ -139,9 +139,10 @@ impl Earlier {
 struct Secrets {
     marker: String,
     ids: HashSet<Uuid>,
-    /// Ids that it received before an answer to the other organization contained them: those of its own records. The
-    /// other organization refers to some of them.
+    /// Ids that it received before an answer to the other organization contained them: those of its own records.
     own: HashSet<Uuid>,
+    /// Ids that clients of the other organization have sent. Its records may refer to ids in `own` that are among them.
+    referred_to: HashSet<Uuid>,
     /// Ids that its own records contain, because its clients have put them there.
     noted: HashSet<Uuid>,
 }
@@ -153,23 +154,21 @@ async fn run(seed: u64, steps: usize) -> Reached {
     let same = shared.tenant('a').await;
     assert_eq!((&home.ids, &home.keys), (&same.ids, &same.keys));
     let mut hostile = shared.tenant('b').await;
-    let mut own: HashSet<Uuid> = hostile.ids.values().flatten().copied().collect();
-    own.insert(hostile.organization);
+    let mut secrets = Secrets::new(&home, &hostile);
     for part in [campus, manual_links, registrations] {
         for (number, (route, request)) in part(&home).into_iter().enumerate() {
             let expected = alone.send((seed, "home", &request.path, number), HOME, &request).await;
             let given = shared.send((seed, "home", &request.path, number), HOME, &request).await;
             assert_eq!((expected.status.as_u16(), &expected.body), (200, &given.body), "{request:#?}");
+            secrets.learn(&request, &expected);
             home.learn(route, &request.sent(), &expected);
         }
         for (number, (route, request)) in part(&hostile).into_iter().enumerate() {
             let reply = shared.send((seed, "hostile", &request.path, number), ABROAD, &request).await;
-            own.extend(ids_in(&String::from_utf8_lossy(&reply.body)));
+            check_hostile(&mut secrets, route, &request, &reply);
             hostile.learn(route, &request.sent(), &reply);
         }
     }
-    let ids = home.ids.values().flatten().copied().collect();
-    let mut secrets = Secrets { marker: home.marker.clone(), ids, own, noted: HashSet::new() };
     let mut tags = ListTags::default();
     let mut earlier = Earlier::default();
     let mut reached = Reached::new();
@@ -192,7 +191,7 @@ async fn run(seed: u64, steps: usize) -> Reached {
         home.learn(route, &request.sent(), &expected);
         assert!(!expected.status.is_server_error(), "{}", expected.json);
         if !route.path.ends_with("openapi.json") {
-            secrets.learn(&expected);
+            secrets.learn(&request, &expected);
         }
         for number in 0..random.usize(..4) {
             let mut author = Author {
@@ -273,16 +272,40 @@ fn ids_in(text: &str) -> impl Iterator<Item = Uuid> + '_ {
 }
 
 impl Secrets {
-    /// Learns the ids in an answer to the other organization.
-    fn learn(&mut self, reply: &Reply) {
-        if reply.status == 200 {
-            let text = String::from_utf8_lossy(&reply.body);
-            // Both organizations send `NOBODY`, an id that no record has; it shows in records that keep unknown ids. The
-            // nil id stands for the user of every daemon.
-            let names_a_record = |id: &Uuid| *id != NOBODY && !id.is_nil() && !self.own.contains(id);
-            self.ids.extend(ids_in(&text).filter(names_a_record));
+    fn new(home: &Tenant, hostile: &Tenant) -> Self {
+        let ids_of =
+            |tenant: &Tenant| tenant.ids.values().flatten().copied().chain([tenant.organization]).collect();
+        Self {
+            marker: home.marker.clone(),
+            ids: ids_of(home),
+            own: ids_of(hostile),
+            referred_to: HashSet::new(),
+            noted: HashSet::new(),
         }
     }
+
+    /// Learns the ids in an answer to the other organization.
+    fn learn(&mut self, request: &ApiRequest, reply: &Reply) {
+        self.referred_to.extend(ids_sent(request));
+        if reply.status != 200 {
+            return;
+        }
+        // No record has the id that both organizations send as an unknown one. The nil id stands for the user of every
+        // daemon.
+        let names_a_record = |id: &Uuid| *id != NOBODY && !id.is_nil();
+        for id in ids_in(&String::from_utf8_lossy(&reply.body)).filter(names_a_record) {
+            if !self.own.contains(&id) {
+                self.ids.insert(id);
+            } else {
+                assert!(self.referred_to.contains(&id), "the hostile organization received {id} first");
+            }
+        }
+    }
+}
+
+/// Returns the ids that a client sends.
+fn ids_sent(request: &ApiRequest) -> HashSet<Uuid> {
+    [request.target(), request.body_text()].iter().flat_map(|text| ids_in(text)).collect()
 }
 
 /// Returns whether knowing an id suffices to use an endpoint.
@@ -294,8 +317,7 @@ fn check_hostile(secrets: &mut Secrets, route: &Route, request: &ApiRequest, rep
     assert!(!reply.status.is_server_error(), "{}", reply.json);
     let sent = request.sent();
     if reply.status == 200 && request.method != "GET" && request.method != "HEAD" {
-        let texts = [request.target(), request.body_text()];
-        secrets.noted.extend(texts.iter().flat_map(|text| ids_in(text)));
+        secrets.noted.extend(ids_sent(request));
     }
     if is_public(route) {
         return;
@@ -314,11 +336,9 @@ async fn check_twin(side: &Side, secrets: &Secrets, route: &Route, request: &Api
     if is_public(route) || (reply.status == 200 && !is_reading) {
         return;
     }
-    let texts = [request.target(), request.body_text()];
-    let named: HashSet<Uuid> = texts.iter().flat_map(|text| ids_in(text)).collect();
     // An id that was deleted may be used again, by anyone.
     let is_foreign = |id: &Uuid| secrets.ids.contains(id) && !secrets.noted.contains(id);
-    let foreign: Vec<Uuid> = named.into_iter().filter(is_foreign).collect();
+    let foreign: Vec<Uuid> = ids_sent(request).into_iter().filter(is_foreign).collect();
     if foreign.is_empty() {
         return;
     }

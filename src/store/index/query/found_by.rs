@@ -10,7 +10,8 @@ use crate::store::index::terms::{Postings, Section};
 /// Number of rows found through a filter in the time to evaluate the links or terms of one row.
 const FOUND_PER_READ: usize = 16;
 
-/// Number of rows found through a filter in the time to evaluate the network of one row, for which fewer bytes are read.
+/// Number of rows found through a filter in the time to evaluate the network of one row. Fewer bytes are read for it
+/// than for links or terms.
 const FOUND_PER_NETWORK: usize = 6;
 
 /// Number of postings of a term filter beyond which they are not counted. A longer list is materialized.

@@ -39,7 +39,7 @@ const EXPIRY_SIZE: usize = 8;
 /// its length.
 const MAX_TERM_HEADER: usize = 1 + 3 + 1;
 
-/// Number of bytes that a processor reads from memory at a time.
+/// Size of a line of the processor's cache, in bytes.
 const CACHE_LINE: usize = 64;
 
 /// Places of the numbers.
@@ -101,7 +101,9 @@ impl PackedFacets {
         Self(bytes.into())
     }
 
-    /// Reads the first bytes, where the sort keys are. Returns something that depends on them.
+    /// Reads the first bytes, where the sort keys are, into the cache of the processor.
+    ///
+    /// The result has no meaning; a caller that uses it keeps the compiler from removing the reads.
     pub(in crate::store::index) fn read_ahead(&self) -> u8 {
         let byte = |place| self.0.get(place).copied().unwrap_or_default();
         byte(0) ^ byte(CACHE_LINE)
