@@ -7,12 +7,8 @@ use crate::store::index::run::{RowId, Run};
 use crate::store::index::table::Table;
 use crate::store::index::terms::{Postings, Section};
 
-/// Number of rows found through a filter in the time to evaluate the links or terms of one row.
+/// Number of rows found through a filter in the time to evaluate another filter on one row.
 const FOUND_PER_READ: usize = 16;
-
-/// Number of rows found through a filter in the time to evaluate the network of one row. Fewer bytes are read for it
-/// than for links or terms.
-const FOUND_PER_NETWORK: usize = 6;
 
 /// Number of postings of a term filter beyond which they are not counted. A longer list is materialized.
 const COUNTED: usize = 1 << 18;
@@ -47,8 +43,7 @@ impl Index {
         let terms = filters.terms.iter().enumerate();
         let is_short = |filter| most > COUNTED || self.terms_length(filters, filter, most + 1) <= most;
         let terms = terms.filter(|(_, filter)| is_short(filter));
-        let most_on_networks = length.saturating_mul(FOUND_PER_NETWORK);
-        let networks = networks.filter(|_| filters.rows_on_networks(table) <= most_on_networks);
+        let networks = networks.filter(|_| filters.rows_on_networks(table) <= most);
         let links = links.map(|(place, _)| FoundBy::Links(place));
         let others = links.chain(terms.map(|(place, _)| FoundBy::Terms(place))).chain(networks);
         std::iter::once(smallest).chain(others.filter(|other| *other != smallest)).collect()

@@ -21,8 +21,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::gather::Gathered;
-use super::members::{Members, PASSED_PER_STEP};
-use super::pick::{Pick, Slice, in_order};
+use super::members::Members;
+use super::pick::{PICKED_PER_STEP, Pick, Slice, in_order};
 use super::row_set::RowSet;
 use crate::store::index::Index;
 use crate::store::index::list::{ChangedRows, Evicted, ListKey, OrderingCache};
@@ -57,7 +57,7 @@ const GATHER_STEPS: usize = 5;
 impl Orders {
     /// Chooses the way that takes fewer steps.
     fn new(members: &Members, count: usize, organization_rows: usize) -> Self {
-        let most = organization_rows / PASSED_PER_STEP / GATHER_STEPS;
+        let most = organization_rows / PICKED_PER_STEP / GATHER_STEPS;
         if members.set.as_ref().is_some_and(|set| set.len() < most) {
             Self::Gathered(std::iter::repeat_with(Gathered::default).take(count).collect())
         } else {
@@ -203,7 +203,7 @@ fn lock(changed: &Mutex<ChangedRows>) -> MutexGuard<'_, ChangedRows> {
 
 /// Returns the steps to materialize a list of `rows` rows in an organization of `organization_rows`.
 pub(super) fn price(key: &ListKey, rows: usize, organization_rows: usize) -> usize {
-    let passed = organization_rows / PASSED_PER_STEP;
+    let passed = organization_rows / PICKED_PER_STEP;
     passed.saturating_add(rows).saturating_mul(key.order.len())
 }
 

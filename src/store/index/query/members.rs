@@ -9,8 +9,8 @@ use crate::store::index::run::{Place, RowId};
 use crate::store::index::table::Table;
 use crate::store::index::terms::{Posting, Section};
 
-/// Number of rows that are passed in one step if they are adjacent in memory.
-pub(super) const PASSED_PER_STEP: usize = 16;
+/// Number of rows that are found through a filter in one step.
+const FOUND_PER_STEP: usize = 16;
 
 /// The rows that pass, as far as they were read. They are the rows found through each of several filters.
 #[derive(Debug)]
@@ -136,14 +136,11 @@ impl Within<'_> {
             }
             _ => Place::default(),
         };
-        let mut rest = by_id.between(start, by_id.end());
-        let mut last = None;
-        for row in rest.by_ref().take(most) {
-            set.insert(row);
-            last = Some(row);
-        }
+        let end = by_id.place(by_id.rank(start).saturating_add(most));
+        by_id.slices_between(start, end).flatten().for_each(|row| set.insert(*row));
+        let last = by_id.before(end).and_then(|last| by_id.at(last));
         Some(match last {
-            Some(last) if rest.next().is_some() => SliceStart::after(from.place, After::Id(rows.id(last))),
+            Some(last) if end != by_id.end() => SliceStart::after(from.place, After::Id(rows.id(last))),
             _ => SliceStart::next(from.place),
         })
     }
@@ -162,7 +159,7 @@ impl Members {
         let Some(found_by) = self.found_by.get(self.passed).copied() else {
             return self.evaluate(index, filters, steps);
         };
-        let (within, most) = (Within { index, table, filters }, steps * PASSED_PER_STEP);
+        let (within, most) = (Within { index, table, filters }, steps * FOUND_PER_STEP);
         if let Some(next) = within.read(found_by, &self.from, &mut self.current, most) {
             self.from = next;
             return true;

@@ -3,12 +3,15 @@
 
 use uuid::Uuid;
 
-use super::members::{Members, PASSED_PER_STEP};
+use super::members::Members;
 use super::row_set::RowSet;
 use crate::store::Direction;
 use crate::store::index::rows::{Rows, Slot, Term};
 use crate::store::index::run::merge::Merged;
 use crate::store::index::run::{Place, RowId, Run};
+
+/// Number of rows of a run that are read in one step, to pick those that pass.
+pub(super) const PICKED_PER_STEP: usize = 24;
 
 /// The rows of a list read so far, in the ascending order of one term.
 #[derive(Debug, Default)]
@@ -57,13 +60,14 @@ impl Pick {
             }
         };
         // Where keys are compared, every row costs a step.
-        let most = if is_grouped { steps } else { steps * PASSED_PER_STEP };
+        let most = if is_grouped { steps } else { steps * PICKED_PER_STEP };
         let picked = self.rows.len();
         let end = run.place(run.rank(from).saturating_add(most));
-        let slice = || run.between(from, end);
-        match &members.set {
-            None => self.rows.extend(slice()),
-            Some(set) => set.pick(slice(), most, &mut self.rows),
+        for slice in run.slices_between(from, end) {
+            match &members.set {
+                None => self.rows.extend_from_slice(slice),
+                Some(set) => set.pick(slice, &mut self.rows),
+            }
         }
         if is_grouped {
             self.number_groups(rows, slot, picked);

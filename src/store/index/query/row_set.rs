@@ -1,5 +1,8 @@
 use crate::store::index::run::RowId;
 
+/// Number of rows that are picked into a buffer. The buffer is on the stack and fits into the cache of the processor.
+const PICKED_AT_ONCE: usize = 512;
+
 /// A set of rows, as one bit for each number up to the greatest. It is small enough to be queried for every row of an
 /// index.
 #[derive(Debug, Default)]
@@ -61,19 +64,22 @@ impl RowSet {
         self.0.is_empty()
     }
 
-    /// Appends the rows that are in the set, out of at most `most` rows.
-    pub(super) fn pick(&self, rows: impl Iterator<Item = RowId>, most: usize, picked: &mut Vec<RowId>) {
+    /// Appends those of the rows that are in the set.
+    pub(super) fn pick(&self, rows: &[RowId], picked: &mut Vec<RowId>) {
         // Branchless, because membership is random and branch prediction would fail half the time: every row is
-        // written, and overwritten by the next when it is not in the set. The last needs a place, too.
-        let mut count = picked.len();
-        picked.resize(count + most + 1, 0);
-        rows.for_each(|row| {
-            if let Some(place) = picked.get_mut(count) {
-                *place = row;
+        // written, and overwritten by the next when it is not in the set.
+        let mut buffer = [0; PICKED_AT_ONCE];
+        for rows in rows.chunks(PICKED_AT_ONCE) {
+            let mut count = 0;
+            for row in rows {
+                if let Some(place) = buffer.get_mut(count) {
+                    *place = *row;
+                }
+                let bits = self.0.get(word(*row)).copied().unwrap_or_default();
+                count += (bits >> (row % u64::BITS) & 1) as usize;
             }
-            count += usize::from(self.contains(row));
-        });
-        picked.truncate(count);
+            picked.extend_from_slice(buffer.get(..count).unwrap_or_default());
+        }
     }
 }
 

@@ -156,15 +156,22 @@ impl Run {
         from: Place,
         to: Place,
     ) -> impl Iterator<Item = RowId> + '_ {
+        self.slices_between(from, to).flatten().copied()
+    }
+
+    /// Iterates over the rows from one place to another, in slices that are adjacent in memory.
+    pub(in crate::store::index) fn slices_between(
+        &self,
+        from: Place,
+        to: Place,
+    ) -> impl Iterator<Item = &[RowId]> {
         let last = to.block.min(self.blocks.len().saturating_sub(1));
-        (from.block..=last)
-            .flat_map(move |block| {
-                let rows = self.block_rows(block);
-                let start = if block == from.block { from.offset } else { 0 };
-                let end = if block == to.block { to.offset } else { rows.len() };
-                rows.get(start..end).unwrap_or_default()
-            })
-            .copied()
+        (from.block..=last).map(move |block| {
+            let rows = self.block_rows(block);
+            let start = if block == from.block { from.offset } else { 0 };
+            let end = if block == to.block { to.offset } else { rows.len() };
+            rows.get(start..end).unwrap_or_default()
+        })
     }
 
     /// Returns the first place where `is_before` is false. The predicate must be true for all prefixes below the
