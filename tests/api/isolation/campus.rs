@@ -166,7 +166,12 @@ pub(crate) fn views(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
     let edges = tenant.ids.get("topology/edges").into_iter().flatten();
     requests.extend(edges.take(1).map(|id| of_network(&format!("edges/{id}"))));
     // The first share has a password.
-    for share in tenant.ids.get("shares").into_iter().flatten().skip(1).take(1) {
+    let mut shares = tenant.ids.get("shares").into_iter().flatten();
+    for locked in shares.by_ref().take(1) {
+        let verify = ApiRequest::new("POST", format!("/api/v1/shares/public/{locked}/verify"));
+        requests.push(with_body(verify, &json!({"password": "wrong"})));
+    }
+    for share in shares.take(1) {
         let public = format!("/api/v1/shares/public/{share}/topology");
         requests.push(ApiRequest::new("POST", public.as_str()));
         requests.push(ApiRequest::new("GET", format!("{public}.svg")));

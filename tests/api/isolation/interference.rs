@@ -176,7 +176,7 @@ async fn run(seed: u64, steps: usize) -> Reached {
         let pause = Duration::from_micros(random.u64(..400_000));
         alone.clock.advance(pause);
         shared.clock.advance(pause);
-        let views = views(&home);
+        let views = if step % 8 == 0 { views(&home) } else { Vec::new() };
         let mut author =
             Author { random: &mut random, own: &mut home, other: &hostile, foreign: 8, is_squatting: false };
         let (route, request) = match step % 8 {

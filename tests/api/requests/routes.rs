@@ -250,12 +250,15 @@ pub(crate) fn route(method: &str, path: &str) -> Result<&'static Route, Misroute
 
 /// Returns whether a path is an instance of a template.
 pub(crate) fn matches(template: &str, path: &str) -> bool {
-    let (expected, given) = (template.split('/'), path.split('/'));
+    // Most paths differ here already, without being split.
+    let literal = template.find('{').map_or(template, |parameter| &template[..parameter]);
     let is_alike = |(expected, given): (&str, &str)| match expected {
         parameter if parameter.starts_with('{') => !given.is_empty(),
         literal => literal == given,
     };
-    expected.clone().count() == given.clone().count() && expected.zip(given).all(is_alike)
+    path.starts_with(literal)
+        && template.split('/').count() == path.split('/').count()
+        && template.split('/').zip(path.split('/')).all(is_alike)
 }
 
 impl Route {

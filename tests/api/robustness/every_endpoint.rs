@@ -39,7 +39,7 @@ pub(super) async fn run(round: u64) -> Tally {
     let mut number = 0;
     while number < REQUESTS {
         std::mem::swap(&mut own, &mut other);
-        let view = random.choice(views(&own)).filter(|_| random.once_in(16));
+        let view = if random.once_in(16) { random.choice(views(&own)) } else { None };
         let mut author =
             Author { random: &mut random, own: &mut own, other: &other, foreign: 10, is_squatting: true };
         let (_, request) = match view {

@@ -203,6 +203,7 @@ fn paths_support_exactly_the_documented_methods() {
 
 #[test]
 fn credentials_parameters_and_fields_are_required_as_documented() {
+    let document = toposcope::openapi();
     run_with(Populated::new, async |fixture| {
         let owner = fixture.user(&fixture.home, Permission::Owner, &[]).await;
         for operation in Operation::all() {
@@ -228,7 +229,6 @@ fn credentials_parameters_and_fields_are_required_as_documented() {
             }
             let schema = operation.described.pointer("/requestBody/content/application~1json/schema/$ref");
             let Some(schema) = schema.and_then(Value::as_str) else { continue };
-            let document = toposcope::openapi();
             let schema = document.pointer(schema.trim_start_matches('#')).unwrap();
             let required: Vec<&Value> = schema["required"].as_array().unwrap().iter().collect();
             let reply = fixture.send(authenticated(operation.request("", &json!({})))).await;
