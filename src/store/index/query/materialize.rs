@@ -52,7 +52,7 @@ enum Orders {
 }
 
 /// Steps to gather the key of a row, and to sort it.
-const GATHER_STEPS: usize = 5;
+const GATHER_STEPS: usize = 2;
 
 impl Orders {
     /// Chooses the way that takes fewer steps.

@@ -60,6 +60,8 @@ struct Within<'i> {
     index: &'i Index,
     table: &'i Table,
     filters: &'i Filters,
+    /// The rows found through the filters before; `None` for the first filter.
+    found: Option<&'i RowSet>,
 }
 
 impl Within<'_> {
@@ -93,7 +95,7 @@ impl Within<'_> {
         };
         let rest = linked.get(passed..).unwrap_or_default();
         let slice = rest.get(..most.min(rest.len())).unwrap_or_default();
-        slice.iter().for_each(|row| set.insert(*row));
+        self.insert(slice, set);
         Some(match slice.last() {
             Some(last) if slice.len() < rest.len() => SliceStart::after(from.place, After::Row(*last)),
             _ => SliceStart::next(from.place),
@@ -137,12 +139,20 @@ impl Within<'_> {
             _ => Place::default(),
         };
         let end = by_id.place(by_id.rank(start).saturating_add(most));
-        by_id.slices_between(start, end).flatten().for_each(|row| set.insert(*row));
+        by_id.slices_between(start, end).for_each(|slice| self.insert(slice, set));
         let last = by_id.before(end).and_then(|last| by_id.at(last));
         Some(match last {
             Some(last) if end != by_id.end() => SliceStart::after(from.place, After::Id(rows.id(last))),
             _ => SliceStart::next(from.place),
         })
+    }
+
+    /// Inserts the rows of a slice that may pass. Picking them first takes less time than inserting all.
+    fn insert(&self, slice: &[RowId], set: &mut RowSet) {
+        let Some(found) = self.found else { return slice.iter().for_each(|row| set.insert(*row)) };
+        let mut picked = Vec::new();
+        found.pick(slice, &mut picked);
+        picked.into_iter().for_each(|row| set.insert(row));
     }
 }
 
@@ -159,7 +169,8 @@ impl Members {
         let Some(found_by) = self.found_by.get(self.passed).copied() else {
             return self.evaluate(index, filters, steps);
         };
-        let (within, most) = (Within { index, table, filters }, steps * FOUND_PER_STEP);
+        let found = self.set.as_ref().filter(|_| self.passed > 0);
+        let (within, most) = (Within { index, table, filters, found }, steps * FOUND_PER_STEP);
         if let Some(next) = within.read(found_by, &self.from, &mut self.current, most) {
             self.from = next;
             return true;

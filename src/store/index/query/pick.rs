@@ -11,7 +11,7 @@ use crate::store::index::run::merge::Merged;
 use crate::store::index::run::{Place, RowId, Run};
 
 /// Number of rows of a run that are read in one step, to pick those that pass.
-pub(super) const PICKED_PER_STEP: usize = 24;
+pub(super) const PICKED_PER_STEP: usize = 64;
 
 /// The rows of a list read so far, in the ascending order of one term.
 #[derive(Debug, Default)]
