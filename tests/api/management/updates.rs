@@ -16,7 +16,7 @@ fn updates_with_if_match_are_never_lost() {
         let fixture = Arc::new(Fixture::new().await);
         let host = fixture.post(HOSTS, &with(&host_body(), "description", "0")).await;
         let path = path_of(HOSTS, &host);
-        let each = Backend::current().effort(2, 157);
+        let each = Backend::current().effort(5, 157);
         let mut clients = JoinSet::new();
         for _ in 0..CLIENTS {
             let (fixture, path) = (Arc::clone(&fixture), path.clone());
@@ -49,7 +49,7 @@ fn updates_of_different_parts_survive_side_by_side() {
         let ports: Vec<Value> =
             (1..=CLIENTS).map(|number| json!({"number": number, "protocol": "Tcp"})).collect();
         let host = fixture.post(HOSTS, &with(&host_body(), "ports", ports)).await;
-        let rounds = Backend::current().effort(2, 100);
+        let rounds = Backend::current().effort(3, 100);
         let mut clients = JoinSet::new();
         for (client, port) in host["ports"].as_array().unwrap().iter().cloned().enumerate() {
             let fixture = Arc::clone(&fixture);

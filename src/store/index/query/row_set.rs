@@ -57,7 +57,8 @@ impl RowSet {
     }
 
     pub(super) fn contains(&self, row: RowId) -> bool {
-        self.0.get(word(row)).is_some_and(|word| word & bit(row) != 0)
+        let bits = self.0.get(word(row)).copied().unwrap_or_default();
+        bits >> (row % u64::BITS) & 1 == 1
     }
 
     pub(super) const fn is_empty(&self) -> bool {
@@ -75,8 +76,7 @@ impl RowSet {
                 if let Some(place) = buffer.get_mut(count) {
                     *place = *row;
                 }
-                let bits = self.0.get(word(*row)).copied().unwrap_or_default();
-                count += (bits >> (row % u64::BITS) & 1) as usize;
+                count += usize::from(self.contains(*row));
             }
             picked.extend_from_slice(buffer.get(..count).unwrap_or_default());
         }
