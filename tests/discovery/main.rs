@@ -17,6 +17,7 @@
 )]
 
 mod arp;
+mod cases;
 mod hostile;
 mod labs;
 mod lldpctl;

@@ -16,17 +16,23 @@ pub(super) struct Meter {
     bytes: u64,
     line: u64,
     steps: u64,
+    /// The rows admitted so far.
     rows: u64,
+    /// The rows that were never admitted: malformed ones, and those beyond the limit.
+    refused_rows: u64,
     max_rows: u64,
+    used_rows: u64,
     skipped_rows: u64,
     truncated: bool,
-    warnings: BTreeMap<WarningCode, (u64, Option<u64>)>,
+    warnings: BTreeMap<WarningCode, Warning>,
 }
 
 /// The result of a parse besides its devices.
 #[derive(Debug)]
 pub(super) struct Tally {
     pub(super) warnings: Vec<Warning>,
+    pub(super) read_rows: u64,
+    pub(super) used_rows: u64,
     pub(super) skipped_rows: u64,
 }
 
@@ -37,7 +43,9 @@ impl Meter {
             line: 0,
             steps: 0,
             rows: 0,
+            refused_rows: 0,
             max_rows: options.max_rows,
+            used_rows: 0,
             skipped_rows: 0,
             truncated: false,
             warnings: BTreeMap::new(),
@@ -84,15 +92,48 @@ impl Meter {
 
     /// Counts a warning at the current line.
     pub(super) fn warn(&mut self, code: WarningCode) {
-        let line = (self.line > 0).then_some(self.line);
-        let (count, _) = self.warnings.entry(code).or_insert((0, line));
-        *count = count.saturating_add(1);
+        self.count(code, 1, None);
     }
 
-    /// Counts a skipped row at the current line.
+    /// Counts a warning at the current line, of which the first shows an example.
+    pub(super) fn warn_of<E: AsRef<str>>(&mut self, code: WarningCode, example: impl FnOnce() -> E) {
+        let is_first = !self.warnings.contains_key(&code);
+        let example = is_first.then(example);
+        self.count(code, 1, example.as_ref().map(AsRef::as_ref));
+    }
+
+    fn count(&mut self, code: WarningCode, count: u64, example: Option<&str>) {
+        let line = (self.line > 0).then_some(self.line);
+        let warning = self.warnings.entry(code).or_insert_with(|| {
+            let warning = Warning::new(code, 0, line);
+            example.map_or(warning.clone(), |example| warning.with_example(example))
+        });
+        warning.count = warning.count.saturating_add(count);
+    }
+
+    /// Counts rows of the input that the report uses. Each was admitted.
+    pub(super) const fn use_rows(&mut self, count: usize) {
+        self.used_rows = self.used_rows.saturating_add(count as u64);
+    }
+
+    /// Counts a row that was never admitted, at the current line.
     pub(super) fn skip(&mut self, code: WarningCode) {
+        self.refused_rows = self.refused_rows.saturating_add(1);
         self.skipped_rows = self.skipped_rows.saturating_add(1);
         self.warn(code);
+    }
+
+    /// Counts a row that was never admitted, at the current line. The first of its kind is shown as an example.
+    pub(super) fn skip_of<E: AsRef<str>>(&mut self, code: WarningCode, example: impl FnOnce() -> E) {
+        self.refused_rows = self.refused_rows.saturating_add(1);
+        self.skipped_rows = self.skipped_rows.saturating_add(1);
+        self.warn_of(code, example);
+    }
+
+    /// Counts an admitted row that the report does not use. The first of its kind is shown as an example.
+    pub(super) fn leave_out<E: AsRef<str>>(&mut self, code: WarningCode, example: impl FnOnce() -> E) {
+        self.skipped_rows = self.skipped_rows.saturating_add(1);
+        self.warn_of(code, example);
     }
 
     /// Notes that the input ends early: no table is complete.
@@ -112,8 +153,12 @@ impl Meter {
 
     /// Takes what was counted for the report.
     pub(super) fn take_tally(&mut self) -> Tally {
-        let warnings = std::mem::take(&mut self.warnings).into_iter();
-        let warnings = warnings.map(|(code, (count, line))| Warning::new(code, count, line)).collect();
-        Tally { warnings, skipped_rows: self.skipped_rows }
+        let warnings = std::mem::take(&mut self.warnings).into_values().collect();
+        Tally {
+            warnings,
+            read_rows: self.rows.saturating_add(self.refused_rows),
+            used_rows: self.used_rows,
+            skipped_rows: self.skipped_rows,
+        }
     }
 }

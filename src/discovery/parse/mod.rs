@@ -76,6 +76,8 @@ fn parse_metered(
     }?;
     let tally = meter.take_tally();
     report.warnings.extend(tally.warnings);
+    report.read_rows = report.read_rows.saturating_add(tally.read_rows);
+    report.used_rows = report.used_rows.saturating_add(tally.used_rows);
     report.skipped_rows = report.skipped_rows.saturating_add(tally.skipped_rows);
     Ok(report)
 }

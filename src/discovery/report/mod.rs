@@ -54,7 +54,16 @@ pub struct Report {
     /// The parts of the input that the parser could not use. One warning for each code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
-    /// The number of rows that were skipped.
+    /// The number of rows that the input has: those that the report uses and those that were skipped.
+    ///
+    /// A row is an entry of a table that the parser knows, such as an interface, an address or a neighbor, or a line or
+    /// an element that it cannot read.
+    #[serde(default)]
+    pub read_rows: u64,
+    /// The number of rows of the input that the report uses.
+    #[serde(default)]
+    pub used_rows: u64,
+    /// The number of rows that were skipped. The warnings state why.
     #[serde(default)]
     pub skipped_rows: u64,
 }
@@ -69,6 +78,8 @@ impl Report {
             devices: Vec::new(),
             scanned_ports: Vec::new(),
             warnings: Vec::new(),
+            read_rows: 0,
+            used_rows: 0,
             skipped_rows: 0,
         }
     }

@@ -13,21 +13,37 @@ pub struct Table<T> {
     /// Whether these are all rows. A complete table replaces what is known; a truncated one only adds to it.
     #[serde(default)]
     pub complete: bool,
+    /// Whether the rows follow from other tables of the report, such as interfaces that only neighbors show.
+    ///
+    /// Such rows describe a host that has no others of this kind. They never replace rows, and are never complete.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub derived: bool,
     /// The rows, in the order of the input or of their keys.
     pub rows: Vec<T>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 impl<T> Table<T> {
     /// Creates a table that has all rows.
     #[must_use]
     pub const fn complete(rows: Vec<T>) -> Self {
-        Self { complete: true, rows }
+        Self { complete: true, derived: false, rows }
     }
 
     /// Creates a table that may lack rows.
     #[must_use]
     pub const fn truncated(rows: Vec<T>) -> Self {
-        Self { complete: false, rows }
+        Self { complete: false, derived: false, rows }
+    }
+
+    /// Creates a table of rows that follow from other tables.
+    #[must_use]
+    pub const fn derived(rows: Vec<T>) -> Self {
+        Self { complete: false, derived: true, rows }
     }
 }
 

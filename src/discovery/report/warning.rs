@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use crate::printable::printable;
+
 /// Something in the input that the parser could not use, counted over the whole input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
@@ -12,13 +14,25 @@ pub struct Warning {
     /// The line of the first occurrence, counted from 1; `None`: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
+    /// The first occurrence: what could not be used, as text of at most 161 characters; `None`: not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub example: Option<String>,
 }
+
+/// Maximum number of characters of an example.
+const MAX_EXAMPLE: usize = 160;
 
 impl Warning {
     /// Creates a warning; `line` is that of the first occurrence.
     #[must_use]
     pub const fn new(code: WarningCode, count: u64, line: Option<u64>) -> Self {
-        Self { code, count, line }
+        Self { code, count, line, example: None }
+    }
+
+    /// Shows the first occurrence. Overlong text is cut, and control characters are escaped.
+    #[must_use]
+    pub fn with_example(self, example: &str) -> Self {
+        Self { example: Some(printable(example, MAX_EXAMPLE)), ..self }
     }
 }
 

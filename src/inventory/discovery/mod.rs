@@ -196,6 +196,8 @@ impl Inventory {
             answer: DiscoveryReport {
                 dry_run: options.dry_run,
                 warnings: report.warnings.clone(),
+                read_rows: report.read_rows,
+                used_rows: report.used_rows,
                 skipped_rows: report.skipped_rows,
                 ..DiscoveryReport::default()
             },

@@ -17,7 +17,11 @@ pub struct DiscoveryReport {
     pub tables: Vec<DiscoveredTable>,
     /// The parts of the input that the parser could not use.
     pub warnings: Vec<Warning>,
-    /// The number of rows that the parser skipped.
+    /// The number of rows that the input has: those that were used and those that the parser skipped.
+    pub read_rows: u64,
+    /// The number of rows of the input that were used.
+    pub used_rows: u64,
+    /// The number of rows that the parser skipped. The warnings state why.
     pub skipped_rows: u64,
 }
 

@@ -201,12 +201,12 @@ impl Bridge {
             }
             let bridge_port = entry.bridge_port.filter(|port| *port != 0);
             rows.push(FdbRow {
-                mac_address,
                 vlan: fdb_id.and_then(|fdb_id| self.vlan_of(fdb_id, &vlans_by_fdb)),
                 fdb_id: *fdb_id,
                 if_index: bridge_port.and_then(index_of),
                 bridge_port,
                 status: entry.status,
+                ..FdbRow::new(mac_address)
             });
         }
         rows

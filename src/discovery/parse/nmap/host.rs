@@ -162,7 +162,9 @@ impl HostBuilder {
         let mut device = Device { hostname: self.hostname, ..Device::default() };
         device.tables.addresses = Some(Table::truncated(addresses));
         let is_complete = complete && !self.has_timed_out;
-        device.tables.ports = self.has_ports.then_some(Table { complete: is_complete, rows: self.ports });
+        device.tables.ports = self
+            .has_ports
+            .then(|| if is_complete { Table::complete(self.ports) } else { Table::truncated(self.ports) });
         device
     }
 }

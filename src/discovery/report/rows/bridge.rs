@@ -18,6 +18,9 @@ pub struct FdbRow {
     /// The index of the interface behind which the address is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub if_index: Option<i64>,
+    /// The name of the interface behind which the address is, for tables that have no index.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub if_name: Option<String>,
     /// The bridge port behind which the address is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bridge_port: Option<i64>,
@@ -30,7 +33,15 @@ impl FdbRow {
     /// Creates a row of which only the address is known.
     #[must_use]
     pub const fn new(mac_address: MacAddress) -> Self {
-        Self { mac_address, vlan: None, fdb_id: None, if_index: None, bridge_port: None, status: None }
+        Self {
+            mac_address,
+            vlan: None,
+            fdb_id: None,
+            if_index: None,
+            if_name: None,
+            bridge_port: None,
+            status: None,
+        }
     }
 }
 

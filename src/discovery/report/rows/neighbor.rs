@@ -43,6 +43,12 @@ pub struct LldpRow {
     /// The neighbor's enabled capabilities.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capabilities: Vec<Capability>,
+    /// The number that the neighbor gives to the aggregate of which its port is a member (LLDP-EXT-DOT3).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lag_id: Option<i64>,
+    /// The VLAN of untagged frames on the neighbor's port (LLDP-EXT-DOT1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port_vlan: Option<u16>,
 }
 
 impl LldpRow {
@@ -62,6 +68,8 @@ impl LldpRow {
             sys_desc: None,
             mgmt_addrs: Vec::new(),
             capabilities: Vec::new(),
+            lag_id: None,
+            port_vlan: None,
         }
     }
 }

@@ -119,6 +119,8 @@ fn report() -> DiscoveryReport {
         hosts: vec![host],
         tables: vec![table],
         warnings: vec![warning],
+        read_rows: 50,
+        used_rows: 48,
         skipped_rows: 2,
     }
 }

@@ -1,0 +1,1 @@
+//! Formats, encodings, and forms of the same tool.

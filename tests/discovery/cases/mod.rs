@@ -1,0 +1,23 @@
+//! Small inputs rebuilt from public reports, in the folder `cases/discovery` of the test data.
+//!
+//! `cases.tsv` lists for each case its files, the kind of fault, and the right result. The folder is in
+//! `TOPOSCOPE_DISCOVERY_DATA`, or in `../shared/data` beside the crate.
+
+mod formats;
+mod neighbors;
+mod tables;
+
+use std::path::PathBuf;
+use std::{env, fs};
+
+/// Returns the bytes of a file of the cases. If the folder is missing, it prints a message and returns `None`.
+pub(crate) fn file(name: &str) -> Option<Vec<u8>> {
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
+    let data = env::var_os("TOPOSCOPE_DISCOVERY_DATA").map_or_else(beside, PathBuf::from);
+    let folder = data.join("cases/discovery");
+    if !folder.is_dir() {
+        println!("skipped: no cases at {}; TOPOSCOPE_DISCOVERY_DATA may name another folder", data.display());
+        return None;
+    }
+    Some(fs::read(folder.join(name)).unwrap())
+}

@@ -1,0 +1,1 @@
+//! Neighbors, and the syntax of walks.

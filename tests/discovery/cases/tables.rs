@@ -1,0 +1,1 @@
+//! Interfaces, addresses, VLANs, forwarding databases and components.
