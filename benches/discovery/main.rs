@@ -3,6 +3,9 @@
 //! `cargo bench --bench discovery` prints medians of 15 runs of the parsers, and the time of one run of the discovery.
 //! In that run, 10,000 devices take at most 60 s on 2 cores, and at most 12 times as long as 1,000.
 //!
+//! `cargo bench --bench discovery -- memory` prints the peak memory of the parsers with the inputs that take most of it
+//! for their length. It is at most 10 times the length.
+//!
 //! The inputs are generated: a walk of 2 MB with interfaces, counters and a forwarding database, numeric and symbolic;
 //! a recording of the same length; a scan of one host with 65,535 open ports, and the report of that scan as JSON.
 
@@ -10,6 +13,9 @@
 #![allow(clippy::indexing_slicing, reason = "of arrays, at constants")]
 
 mod inventory;
+mod memory;
+#[path = "../support/memory.rs"]
+mod process;
 
 use std::error::Error;
 use std::fmt::Write;
@@ -23,6 +29,12 @@ const RUNS: usize = 15;
 const WALK_BYTES: usize = 2_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [memory::CHILD, name] => return memory::run(name),
+        ["memory", ..] => return memory::measure(),
+        _ => {}
+    }
     let options = ParseOptions::new(Timestamp::now()).with_reporter("bench".into());
     let scan = scan()?;
     let report = serde_json::to_string(&parse(Format::Nmap, scan.as_bytes(), &options)?)?;
