@@ -23,6 +23,7 @@ mod labs;
 mod lldpctl;
 mod mutations;
 mod nmap;
+mod oracle;
 mod real;
 mod reconcile;
 mod reports;
