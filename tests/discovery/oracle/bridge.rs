@@ -27,18 +27,31 @@ fn compare_vlans(recording: &Recording, variables: &Variables<'_>, tally: &mut T
         let found = index.and_then(|index| vlans.get(&index));
         let example = || format!("{}: {expected}, ifIndex {index:?}, we {found:?}", recording.name);
         let is_tagged = found.is_some_and(|found| found.tagged.contains(&vlan));
+        let has_untagged =
+            |found: &&Vlans| found.untagged == Some(vlan) || found.other_untagged.contains(&vlan);
         let is_found =
-            if is_untagged { found.is_some_and(|found| found.untagged == Some(vlan)) } else { is_tagged };
+            if is_untagged { found.copied().is_some_and(|found| has_untagged(&found)) } else { is_tagged };
         if is_found {
             tally.agree("port VLANs");
         } else if index.is_none() {
             tally.theirs("port VLANs", "the recording has no dot1dBasePortIfIndex of the port", example);
         } else if !variables.has_any(Q_BRIDGE) {
             tally.theirs("port VLANs", "the recording has nothing of Q-BRIDGE-MIB", example);
+        } else if !(1..4095).contains(&vlan) {
+            tally.theirs("port VLANs", "the VLAN is none of IEEE 802.1Q", example);
+        } else if !has_list(variables, vlan) {
+            tally.theirs("port VLANs", "no egress list of Q-BRIDGE-MIB is of the VLAN", example);
         } else {
             tally.ours("port VLANs", "another membership", example);
         }
     }
+}
+
+/// Returns whether the recording has an egress list of a VLAN.
+fn has_list(variables: &Variables<'_>, vlan: u16) -> bool {
+    let is_of = |oid: &str| oid.rsplit('.').next() == Some(&vlan.to_string());
+    let columns = [format!("{Q_BRIDGE}.4.2.1.4"), format!("{Q_BRIDGE}.4.3.1.2")];
+    columns.iter().flat_map(|column| variables.below(column)).any(|(oid, _)| is_of(oid))
 }
 
 fn compare_fdb(recording: &Recording, variables: &Variables<'_>, tally: &mut Tally) {

@@ -26,6 +26,10 @@ pub(crate) fn compare(recording: &Recording, variables: &Variables<'_>, tally: &
             tally.agree("system serial");
         } else if !serials.iter().any(|(_, serial)| *serial == trimmed(wanted)) {
             tally.theirs("system serial", "no component of ENTITY-MIB has the serial number", example);
+        } else if found.is_some_and(|found| {
+            serials.iter().any(|(index, serial)| serial == found && class(index) == Some(3))
+        }) {
+            tally.theirs("system serial", "our serial number is that of the chassis", example);
         } else {
             tally.ours("system serial", "another serial number", example);
         }
@@ -34,6 +38,11 @@ pub(crate) fn compare(recording: &Recording, variables: &Variables<'_>, tally: &
     let of_class = |wanted: i64| -> Vec<&String> {
         serials.iter().filter(|(index, _)| class(index) == Some(wanted)).map(|(_, serial)| serial).collect()
     };
+    if of_class(3).is_empty()
+        && variables.below(&format!("{ENTITY}.5")).iter().any(|(_, class)| class == b"3")
+    {
+        return;
+    }
     let container = |index: &str| variables.number(&format!("{ENTITY}.4.{index}"));
     let roots = || {
         serials.iter().filter(|(index, _)| container(index) == Some(0)).map(|(_, serial)| serial).collect()

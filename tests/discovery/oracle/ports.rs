@@ -120,8 +120,10 @@ impl Port<'_> {
             && sent_high.is_none()
         {
             tally.theirs("speed", "ifSpeed is at its limit, and there is no ifHighSpeed", example);
-        } else if found.is_none() && wanted > 10_000_000_000_000 {
+        } else if wanted > 10_000_000_000_000 {
             tally.theirs("speed", "above 10 Tbit/s", example);
+        } else if found.is_none() && sent.is_none() && high.is_some_and(|high| high > 10_000_000) {
+            tally.theirs("speed", "ifHighSpeed is above 10 Tbit/s, and there is no ifSpeed", example);
         } else if sent_high.is_some() && sent_high == found {
             tally.theirs("speed", "ifHighSpeed is our speed", example);
         } else if sent == found && high.is_some_and(|high| Some(high) == sent) {
@@ -145,6 +147,8 @@ impl Port<'_> {
             tally.agree("MAC");
         } else if sent.as_ref().is_none_or(Vec::is_empty) {
             tally.theirs("MAC", "the recording has no ifPhysAddress", example);
+        } else if found.is_none() && sent.as_ref().is_some_and(|sent| !matches!(sent.len(), 6 | 12 | 17)) {
+            tally.theirs("MAC", "ifPhysAddress has not 6 bytes", example);
         } else {
             tally.ours("MAC", "another address", example);
         }
@@ -152,12 +156,22 @@ impl Port<'_> {
 
     fn compare_status(&self, column: usize, found: Option<&str>, tally: &mut Tally) {
         let Some(wanted) = self.expected[column].as_str() else { return };
-        let sent = self.variable(IF_TABLE, column as u32);
+        let sent = self.variable(IF_TABLE, column as u32).map(|sent| sent.trim().parse::<usize>().ok());
+        let names = ["up", "down", "testing", "unknown", "dormant", "notpresent", "lowerlayerdown"];
+        let names = if column == 7 { &names[..3] } else { &names[..] };
+        let sent_name = sent.flatten().and_then(|number| names.get(number.checked_sub(1)?)).copied();
         let example = || self.example(column, found);
         if found == Some(&wanted.to_lowercase()) {
             tally.agree("status");
         } else if sent.is_none() {
             tally.theirs("status", "the recording has no status", example);
+        } else if found == sent_name {
+            let class = if found.is_none() {
+                "the recording has a number outside the MIB"
+            } else {
+                "the recording has our status"
+            };
+            tally.theirs("status", class, example);
         } else {
             tally.ours("status", "another status", example);
         }
