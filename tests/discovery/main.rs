@@ -16,6 +16,8 @@
     reason = "helpers of tests are tests"
 )]
 
+mod account;
+mod agents;
 mod arp;
 mod cases;
 mod hostile;

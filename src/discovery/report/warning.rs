@@ -66,7 +66,7 @@ pub enum WarningCode {
     PortVlanNotUntagged,
     /// An address that no single device has, such as a broadcast or multicast address, was left out.
     AddressShared,
-    /// An entry that the device itself marks as invalid was left out.
+    /// A neighbor was left out that the device marks as invalid, or whose MAC address it does not know.
     EntryInvalid,
     /// An interface above another one was left out, because it is no link aggregation group.
     NotAnAggregate,

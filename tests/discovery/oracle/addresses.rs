@@ -33,8 +33,10 @@ fn compare_address(
     tally: &mut Tally,
 ) {
     let address: IpAddr = expected[0].as_str().unwrap().parse().unwrap();
-    let rows = recording.device().tables.addresses.iter().flat_map(|table| &table.rows);
-    let found = rows.into_iter().find(|row| row.ip_address == address);
+    let rows = || recording.device().tables.addresses.iter().flat_map(|table| &table.rows);
+    let mut same = rows().filter(|row| row.ip_address == address);
+    // A link-local address may be that of several interfaces.
+    let found = same.clone().find(|row| row.if_index == expected[2].as_i64()).or_else(|| same.next());
     let example = || format!("{}: {expected}, we {found:?}", recording.name);
     let Some(row) = found else {
         if !has_address(variables, address) {

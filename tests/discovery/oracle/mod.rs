@@ -19,6 +19,7 @@ mod tally;
 
 use std::env;
 
+use crate::account::fault;
 use tally::Tally;
 
 /// The least agreement of a kind in percent.
@@ -39,6 +40,7 @@ const BARS: &[(&str, f64)] = &[
 fn values_agree_with_those_of_a_poller() {
     let max_examples = env::var("TOPOSCOPE_EXAMPLES").ok().and_then(|count| count.parse().ok()).unwrap_or(3);
     let mut tally = Tally::new(max_examples);
+    let mut faults = Vec::new();
     let is_found = recording::for_each(|recording| {
         let variables = recording.variables();
         ports::compare(recording, &variables, &mut tally);
@@ -46,11 +48,13 @@ fn values_agree_with_those_of_a_poller() {
         bridge::compare(recording, &variables, &mut tally);
         entities::compare(recording, &variables, &mut tally);
         links::compare(recording, &variables, &mut tally);
+        faults.extend(fault(&recording.report).map(|fault| format!("{}: {fault}", recording.name)));
     });
     if !is_found {
         return;
     }
     tally.print();
+    assert!(faults.is_empty(), "{} recordings:\n{}", faults.len(), faults.join("\n"));
     let missed: Vec<String> = BARS.iter().filter_map(|(kind, least)| missed(&tally, kind, *least)).collect();
     assert!(missed.is_empty(), "{}", missed.join("; "));
 }

@@ -10,6 +10,8 @@ use crate::model::{AdminStatus, LldpPortId, MacAddress, OperStatus, Vlans};
 
 /// `ifType` of a link aggregation group.
 pub(super) const LAG_TYPE: i64 = 161;
+/// `ifType` of Ethernet interfaces, with the types that RFC 3635 deprecates.
+const ETHERNET_TYPES: &[i64] = &[6, 7, 26, 62, 69, 117];
 /// The greatest speed that is believed, in bits per second: 10 Tbit/s.
 const MAX_SPEED: u64 = 10_000_000_000_000;
 /// `ifSpeed` of an interface whose speed it cannot express.
@@ -145,9 +147,16 @@ impl Interfaces {
         self.rows.contains_key(&index)
     }
 
+    /// Returns whether an interface can be a bridge port: one of Ethernet, an aggregate, or one of unknown type.
+    pub(super) fn is_ethernet(&self, index: i64) -> bool {
+        let kind = self.get(index).map(|row| row.if_type);
+        kind.is_some_and(|kind| kind.is_none_or(|kind| kind == LAG_TYPE || ETHERNET_TYPES.contains(&kind)))
+    }
+
     /// Returns the lowest index of an Ethernet interface.
     pub(super) fn first_ethernet(&self) -> Option<i64> {
-        let is_ethernet = |entry: &Entry| matches!(entry.row.if_type, Some(6 | 7 | 62 | 69 | 117));
+        let is_ethernet =
+            |entry: &Entry| entry.row.if_type.is_some_and(|kind| ETHERNET_TYPES.contains(&kind));
         self.rows.iter().find(|(_, entry)| is_ethernet(entry)).map(|(index, _)| *index)
     }
 

@@ -56,6 +56,7 @@ struct Neighbor {
     if_index: Option<i64>,
     mac_address: Option<MacAddress>,
     state: Option<NeighborState>,
+    /// Whether the device says that the entry is not valid, or that it does not know the MAC address.
     is_invalid: bool,
 }
 
@@ -213,6 +214,7 @@ impl Ip {
             2 => {
                 let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
                 neighbor.mac_address = text::mac(bytes);
+                neighbor.is_invalid |= bytes.iter().all(|byte| *byte == 0);
                 return Accepted::Yes;
             }
             3 => return Accepted::store(&mut neighbor.ip, value.bytes().and_then(text::ip)),
@@ -240,7 +242,7 @@ impl Ip {
         let mut rows: BTreeMap<(IpAddr, Option<i64>), AddressRow> = BTreeMap::new();
         for (index, address) in &self.addresses {
             let Some(ip) = index.ip(address) else {
-                meter.leave_out(WarningCode::RowIncomplete, || format!("address with {index:?}"));
+                meter.leave_out(WarningCode::RowIncomplete, || index.describe());
                 continue;
             };
             if address.is_shared || ip.is_unspecified() || ip.is_multicast() {
@@ -261,14 +263,14 @@ impl Ip {
         meter.add_steps(self.neighbors.len());
         let mut rows: BTreeMap<(Option<i64>, IpAddr), ArpRow> = BTreeMap::new();
         for (index, neighbor) in self.neighbors {
-            let Some((if_index, ip_address, mac_address)) = index.resolve(&neighbor) else {
-                meter.leave_out(WarningCode::RowIncomplete, || format!("neighbor with {index:?}"));
-                continue;
-            };
             if neighbor.is_invalid {
-                meter.leave_out(WarningCode::EntryInvalid, || format!("neighbor {ip_address}"));
+                meter.leave_out(WarningCode::EntryInvalid, || index.describe(&neighbor));
                 continue;
             }
+            let Some((if_index, ip_address, mac_address)) = index.resolve(&neighbor) else {
+                meter.leave_out(WarningCode::RowIncomplete, || index.describe(&neighbor));
+                continue;
+            };
             meter.use_rows(1);
             let row = ArpRow { if_index, state: neighbor.state, ..ArpRow::new(ip_address, mac_address) };
             rows.entry((if_index, ip_address)).or_insert(row);
@@ -278,6 +280,14 @@ impl Ip {
 }
 
 impl AddressIndex {
+    /// Names an address for a warning.
+    fn describe(&self) -> String {
+        match self {
+            Self::Address(ip, _) => format!("address {ip}"),
+            Self::Other(arcs) => format!("address with the index {}", index::dotted(arcs)),
+        }
+    }
+
     /// Returns the address, from the index or else from its column.
     fn ip(&self, address: &Address) -> Option<IpAddr> {
         match self {
@@ -288,6 +298,14 @@ impl AddressIndex {
 }
 
 impl NeighborIndex {
+    /// Names a neighbor for a warning.
+    fn describe(&self, neighbor: &Neighbor) -> String {
+        match (self, &neighbor.ip) {
+            (Self::Address(_, ip), _) | (Self::Other(_), Some(ip)) => format!("neighbor {ip}"),
+            (Self::Other(arcs), None) => format!("neighbor with the index {}", index::dotted(arcs)),
+        }
+    }
+
     /// Returns interface, address and MAC address, from the index or else from their columns.
     fn resolve(&self, neighbor: &Neighbor) -> Option<(Option<i64>, IpAddr, MacAddress)> {
         let (if_index, ip) = match self {

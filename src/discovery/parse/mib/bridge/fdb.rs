@@ -129,7 +129,7 @@ impl Fdb {
         let mut rows = Vec::new();
         for ((table, index), entry) in &self.entries {
             let Some(mac_address) = entry.address(index) else {
-                meter.leave_out(WarningCode::RowIncomplete, || format!("forwarding entry with {index:?}"));
+                meter.leave_out(WarningCode::RowIncomplete, || index.describe());
                 continue;
             };
             meter.use_rows(1);
@@ -158,6 +158,18 @@ impl Fdb {
             rows.push(row);
         }
         rows
+    }
+}
+
+impl Index {
+    /// Names an entry for a warning.
+    fn describe(&self) -> String {
+        let arcs = match self {
+            Self::Mac(octets) => octets.map(u64::from).to_vec(),
+            Self::Other(arcs) => arcs.clone(),
+        };
+        let arcs: Vec<String> = arcs.iter().map(u64::to_string).collect();
+        format!("forwarding entry with the index {}", arcs.join("."))
     }
 }
 

@@ -43,12 +43,12 @@ impl<'b> Ports<'b> {
         }
         // A number that leads to another interface by the table of ports shows that the numbers are bridge ports.
         let is_own = |number: &i64| base_ports.get(number).is_none_or(|index| index == number);
-        if numbers.iter().all(|number| is_own(number) && interfaces.contains(*number)) {
+        if numbers.iter().all(|number| is_own(number) && interfaces.is_ethernet(*number)) {
             ports.numbering = Numbering::Interfaces;
         } else if let Some(offset) = offset(&indexes, interfaces)
             && numbers.iter().all(|number| {
                 let index = number.saturating_add(offset);
-                !is_known(number) && (indexes.contains(&index) || interfaces.contains(index))
+                !is_known(number) && (indexes.contains(&index) || interfaces.is_ethernet(index))
             })
         {
             ports.numbering = Numbering::Offset(offset);
@@ -56,16 +56,17 @@ impl<'b> Ports<'b> {
         Self { indexes, ..ports }
     }
 
-    /// Returns the index of the interface behind a port.
+    /// Returns the index of the interface behind a port. Bridges send 0 or -1 for ports that are no interfaces.
     pub(super) fn index_of(&self, number: i64) -> Option<i64> {
-        match self.numbering {
+        let index = match self.numbering {
             Numbering::BridgePorts => {
                 let index = self.base_ports.get(&number).copied();
                 index.or_else(|| self.indexes.get(&number).copied())
             }
             Numbering::Interfaces => Some(number),
             Numbering::Offset(offset) => Some(number.saturating_add(offset)),
-        }
+        };
+        index.filter(|index| *index > 0)
     }
 }
 

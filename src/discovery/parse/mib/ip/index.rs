@@ -83,3 +83,9 @@ fn octets_of_ip(arcs: &[u64]) -> Option<IpAddr> {
     }
     text::ip(&text::octets(arcs)?)
 }
+
+/// Writes an index with dots.
+pub(super) fn dotted(arcs: &[u64]) -> String {
+    let arcs: Vec<String> = arcs.iter().map(u64::to_string).collect();
+    arcs.join(".")
+}
