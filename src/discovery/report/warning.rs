@@ -54,6 +54,18 @@ pub enum WarningCode {
     ValueTruncated,
     /// The input ends early, so that no table is complete.
     InputTruncated,
-    /// A neighbor was seen on a local port that is none of the device's interfaces.
+    /// A neighbor was seen on a local port of which it is not known which of the device's interfaces it is.
     LocalPortUnknown,
+    /// A row that states nothing was skipped, such as one for a port without a neighbor.
+    RowEmpty,
+    /// A row that repeats another row was skipped.
+    RowRepeated,
+    /// A management address that belongs to no neighbor of the table was skipped.
+    AddressUnassigned,
+    /// A port announces an aggregate that is none of the device's interfaces; the membership was ignored.
+    AggregateUnknown,
+    /// A neighbor by a protocol other than LLDP and CDP was skipped.
+    ProtocolUnread,
+    /// Variables of MIBs that discovery does not read. They are no rows.
+    VariableUnread,
 }
