@@ -62,6 +62,9 @@ pub enum WarningCode {
     RowRepeated,
     /// A management address that belongs to no neighbor of the table was skipped.
     AddressUnassigned,
+    /// A neighbor states no chassis id. It is kept, with the name of its port in place of the id, which identifies no
+    /// device.
+    ChassisIdMissing,
     /// A port announces an aggregate that is none of the device's interfaces; the membership was ignored.
     AggregateUnknown,
     /// A neighbor by a protocol other than LLDP and CDP was skipped.

@@ -1,6 +1,6 @@
 //! Interfaces of devices without an interface table, as LLDP and CDP name them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::cdp::Cdp;
 use super::interfaces::Interfaces;
@@ -47,8 +47,8 @@ fn add_numbered(
     let known = ports.resolve_by_name(interfaces, meter);
     let pairs = known.iter().map(|(number, index)| (*number, *index));
     let is_by_index = Numbering::new(pairs, interfaces, base_ports, meter).is_by_index();
+    let names = ports.names(meter);
     let mut unnumbered = Vec::new();
-    let mut names = BTreeSet::new();
     for (number, port) in ports.iter() {
         meter.add_steps(1);
         let index = known.get(&number).copied().or_else(|| is_by_index.then_some(number));
@@ -56,9 +56,7 @@ fn add_numbered(
             if let Some(row) = interfaces.derive(index) {
                 describe(row, port);
             }
-        } else if let Some(name) = name(port)
-            && names.insert(name)
-        {
+        } else if names.contains_key(&number) {
             let mut row = IfEntryRow::new(0);
             describe(&mut row, port);
             unnumbered.push(row);
@@ -67,35 +65,14 @@ fn add_numbered(
     unnumbered
 }
 
-/// Returns the name of a port whose interface index is not known.
-pub(super) fn name(port: &LocalPort) -> Option<&str> {
-    interface_name(port).or_else(|| port.description())
-}
-
 fn describe(row: &mut IfEntryRow, port: &LocalPort) {
-    if let Some(name) = interface_name(port) {
-        row.if_name = Some(name.to_owned());
-    }
+    use LldpPortIdSubtype::{InterfaceAlias, InterfaceName, LocallyAssigned, MacAddress};
     row.if_descr = port.description().map(str::to_owned);
-    match port.id() {
-        Some(LldpPortId { subtype: LldpPortIdSubtype::InterfaceAlias, value }) => {
-            row.if_alias = Some(value.clone());
-        }
-        Some(LldpPortId { subtype: LldpPortIdSubtype::MacAddress, value }) => {
-            row.mac_address = value.parse().ok();
-        }
-        _ => {}
-    }
-}
-
-/// Returns the port's id if it is a name. A number is one only if there is no description.
-fn interface_name(port: &LocalPort) -> Option<&str> {
-    use LldpPortIdSubtype::{InterfaceName, LocallyAssigned};
-    let LldpPortId { subtype, value } = port.id()?;
-    let is_number = value.bytes().all(|byte| byte.is_ascii_digit());
+    let Some(LldpPortId { subtype, value }) = port.id() else { return };
     match subtype {
-        InterfaceName => Some(value),
-        LocallyAssigned if !is_number || port.description().is_none() => Some(value),
-        _ => None,
+        InterfaceName | LocallyAssigned => row.if_name = Some(value.clone()),
+        InterfaceAlias => row.if_alias = Some(value.clone()),
+        MacAddress => row.mac_address = value.parse().ok(),
+        _ => {}
     }
 }

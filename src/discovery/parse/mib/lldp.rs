@@ -206,7 +206,7 @@ impl Lldp {
             v2_ports: &self.v2_ports,
             indexes,
             interfaces,
-            is_derived,
+            names: if is_derived { self.ports.names(meter) } else { BTreeMap::new() },
         };
         let mut neighbors = self.neighbors;
         self.addresses.join(&mut neighbors, meter);

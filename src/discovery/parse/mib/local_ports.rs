@@ -66,6 +66,15 @@ impl LocalPort {
         self.description.as_deref()
     }
 
+    /// Returns what may be the name of the port, the likeliest first.
+    fn possible_names(&self) -> [Option<&str>; 3] {
+        use LldpPortIdSubtype::{InterfaceName, LocallyAssigned};
+        let is_named = |id: &&LldpPortId| matches!(id.subtype, InterfaceName | LocallyAssigned);
+        let id = self.id().filter(is_named).map(|id| id.value.as_str());
+        let is_number = |id: &&str| id.bytes().all(|byte| byte.is_ascii_digit());
+        [id.filter(|id| !is_number(id)), self.description(), id]
+    }
+
     /// Returns whether nothing but the number of the port is known.
     const fn is_bare(&self) -> bool {
         self.raw_id.is_none()
@@ -177,6 +186,16 @@ impl LocalPorts {
             index_of(port, &uses, &names, interfaces).map(|index| (*number, index))
         });
         by_name.collect()
+    }
+
+    /// Returns a name of each port that no other port has: its id, or else its description.
+    ///
+    /// Of an id that is a number, the description says more.
+    pub(super) fn names(&self, meter: &mut Meter) -> BTreeMap<i64, &str> {
+        let uses = self.uses(meter);
+        let is_own = |text: &&str| uses.get(text) == Some(&1);
+        let name = |port| LocalPort::possible_names(port).into_iter().flatten().find(is_own);
+        self.ports.iter().filter_map(|(number, port)| Some((*number, name(port)?))).collect()
     }
 
     /// Counts the ports that announce each text. An id or a description of several ports names none of them.

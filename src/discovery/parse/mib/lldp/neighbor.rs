@@ -8,9 +8,10 @@ use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::mib::coverage::DOT1;
 use crate::discovery::parse::mib::interfaces::Interfaces;
 use crate::discovery::parse::mib::local_ports::{Aggregation, LocalPort, LocalPorts};
-use crate::discovery::parse::mib::{Accepted, Value, derived, ids};
+use crate::discovery::parse::mib::{Accepted, Value, ids};
 use crate::discovery::parse::text;
 use crate::discovery::report::{Capability, LldpRow, WarningCode};
+use crate::model::{LldpChassisId, LldpChassisIdSubtype};
 
 /// What an index states of the local port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,7 +76,28 @@ impl Neighbor {
     /// Returns whether the row is a placeholder. Some agents list ports without a neighbor.
     fn is_empty(&self) -> bool {
         let is_missing = |id: &Option<Vec<u8>>| id.as_deref().is_none_or(ids::is_blank);
-        is_missing(&self.chassis_id) && is_missing(&self.port_id) && self.sys_name.is_none()
+        let is_nameless = self.sys_name.is_none() && self.sys_desc.is_none();
+        is_missing(&self.chassis_id) && is_missing(&self.port_id) && is_nameless
+    }
+
+    fn chassis_id(&self) -> Option<LldpChassisId> {
+        ids::chassis_id(self.chassis_subtype, self.chassis_id.as_deref()?)
+    }
+
+    /// Returns the id of a neighbor that states none but its port and something else: the name of that port.
+    ///
+    /// The names of interfaces identify no device, so that name or address alone lead to the host.
+    fn chassis_id_by_port(&self) -> Option<LldpChassisId> {
+        let is_described = self.sys_name.is_some() || self.sys_desc.is_some() || !self.mgmt_addrs.is_empty();
+        let value = self.port_text().filter(|_| is_described)?;
+        Some(LldpChassisId { subtype: LldpChassisIdSubtype::InterfaceName, value })
+    }
+
+    /// Describes the neighbor for a warning.
+    fn described(&self, number: Option<i64>) -> String {
+        let name = self.sys_name.as_deref().or(self.sys_desc.as_deref()).unwrap_or("unknown");
+        let port = self.port_text();
+        format!("{}: name {name}, port {}", at(number), port.as_deref().unwrap_or("unknown"))
     }
 
     /// Returns whether both are the same port of the same device.
@@ -96,8 +118,8 @@ pub(super) struct Locals<'l> {
     /// Interface indexes by the number of a port of LLDP-MIB.
     pub(super) indexes: &'l BTreeMap<i64, i64>,
     pub(super) interfaces: &'l Interfaces,
-    /// Whether the interfaces are those that LLDP and CDP name.
-    pub(super) is_derived: bool,
+    /// The names of the ports, if no table of interfaces has better ones.
+    pub(super) names: BTreeMap<i64, &'l str>,
 }
 
 impl Locals<'_> {
@@ -218,14 +240,18 @@ impl Neighbors {
                 meter.leave_out(WarningCode::RowEmpty, || format!("a neighbor by LLDP, {}", at(number)));
                 continue;
             }
-            let (name, port) = (neighbor.sys_name.clone(), neighbor.port_text());
-            let Some(row) = row(neighbor) else {
+            let stated = neighbor.chassis_id();
+            let is_stated = stated.is_some();
+            let Some(chassis_id) = stated.or_else(|| neighbor.chassis_id_by_port()) else {
                 meter.leave_out(WarningCode::RowIncomplete, || {
-                    let [name, port] = [name, port].map(|text| text.unwrap_or_else(|| "unknown".to_owned()));
-                    format!("a neighbor by LLDP without a chassis id, {}: name {name}, port {port}", at(number))
+                    format!("a neighbor by LLDP without a chassis id, {}", neighbor.described(number))
                 });
                 continue;
             };
+            if !is_stated {
+                meter.warn_of(WarningCode::ChassisIdMissing, || neighbor.described(number));
+            }
+            let row = row(neighbor, chassis_id);
             let row = placed(row, index.mib, number, locals);
             if row.if_index.is_none() && row.if_name.is_none() {
                 meter.warn_of(WarningCode::LocalPortUnknown, || {
@@ -263,10 +289,10 @@ fn placed(row: LldpRow, mib: Mib, number: Option<i64>, locals: &Locals<'_>) -> L
     let local = locals.port(mib, number);
     let if_name = if_index.and_then(|index| locals.interfaces.get(index)?.if_name.clone());
     // A name that no interface table confirms leads to the interface when such a table arrives.
-    let by_lldp = || local.filter(|_| locals.is_derived && if_index.is_none()).and_then(derived::name);
+    let by_lldp = || locals.names.get(&number).filter(|_| mib == Mib::Lldp && if_index.is_none());
     LldpRow {
         if_index,
-        if_name: if_name.or_else(|| by_lldp().map(str::to_owned)),
+        if_name: if_name.or_else(|| by_lldp().map(|name| (*name).to_owned())),
         local_port_number: (mib == Mib::Lldp).then_some(number),
         local_port_id: local.and_then(LocalPort::id).cloned(),
         local_port_desc: local.and_then(LocalPort::description).map(str::to_owned),
@@ -286,9 +312,8 @@ fn sort_key(row: &LldpRow) -> SortKey<'_> {
     (row.if_index, name, number, row.chassis_id.value.as_str(), port)
 }
 
-fn row(neighbor: Neighbor) -> Option<LldpRow> {
-    let chassis_id = ids::chassis_id(neighbor.chassis_subtype, &neighbor.chassis_id?)?;
-    Some(LldpRow {
+fn row(neighbor: Neighbor, chassis_id: LldpChassisId) -> LldpRow {
+    LldpRow {
         port_id: neighbor.port_id.and_then(|id| ids::port_id(neighbor.port_subtype, &id)),
         port_desc: neighbor.port_desc,
         sys_name: neighbor.sys_name,
@@ -298,5 +323,5 @@ fn row(neighbor: Neighbor) -> Option<LldpRow> {
         lag_id: neighbor.aggregation.aggregate(),
         port_vlan: neighbor.port_vlan.filter(|vlan| (1..4095).contains(vlan)),
         ..LldpRow::new(chassis_id)
-    })
+    }
 }
