@@ -19,6 +19,9 @@ const NOTES: &[WarningCode] = &[
     WarningCode::LocalPortUnknown,
     WarningCode::BridgePortUnknown,
     WarningCode::VlanPortUnknown,
+    WarningCode::ChassisIdMissing,
+    WarningCode::AggregateUnknown,
+    WarningCode::VariableUnread,
 ];
 
 /// Returns what is wrong with the account of a report.

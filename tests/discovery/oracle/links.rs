@@ -19,7 +19,7 @@ pub(crate) fn compare(recording: &Recording, variables: &Variables<'_>, tally: &
         let is_cdp = expected["protocol"] == "cdp";
         let (kind, protocol) = if is_cdp { ("CDP links", "cdp") } else { ("LLDP links", "lldp") };
         let name = plain(expected["remote_hostname"].as_str().unwrap_or_default());
-        let port = plain(without_mac(expected["remote_port"].as_str().unwrap_or_default()));
+        let port = port_text(without_mac(expected["remote_port"].as_str().unwrap_or_default()));
         let mut of_protocol =
             neighbors.iter_mut().filter(|neighbor| neighbor.protocol == protocol && !neighbor.is_taken);
         let found = of_protocol.find(|neighbor| {
@@ -69,6 +69,17 @@ fn without_mac(port: &str) -> &str {
     let Some((before, mac)) = port.rsplit_once(" (") else { return port };
     let is_mac = mac.strip_suffix(')').is_some_and(|mac| mac.chars().all(|digit| digit.is_ascii_hexdigit()));
     if is_mac { before } else { port }
+}
+
+/// Returns the plain text of a port. The poller prints the bytes of text with NUL bytes.
+fn port_text(port: &str) -> String {
+    let octets: Option<Vec<u8>> = port.split(' ').map(|pair| u8::from_str_radix(pair, 16).ok()).collect();
+    match octets.as_deref() {
+        Some([text @ .., 0]) if text.iter().all(u8::is_ascii_graphic) => {
+            plain(&String::from_utf8_lossy(text))
+        }
+        _ => plain(port),
+    }
 }
 
 fn plain_all(texts: &[Option<&str>]) -> Vec<String> {

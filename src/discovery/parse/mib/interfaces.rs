@@ -6,7 +6,7 @@ use super::{Accepted, Value};
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::text;
 use crate::discovery::report::{IfEntryRow, WarningCode};
-use crate::model::{AdminStatus, LldpPortId, MacAddress, OperStatus, Vlans};
+use crate::model::{AdminStatus, MacAddress, OperStatus, Vlans};
 
 /// `ifType` of a link aggregation group.
 pub(super) const LAG_TYPE: i64 = 161;
@@ -28,13 +28,11 @@ struct Entry {
     row: IfEntryRow,
     /// `ifHighSpeed` as the device sent it, in millions of bits per second.
     high_speed: Option<u64>,
-    /// Whether the entry follows from other tables, so that it is no row of the input.
-    is_derived: bool,
 }
 
 impl Entry {
     const fn new(index: i64) -> Self {
-        Self { row: IfEntryRow::new(index), high_speed: None, is_derived: false }
+        Self { row: IfEntryRow::new(index), high_speed: None }
     }
 
     /// Returns the speed in bits per second.
@@ -133,12 +131,6 @@ impl Interfaces {
         }
     }
 
-    /// Returns the entry of an interface that another table shows.
-    fn derived(&mut self, index: i64, meter: &mut Meter) -> &mut Entry {
-        meter.add_steps(1);
-        self.rows.entry(index).or_insert_with(|| Entry { is_derived: true, ..Entry::new(index) })
-    }
-
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -164,49 +156,25 @@ impl Interfaces {
         self.rows.get(&index).map(|entry| &entry.row)
     }
 
-    /// Adds the ports of an LLDP agent, for devices without an interface table.
+    /// Returns the row of an interface that other tables name, for devices without an interface table.
     ///
-    /// A port that is an interface already has its index, which the number of the LLDP agent need not be.
-    pub(super) fn add_ports<'p>(
-        &mut self,
-        ports: impl Iterator<Item = (i64, Option<&'p LldpPortId>, Option<&'p str>)>,
-        meter: &mut Meter,
-    ) {
-        use crate::model::LldpPortIdSubtype::{InterfaceAlias, InterfaceName, LocallyAssigned, MacAddress};
-        meter.add_steps(self.rows.len());
-        let mut known: HashMap<String, Option<i64>> = HashMap::new();
-        for (index, Entry { row, .. }) in &self.rows {
-            if let Some(name) = &row.if_name {
-                note(&mut known, name.clone(), *index);
-            }
-        }
-        for (number, id, description) in ports {
-            let names = [id.map(|id| id.value.as_str()), description];
-            let index = names.into_iter().flatten().find_map(|name| known.get(name).copied().flatten());
-            let Entry { row, .. } = self.derived(index.unwrap_or(number), meter);
-            row.if_descr = description.map(str::to_owned);
-            let Some(LldpPortId { subtype, value }) = id else { continue };
-            match subtype {
-                InterfaceName | LocallyAssigned => row.if_name = Some(value.clone()),
-                InterfaceAlias => row.if_alias = Some(value.clone()),
-                MacAddress => row.mac_address = value.parse().ok(),
-                _ => {}
-            }
-        }
+    /// The row is added if it is new. It is no row of the input.
+    pub(super) fn derive(&mut self, index: i64) -> Option<&mut IfEntryRow> {
+        let new = || Entry::new(index);
+        (index > 0).then(|| &mut self.rows.entry(index).or_insert_with(new).row)
     }
 
-    /// Adds interfaces of which only a name is known, for devices without an interface table.
-    pub(super) fn add_named<'n>(
-        &mut self,
-        interfaces: impl Iterator<Item = (i64, Option<&'n str>)>,
-        meter: &mut Meter,
-    ) {
-        for (index, name) in interfaces {
-            let Entry { row, .. } = self.derived(index, meter);
-            if row.if_name.is_none() {
-                row.if_name = name.map(str::to_owned);
-            }
-        }
+    /// Returns the indexes of the interfaces with one of these types. Interfaces of unknown type are among them.
+    pub(super) fn of_types(&self, types: &[i64], meter: &mut Meter) -> Vec<i64> {
+        meter.add_steps(self.rows.len());
+        let is_of = |entry: &Entry| entry.row.if_type.is_none_or(|kind| types.contains(&kind));
+        self.rows.iter().filter(|(_, entry)| is_of(entry)).map(|(index, _)| *index).collect()
+    }
+
+    /// Returns whether the VLANs of any interface are known.
+    pub(super) fn have_vlans(&self, meter: &mut Meter) -> bool {
+        meter.add_steps(self.rows.len());
+        self.rows.values().any(|entry| entry.row.vlans.is_some())
     }
 
     pub(super) fn set_vlans(&mut self, index: i64, vlans: Vlans) {
@@ -232,9 +200,15 @@ impl Interfaces {
         names
     }
 
+    /// Converts interfaces that other tables name, which are no rows of the input.
+    pub(super) fn into_derived_rows(self, meter: &mut Meter) -> Vec<IfEntryRow> {
+        meter.add_steps(self.rows.len());
+        self.rows.into_values().map(|entry| entry.row).collect()
+    }
+
     pub(super) fn into_rows(self, meter: &mut Meter) -> Vec<IfEntryRow> {
         meter.add_steps(self.rows.len());
-        meter.use_rows(self.rows.values().filter(|entry| !entry.is_derived).count());
+        meter.use_rows(self.rows.len());
         let mut rows = Vec::with_capacity(self.rows.len());
         for entry in self.rows.into_values() {
             if entry.has_excessive_speed() {

@@ -1,6 +1,7 @@
 //! IP-MIB: addresses and neighbor caches, old and new tables; and those of IPV6-MIB.
 
 mod index;
+mod neighbors;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -9,19 +10,13 @@ use super::interfaces::Interfaces;
 use super::{Accepted, Value};
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::text;
-use crate::discovery::report::{AddressRow, ArpRow, NeighborState, WarningCode};
-use crate::model::MacAddress;
-
-/// Columns of IPV6-MIB that the tables of IP-MIB do not have.
-mod column {
-    pub(super) const IPV6_TYPE: u64 = 100;
-    pub(super) const IPV6_VALID: u64 = 101;
-}
+use crate::discovery::report::{AddressRow, ArpRow, WarningCode};
+use neighbors::{Column, NeighborIndex, Neighbors};
 
 #[derive(Debug, Default)]
 pub(super) struct Ip {
     addresses: BTreeMap<AddressIndex, Address>,
-    neighbors: BTreeMap<NeighborIndex, Neighbor>,
+    neighbors: Neighbors,
 }
 
 /// The index of an address. Small agents number the rows, and have the address only in its column.
@@ -40,24 +35,6 @@ struct Address {
     prefix_length: Option<u8>,
     /// Whether the address is an anycast or broadcast address, which no single device has.
     is_shared: bool,
-}
-
-/// The index of a neighbor: interface and address, or another one with both in their columns.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum NeighborIndex {
-    Address(i64, IpAddr),
-    Other(Vec<u64>),
-}
-
-#[derive(Debug, Default)]
-struct Neighbor {
-    /// The address from its own column, where the index is another.
-    ip: Option<IpAddr>,
-    if_index: Option<i64>,
-    mac_address: Option<MacAddress>,
-    state: Option<NeighborState>,
-    /// Whether the device says that the entry is not valid, or that it does not know the MAC address.
-    is_invalid: bool,
 }
 
 impl Ip {
@@ -80,17 +57,22 @@ impl Ip {
             }
             (22, 1..=4) => {
                 let Some(index) = index::neighbor(index) else { return Accepted::InvalidIndex };
-                self.accept_neighbor(index, column, value, meter)
+                let column = match column {
+                    1 => Column::IfIndex,
+                    2 => Column::MacAddress,
+                    3 => Column::Address,
+                    _ => Column::Type,
+                };
+                self.neighbors.accept(index, column, value, meter)
             }
             (35, 4 | 6 | 7) => {
                 let Some(index) = index::new_neighbor(index) else { return Accepted::InvalidIndex };
-                // The columns of the new table, by their numbers in the old one.
                 let column = match column {
-                    4 => 2,
-                    6 => 4,
-                    _ => 7,
+                    4 => Column::MacAddress,
+                    6 => Column::Type,
+                    _ => Column::State,
                 };
-                self.accept_neighbor(index, column, value, meter)
+                self.neighbors.accept(index, column, value, meter)
             }
             _ => Accepted::Yes,
         }
@@ -113,13 +95,14 @@ impl Ip {
             return self.accept_ipv6_address(if_index, ip, column, value, meter);
         }
         let index = NeighborIndex::Address(if_index, ip);
-        match column {
-            2 => self.accept_neighbor(index, 2, value, meter),
-            3 => self.accept_neighbor(index, column::IPV6_TYPE, value, meter),
-            4 => self.accept_neighbor(index, 7, value, meter),
-            6 => self.accept_neighbor(index, column::IPV6_VALID, value, meter),
-            _ => Accepted::Yes,
-        }
+        let column = match column {
+            2 => Column::MacAddress,
+            3 => Column::Ipv6Type,
+            4 => Column::State,
+            6 => Column::Ipv6Valid,
+            _ => return Accepted::Yes,
+        };
+        self.neighbors.accept(index, column, value, meter)
     }
 
     fn address(&mut self, index: AddressIndex, meter: &mut Meter) -> Option<&mut Address> {
@@ -197,45 +180,6 @@ impl Ip {
         Accepted::Yes
     }
 
-    fn accept_neighbor(
-        &mut self,
-        index: NeighborIndex,
-        column: u64,
-        value: &Value<'_>,
-        meter: &mut Meter,
-    ) -> Accepted {
-        meter.add_steps(1);
-        if !self.neighbors.contains_key(&index) && !meter.admit_row() {
-            return Accepted::TooMany;
-        }
-        let neighbor = self.neighbors.entry(index).or_default();
-        match column {
-            1 => return Accepted::store(&mut neighbor.if_index, value.integer()),
-            2 => {
-                let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
-                neighbor.mac_address = text::mac(bytes);
-                neighbor.is_invalid |= bytes.iter().all(|byte| *byte == 0);
-                return Accepted::Yes;
-            }
-            3 => return Accepted::store(&mut neighbor.ip, value.bytes().and_then(text::ip)),
-            _ => {}
-        }
-        let Some(number) = value.integer() else { return Accepted::InvalidValue };
-        match column {
-            4 => {
-                neighbor.is_invalid |= number == 2;
-                neighbor.note_static(matches!(number, 4 | 5));
-            }
-            7 => {
-                neighbor.is_invalid |= number == 5;
-                neighbor.state = neighbor.state.or(neighbor_state(number));
-            }
-            column::IPV6_TYPE => neighbor.note_static(matches!(number, 3 | 4)),
-            _ => neighbor.is_invalid |= number == 2,
-        }
-        Accepted::Yes
-    }
-
     /// Returns one row for each address, and one for each interface where an address is link-local.
     pub(super) fn addresses(&self, interfaces: &Interfaces, meter: &mut Meter) -> Vec<AddressRow> {
         meter.add_steps(self.addresses.len());
@@ -260,22 +204,7 @@ impl Ip {
     }
 
     pub(super) fn into_arp(self, meter: &mut Meter) -> Vec<ArpRow> {
-        meter.add_steps(self.neighbors.len());
-        let mut rows: BTreeMap<(Option<i64>, IpAddr), ArpRow> = BTreeMap::new();
-        for (index, neighbor) in self.neighbors {
-            if neighbor.is_invalid {
-                meter.leave_out(WarningCode::EntryInvalid, || index.describe(&neighbor));
-                continue;
-            }
-            let Some((if_index, ip_address, mac_address)) = index.resolve(&neighbor) else {
-                meter.leave_out(WarningCode::RowIncomplete, || index.describe(&neighbor));
-                continue;
-            };
-            meter.use_rows(1);
-            let row = ArpRow { if_index, state: neighbor.state, ..ArpRow::new(ip_address, mac_address) };
-            rows.entry((if_index, ip_address)).or_insert(row);
-        }
-        rows.into_values().collect()
+        self.neighbors.into_rows(meter)
     }
 }
 
@@ -297,37 +226,6 @@ impl AddressIndex {
     }
 }
 
-impl NeighborIndex {
-    /// Names a neighbor for a warning.
-    fn describe(&self, neighbor: &Neighbor) -> String {
-        match (self, &neighbor.ip) {
-            (Self::Address(_, ip), _) | (Self::Other(_), Some(ip)) => format!("neighbor {ip}"),
-            (Self::Other(arcs), None) => format!("neighbor with the index {}", index::dotted(arcs)),
-        }
-    }
-
-    /// Returns interface, address and MAC address, from the index or else from their columns.
-    fn resolve(&self, neighbor: &Neighbor) -> Option<(Option<i64>, IpAddr, MacAddress)> {
-        let (if_index, ip) = match self {
-            Self::Address(if_index, ip) => (Some(*if_index), *ip),
-            Self::Other(arcs) => {
-                let (first, rest) = arcs.split_first()?;
-                let first = i64::try_from(*first).ok().filter(|_| rest.len() > 3);
-                (neighbor.if_index.or(first), neighbor.ip.or_else(|| text::ipv4_in_index(rest))?)
-            }
-        };
-        Some((if_index, ip, neighbor.mac_address?))
-    }
-}
-
-impl Neighbor {
-    const fn note_static(&mut self, is_static: bool) {
-        if is_static {
-            self.state = Some(NeighborState::Static);
-        }
-    }
-}
-
 const fn is_link_local(ip: IpAddr) -> bool {
     matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local())
 }
@@ -336,14 +234,4 @@ const fn is_link_local(ip: IpAddr) -> bool {
 fn mask_length(bytes: &[u8]) -> Option<u8> {
     let mask = u32::from(Ipv4Addr::from(<[u8; 4]>::try_from(bytes).ok()?));
     (mask.leading_ones() + mask.trailing_zeros() == 32 || mask == 0).then_some(mask.leading_ones() as u8)
-}
-
-const fn neighbor_state(state: i64) -> Option<NeighborState> {
-    match state {
-        1 => Some(NeighborState::Reachable),
-        2 => Some(NeighborState::Stale),
-        3 | 4 => Some(NeighborState::Probing),
-        7 => Some(NeighborState::Unreachable),
-        _ => None,
-    }
 }
