@@ -16,6 +16,8 @@
     reason = "helpers of tests are tests"
 )]
 
+mod account;
+mod agents;
 mod arp;
 mod cases;
 mod hostile;
@@ -23,6 +25,7 @@ mod labs;
 mod lldpctl;
 mod mutations;
 mod nmap;
+mod oracle;
 mod real;
 mod reconcile;
 mod reports;

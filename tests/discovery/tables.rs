@@ -158,9 +158,12 @@ fn device_without_interface_table_has_the_ports_of_its_lldp_agent() {
                 .1.0.8802.1.1.2.1.3.7.1.4.5 = STRING: \"xe-0/0/5\"\n\
                 .1.0.8802.1.1.2.1.4.1.1.4.0.5.1 = INTEGER: 7\n.1.0.8802.1.1.2.1.4.1.1.5.0.5.1 = STRING: \"x\"\n";
     let device = device(Format::Snmpwalk, walk);
-    let entries = rows(device.tables.if_entries.as_ref());
-    assert_eq!((entries[0].if_index, entries[0].if_descr.as_deref()), (5, Some("xe-0/0/5")));
-    assert_eq!(rows(device.tables.lldp.as_ref())[0].if_index, Some(5));
+    let entries = device.tables.if_entries.as_ref().unwrap();
+    assert!(entries.derived && !entries.complete);
+    assert_eq!((entries.rows[0].if_index, entries.rows[0].if_descr.as_deref()), (0, Some("xe-0/0/5")));
+    let neighbor = &rows(device.tables.lldp.as_ref())[0];
+    assert_eq!((neighbor.if_index, neighbor.local_port_number), (None, Some(5)));
+    assert_eq!(neighbor.if_name.as_deref(), Some("xe-0/0/5"));
 }
 
 #[test]

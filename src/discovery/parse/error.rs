@@ -29,6 +29,8 @@ pub enum ParseErrorKind {
     TooLarge(&'static str),
     /// The input needs more work than its length justifies.
     TooComplex,
+    /// The input has variables of two devices. The text shows one that has two values.
+    SeveralDevices(String),
     /// Neither the input nor the options show which device the input comes from.
     ReporterRequired,
 }
@@ -98,6 +100,9 @@ impl fmt::Display for ParseErrorKind {
             }
             Self::TooLarge(part) => write!(formatter, "{part}"),
             Self::TooComplex => formatter.write_str("the input takes more work than its length justifies"),
+            Self::SeveralDevices(conflict) => {
+                write!(formatter, "the input has two devices, one a file is accepted: {conflict}")
+            }
             Self::ReporterRequired => formatter
                 .write_str("the input does not name the device it comes from; name it in the options"),
         }

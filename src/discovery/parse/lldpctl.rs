@@ -29,6 +29,7 @@ pub(super) fn read(
     meter: &mut Meter,
 ) -> Result<Report, ParseError> {
     let mut device = named_device(options, meter)?;
+    let lost_before = meter.lost_rows();
     let mut sink = Sink { meter, lldp: Vec::new(), cdp: Vec::new(), found: false };
     let counts = json::Counts::default();
     let mut deserializer = json::deserializer(reader, &counts, options);
@@ -41,8 +42,10 @@ pub(super) fn read(
             meter.error(ParseErrorKind::WrongFormat("the output of `lldpctl -f json`: it has no `lldp`"))
         );
     }
-    let complete = options.complete && !meter.is_truncated();
-    if !cdp.is_empty() {
+    meter.use_rows(lldp.len() + cdp.len());
+    let complete = options.complete && !meter.is_truncated() && meter.lost_rows() == lost_before;
+    // lldpd shows the neighbors by all protocols together.
+    if !cdp.is_empty() || complete {
         device.tables.cdp = Some(if complete { Table::complete(cdp) } else { Table::truncated(cdp) });
     }
     device.tables.lldp = Some(if complete { Table::complete(lldp) } else { Table::truncated(lldp) });
@@ -70,8 +73,14 @@ impl Sink<'_> {
                     }
                 }
             }
-            Err(interface::Unusable::Incomplete) => self.meter.skip(WarningCode::RowIncomplete),
-            Err(interface::Unusable::Protocol) => self.meter.skip(WarningCode::ValueInvalid),
+            Err(interface::Unusable::Incomplete) => {
+                let example = || interface::described(name, interface);
+                self.meter.skip_of(WarningCode::RowIncomplete, example);
+            }
+            Err(interface::Unusable::Protocol) => {
+                let example = || interface::described(name, interface);
+                self.meter.skip_of(WarningCode::ProtocolUnread, example);
+            }
         }
     }
 }
@@ -137,7 +146,7 @@ fn read_interfaces<'de, A: MapAccess<'de>>(sink: &mut Sink<'_>, mut map: A) -> R
     let mut fields = Vec::new();
     let budget = Cell::new(MAX_NODES);
     while let Some(key) = map.next_key::<String>()? {
-        let is_field = matches!(key.as_str(), "name" | "via" | "chassis" | "port");
+        let is_field = matches!(key.as_str(), "name" | "via" | "chassis" | "port" | "vlan");
         if !is_field {
             budget.set(MAX_NODES);
         }

@@ -23,6 +23,8 @@ pub(super) struct Meter {
     max_rows: u64,
     used_rows: u64,
     skipped_rows: u64,
+    /// The rows that are missing from their table.
+    lost_rows: u64,
     truncated: bool,
     warnings: BTreeMap<WarningCode, Warning>,
 }
@@ -47,6 +49,7 @@ impl Meter {
             max_rows: options.max_rows,
             used_rows: 0,
             skipped_rows: 0,
+            lost_rows: 0,
             truncated: false,
             warnings: BTreeMap::new(),
         }
@@ -111,6 +114,13 @@ impl Meter {
         warning.count = warning.count.saturating_add(count);
     }
 
+    /// Counts a warning for many occurrences, the first of which was at `line`.
+    pub(super) fn warn_many(&mut self, code: WarningCode, count: u64, line: u64, example: &str) {
+        let warning = Warning::new(code, 0, (line > 0).then_some(line)).with_example(example);
+        let warning = self.warnings.entry(code).or_insert(warning);
+        warning.count = warning.count.saturating_add(count);
+    }
+
     /// Counts rows of the input that the report uses. Each was admitted.
     pub(super) const fn use_rows(&mut self, count: usize) {
         self.used_rows = self.used_rows.saturating_add(count as u64);
@@ -120,6 +130,7 @@ impl Meter {
     pub(super) fn skip(&mut self, code: WarningCode) {
         self.refused_rows = self.refused_rows.saturating_add(1);
         self.skipped_rows = self.skipped_rows.saturating_add(1);
+        self.note_loss(code);
         self.warn(code);
     }
 
@@ -127,19 +138,42 @@ impl Meter {
     pub(super) fn skip_of<E: AsRef<str>>(&mut self, code: WarningCode, example: impl FnOnce() -> E) {
         self.refused_rows = self.refused_rows.saturating_add(1);
         self.skipped_rows = self.skipped_rows.saturating_add(1);
+        self.note_loss(code);
         self.warn_of(code, example);
     }
 
     /// Counts an admitted row that the report does not use. The first of its kind is shown as an example.
     pub(super) fn leave_out<E: AsRef<str>>(&mut self, code: WarningCode, example: impl FnOnce() -> E) {
         self.skipped_rows = self.skipped_rows.saturating_add(1);
+        self.note_loss(code);
         self.warn_of(code, example);
+    }
+
+    /// Notes that a table lacks a row. Rows that are skipped because they state nothing, or nothing new, are no loss.
+    const fn note_loss(&mut self, code: WarningCode) {
+        if matches!(
+            code,
+            WarningCode::RowMalformed | WarningCode::RowIncomplete | WarningCode::RowLimitReached
+        ) {
+            self.lost_rows = self.lost_rows.saturating_add(1);
+        }
+    }
+
+    /// Returns the number of rows that were missing from their tables so far.
+    pub(super) const fn lost_rows(&self) -> u64 {
+        self.lost_rows
     }
 
     /// Notes that the input ends early: no table is complete.
     pub(super) fn truncate(&mut self) {
         self.truncated = true;
         self.warn(WarningCode::InputTruncated);
+    }
+
+    /// Notes that the input ends early at the current line, which says why.
+    pub(super) fn truncate_at<E: AsRef<str>>(&mut self, reason: impl FnOnce() -> E) {
+        self.truncated = true;
+        self.warn_of(WarningCode::InputTruncated, reason);
     }
 
     pub(super) const fn is_truncated(&self) -> bool {

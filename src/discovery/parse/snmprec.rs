@@ -5,13 +5,16 @@ use std::borrow::Cow;
 use super::lines::{Line, Lines};
 use super::meter::Meter;
 use super::mib::{Mib, Value};
-use super::walk::parse_numeric;
+use super::walk::{check, parse_numeric};
 use super::{ParseError, ParseErrorKind};
 use crate::discovery::report::WarningCode;
+use crate::printable::printable;
 
 const EXPECTED: &str = "an snmpsim recording: no line has the form `OID|TAG|value`";
 /// The lines without any variable after which the input counts as another format.
 const MAX_LEADING_LINES: u64 = 1_000;
+/// The characters of a line that are shown in a warning.
+const MAX_EXAMPLE: usize = 80;
 
 /// Reads all variables of a recording.
 pub(super) fn read(lines: &mut Lines<'_>, mib: &mut Mib, meter: &mut Meter) -> Result<(), ParseError> {
@@ -22,7 +25,8 @@ pub(super) fn read(lines: &mut Lines<'_>, mib: &mut Mib, meter: &mut Meter) -> R
             continue;
         }
         let Some((oid, rest)) = split(line).filter(|(oid, _)| parse_numeric(oid, &mut arcs)) else {
-            meter.skip(WarningCode::RowMalformed);
+            let example = || printable(&String::from_utf8_lossy(line), MAX_EXAMPLE);
+            meter.skip_of(WarningCode::RowMalformed, example);
             if !found && meter.line() > MAX_LEADING_LINES {
                 return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
             }
@@ -36,6 +40,9 @@ pub(super) fn read(lines: &mut Lines<'_>, mib: &mut Mib, meter: &mut Meter) -> R
             meter.skip(WarningCode::RowMalformed);
         } else if Mib::covers(&arcs) {
             accept(&arcs, rest, mib, meter);
+            check(mib, meter)?;
+        } else {
+            mib.pass_over(&arcs, meter);
         }
     }
     if !found {
@@ -51,11 +58,19 @@ fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
 
 fn accept(arcs: &[u64], rest: &[u8], mib: &mut Mib, meter: &mut Meter) {
     meter.add_steps(rest.len().saturating_mul(2) + arcs.len());
-    let Some((tag, text)) = split(rest) else { return meter.skip(WarningCode::RowMalformed) };
+    let Some((tag, text)) = split(rest) else {
+        mib.note_loss(arcs);
+        let example = || printable(&String::from_utf8_lossy(rest), MAX_EXAMPLE);
+        return meter.skip_of(WarningCode::RowMalformed, example);
+    };
     match value(tag, text) {
         Some(Some(value)) => mib.accept(arcs, false, &value, meter),
         Some(None) => {}
-        None => meter.warn(WarningCode::ValueInvalid),
+        None => {
+            meter.warn_of(WarningCode::ValueInvalid, || {
+                printable(&String::from_utf8_lossy(rest), MAX_EXAMPLE)
+            });
+        }
     }
 }
 

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
+use uuid::Uuid;
 
 use super::names;
 use crate::discovery::report::{AddressRow, CdpRow, IfEntryRow, LagRow, LldpRow, Table, Tables};
-use crate::model::{Host, IfEntry, Interface, Vlans, derived_id};
+use crate::model::{Host, IfEntry, Interface, derived_id};
 
 /// The interface entries that a report describes.
 #[derive(Debug)]
@@ -67,12 +68,18 @@ impl Entries {
             return;
         }
         let vlans = row.vlans.as_ref().map(|vlans| {
-            let mut tagged = vlans.tagged.clone();
-            tagged.sort_unstable();
-            tagged.dedup();
-            Vlans { untagged: vlans.untagged, tagged }
+            let mut vlans = vlans.clone();
+            for list in [&mut vlans.tagged, &mut vlans.other_untagged] {
+                list.sort_unstable();
+                list.dedup();
+            }
+            vlans
         });
+        let new = IfEntry::new(&self.host, row.if_index);
+        let name = row.if_name.as_deref().or(row.if_descr.as_deref()).filter(|_| row.if_index == 0);
+        let id = name.map_or(new.id, |name| self.id_by_name(name));
         let entry = IfEntry {
+            id,
             if_name: row.if_name.clone(),
             if_descr: row.if_descr.clone().unwrap_or_default(),
             if_alias: row.if_alias.clone(),
@@ -82,9 +89,14 @@ impl Entries {
             admin_status: row.admin_status,
             oper_status: row.oper_status,
             vlans,
-            ..IfEntry::new(&self.host, row.if_index)
+            ..new
         };
         self.push(entry);
+    }
+
+    /// Returns the id of an entry whose index is unknown.
+    fn id_by_name(&self, name: &str) -> Uuid {
+        derived_id("if_entry", &[self.host.id.as_bytes(), name.as_bytes()])
     }
 
     fn push(&mut self, entry: IfEntry) -> usize {
@@ -116,9 +128,7 @@ impl Entries {
                 let mut entry = IfEntry::new(&self.host, index.unwrap_or_default());
                 match (index, name) {
                     (None, None) => return None,
-                    (None, Some(name)) => {
-                        entry.id = derived_id("if_entry", &[self.host.id.as_bytes(), name.as_bytes()]);
-                    }
+                    (None, Some(name)) => entry.id = self.id_by_name(name),
                     (Some(_), _) => {}
                 }
                 entry.if_name = name.map(str::to_owned);

@@ -54,6 +54,35 @@ pub enum WarningCode {
     ValueTruncated,
     /// The input ends early, so that no table is complete.
     InputTruncated,
-    /// A neighbor was seen on a local port that is none of the device's interfaces.
+    /// A neighbor was seen on a local port of which it is not known which of the device's interfaces it is.
     LocalPortUnknown,
+    /// An entry of a forwarding database is behind a bridge port that is none of the device's interfaces.
+    BridgePortUnknown,
+    /// A port of a VLAN is none of the device's interfaces.
+    VlanPortUnknown,
+    /// A row of a table of ports was left out, because the port is none of the device's interfaces.
+    PortWithoutInterface,
+    /// The default VLAN of a port was left out, because the port sends no frames of that VLAN without a tag.
+    PortVlanNotUntagged,
+    /// An address that no single device has, such as a broadcast or multicast address, was left out.
+    AddressShared,
+    /// A neighbor was left out that the device marks as invalid, or whose MAC address it does not know.
+    EntryInvalid,
+    /// An interface above another one was left out, because it is no link aggregation group.
+    NotAnAggregate,
+    /// A row that states nothing was skipped, such as one for a port without a neighbor.
+    RowEmpty,
+    /// A row that repeats another row was skipped.
+    RowRepeated,
+    /// A management address that belongs to no neighbor of the table was skipped.
+    AddressUnassigned,
+    /// A neighbor states no chassis id. It is kept, with the name of its port in place of the id, which identifies no
+    /// device.
+    ChassisIdMissing,
+    /// A port announces an aggregate that is none of the device's interfaces; the membership was ignored.
+    AggregateUnknown,
+    /// A neighbor by a protocol other than LLDP and CDP was skipped.
+    ProtocolUnread,
+    /// Variables of MIBs that discovery does not read. They are no rows.
+    VariableUnread,
 }

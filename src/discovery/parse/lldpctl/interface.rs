@@ -25,7 +25,10 @@ pub(super) fn row(name: &str, interface: &Node) -> Result<Row, Unusable> {
     let if_name = (!name.is_empty()).then(|| name.to_owned());
     let port = interface.get("port");
     match interface.get("via").and_then(Node::text) {
-        None | Some("LLDP") => lldp(if_name, sys_name, chassis, port).map(Row::Lldp),
+        None | Some("LLDP") => {
+            let row = lldp(if_name, sys_name, chassis, port)?;
+            Ok(Row::Lldp(LldpRow { port_vlan: port_vlan(interface), ..row }))
+        }
         Some(protocol) if protocol.starts_with("CDP") => cdp(if_name, sys_name, chassis, port).map(Row::Cdp),
         Some(_) => Err(Unusable::Protocol),
     }
@@ -52,8 +55,33 @@ fn lldp(
         sys_desc: chassis.get("descr").and_then(Node::text).map(str::to_owned),
         mgmt_addrs: mgmt_addrs(chassis),
         capabilities: capabilities(chassis),
+        lag_id: port_text("aggregation").and_then(|id| id.parse().ok()).filter(|id| *id != 0),
         ..LldpRow::new(LldpChassisId { subtype, value })
     })
+}
+
+/// Returns the VLAN of untagged frames on the neighbor's port.
+fn port_vlan(interface: &Node) -> Option<u16> {
+    let mut vlans = interface.get("vlan").into_iter().flat_map(Node::elements);
+    let untagged = vlans.find(|vlan| match vlan.get("pvid") {
+        Some(Node::Bool(is_untagged)) => *is_untagged,
+        Some(other) => matches!(other.text(), Some("yes" | "true")),
+        None => false,
+    })?;
+    let vlan = untagged.get("vlan-id")?.text()?.parse().ok()?;
+    (1..4095).contains(&vlan).then_some(vlan)
+}
+
+/// Describes a neighbor for a warning.
+pub(super) fn described(name: &str, interface: &Node) -> String {
+    let chassis = chassis(interface);
+    let sys_name = chassis.and_then(|(sys_name, _)| sys_name);
+    let sys_name = sys_name.or_else(|| interface.get("chassis")?.get("name")?.text()).unwrap_or("unknown");
+    let port = interface.get("port");
+    let port = port.and_then(|port| port.get("id").or_else(|| port.get("descr"))).and_then(Node::text);
+    let protocol = interface.get("via").and_then(Node::text).unwrap_or("LLDP");
+    let port = port.unwrap_or("unknown");
+    format!("a neighbor by {protocol} on {name}: name {sys_name}, port {port}")
 }
 
 fn cdp(

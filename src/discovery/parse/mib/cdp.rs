@@ -92,25 +92,38 @@ impl Cdp {
         named.chain(self.neighbors.keys().map(|(index, _)| (*index, None)))
     }
 
+    /// Returns the device id that the device announces.
+    pub(super) fn device_id(&self) -> Option<&str> {
+        self.device_id.as_deref()
+    }
+
     pub(super) fn describe(&self, device: &mut Device) {
         device.cdp_device_id.clone_from(&self.device_id);
     }
 
     pub(super) fn into_rows(self, interfaces: &Interfaces, meter: &mut Meter) -> Vec<CdpRow> {
-        meter.add_steps(self.neighbors.len());
+        meter.add_steps(self.neighbors.len() + self.interface_names.len());
+        meter.use_rows(self.interface_names.len());
         let mut rows = Vec::new();
         for ((index, _), row) in self.neighbors {
             if row.device_id.is_empty() {
-                meter.skip(WarningCode::RowIncomplete);
+                meter.leave_out(WarningCode::RowIncomplete, || {
+                    let port = row.port_id.as_deref().unwrap_or("unknown");
+                    let address = row.address.as_deref().unwrap_or("unknown");
+                    format!("a neighbor by CDP without a device id, interface {index}: port {port}, address {address}")
+                });
                 continue;
             }
             if !interfaces.contains(index) {
-                meter.warn(WarningCode::LocalPortUnknown);
+                meter.warn_of(WarningCode::LocalPortUnknown, || {
+                    format!("{} by CDP, interface {index}", row.device_id)
+                });
             }
             let if_name = self.interface_names.get(&index).filter(|name| !name.is_empty()).cloned();
             let if_name = if_name.or_else(|| interfaces.get(index)?.if_name.clone());
             rows.push(CdpRow { if_index: Some(index), if_name, ..row });
         }
+        meter.use_rows(rows.len());
         rows
     }
 }

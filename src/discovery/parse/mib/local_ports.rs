@@ -1,11 +1,13 @@
 //! The local ports of an LLDP agent, whose numbers may differ from the interface indexes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::interfaces::{Interfaces, Names};
-use super::{Accepted, Value};
+use super::numbering::Numbering;
+use super::{Accepted, Value, ids};
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::text;
+use crate::discovery::report::WarningCode;
 use crate::model::{LldpPortId, LldpPortIdSubtype};
 
 #[derive(Debug, Default)]
@@ -20,6 +22,39 @@ pub(super) struct LocalPort {
     raw_id: Option<Vec<u8>>,
     id: Option<LldpPortId>,
     description: Option<String>,
+    /// What the port announces of its aggregate.
+    pub(super) aggregation: Aggregation,
+    /// The VLAN of untagged frames that the port announces; 0: none.
+    pub(super) port_vlan: Option<u16>,
+}
+
+/// The link aggregation that a port announces (LLDP-EXT-DOT3).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Aggregation {
+    is_active: bool,
+    aggregate: Option<i64>,
+}
+
+impl Aggregation {
+    /// Stores a variable of the tables for local or for remote ports, which have the same columns.
+    pub(super) fn accept(&mut self, column: u64, value: &Value<'_>) -> Accepted {
+        match column {
+            1 => {
+                let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
+                // The second bit. Some agents copy the byte of the frame, which counts bits from the other end.
+                let status = bytes.first().copied().unwrap_or_default();
+                self.is_active = status & 0x40 != 0 || matches!(status, 2 | 3);
+                Accepted::Yes
+            }
+            2 => Accepted::store(&mut self.aggregate, value.integer()),
+            _ => Accepted::Yes,
+        }
+    }
+
+    /// Returns the number of the aggregate if the port is a member.
+    pub(super) fn aggregate(self) -> Option<i64> {
+        self.aggregate.filter(|aggregate| self.is_active && *aggregate != 0)
+    }
 }
 
 impl LocalPort {
@@ -30,9 +65,27 @@ impl LocalPort {
     pub(super) fn description(&self) -> Option<&str> {
         self.description.as_deref()
     }
+
+    /// Returns what may be the name of the port, the likeliest first.
+    fn possible_names(&self) -> [Option<&str>; 3] {
+        use LldpPortIdSubtype::{InterfaceName, LocallyAssigned};
+        let is_named = |id: &&LldpPortId| matches!(id.subtype, InterfaceName | LocallyAssigned);
+        let id = self.id().filter(is_named).map(|id| id.value.as_str());
+        let is_number = |id: &&str| id.bytes().all(|byte| byte.is_ascii_digit());
+        [id.filter(|id| !is_number(id)), self.description(), id]
+    }
+
+    /// Returns whether nothing but the number of the port is known.
+    const fn is_bare(&self) -> bool {
+        self.raw_id.is_none()
+            && self.description.is_none()
+            && self.port_vlan.is_none()
+            && self.aggregation.aggregate.is_none()
+    }
 }
 
 impl LocalPorts {
+    /// Stores a variable of the table of local ports.
     pub(super) fn accept(
         &mut self,
         column: u64,
@@ -40,39 +93,67 @@ impl LocalPorts {
         value: &Value<'_>,
         meter: &mut Meter,
     ) -> Accepted {
-        let Ok(number) = i64::try_from(number) else { return Accepted::InvalidIndex };
-        meter.add_steps(1);
-        if !self.ports.contains_key(&number) && !meter.admit_row() {
-            return Accepted::TooMany;
-        }
-        let port = self.ports.entry(number).or_default();
+        let port = match self.port(number, meter) {
+            Ok(port) => port,
+            Err(refused) => return refused,
+        };
         let accepted = match column {
             2 => Accepted::store(&mut port.subtype, value.integer()),
             3 => Accepted::store(&mut port.raw_id, value.bytes().map(<[u8]>::to_vec)),
             4 => {
                 let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
-                port.description = text::non_empty(bytes);
+                port.description = text::trimmed(bytes);
                 Accepted::Yes
             }
             _ => Accepted::Yes,
         };
-        if matches!(column, 2 | 3)
-            && let (Some(subtype), Some(id)) = (port.subtype, &port.raw_id)
-        {
-            port.id = text::port_id(subtype, id);
+        if matches!(column, 2 | 3) {
+            port.id = port.raw_id.as_deref().and_then(|id| ids::port_id(port.subtype, id));
         }
         accepted
+    }
+
+    /// Stores a variable of the link aggregation that a port announces.
+    pub(super) fn accept_aggregation(
+        &mut self,
+        column: u64,
+        number: u64,
+        value: &Value<'_>,
+        meter: &mut Meter,
+    ) -> Accepted {
+        match self.port(number, meter) {
+            Ok(port) => port.aggregation.accept(column, value),
+            Err(refused) => refused,
+        }
+    }
+
+    /// Stores the VLAN of untagged frames that a port announces.
+    pub(super) fn accept_port_vlan(&mut self, number: u64, value: &Value<'_>, meter: &mut Meter) -> Accepted {
+        let vlan = value.integer().and_then(|vlan| u16::try_from(vlan).ok());
+        match self.port(number, meter) {
+            Ok(port) => Accepted::store(&mut port.port_vlan, vlan),
+            Err(refused) => refused,
+        }
+    }
+
+    fn port(&mut self, number: u64, meter: &mut Meter) -> Result<&mut LocalPort, Accepted> {
+        let Ok(number) = i64::try_from(number) else { return Err(Accepted::InvalidIndex) };
+        meter.add_steps(1);
+        if !self.ports.contains_key(&number) && !meter.admit_row() {
+            return Err(Accepted::TooMany);
+        }
+        Ok(self.ports.entry(number).or_default())
     }
 
     pub(super) fn get(&self, number: i64) -> Option<&LocalPort> {
         self.ports.get(&number)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (i64, Option<&LldpPortId>, Option<&str>)> {
-        self.ports.iter().map(|(number, port)| (*number, port.id(), port.description()))
+    pub(super) fn iter(&self) -> impl Iterator<Item = (i64, &LocalPort)> {
+        self.ports.iter().map(|(number, port)| (*number, port))
     }
 
-    /// Returns the interface index of each of the numbers for which it can be determined.
+    /// Returns the interface index of each of these numbers, and of each port, for which it can be determined.
     pub(super) fn resolve(
         &self,
         numbers: impl Iterator<Item = i64>,
@@ -80,39 +161,93 @@ impl LocalPorts {
         base_ports: &BTreeMap<i64, i64>,
         meter: &mut Meter,
     ) -> BTreeMap<i64, i64> {
-        let names = interfaces.names(meter);
-        let mut indexes = BTreeMap::new();
-        for number in numbers {
+        let mut indexes = self.resolve_by_name(interfaces, meter);
+        let known: Vec<(i64, i64)> = indexes.iter().map(|(number, index)| (*number, *index)).collect();
+        let numbering = Numbering::new(known.into_iter(), interfaces, base_ports, meter);
+        for number in numbers.chain(self.ports.keys().copied()) {
             meter.add_steps(1);
-            if indexes.contains_key(&number) {
-                continue;
+            if let std::collections::btree_map::Entry::Vacant(entry) = indexes.entry(number)
+                && let Some(index) = numbering.interface(number)
+            {
+                entry.insert(index);
             }
-            let port = self.ports.get(&number);
-            let index = port.and_then(|port| index_of(port, &names, interfaces));
-            // Without a usable id, most agents number the ports as the bridge does, or as the interface table does.
-            let index = index.or_else(|| base_ports.get(&number).copied());
-            let index = index.or(Some(number)).filter(|index| interfaces.contains(*index));
-            indexes.extend(index.map(|index| (number, index)));
         }
         indexes
+    }
+
+    /// Returns the interface index of each port whose id or description names an interface.
+    pub(super) fn resolve_by_name(&self, interfaces: &Interfaces, meter: &mut Meter) -> BTreeMap<i64, i64> {
+        if self.ports.is_empty() {
+            return BTreeMap::new();
+        }
+        let names = interfaces.names(meter);
+        let uses = self.uses(meter);
+        let by_name = self.ports.iter().filter_map(|(number, port)| {
+            index_of(port, &uses, &names, interfaces).map(|index| (*number, index))
+        });
+        by_name.collect()
+    }
+
+    /// Returns a name of each port that no other port has: its id, or else its description.
+    ///
+    /// Of an id that is a number, the description says more.
+    pub(super) fn names(&self, meter: &mut Meter) -> BTreeMap<i64, &str> {
+        let uses = self.uses(meter);
+        let is_own = |text: &&str| uses.get(text) == Some(&1);
+        let name = |port| LocalPort::possible_names(port).into_iter().flatten().find(is_own);
+        self.ports.iter().filter_map(|(number, port)| Some((*number, name(port)?))).collect()
+    }
+
+    /// Counts the ports that announce each text. An id or a description of several ports names none of them.
+    fn uses(&self, meter: &mut Meter) -> HashMap<&str, usize> {
+        meter.add_steps(self.ports.len().saturating_mul(4));
+        let mut uses = HashMap::new();
+        for port in self.ports.values() {
+            let id = port.id().map(|id| id.value.as_str());
+            let description = port.description().filter(|description| Some(*description) != id);
+            for text in [id, description].into_iter().flatten() {
+                *uses.entry(text).or_insert(0) += 1;
+            }
+        }
+        uses
+    }
+
+    /// Counts the ports as rows of the input.
+    pub(super) fn account(&self, meter: &mut Meter) {
+        meter.add_steps(self.ports.len());
+        for (number, port) in &self.ports {
+            if port.is_bare() {
+                meter.leave_out(WarningCode::RowEmpty, || format!("local port {number} of LLDP"));
+            } else {
+                meter.use_rows(1);
+            }
+        }
     }
 }
 
 /// Finds the interface that a port's id names, or else its description.
-fn index_of(port: &LocalPort, names: &Names<'_>, interfaces: &Interfaces) -> Option<i64> {
+///
+/// A description that is the name of an interface counts more than a MAC address, which a bond shares with its members.
+fn index_of(
+    port: &LocalPort,
+    uses: &HashMap<&str, usize>,
+    names: &Names<'_>,
+    interfaces: &Interfaces,
+) -> Option<i64> {
     use LldpPortIdSubtype::{InterfaceAlias, InterfaceName, LocallyAssigned, MacAddress};
-    let by_id = port.id().and_then(|LldpPortId { subtype, value }| match subtype {
+    let is_own = |text: &&str| uses.get(text) == Some(&1);
+    let description = port.description().filter(is_own);
+    let by_description = description.and_then(|description| names.by_name(description));
+    let id = port.id().filter(|id| is_own(&id.value.as_str()));
+    let by_id = id.and_then(|LldpPortId { subtype, value }| match subtype {
         InterfaceName => names.by_name(value),
         InterfaceAlias => names.by_alias(value).or_else(|| names.by_name(value)),
-        MacAddress => value.parse().ok().and_then(|address| names.by_mac(address)),
+        MacAddress => by_description.or_else(|| value.parse().ok().and_then(|address| names.by_mac(address))),
         LocallyAssigned => names.by_name(value).or_else(|| {
             let index = value.parse().ok()?;
             interfaces.contains(index).then_some(index)
         }),
         _ => names.by_name(value),
     });
-    by_id.or_else(|| {
-        let description = port.description()?;
-        names.by_name(description).or_else(|| names.by_alias(description))
-    })
+    by_id.or(by_description).or_else(|| names.by_alias(description?))
 }

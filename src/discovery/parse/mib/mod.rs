@@ -2,18 +2,25 @@
 
 mod bridge;
 mod cdp;
+mod coverage;
+mod derived;
 mod entity;
+mod identity;
+mod ids;
 mod interfaces;
 mod ip;
 mod lag;
 mod lldp;
 mod local_ports;
+mod numbering;
 mod system;
 
 use std::borrow::Cow;
 
 use super::meter::Meter;
-use crate::discovery::report::{Device, Table, WarningCode};
+use crate::discovery::report::{Device, IfEntryRow, LagRow, Table, TableKind, WarningCode};
+use coverage::{Converted, Coverage};
+use identity::Identity;
 
 /// The value of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,10 +34,12 @@ pub(super) enum Value<'v> {
 }
 
 impl Value<'_> {
+    /// Returns a number, also one that the device sent as text.
     fn integer(&self) -> Option<i64> {
         match self {
             Self::Integer(number) => Some(*number),
-            Self::Bytes(_) | Self::Oid(_) => None,
+            Self::Bytes(bytes) => super::text::number(bytes),
+            Self::Oid(_) => None,
         }
     }
 
@@ -86,25 +95,41 @@ pub(super) struct Mib {
     cdp: cdp::Cdp,
     lag: lag::Lag,
     entity: entity::Entity,
+    coverage: Coverage,
+    identity: Identity,
 }
 
 impl Mib {
     /// Returns whether a table may need the variable with this identifier.
     pub(super) fn covers(oid: &[u64]) -> bool {
-        match oid {
-            [1, 3, 6, 1, 2, 1, group, ..] => matches!(group, 1 | 2 | 4 | 17 | 31 | 47),
-            [1, 0, 8802, 1, 1, 2, 1, group, ..] => matches!(group, 3 | 4),
-            [1, 3, 111, 2, 802, 1, 1, 13, 1, group, ..] => matches!(group, 3 | 4),
-            [1, 3, 6, 1, 4, 1, 6527, 3, 1, 2, 59, 4, ..]
-            | [1, 3, 6, 1, 4, 1, 9, 9, 23, 1, ..]
-            | [1, 2, 840, 10006, 300, 43, 1, 2, 1, 1, ..] => true,
-            _ => false,
-        }
+        coverage::is_read(oid)
+    }
+
+    /// Counts a variable that no table needs.
+    pub(super) fn pass_over(&mut self, oid: &[u64], meter: &Meter) {
+        self.coverage.pass_over(oid, meter);
+    }
+
+    /// Counts a variable of which only a name is known that no table needs.
+    pub(super) fn pass_over_name(&mut self, name: &[u8], meter: &Meter) {
+        self.coverage.pass_over_name(name, meter);
+    }
+
+    /// Notes that a variable could not be read. `oid` may lack arcs at its end.
+    pub(super) fn note_loss(&mut self, oid: &[u64]) {
+        self.coverage.note_loss(oid);
+    }
+
+    /// Returns two values of one variable that a single device does not have, if there were such.
+    pub(super) fn conflict(&self) -> Option<&str> {
+        self.identity.conflict()
     }
 
     /// Stores a variable. `lossy`: net-snmp replaced bytes of the index by dots.
     pub(super) fn accept(&mut self, oid: &[u64], lossy: bool, value: &Value<'_>, meter: &mut Meter) {
         meter.add_steps(oid.len());
+        self.coverage.note(oid);
+        self.identity.check(oid, value, &self.interfaces);
         let accepted = match oid {
             [1, 3, 6, 1, 2, 1, 1, object, 0] => self.system.accept(*object, value),
             [1, 3, 6, 1, 2, 1, 17, 4, 3, 1, column, index @ ..] => {
@@ -122,6 +147,9 @@ impl Mib {
             }
             [1, 3, 6, 1, 2, 1, 4, table, 1, column, index @ ..] => {
                 self.ip.accept(*table, *column, index, value, meter)
+            }
+            [1, 3, 6, 1, 2, 1, 55, 1, table, 1, column, index @ ..] => {
+                self.ip.accept_ipv6(*table, *column, index, value, meter)
             }
             [1, 3, 6, 1, 2, 1, 17, rest @ ..] => self.bridge.accept(rest, value, meter),
             [1, 3, 6, 1, 2, 1, 47, 1, 1, 1, 1, column, index] => {
@@ -143,40 +171,78 @@ impl Mib {
         match accepted {
             Accepted::Yes | Accepted::TooMany => {}
             Accepted::InvalidValue => meter.warn(WarningCode::ValueInvalid),
-            Accepted::InvalidIndex => meter.skip(WarningCode::RowMalformed),
+            Accepted::InvalidIndex => {
+                self.coverage.note_loss(oid);
+                meter.skip_of(WarningCode::RowMalformed, || dotted(oid));
+            }
         }
     }
 
     /// Joins the tables of the device.
     pub(super) fn into_device(self, complete: bool, meter: &mut Meter) -> Device {
         let mut device = Device::default();
+        let mut coverage = self.coverage;
+        coverage.note_identities(self.lldp.chassis_id().is_some(), self.cdp.device_id().is_some());
+        coverage.finish(meter);
         let mut interfaces = self.interfaces;
-        if interfaces.is_empty() {
-            interfaces.add_named(self.cdp.interfaces(), meter);
-            interfaces.add_ports(self.lldp.local_ports(), meter);
-        }
         let base_ports = self.bridge.base_ports();
+        let is_derived = interfaces.is_empty();
+        let unnumbered = if is_derived {
+            derived::add(&mut interfaces, &self.cdp, &self.lldp, base_ports, meter)
+        } else {
+            Vec::new()
+        };
         let local_ports = self.lldp.resolve_local_ports(&interfaces, base_ports, meter);
         self.system.describe(&mut device);
-        self.entity.describe(&mut device);
+        self.entity.describe(&mut device, meter);
         self.lldp.describe(&mut device);
         self.cdp.describe(&mut device);
         self.bridge.describe(&mut device);
 
-        device.tables.lag = table(self.lag.into_rows(&interfaces, meter), complete);
-        device.tables.lldp = table(self.lldp.into_rows(&local_ports, &interfaces, meter), complete);
-        device.tables.cdp = table(self.cdp.into_rows(&interfaces, meter), complete);
-        device.tables.addresses = table(self.ip.addresses(&interfaces, meter), complete);
-        device.tables.arp = table(self.ip.into_arp(meter), complete);
-        let bridge = self.bridge.into_tables(&mut interfaces, meter);
-        device.tables.fdb = table(bridge.fdb, complete);
-        device.tables.stp = table(bridge.stp, complete);
-        device.tables.if_entries = table(interfaces.into_rows(meter), complete);
+        let lag = Converted::new(meter, |meter| {
+            let mut rows: Vec<LagRow> = self.lag.into_rows(&interfaces, meter);
+            self.lldp.add_lag_rows(&local_ports, &interfaces, &mut rows, meter);
+            rows.sort_unstable_by_key(|row| row.if_index);
+            rows
+        });
+        device.tables.lag = coverage.table(TableKind::Lag, complete, lag);
+        let cdp = Converted::new(meter, |meter| self.cdp.into_rows(&interfaces, meter));
+        device.tables.cdp = coverage.table(TableKind::Cdp, complete, cdp);
+        let addresses = Converted::new(meter, |meter| self.ip.addresses(&interfaces, meter));
+        device.tables.addresses = coverage.table(TableKind::Addresses, complete, addresses);
+        let arp = Converted::new(meter, |meter| self.ip.into_arp(meter));
+        device.tables.arp = coverage.table(TableKind::Arp, complete, arp);
+        let mut stp = Vec::new();
+        let fdb = Converted::new(meter, |meter| {
+            let tables = self.bridge.into_tables(&mut interfaces, meter);
+            stp = tables.stp;
+            tables.fdb
+        });
+        device.tables.fdb = coverage.table(TableKind::Fdb, complete, fdb);
+        let stp = Converted::new(meter, |_| stp);
+        device.tables.stp = coverage.table(TableKind::Stp, complete, stp);
+        self.lldp.set_vlans(&local_ports, &mut interfaces, meter);
+        let lldp =
+            Converted::new(meter, |meter| self.lldp.into_rows(&local_ports, &interfaces, is_derived, meter));
+        device.tables.lldp = coverage.table(TableKind::Lldp, complete, lldp);
+        device.tables.if_entries = if is_derived {
+            derived_table(interfaces.into_derived_rows(meter), unnumbered)
+        } else {
+            let rows = Converted::new(meter, |meter| interfaces.into_rows(meter));
+            coverage.table(TableKind::IfEntries, complete, rows)
+        };
         device
     }
 }
 
-/// Returns a table, or `None` if there are no rows. A walk does not show which tables the device was asked for.
-fn table<T>(rows: Vec<T>, complete: bool) -> Option<Table<T>> {
-    (!rows.is_empty()).then(|| if complete { Table::complete(rows) } else { Table::truncated(rows) })
+/// Returns the interfaces that only neighbors and local ports show, or `None` if there are none.
+fn derived_table(numbered: Vec<IfEntryRow>, unnumbered: Vec<IfEntryRow>) -> Option<Table<IfEntryRow>> {
+    let mut rows = numbered;
+    rows.extend(unnumbered);
+    (!rows.is_empty()).then(|| Table::derived(rows))
+}
+
+fn dotted(oid: &[u64]) -> String {
+    let arcs: Vec<String> = oid.iter().map(u64::to_string).collect();
+    arcs.join(".")
 }

@@ -1,16 +1,20 @@
 //! Output of net-snmp's `snmpwalk`, numeric or symbolic.
 
+mod layout;
+mod message;
 mod oid;
 mod symbols;
+mod syntax;
 mod value;
-
-use memchr::memmem;
 
 use super::lines::{Line, Lines};
 use super::meter::Meter;
 use super::mib::Mib;
 use super::{ParseError, ParseErrorKind};
 use crate::discovery::report::WarningCode;
+use crate::printable::printable;
+use layout::Layout;
+use message::{Message, message};
 use oid::{Resolution, resolve};
 
 pub(super) use oid::parse_numeric;
@@ -19,34 +23,45 @@ pub(super) use oid::parse_numeric;
 const MAX_VARIABLE: usize = 256 * 1024;
 /// The lines without any variable after which the input counts as another format.
 const MAX_LEADING_LINES: u64 = 1_000;
-const EXPECTED: &str = "an SNMP walk: no line has the form `OID = TYPE: value`";
+/// The characters of a line that are shown in a warning.
+const MAX_EXAMPLE: usize = 80;
+const EXPECTED: &str = "an SNMP walk: no line has the form `OID = TYPE: value` (values without identifiers, as \
+                        `-Ov` prints them, cannot be read)";
 
 /// Reads all variables of a walk.
 pub(super) fn read(lines: &mut Lines<'_>, mib: &mut Mib, meter: &mut Meter) -> Result<(), ParseError> {
     let mut variable = Variable::default();
+    let mut layout = None;
     let mut is_ended = true;
     while let Some(Line { bytes: line, has_newline }) = lines.next(meter)? {
         is_ended = has_newline;
-        let marker = marker(line);
-        if marker.is_none() && begins_variable(line) {
+        layout = layout.or_else(|| Layout::detect(line));
+        let line = layout.map_or(line, |layout| layout.content(line));
+        let message = message(line);
+        let begun = layout
+            .filter(|layout| message.is_none() && layout.begins_variable(line, variable.has_open_quote()));
+        if let Some(layout) = begun {
             variable.flush(mib, meter);
-            variable.begin(line);
-        } else if let Some(marker) = marker {
+            check(mib, meter)?;
+            variable.begin(layout.split(line).unwrap_or((line, b"")), mib, meter);
+        } else if let Some(message) = message {
             variable.flush(mib, meter);
-            variable.ended = true;
-            if marker == Marker::Failure {
-                meter.truncate();
+            variable.ended |= variable.started || message != Message::Notice;
+            match message {
+                Message::Failure => meter.truncate_at(|| shown(line)),
+                Message::Notice => meter.skip_of(WarningCode::RowMalformed, || shown(line)),
+                Message::End | Message::Detail => {}
             }
         } else if variable.started && !has_newline && !variable.has_open_quote() {
             // Either the rest of the value or the beginning of another variable.
             variable.flush(mib, meter);
             meter.truncate();
             is_ended = true;
-        } else if variable.started {
+        } else if variable.takes_lines() {
             variable.extend(line, meter);
         } else if !line.trim_ascii().is_empty() {
-            meter.skip(WarningCode::RowMalformed);
-            if meter.line() > MAX_LEADING_LINES {
+            meter.skip_of(WarningCode::RowMalformed, || shown(line));
+            if !variable.started && meter.line() > MAX_LEADING_LINES {
                 return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
             }
         }
@@ -55,7 +70,20 @@ pub(super) fn read(lines: &mut Lines<'_>, mib: &mut Mib, meter: &mut Meter) -> R
         return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
     }
     variable.finish(is_ended, mib, meter);
+    check(mib, meter)?;
     meter.check()
+}
+
+/// Fails if the variables are those of two devices.
+pub(super) fn check(mib: &Mib, meter: &Meter) -> Result<(), ParseError> {
+    match mib.conflict() {
+        Some(conflict) => Err(meter.error(ParseErrorKind::SeveralDevices(conflict.to_owned()))),
+        None => Ok(()),
+    }
+}
+
+fn shown(line: &[u8]) -> String {
+    printable(&String::from_utf8_lossy(line), MAX_EXAMPLE)
 }
 
 /// A variable, with the further lines of its value.
@@ -65,7 +93,7 @@ struct Variable {
     arcs: Vec<u64>,
     /// Whether any variable was begun.
     started: bool,
-    /// Whether the walk stated its own end.
+    /// Whether a message of the tool ended the value.
     ended: bool,
     is_read: bool,
     malformed: bool,
@@ -75,11 +103,15 @@ struct Variable {
 
 impl Variable {
     /// Begins a variable. Only the first line is kept of one that no table needs.
-    fn begin(&mut self, line: &[u8]) {
-        let (name, value) = split(line).unwrap_or((line, b""));
+    fn begin(&mut self, (name, value): (&[u8], &[u8]), mib: &mut Mib, meter: &Meter) {
         let resolution = resolve(name, &mut self.arcs);
-        self.is_read =
-            matches!(resolution, Resolution::Complete | Resolution::Lossy) && Mib::covers(&self.arcs);
+        let is_resolved = matches!(resolution, Resolution::Complete | Resolution::Lossy);
+        self.is_read = is_resolved && Mib::covers(&self.arcs);
+        if is_resolved && !self.is_read {
+            mib.pass_over(&self.arcs, meter);
+        } else if resolution == Resolution::Unknown {
+            mib.pass_over_name(name, meter);
+        }
         self.malformed = resolution == Resolution::Malformed;
         self.lossy = resolution == Resolution::Lossy;
         self.text.clear();
@@ -106,19 +138,25 @@ impl Variable {
         self.is_read && value::has_open_quote(&self.text)
     }
 
+    /// Returns whether further lines may belong to the value.
+    fn takes_lines(&self) -> bool {
+        self.started && !self.ended && (!self.is_read || value::takes_lines(&self.text))
+    }
+
     fn flush(&mut self, mib: &mut Mib, meter: &mut Meter) {
         if self.malformed {
-            meter.skip(WarningCode::RowMalformed);
+            mib.note_loss(&self.arcs);
+            meter.skip_of(WarningCode::RowMalformed, || shown(&self.text));
         }
         if self.is_read {
             meter.add_steps(self.text.len().saturating_mul(4) + self.arcs.len());
             if self.cut {
                 meter.warn(WarningCode::ValueTruncated);
             }
-            match value::parse(&self.text) {
+            match value::parse(&self.text, &self.arcs) {
                 Ok(Some(value)) => mib.accept(&self.arcs, self.lossy, &value, meter),
                 Ok(None) => {}
-                Err(value::Invalid) => meter.warn(WarningCode::ValueInvalid),
+                Err(value::Invalid) => meter.warn_of(WarningCode::ValueInvalid, || shown(&self.text)),
             }
         }
         self.is_read = false;
@@ -134,54 +172,7 @@ impl Variable {
         }
         meter.truncate();
         if self.is_read || self.malformed {
-            meter.skip(WarningCode::RowMalformed);
+            meter.skip_of(WarningCode::RowMalformed, || shown(&self.text));
         }
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Marker {
-    End,
-    Failure,
-}
-
-/// Recognizes the lines in which net-snmp states how a walk ended.
-fn marker(line: &[u8]) -> Option<Marker> {
-    let failures: [&[u8]; 3] = [b"Timeout: No Response", b"Error in packet", b"Error: OID not increasing"];
-    if line.starts_with(b"End of MIB") {
-        Some(Marker::End)
-    } else if failures.iter().any(|failure| line.starts_with(failure)) {
-        Some(Marker::Failure)
-    } else {
-        None
-    }
-}
-
-/// Splits a line at its ` = `.
-fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
-    let separator = memmem::find(line, b" =")?;
-    let (name, rest) = line.split_at_checked(separator)?;
-    let value = rest.get(2..)?;
-    (value.is_empty() || value.starts_with(b" ")).then(|| (name, value.trim_ascii_start()))
-}
-
-/// Returns whether a line begins a variable. Other lines continue the value of the variable before.
-fn begins_variable(line: &[u8]) -> bool {
-    let first = line.first().copied().unwrap_or_default();
-    if first != b'.' && !first.is_ascii_alphanumeric() {
-        return false;
-    }
-    let Some((name, value)) = split(line) else { return false };
-    if name.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') {
-        return name.contains(&b'.');
-    }
-    let plain = name.iter().position(|byte| matches!(byte, b'"' | b'\'')).unwrap_or(name.len());
-    let head = name.get(..plain).unwrap_or_default();
-    if head.contains(&b' ') {
-        return false;
-    }
-    first == b'.'
-        || name.starts_with(b"iso.")
-        || memmem::find(head, b"::").is_some()
-        || value::is_typed(value)
 }

@@ -41,9 +41,23 @@ pub(super) fn resolve(text: &[u8], arcs: &mut Vec<u64>) -> Resolution {
         memchr::memmem::find(text, b"::").and_then(|position| text.get(position + 2..)).unwrap_or(text);
     let mut rest = text.strip_prefix(b".").unwrap_or(text);
     let (mut lossy, mut known) = (false, false);
+    // The rest behind brackets, while their content is read.
+    let mut outside: &[u8] = b"";
     while !rest.is_empty() {
+        if outside.is_empty()
+            && let Some(bracketed) = rest.strip_prefix(b"[")
+        {
+            let Some((inside, behind)) = take_bracketed(bracketed) else { return Resolution::Malformed };
+            if let Some(octets) = mac(inside) {
+                arcs.extend(octets.map(u64::from));
+                rest = behind;
+            } else {
+                (rest, outside) = (inside, behind);
+            }
+            continue;
+        }
         let Some((part, further)) = take_part(rest) else { return Resolution::Malformed };
-        rest = further;
+        rest = if further.is_empty() { std::mem::take(&mut outside) } else { further };
         match part {
             Part::Number(arc) => arcs.push(arc),
             Part::Name(name) => match symbols::resolve(name) {
@@ -75,18 +89,42 @@ enum Part<'t> {
     Quoted(&'t [u8]),
 }
 
-/// Takes the part before the next dot. Dots within quotes belong to their part.
+/// Splits behind a closing bracket outside of quotes. `-OX` puts each part of an index in brackets.
+fn take_bracketed(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut is_quoted = false;
+    let end = text.iter().position(|byte| {
+        is_quoted ^= *byte == b'"';
+        *byte == b']' && !is_quoted
+    })?;
+    let inside = text.get(..end).filter(|inside| !inside.is_empty())?;
+    let behind = text.get(end + 1..).unwrap_or_default();
+    Some((inside, behind.strip_prefix(b".").unwrap_or(behind)))
+}
+
+/// Reads a MAC address in brackets: `STRING: 0:1b:21:2:0:1`, or without the type.
+fn mac(text: &[u8]) -> Option<[u8; 6]> {
+    let text = str::from_utf8(text).ok()?;
+    let text = text.strip_prefix("STRING: ").unwrap_or(text).trim_matches('"');
+    let octets: Option<Vec<u8>> = text.split(':').map(|part| u8::from_str_radix(part, 16).ok()).collect();
+    octets?.try_into().ok()
+}
+
+/// Takes the part before the next dot or bracket. Dots within quotes belong to their part.
 fn take_part(text: &[u8]) -> Option<(Part<'_>, &[u8])> {
-    if let [quote @ (b'"' | b'\''), rest @ ..] = text {
+    // `-OE` writes backslashes before the quotes.
+    let unescaped = text.strip_prefix(b"\\").unwrap_or(text);
+    if let [quote @ (b'"' | b'\''), rest @ ..] = unescaped {
         let end = (0..rest.len()).find(|index| {
             rest.get(*index) == Some(quote) && matches!(rest.get(index + 1), None | Some(b'.'))
         })?;
         let quoted = rest.get(..end)?;
+        let quoted = quoted.strip_suffix(b"\\").unwrap_or(quoted);
         return Some((Part::Quoted(quoted), rest.get(end + 2..).unwrap_or_default()));
     }
-    let end = memchr::memchr(b'.', text).unwrap_or(text.len());
+    let end = memchr::memchr2(b'.', b'[', text).unwrap_or(text.len());
     let part = text.get(..end)?;
-    let rest = text.get(end + 1..).unwrap_or_default();
+    let is_bracket = text.get(end) == Some(&b'[');
+    let rest = text.get(if is_bracket { end } else { end + 1 }..).unwrap_or_default();
     let part = match number(part) {
         Some(number) => Part::Number(number),
         None if part.first()?.is_ascii_alphabetic() => Part::Name(part),

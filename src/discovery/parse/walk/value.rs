@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::super::mib::Value;
 use super::oid::{Resolution, resolve};
+use super::syntax;
 
 /// The error for a value that does not have the form of its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub(super) struct Invalid;
 const TYPES: &[&[u8]] = &[
     b"INTEGER", b"Integer32", b"Gauge32", b"Counter32", b"Counter64", b"UInteger32", b"Unsigned32", b"Timeticks",
     b"STRING", b"Hex-STRING", b"BITS", b"OID", b"IpAddress", b"Network Address", b"OPAQUE", b"Opaque", b"NULL",
-    b"Wrong Type (should be",
+    b"Wrong Type (should be", b"OCTET STRING", b"OBJECT IDENTIFIER", b"Hex", b"Gauge", b"Counter",
 ];
 const ABSENT: &[&[u8]] = &[b"No Such Object", b"No Such Instance", b"No more variables left", b"NULL"];
 
@@ -26,17 +27,17 @@ pub(super) fn is_typed(value: &[u8]) -> bool {
     value == b"\"\"" || TYPES.iter().any(typed) || ABSENT.iter().any(|text| value.starts_with(text))
 }
 
-/// Parses a value. Returns `None` if the device has none.
-pub(super) fn parse(text: &[u8]) -> Result<Option<Value<'_>>, Invalid> {
+/// Parses the value of an object. Returns `None` if the device has none.
+pub(super) fn parse<'t>(text: &'t [u8], oid: &[u64]) -> Result<Option<Value<'t>>, Invalid> {
     if ABSENT.iter().any(|absent| text.starts_with(absent)) {
         return Ok(None);
     }
     let text = without_wrong_type(text);
-    let Some((kind, rest)) = split_type(text) else { return Ok(Some(untyped(text))) };
+    let Some((kind, rest)) = split_type(text) else { return Ok(Some(untyped(text, oid))) };
     let value = match kind {
-        b"STRING" => Value::Bytes(string(rest)),
-        b"Hex-STRING" | b"BITS" => Value::Bytes(Cow::Owned(hex(rest, kind == b"BITS")?)),
-        b"OID" => {
+        b"STRING" | b"OCTET STRING" => Value::Bytes(string(rest)),
+        b"Hex-STRING" | b"Hex" | b"BITS" => Value::Bytes(Cow::Owned(hex(rest, kind == b"BITS")?)),
+        b"OID" | b"OBJECT IDENTIFIER" => {
             let mut arcs = Vec::new();
             match resolve(rest.trim_ascii(), &mut arcs) {
                 Resolution::Complete => Value::Oid(Cow::Owned(arcs)),
@@ -61,10 +62,19 @@ pub(super) fn has_open_quote(text: &[u8]) -> bool {
     !closes_quote(rest)
 }
 
+/// Returns whether a value may go on in the next line: text that no quote has ended, and bytes.
+pub(super) fn takes_lines(text: &[u8]) -> bool {
+    match split_type(text) {
+        Some((b"STRING" | b"OCTET STRING", rest)) => !rest.starts_with(b"\"") || has_open_quote(text),
+        Some((kind, _)) => matches!(kind, b"Hex-STRING" | b"Hex" | b"BITS" | b"OPAQUE" | b"Opaque"),
+        None => !ABSENT.iter().any(|absent| text.starts_with(absent)),
+    }
+}
+
 /// Returns whether the last character of a value can only be its end.
 pub(super) fn shows_its_end(text: &[u8]) -> bool {
     match split_type(text) {
-        Some((b"STRING", rest)) => rest.starts_with(b"\""),
+        Some((b"STRING" | b"OCTET STRING", rest)) => rest.starts_with(b"\""),
         Some((b"INTEGER", _)) => text.ends_with(b")"),
         Some(_) => false,
         None => text == b"\"\"" || text.ends_with(b"MIB tree)"),
@@ -98,13 +108,30 @@ fn strip_prefix_ignoring_case<'t>(text: &'t [u8], prefix: &[u8]) -> Option<&'t [
 }
 
 /// Reads a value whose type net-snmp was told not to print.
-fn untyped(text: &[u8]) -> Value<'_> {
+fn untyped<'t>(text: &'t [u8], oid: &[u64]) -> Value<'t> {
+    if let Some(value) = syntax::convert(oid, text.trim_ascii()) {
+        return value;
+    }
     match integer(text) {
         Some(number) if text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-') => {
             Value::Integer(number)
         }
-        _ => Value::Bytes(string(text)),
+        _ => quoted_hex(text)
+            .map_or_else(|| Value::Bytes(string(text)), |bytes| Value::Bytes(Cow::Owned(bytes))),
     }
+}
+
+/// Reads bytes as they are printed without their type: `"00 1B 21 "`, or `0x001b21` by other tools.
+fn quoted_hex(text: &[u8]) -> Option<Vec<u8>> {
+    let is_digit = |byte: &u8| byte.is_ascii_hexdigit();
+    if let Some(digits) = text.strip_prefix(b"0x") {
+        let is_bytes = digits.len() >= 8 && digits.len().is_multiple_of(2) && digits.iter().all(is_digit);
+        return is_bytes.then(|| digits.chunks_exact(2).map(hex_number).collect()).flatten();
+    }
+    let digits = text.strip_prefix(b"\"")?.strip_suffix(b" \"")?;
+    let mut pairs = digits.split(u8::is_ascii_whitespace).filter(|pair| !pair.is_empty());
+    let is_bytes = pairs.all(|pair| pair.len() == 2 && pair.iter().all(is_digit));
+    is_bytes.then(|| hex(digits, false).ok()).flatten()
 }
 
 /// Removes quotes and the backslashes that net-snmp puts before quotes and backslashes.
@@ -125,14 +152,19 @@ fn string(text: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// Reads bytes of one or two hexadecimal digits. Names follow the digits of `BITS`.
+///
+/// With `-OT`, each line ends with the same bytes as text in brackets.
 fn hex(text: &[u8], is_bits: bool) -> Result<Vec<u8>, Invalid> {
     let mut octets = Vec::with_capacity(text.len() / 3 + 1);
     let is_separator = |byte: &u8| byte.is_ascii_whitespace() || *byte == b':';
-    for digits in text.split(is_separator).filter(|digits| !digits.is_empty()) {
-        match hex_number(digits) {
-            Some(octet) => octets.push(octet),
-            None if is_bits => break,
-            None => return Err(Invalid),
+    for line in text.split(|byte| *byte == b'\n') {
+        let digits = memchr::memchr(b'[', line).and_then(|end| line.get(..end)).unwrap_or(line);
+        for digits in digits.split(is_separator).filter(|digits| !digits.is_empty()) {
+            match hex_number(digits) {
+                Some(octet) => octets.push(octet),
+                None if is_bits => return Ok(octets),
+                None => return Err(Invalid),
+            }
         }
     }
     Ok(octets)

@@ -6,12 +6,12 @@ use crate::model::{AdminStatus, MacAddress, OperStatus, Vlans};
 
 /// A row of the SNMP interface table.
 ///
-/// Strings are as the device sent them, NUL and control characters included.
+/// Strings are as the device sent them, control characters included, but without NUL at their ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct IfEntryRow {
-    /// `ifIndex`, or the local port number of LLDP where the device reports no interface table.
+    /// `ifIndex`; 0 if it is unknown: a row of a derived table of which only the name or the description is known.
     pub if_index: i64,
     /// `ifName`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,0 +1,128 @@
+//! Values that net-snmp was told to print without their type (`-OQ`, `-Oq`): the syntax follows from the object.
+
+use std::borrow::Cow;
+
+use super::super::mib::Value;
+use super::oid::{Resolution, resolve};
+
+type Names = &'static [(&'static str, i64)];
+
+const STATUS: Names = &[
+    ("up", 1),
+    ("down", 2),
+    ("testing", 3),
+    ("unknown", 4),
+    ("dormant", 5),
+    ("notPresent", 6),
+    ("lowerLayerDown", 7),
+];
+/// The types of interfaces that mean something to discovery, and those that are common beside them.
+const IF_TYPE: Names = &[
+    ("other", 1),
+    ("ethernetCsmacd", 6),
+    ("ppp", 23),
+    ("softwareLoopback", 24),
+    ("propVirtual", 53),
+    ("propMultiplexor", 54),
+    ("fastEther", 62),
+    ("ieee80211", 71),
+    ("gigabitEthernet", 117),
+    ("tunnel", 131),
+    ("l2vlan", 135),
+    ("l3ipvlan", 136),
+    ("mplsTunnel", 150),
+    ("ieee8023adLag", 161),
+    ("bridge", 209),
+];
+const CHASSIS_ID: Names = &[
+    ("chassisComponent", 1),
+    ("interfaceAlias", 2),
+    ("portComponent", 3),
+    ("macAddress", 4),
+    ("networkAddress", 5),
+    ("interfaceName", 6),
+    ("local", 7),
+];
+const PORT_ID: Names = &[
+    ("interfaceAlias", 1),
+    ("portComponent", 2),
+    ("macAddress", 3),
+    ("networkAddress", 4),
+    ("interfaceName", 5),
+    ("agentCircuitId", 6),
+    ("local", 7),
+];
+const FDB_STATUS: Names = &[("other", 1), ("invalid", 2), ("learned", 3), ("self", 4), ("mgmt", 5)];
+const STP_STATE: Names =
+    &[("disabled", 1), ("blocking", 2), ("listening", 3), ("learning", 4), ("forwarding", 5), ("broken", 6)];
+const NEIGHBOR_TYPE: Names = &[("other", 1), ("invalid", 2), ("dynamic", 3), ("static", 4), ("local", 5)];
+const NEIGHBOR_STATE: Names = &[
+    ("reachable", 1),
+    ("stale", 2),
+    ("delay", 3),
+    ("probe", 4),
+    ("invalid", 5),
+    ("unknown", 6),
+    ("incomplete", 7),
+];
+const ADDRESS_TYPE: Names = &[("unicast", 1), ("anycast", 2), ("broadcast", 3)];
+const PHYSICAL_CLASS: Names = &[
+    ("other", 1),
+    ("unknown", 2),
+    ("chassis", 3),
+    ("backplane", 4),
+    ("container", 5),
+    ("powerSupply", 6),
+    ("fan", 7),
+    ("sensor", 8),
+    ("module", 9),
+    ("port", 10),
+    ("stack", 11),
+    ("cpu", 12),
+];
+const ROW_STATUS: Names = &[("active", 1), ("notInService", 2), ("notReady", 3)];
+
+/// Converts a value by the syntax of its object. Returns `None` if the object has none that text does not show.
+pub(super) fn convert(oid: &[u64], text: &[u8]) -> Option<Value<'static>> {
+    match oid {
+        [1, 3, 6, 1, 2, 1, 1, 2, 0] | [1, 3, 6, 1, 2, 1, 4, 34, 1, 5, ..] => {
+            let mut arcs = Vec::new();
+            let is_whole = resolve(text, &mut arcs) == Resolution::Complete;
+            is_whole.then_some(Value::Oid(Cow::Owned(arcs)))
+        }
+        [1, 3, 6, 1, 2, 1, 4, 20, 1, 1 | 3, ..] | [1, 3, 6, 1, 2, 1, 4, 22, 1, 3, ..] => {
+            let address: std::net::Ipv4Addr = str::from_utf8(text).ok()?.parse().ok()?;
+            Some(Value::Bytes(Cow::Owned(address.octets().to_vec())))
+        }
+        _ => {
+            let text = str::from_utf8(text).ok()?;
+            names(oid)?.iter().find(|(name, _)| *name == text).map(|(_, number)| Value::Integer(*number))
+        }
+    }
+}
+
+/// Returns the names of the numbers that an object has.
+fn names(oid: &[u64]) -> Option<Names> {
+    match oid {
+        [1, 3, 6, 1, 2, 1, 2, 2, 1, 7 | 8, _] => Some(STATUS),
+        [1, 3, 6, 1, 2, 1, 2, 2, 1, 3, _] => Some(IF_TYPE),
+        [1, 3, 6, 1, 2, 1, 31, 1, 2, 1, 3, ..] => Some(ROW_STATUS),
+        [1, 3, 6, 1, 2, 1, 4, 22, 1, 4, ..] | [1, 3, 6, 1, 2, 1, 4, 35, 1, 6, ..] => Some(NEIGHBOR_TYPE),
+        [1, 3, 6, 1, 2, 1, 4, 35, 1, 7, ..] => Some(NEIGHBOR_STATE),
+        [1, 3, 6, 1, 2, 1, 4, 34, 1, 4, ..] => Some(ADDRESS_TYPE),
+        [1, 3, 6, 1, 2, 1, 17, 4, 3, 1, 3, ..] | [1, 3, 6, 1, 2, 1, 17, 7, 1, 2, 2, 1, 3, ..] => {
+            Some(FDB_STATUS)
+        }
+        [1, 3, 6, 1, 2, 1, 17, 2, 15, 1, 3, _] => Some(STP_STATE),
+        [1, 3, 6, 1, 2, 1, 47, 1, 1, 1, 1, 5, _] => Some(PHYSICAL_CLASS),
+        [1, 0, 8802, 1, 1, 2, 1, 3, 1, 0]
+        | [1, 3, 111, 2, 802, 1, 1, 13, 1, 3, 1, 0]
+        | [1, 0, 8802, 1, 1, 2, 1, 4, 1, 1, 4, ..]
+        | [1, 3, 111, 2, 802, 1, 1, 13, 1, 4, 1, 1, 5, ..] => Some(CHASSIS_ID),
+        [1, 0, 8802, 1, 1, 2, 1, 3, 7, 1, 2, _]
+        | [1, 3, 111, 2, 802, 1, 1, 13, 1, 3, 7, 1, 2, _]
+        | [1, 0, 8802, 1, 1, 2, 1, 4, 1, 1, 6, ..]
+        | [1, 3, 111, 2, 802, 1, 1, 13, 1, 4, 1, 1, 7, ..] => Some(PORT_ID),
+        _ => None,
+    }
+}
