@@ -67,7 +67,9 @@ fn accept(arcs: &[u64], rest: &[u8], mib: &mut Mib, meter: &mut Meter) {
         Some(Some(value)) => mib.accept(arcs, false, &value, meter),
         Some(None) => {}
         None => {
-            meter.warn_of(WarningCode::ValueInvalid, || printable(&String::from_utf8_lossy(rest), MAX_EXAMPLE));
+            meter.warn_of(WarningCode::ValueInvalid, || {
+                printable(&String::from_utf8_lossy(rest), MAX_EXAMPLE)
+            });
         }
     }
 }

@@ -1,64 +1,71 @@
 //! Neighbors, and the syntax of walks.
 
 use toposcope::discovery::report::{CdpRow, LldpRow, WarningCode};
-use toposcope::discovery::{Format, ParseError, ParseErrorKind, Report, parse};
+use toposcope::discovery::{Format, ParseError, Report, parse};
 use toposcope::model::{LldpChassisIdSubtype, LldpPortIdSubtype};
 
 use super::file;
 use crate::support::{count, options, rows};
 
 /// Parses a file of the cases, whose tables are stated to be complete.
-fn case(name: &str) -> Option<Report> {
+pub(super) fn case(name: &str) -> Option<Report> {
     let format = if name.ends_with(".json") { Format::Lldpctl } else { Format::Snmpwalk };
     Some(complete(format, file(name)?).unwrap())
 }
 
 /// Parses input whose tables are stated to be complete.
-fn complete(format: Format, input: impl AsRef<[u8]>) -> Result<Report, ParseError> {
+pub(super) fn complete(format: Format, input: impl AsRef<[u8]>) -> Result<Report, ParseError> {
     parse(format, input.as_ref(), &options().with_reporter("sw-a".into()).with_complete_tables())
 }
 
-fn walk(text: &str) -> Report {
+pub(super) fn walk(text: &str) -> Report {
     complete(Format::Snmpwalk, text).unwrap()
 }
 
-fn lldp(report: &Report) -> Vec<LldpRow> {
+pub(super) fn lldp(report: &Report) -> Vec<LldpRow> {
     rows(report.devices[0].tables.lldp.as_ref())
 }
 
-fn cdp(report: &Report) -> Vec<CdpRow> {
+pub(super) fn cdp(report: &Report) -> Vec<CdpRow> {
     rows(report.devices[0].tables.cdp.as_ref())
 }
 
 /// Returns interface index, name and remote port of each neighbor by LLDP.
-fn links(report: &Report) -> Vec<(Option<i64>, Option<String>, Option<String>)> {
+pub(super) fn links(report: &Report) -> Vec<(Option<i64>, Option<String>, Option<String>)> {
     let link = |row: LldpRow| (row.if_index, row.sys_name, row.port_id.map(|id| id.value));
     lldp(report).into_iter().map(link).collect()
 }
 
-fn link(index: i64, name: &str, port: &str) -> (Option<i64>, Option<String>, Option<String>) {
+pub(super) fn link(index: i64, name: &str, port: &str) -> (Option<i64>, Option<String>, Option<String>) {
     (Some(index), Some(name.to_owned()), Some(port.to_owned()))
 }
 
-fn example(report: &Report, code: WarningCode) -> String {
+pub(super) fn example(report: &Report, code: WarningCode) -> String {
     let warning = report.warnings.iter().find(|warning| warning.code == code);
     warning.and_then(|warning| warning.example.clone()).unwrap_or_default()
 }
 
-fn assert_account(report: &Report) {
+pub(super) fn assert_account(report: &Report) {
     assert_eq!(report.read_rows, report.used_rows + report.skipped_rows, "{:?}", report.warnings);
 }
 
 /// An interface table: index, name, type.
-fn interfaces(interfaces: &[(i64, &str, i64)]) -> String {
+pub(super) fn interfaces(interfaces: &[(i64, &str, i64)]) -> String {
     let line = |(index, name, kind): &(i64, &str, i64)| {
-        format!(".1.3.6.1.2.1.2.2.1.2.{index} = STRING: \"{name}\"\n.1.3.6.1.2.1.2.2.1.3.{index} = INTEGER: {kind}\n")
+        format!(
+            ".1.3.6.1.2.1.2.2.1.2.{index} = STRING: \"{name}\"\n.1.3.6.1.2.1.2.2.1.3.{index} = INTEGER: {kind}\n"
+        )
     };
     interfaces.iter().map(line).collect()
 }
 
 /// A local port of LLDP-MIB, with the columns that are given.
-fn local_port(number: i64, subtype: Option<i64>, id: Option<&str>, description: Option<&str>) -> String {
+pub(super) fn local_port(
+    number: i64,
+    subtype: Option<i64>,
+    id: Option<&str>,
+    description: Option<&str>,
+) -> String {
     let table = ".1.0.8802.1.1.2.1.3.7.1";
     let columns = [
         subtype.map(|subtype| format!("{table}.2.{number} = INTEGER: {subtype}\n")),
@@ -69,7 +76,7 @@ fn local_port(number: i64, subtype: Option<i64>, id: Option<&str>, description: 
 }
 
 /// A neighbor of LLDP-MIB with a chassis id of its own and a port.
-fn neighbor(index: &str, number: u8, port: &str, name: &str) -> String {
+pub(super) fn neighbor(index: &str, number: u8, port: &str, name: &str) -> String {
     let table = ".1.0.8802.1.1.2.1.4.1.1";
     format!(
         "{table}.4.{index} = INTEGER: 4\n{table}.5.{index} = Hex-STRING: 00 00 5E 00 53 {number:02X} \n\
@@ -125,17 +132,29 @@ mod local_ports {
     #[test]
     fn id_without_its_subtype_still_names_the_port() {
         let Some(report) = case("lldp_local_no_subtype.walk") else { return };
-        let names: Vec<_> = lldp(&report).into_iter().map(|row| (row.sys_name.unwrap(), row.if_name)).collect();
+        let names: Vec<_> =
+            lldp(&report).into_iter().map(|row| (row.sys_name.unwrap(), row.if_name)).collect();
         let interfaces = rows(report.devices[0].tables.if_entries.as_ref());
-        let index = |name: &str| interfaces.iter().find(|row| row.if_descr.as_deref() == Some(name)).unwrap().if_index;
+        let index = |name: &str| {
+            interfaces.iter().find(|row| row.if_descr.as_deref() == Some(name)).unwrap().if_index
+        };
         assert!(links(&report).iter().any(|link| link.0 == Some(index("GigabitEthernet0/0/7"))), "{names:?}");
         assert!(links(&report).iter().any(|link| link.0 == Some(index("MEth0/0/1"))), "{names:?}");
     }
 
     #[test]
     fn number_alone_is_no_port_if_it_may_be_a_running_number() {
-        let table = [(1, "InLoopBack0", 24), (2, "NULL0", 1), (3, "Vlanif1", 53), (4, "GE0/0/1", 6), (5, "GE0/0/2", 6)];
-        let report = walk(&[interfaces(&table), neighbor("0.5.1", 1, "Gi1", "sw-b"), neighbor("0.2.1", 2, "Gi2", "sw-c")].concat());
+        let table = [
+            (1, "InLoopBack0", 24),
+            (2, "NULL0", 1),
+            (3, "Vlanif1", 53),
+            (4, "GE0/0/1", 6),
+            (5, "GE0/0/2", 6),
+        ];
+        let report = walk(
+            &[interfaces(&table), neighbor("0.5.1", 1, "Gi1", "sw-b"), neighbor("0.2.1", 2, "Gi2", "sw-c")]
+                .concat(),
+        );
         // The agent may count its ports: 2 is NULL0 or GE0/0/2.
         assert!(links(&report).iter().any(|link| link.0.is_none() && link.1.as_deref() == Some("sw-c")));
         assert_eq!(example(&report, WarningCode::LocalPortUnknown), "sw-c by LLDP, local port 2");
@@ -200,7 +219,10 @@ mod local_ports {
         for (name, expected) in [
             ("ok_junos_baseport.walk", vec![link(687, "sw-b", "Gi9")]),
             ("ok_alcatel_baseport.walk", vec![link(1021, "sw-b", "Gi9")]),
-            ("ok_nexus_alias_desc.walk", vec![link(436_383_744, "sw-5", "Eth1/3"), link(436_555_776, "sw-5", "Eth1/1")]),
+            (
+                "ok_nexus_alias_desc.walk",
+                vec![link(436_383_744, "sw-5", "Eth1/3"), link(436_555_776, "sw-5", "Eth1/1")],
+            ),
         ] {
             let Some(report) = case(name) else { return };
             assert_eq!(links(&report), expected, "{name}");
@@ -220,14 +242,19 @@ mod remotes {
     fn neighbor_indexed_by_one_number_is_kept_without_a_port() {
         let Some(report) = case("lldp_single_index.walk") else { return };
         let row = &lldp(&report)[0];
-        assert_eq!((row.if_index, row.local_port_number, row.sys_name.as_deref()), (None, None, Some("mt-2")));
+        assert_eq!(
+            (row.if_index, row.local_port_number, row.sys_name.as_deref()),
+            (None, None, Some("mt-2"))
+        );
         assert_eq!(count(&report, WarningCode::LocalPortUnknown), 1);
         assert!(example(&report, WarningCode::LocalPortUnknown).contains("mt-2"));
     }
 
     #[test]
     fn ids_without_a_subtype_or_with_a_reserved_one_are_read_by_their_form() {
-        for (name, port) in [("lldp_port_subtype_missing.walk", "Eth4"), ("lldp_chassis_subtype0.walk", "Eth4")] {
+        for (name, port) in
+            [("lldp_port_subtype_missing.walk", "Eth4"), ("lldp_chassis_subtype0.walk", "Eth4")]
+        {
             let Some(report) = case(name) else { return };
             let row = &lldp(&report)[0];
             assert_eq!((row.if_index, row.sys_name.as_deref()), (Some(1), Some("sw-b")), "{name}");

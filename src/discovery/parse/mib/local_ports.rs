@@ -242,8 +242,7 @@ fn index_of(
     let by_id = id.and_then(|LldpPortId { subtype, value }| match subtype {
         InterfaceName => names.by_name(value),
         InterfaceAlias => names.by_alias(value).or_else(|| names.by_name(value)),
-        MacAddress => by_description
-            .or_else(|| value.parse().ok().and_then(|address| names.by_mac(address))),
+        MacAddress => by_description.or_else(|| value.parse().ok().and_then(|address| names.by_mac(address))),
         LocallyAssigned => names.by_name(value).or_else(|| {
             let index = value.parse().ok()?;
             interfaces.contains(index).then_some(index)

@@ -217,9 +217,8 @@ impl Mib {
         let stp = Converted::new(meter, |_| stp);
         device.tables.stp = coverage.table(TableKind::Stp, complete, stp);
         self.lldp.set_vlans(&local_ports, &mut interfaces, meter);
-        let lldp = Converted::new(meter, |meter| {
-            self.lldp.into_rows(&local_ports, &interfaces, is_derived, meter)
-        });
+        let lldp =
+            Converted::new(meter, |meter| self.lldp.into_rows(&local_ports, &interfaces, is_derived, meter));
         device.tables.lldp = coverage.table(TableKind::Lldp, complete, lldp);
         device.tables.if_entries = if is_derived {
             derived_table(interfaces.into_derived_rows(meter), unnumbered)

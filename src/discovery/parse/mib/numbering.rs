@@ -86,7 +86,9 @@ impl<'n> Numbering<'n> {
                 Some(index) => by_base_port.filter(|by_base_port| *by_base_port == index),
                 None => by_base_port,
             },
-            (false, false) => by_index.filter(|index| self.counted_port(number).is_none_or(|nth| nth == *index)),
+            (false, false) => {
+                by_index.filter(|index| self.counted_port(number).is_none_or(|nth| nth == *index))
+            }
         }
     }
 

@@ -22,7 +22,8 @@ impl Layout {
             let is_variable = |is_quick: bool| {
                 let layout = Self { is_stamped, is_quick };
                 let (name, value) = layout.split(line)?;
-                let is_first = if is_quick { is_certain(name) } else { begins(name, value) || is_known(name) };
+                let is_first =
+                    if is_quick { is_certain(name) } else { begins(name, value) || is_known(name) };
                 is_first.then_some(layout)
             };
             is_variable(false).or_else(|| is_variable(true))
@@ -160,13 +161,15 @@ fn without_time(line: &[u8]) -> Option<&[u8]> {
 /// Returns whether a word is the time of a day, or `None` if it is no part of a date either.
 fn word_of_time(word: &[u8]) -> Option<bool> {
     const NAMES: &[&[u8]] = &[
-        b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec", b"Mon",
-        b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun",
+        b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
+        b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun",
     ];
     if NAMES.contains(&word) {
         return Some(false);
     }
-    if !word.first()?.is_ascii_digit() || !word.iter().all(|byte| byte.is_ascii_digit() || b":-/+.,TZ".contains(byte)) {
+    if !word.first()?.is_ascii_digit()
+        || !word.iter().all(|byte| byte.is_ascii_digit() || b":-/+.,TZ".contains(byte))
+    {
         return None;
     }
     let colons = word.iter().filter(|byte| **byte == b':').count();

@@ -47,7 +47,8 @@ const TOOLS: &[&[u8]] =
 
 /// Recognizes the lines that the tools write besides variables.
 pub(super) fn message(line: &[u8]) -> Option<Message> {
-    let known = MESSAGES.iter().find(|(beginning, _)| line.starts_with(beginning)).map(|(_, message)| *message);
+    let known =
+        MESSAGES.iter().find(|(beginning, _)| line.starts_with(beginning)).map(|(_, message)| *message);
     if let Some(message) = known {
         // A word that goes on is another one.
         let is_word = message == Message::Failure && line.starts_with(b"Timeout");
@@ -64,7 +65,8 @@ pub(super) fn message(line: &[u8]) -> Option<Message> {
 fn is_command(line: &[u8]) -> bool {
     let Some(position) = memchr::memmem::find(line, b"snmp") else { return false };
     let (before, command) = line.split_at(position);
-    let is_prompt = before.is_empty() || before.ends_with(b"$ ") || before.ends_with(b"# ") || before.ends_with(b"> ");
+    let is_prompt =
+        before.is_empty() || before.ends_with(b"$ ") || before.ends_with(b"# ") || before.ends_with(b"> ");
     let options = |tool: &&[u8]| command.strip_prefix(*tool).is_some_and(|rest| rest.starts_with(b" -"));
     is_prompt && TOOLS.iter().any(|tool| options(tool))
 }

@@ -38,9 +38,8 @@ pub(super) fn read(lines: &mut Lines<'_>, mib: &mut Mib, meter: &mut Meter) -> R
         layout = layout.or_else(|| Layout::detect(line));
         let line = layout.map_or(line, |layout| layout.content(line));
         let message = message(line);
-        let begun = layout.filter(|layout| {
-            message.is_none() && layout.begins_variable(line, variable.has_open_quote())
-        });
+        let begun = layout
+            .filter(|layout| message.is_none() && layout.begins_variable(line, variable.has_open_quote()));
         if let Some(layout) = begun {
             variable.flush(mib, meter);
             check(mib, meter)?;

@@ -53,14 +53,8 @@ const PORT_ID: Names = &[
     ("local", 7),
 ];
 const FDB_STATUS: Names = &[("other", 1), ("invalid", 2), ("learned", 3), ("self", 4), ("mgmt", 5)];
-const STP_STATE: Names = &[
-    ("disabled", 1),
-    ("blocking", 2),
-    ("listening", 3),
-    ("learning", 4),
-    ("forwarding", 5),
-    ("broken", 6),
-];
+const STP_STATE: Names =
+    &[("disabled", 1), ("blocking", 2), ("listening", 3), ("learning", 4), ("forwarding", 5), ("broken", 6)];
 const NEIGHBOR_TYPE: Names = &[("other", 1), ("invalid", 2), ("dynamic", 3), ("static", 4), ("local", 5)];
 const NEIGHBOR_STATE: Names = &[
     ("reachable", 1),

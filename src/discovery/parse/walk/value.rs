@@ -116,7 +116,8 @@ fn untyped<'t>(text: &'t [u8], oid: &[u64]) -> Value<'t> {
         Some(number) if text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-') => {
             Value::Integer(number)
         }
-        _ => quoted_hex(text).map_or_else(|| Value::Bytes(string(text)), |bytes| Value::Bytes(Cow::Owned(bytes))),
+        _ => quoted_hex(text)
+            .map_or_else(|| Value::Bytes(string(text)), |bytes| Value::Bytes(Cow::Owned(bytes))),
     }
 }
 

@@ -41,7 +41,9 @@ impl Index {
         let number = |arc: u64| i64::try_from(arc).ok();
         let (time, port, destination, number) = match (mib, arcs) {
             (Mib::Lldp, [time, port, neighbor]) => (*time, Port::Number(number(*port)?), 0, *neighbor),
-            (Mib::Lldp, [first, second]) => (*first, Port::OneOf(number(*first)?, number(*second)?), 0, *second),
+            (Mib::Lldp, [first, second]) => {
+                (*first, Port::OneOf(number(*first)?, number(*second)?), 0, *second)
+            }
             (Mib::Lldp, [neighbor]) => (0, Port::Unknown, 0, *neighbor),
             (Mib::LldpV2 | Mib::Timetra, [time, port, destination, neighbor]) => {
                 (*time, Port::Number(number(*port)?), *destination, *neighbor)
@@ -131,9 +133,8 @@ impl Locals<'_> {
             // A time mark of 0 is common, and a port of number 0 is not.
             Port::OneOf(0, number) => Some(number),
             Port::OneOf(first, second) => {
-                let is_port = |number: i64| {
-                    self.ports.get(number).is_some() || self.indexes.contains_key(&number)
-                };
+                let is_port =
+                    |number: i64| self.ports.get(number).is_some() || self.indexes.contains_key(&number);
                 match (is_port(first), is_port(second)) {
                     (true, false) => Some(first),
                     (false, true) => Some(second),
@@ -222,12 +223,13 @@ impl Neighbors {
     /// Returns the numbers of the local ports of LLDP-MIB.
     pub(super) fn port_numbers(&self) -> impl Iterator<Item = i64> {
         let ports = self.rows.keys().filter(|index| index.mib == Mib::Lldp).map(|index| index.port);
-        ports.flat_map(|port| match port {
-            Port::Number(number) => [Some(number), None],
-            Port::OneOf(first, second) => [Some(first), Some(second)],
-            Port::Unknown => [None, None],
-        })
-        .flatten()
+        ports
+            .flat_map(|port| match port {
+                Port::Number(number) => [Some(number), None],
+                Port::OneOf(first, second) => [Some(first), Some(second)],
+                Port::Unknown => [None, None],
+            })
+            .flatten()
     }
 
     /// Converts the neighbors, ordered by local port.
