@@ -19,6 +19,7 @@
 mod arp;
 mod cases;
 mod hostile;
+mod iproute2;
 mod labs;
 mod lldpctl;
 mod mutations;

@@ -20,7 +20,7 @@ const EXPECTED: &str = "the output of `ip -j addr` or `ip -j link`: no entry has
 /// The highest number of a VLAN.
 const MAX_VLAN: u64 = 4094;
 
-/// An interface. Entries that a filter leaves out are empty objects.
+/// An interface.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Entry {
@@ -111,12 +111,9 @@ impl<'m> Sink<'m> {
 
     fn accept(&mut self, entry: Entry) {
         let (Some(index), Some(name)) = (entry.ifindex, &entry.ifname) else {
-            if entry.ifindex.is_some() || entry.ifname.is_some() || entry.addr_info.is_some() {
-                self.has_malformed = true;
-                let name = entry.ifname.as_deref().unwrap_or("an entry without `ifname`");
-                self.meter.skip_of(WarningCode::RowIncomplete, || name);
-            }
-            return;
+            self.has_malformed = true;
+            let name = entry.ifname.as_deref().unwrap_or("an entry without `ifname`");
+            return self.meter.skip_of(WarningCode::RowIncomplete, || name);
         };
         if !self.meter.admit_row() {
             return;

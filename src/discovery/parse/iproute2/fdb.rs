@@ -60,14 +60,10 @@ struct Sink<'m> {
 
 impl Sink<'_> {
     fn accept(&mut self, entry: &Entry) {
-        let (mac, ifname) = match (&entry.mac, &entry.ifname) {
-            (Some(mac), Some(ifname)) => (mac, ifname),
-            // Entries that a filter leaves out are empty objects.
-            (None, None) => return,
-            (Some(one), None) | (None, Some(one)) => {
-                self.malformed += 1;
-                return self.meter.skip_of(WarningCode::RowIncomplete, || one);
-            }
+        let (Some(mac), Some(ifname)) = (&entry.mac, &entry.ifname) else {
+            self.malformed += 1;
+            let example = entry.mac.as_ref().or(entry.ifname.as_ref());
+            return self.meter.skip_of(WarningCode::RowIncomplete, || example.map_or("{…}", String::as_str));
         };
         let Some(address) = mac_text(mac).filter(|address| address.octets() != [0; 6]) else {
             // VXLAN sends frames to unknown addresses as an entry of zeros says.

@@ -9,7 +9,7 @@ use crate::discovery::parse::text::mac_text;
 use crate::discovery::parse::{ParseError, ParseOptions, json};
 use crate::discovery::report::{ArpRow, NeighborState};
 
-/// An entry of the list. Entries that a filter leaves out are empty objects.
+/// An entry of the list.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Entry {
@@ -32,12 +32,7 @@ pub(in crate::discovery::parse) fn read(
 
 fn accept(entry: Entry, sink: &mut Sink<'_>) {
     let Entry { dst, dev, lladdr, state } = entry;
-    let Some(address) = dst else {
-        if dev.is_some() || lladdr.is_some() {
-            sink.skip_malformed_entry("an entry without `dst`");
-        }
-        return;
-    };
+    let Some(address) = dst else { return sink.skip_malformed_entry("an entry without `dst`") };
     let Some(ip_address) = arp::ip_address(&address) else {
         return sink.skip_malformed_entry(&address);
     };

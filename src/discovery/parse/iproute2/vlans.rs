@@ -51,9 +51,7 @@ pub(in crate::discovery::parse) fn read(
         Ports(&mut sink).deserialize(&mut deserializer).and_then(|()| deserializer.end())
     } else {
         super::read_list(reader, options, &counts, COMMAND, |port: Port| {
-            if port.ifname.is_some() || port.vlans.is_some() {
-                sink.accept(port.ifname.as_deref(), port.vlans.as_deref());
-            }
+            sink.accept(port.ifname.as_deref(), port.vlans.as_deref());
         })
     };
     let Sink { rows, malformed, .. } = sink;
