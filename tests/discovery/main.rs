@@ -24,6 +24,7 @@ mod labs;
 mod lldpctl;
 mod mutations;
 mod nmap;
+mod oracle;
 mod real;
 mod reconcile;
 mod reports;

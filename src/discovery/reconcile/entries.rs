@@ -67,10 +67,12 @@ impl Entries {
             return;
         }
         let vlans = row.vlans.as_ref().map(|vlans| {
-            let mut tagged = vlans.tagged.clone();
-            tagged.sort_unstable();
-            tagged.dedup();
-            Vlans { untagged: vlans.untagged, tagged }
+            let mut vlans = vlans.clone();
+            for list in [&mut vlans.tagged, &mut vlans.other_untagged] {
+                list.sort_unstable();
+                list.dedup();
+            }
+            vlans
         });
         let entry = IfEntry {
             if_name: row.if_name.clone(),

@@ -70,4 +70,18 @@ pub enum WarningCode {
     TextIgnored,
     /// A neighbor was seen on a local port that is none of the device's interfaces.
     LocalPortUnknown,
+    /// An entry of a forwarding database is behind a bridge port that is none of the device's interfaces.
+    BridgePortUnknown,
+    /// A port of a VLAN is none of the device's interfaces.
+    VlanPortUnknown,
+    /// A row of a table of ports was left out, because the port is none of the device's interfaces.
+    PortWithoutInterface,
+    /// The default VLAN of a port was left out, because the port sends no frames of that VLAN without a tag.
+    PortVlanNotUntagged,
+    /// An address that no single device has, such as a broadcast or multicast address, was left out.
+    AddressShared,
+    /// An entry that the device itself marks as invalid was left out.
+    EntryInvalid,
+    /// An interface above another one was left out, because it is no link aggregation group.
+    NotAnAggregate,
 }

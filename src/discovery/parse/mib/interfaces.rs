@@ -5,11 +5,15 @@ use std::collections::{BTreeMap, HashMap};
 use super::{Accepted, Value};
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::text;
-use crate::discovery::report::IfEntryRow;
+use crate::discovery::report::{IfEntryRow, WarningCode};
 use crate::model::{AdminStatus, LldpPortId, MacAddress, OperStatus, Vlans};
 
 /// `ifType` of a link aggregation group.
 pub(super) const LAG_TYPE: i64 = 161;
+/// The greatest speed that is believed, in bits per second: 10 Tbit/s.
+const MAX_SPEED: u64 = 10_000_000_000_000;
+/// `ifSpeed` of an interface whose speed it cannot express.
+const SATURATED_SPEED: u64 = u32::MAX as u64;
 
 #[derive(Debug, Default)]
 pub(super) struct Interfaces {
@@ -18,9 +22,42 @@ pub(super) struct Interfaces {
 
 #[derive(Debug)]
 struct Entry {
+    /// The row, whose speed is `ifSpeed` as the device sent it.
     row: IfEntryRow,
-    /// `ifHighSpeed` in bits per second. It replaces `ifSpeed`, which ends at 4.29 Gbit/s.
+    /// `ifHighSpeed` as the device sent it, in millions of bits per second.
     high_speed: Option<u64>,
+    /// Whether the entry follows from other tables, so that it is no row of the input.
+    is_derived: bool,
+}
+
+impl Entry {
+    const fn new(index: i64) -> Self {
+        Self { row: IfEntryRow::new(index), high_speed: None, is_derived: false }
+    }
+
+    /// Returns the speed in bits per second.
+    ///
+    /// `ifHighSpeed` replaces `ifSpeed`, which ends at 4.29 Gbit/s. Some devices send it in bits per second, equal to
+    /// `ifSpeed`; others send both in millions.
+    fn speed(&self) -> Option<u64> {
+        let low = self.row.speed_bps;
+        let is_bits = low == self.high_speed && low.is_some_and(|speed| speed >= 1_000_000);
+        let low = low.filter(|speed| *speed != SATURATED_SPEED && *speed <= MAX_SPEED);
+        let Some(high) = self.high_speed.filter(|speed| *speed > 0 && !is_bits) else { return low };
+        // 4,294 and 4,295 are the limit of `ifSpeed` again.
+        if self.row.speed_bps == Some(SATURATED_SPEED) && matches!(high, 4_294 | 4_295) {
+            return None;
+        }
+        Some(high.saturating_mul(1_000_000)).filter(|speed| *speed <= MAX_SPEED).or(low)
+    }
+
+    /// Returns whether a speed that was sent is above the greatest one.
+    fn has_excessive_speed(&self) -> bool {
+        let high = self.high_speed.filter(|high| Some(*high) != self.row.speed_bps);
+        let is_excessive = |speed: u64| speed > MAX_SPEED;
+        high.is_some_and(|high| is_excessive(high.saturating_mul(1_000_000)))
+            || self.row.speed_bps.is_some_and(is_excessive)
+    }
 }
 
 /// The interfaces that have a name, description, alias or MAC address to themselves.
@@ -74,10 +111,7 @@ impl Interfaces {
         };
         if column == 15 {
             let speed = value.integer().and_then(|speed| u64::try_from(speed).ok());
-            return Accepted::store(
-                &mut entry.high_speed,
-                speed.map(|speed| speed.saturating_mul(1_000_000)),
-            );
+            return Accepted::store(&mut entry.high_speed, speed);
         }
         let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
         let place = if column == 1 { &mut entry.row.if_name } else { &mut entry.row.if_alias };
@@ -91,10 +125,16 @@ impl Interfaces {
         match self.rows.entry(index) {
             std::collections::btree_map::Entry::Occupied(entry) => Ok(entry.into_mut()),
             std::collections::btree_map::Entry::Vacant(entry) if meter.admit_row() => {
-                Ok(entry.insert(Entry { row: IfEntryRow::new(index), high_speed: None }))
+                Ok(entry.insert(Entry::new(index)))
             }
             std::collections::btree_map::Entry::Vacant(_) => Err(Accepted::TooMany),
         }
+    }
+
+    /// Returns the entry of an interface that another table shows.
+    fn derived(&mut self, index: i64, meter: &mut Meter) -> &mut Entry {
+        meter.add_steps(1);
+        self.rows.entry(index).or_insert_with(|| Entry { is_derived: true, ..Entry::new(index) })
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -103,6 +143,12 @@ impl Interfaces {
 
     pub(super) fn contains(&self, index: i64) -> bool {
         self.rows.contains_key(&index)
+    }
+
+    /// Returns the lowest index of an Ethernet interface.
+    pub(super) fn first_ethernet(&self) -> Option<i64> {
+        let is_ethernet = |entry: &Entry| matches!(entry.row.if_type, Some(6 | 7 | 62 | 69 | 117));
+        self.rows.iter().find(|(_, entry)| is_ethernet(entry)).map(|(index, _)| *index)
     }
 
     pub(super) fn get(&self, index: i64) -> Option<&IfEntryRow> {
@@ -128,9 +174,7 @@ impl Interfaces {
         for (number, id, description) in ports {
             let names = [id.map(|id| id.value.as_str()), description];
             let index = names.into_iter().flatten().find_map(|name| known.get(name).copied().flatten());
-            let Ok(Entry { row, .. }) = self.entry(index.unwrap_or(number).unsigned_abs(), meter) else {
-                continue;
-            };
+            let Entry { row, .. } = self.derived(index.unwrap_or(number), meter);
             row.if_descr = description.map(str::to_owned);
             let Some(LldpPortId { subtype, value }) = id else { continue };
             match subtype {
@@ -149,7 +193,7 @@ impl Interfaces {
         meter: &mut Meter,
     ) {
         for (index, name) in interfaces {
-            let Ok(Entry { row, .. }) = self.entry(index.unsigned_abs(), meter) else { continue };
+            let Entry { row, .. } = self.derived(index, meter);
             if row.if_name.is_none() {
                 row.if_name = name.map(str::to_owned);
             }
@@ -181,11 +225,21 @@ impl Interfaces {
 
     pub(super) fn into_rows(self, meter: &mut Meter) -> Vec<IfEntryRow> {
         meter.add_steps(self.rows.len());
-        let rows = self.rows.into_values().map(|Entry { mut row, high_speed }| {
-            row.speed_bps = high_speed.filter(|speed| *speed > 0).or(row.speed_bps);
-            row
-        });
-        rows.collect()
+        meter.use_rows(self.rows.values().filter(|entry| !entry.is_derived).count());
+        let mut rows = Vec::with_capacity(self.rows.len());
+        for entry in self.rows.into_values() {
+            if entry.has_excessive_speed() {
+                meter.warn_of(WarningCode::ValueInvalid, || {
+                    let Entry { row, high_speed, .. } = &entry;
+                    let (index, low) = (row.if_index, row.speed_bps);
+                    let shown =
+                        |speed: Option<u64>| speed.map_or("none".to_owned(), |speed| speed.to_string());
+                    format!("interface {index}: ifSpeed {}, ifHighSpeed {}", shown(low), shown(*high_speed))
+                });
+            }
+            rows.push(IfEntryRow { speed_bps: entry.speed(), ..entry.row });
+        }
+        rows
     }
 }
 

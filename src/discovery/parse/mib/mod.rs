@@ -27,10 +27,12 @@ pub(super) enum Value<'v> {
 }
 
 impl Value<'_> {
+    /// Returns a number, also one that the device sent as text.
     fn integer(&self) -> Option<i64> {
         match self {
             Self::Integer(number) => Some(*number),
-            Self::Bytes(_) | Self::Oid(_) => None,
+            Self::Bytes(bytes) => super::text::number(bytes),
+            Self::Oid(_) => None,
         }
     }
 
@@ -92,7 +94,7 @@ impl Mib {
     /// Returns whether a table may need the variable with this identifier.
     pub(super) fn covers(oid: &[u64]) -> bool {
         match oid {
-            [1, 3, 6, 1, 2, 1, group, ..] => matches!(group, 1 | 2 | 4 | 17 | 31 | 47),
+            [1, 3, 6, 1, 2, 1, group, ..] => matches!(group, 1 | 2 | 4 | 17 | 31 | 47 | 55),
             [1, 0, 8802, 1, 1, 2, 1, group, ..] => matches!(group, 3 | 4),
             [1, 3, 111, 2, 802, 1, 1, 13, 1, group, ..] => matches!(group, 3 | 4),
             [1, 3, 6, 1, 4, 1, 6527, 3, 1, 2, 59, 4, ..]
@@ -122,6 +124,9 @@ impl Mib {
             }
             [1, 3, 6, 1, 2, 1, 4, table, 1, column, index @ ..] => {
                 self.ip.accept(*table, *column, index, value, meter)
+            }
+            [1, 3, 6, 1, 2, 1, 55, 1, table, 1, column, index @ ..] => {
+                self.ip.accept_ipv6(*table, *column, index, value, meter)
             }
             [1, 3, 6, 1, 2, 1, 17, rest @ ..] => self.bridge.accept(rest, value, meter),
             [1, 3, 6, 1, 2, 1, 47, 1, 1, 1, 1, column, index] => {
@@ -158,7 +163,7 @@ impl Mib {
         let base_ports = self.bridge.base_ports();
         let local_ports = self.lldp.resolve_local_ports(&interfaces, base_ports, meter);
         self.system.describe(&mut device);
-        self.entity.describe(&mut device);
+        self.entity.describe(&mut device, meter);
         self.lldp.describe(&mut device);
         self.cdp.describe(&mut device);
         self.bridge.describe(&mut device);
