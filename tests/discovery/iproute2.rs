@@ -12,6 +12,10 @@ fn complete(format: Format, text: &str) -> Report {
     parse(format, text.as_bytes(), &with_reporter().with_complete_tables()).unwrap()
 }
 
+fn vlans(untagged: Option<u16>, tagged: &[u16]) -> Vlans {
+    Vlans { untagged, tagged: tagged.to_vec(), ..Vlans::default() }
+}
+
 fn entry(rows: &[IfEntryRow], name: &str) -> IfEntryRow {
     rows.iter().find(|row| row.if_name.as_deref() == Some(name)).unwrap().clone()
 }
@@ -72,7 +76,7 @@ fn members_of_a_bond_are_a_table_and_ports_of_a_bridge_are_not() {
 fn interface_below_a_vlan_interface_has_the_tagged_vlan() {
     let report = complete(Format::IpAddr, IP_ADDR);
     let entries = rows(report.devices[0].tables.if_entries.as_ref());
-    assert_eq!(entry(&entries, "bond0").vlans, Some(Vlans { untagged: None, tagged: vec![10] }));
+    assert_eq!(entry(&entries, "bond0").vlans, Some(vlans(None, &[10])));
     assert_eq!(entry(&entries, "bond0.10").vlans, None);
 }
 
@@ -120,7 +124,7 @@ fn forwarding_database_names_interfaces_and_leaves_out_groups() {
     assert_eq!(described, expected);
     assert!(table.rows.iter().all(|row| row.if_index.is_none()));
     assert_eq!(
-        (count(&report, WarningCode::GroupAddress), count(&report, WarningCode::ValueInvalid)),
+        (count(&report, WarningCode::AddressShared), count(&report, WarningCode::ValueInvalid)),
         (2, 1)
     );
     assert_eq!((report.read_rows, report.used_rows, report.skipped_rows), (8, 5, 3));
@@ -136,15 +140,13 @@ fn vlans_of_ports_have_ranges_and_flags() {
         .iter()
         .map(|row| (row.if_index, row.if_name.as_deref().unwrap(), row.vlans.clone().unwrap()))
         .collect();
-    let vlans = |untagged, tagged: &[u16]| Vlans { untagged, tagged: tagged.to_vec() };
     let expected = [
         (0, "swp1", vlans(Some(1), &[10, 20, 21, 22])),
-        (0, "swp2", vlans(Some(10), &[])),
+        (0, "swp2", Vlans { other_untagged: vec![20], ..vlans(Some(10), &[]) }),
         (0, "swp3", vlans(None, &[99])),
         (0, "br0", vlans(None, &[])),
     ];
     assert_eq!(described, expected);
-    assert_eq!(count(&report, WarningCode::FurtherUntaggedVlan), 1);
     assert_eq!((report.read_rows, report.used_rows), (4, 4));
 }
 
@@ -153,8 +155,8 @@ fn vlans_by_the_name_of_the_interface_are_those_of_older_versions() {
     let text = r#"{"swp1":[{"vlan":1,"flags":["PVID","Egress Untagged"]},{"vlan":10,"vlanEnd":12}],"br0":[{"vlan":99}]}"#;
     let report = parsed(Format::BridgeVlan, text);
     let rows = rows(report.devices[0].tables.if_entries.as_ref());
-    assert_eq!(rows[0].vlans, Some(Vlans { untagged: Some(1), tagged: vec![10, 11, 12] }));
-    assert_eq!(rows[1].vlans, Some(Vlans { untagged: None, tagged: vec![99] }));
+    assert_eq!(rows[0].vlans, Some(vlans(Some(1), &[10, 11, 12])));
+    assert_eq!(rows[1].vlans, Some(vlans(None, &[99])));
     assert_eq!(Format::detect(text.as_bytes()), Some(Format::BridgeVlan));
 }
 

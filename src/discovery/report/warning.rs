@@ -54,12 +54,8 @@ pub enum WarningCode {
     ValueTruncated,
     /// The input ends early, so that no table is complete.
     InputTruncated,
-    /// An entry of a multicast or broadcast address, which is no device's, was left out.
-    GroupAddress,
     /// An address that the device cannot use, because another device has it, was left out.
     AddressUnusable,
-    /// A port sends frames of a further VLAN without a tag, which the interface entry has no place for.
-    FurtherUntaggedVlan,
     /// A host that did not answer the scan was left out, with its addresses and ports.
     HostDown,
     /// A port that is not open was left out.

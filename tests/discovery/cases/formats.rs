@@ -401,7 +401,7 @@ fn tables_of_every_vendor_are_read_by_one_reader() {
 fn windows_states_the_index_of_the_interface() {
     let report = parse(Format::Arp, SAMPLES[11].text.as_bytes(), &with_reporter()).unwrap();
     assert_eq!(rows(report.devices[0].tables.arp.as_ref())[0].if_index, Some(11));
-    assert_eq!(count(&report, WarningCode::GroupAddress), 2);
+    assert_eq!(count(&report, WarningCode::AddressShared), 2);
 }
 
 #[test]

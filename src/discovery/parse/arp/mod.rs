@@ -62,7 +62,7 @@ impl Sink<'_> {
         if row.mac_address.octets().first().is_some_and(|first| first & 1 == 1) {
             self.incomplete += 1;
             let example = || format!("{} {}", row.ip_address, row.mac_address);
-            self.meter.skip_of(WarningCode::GroupAddress, example);
+            self.meter.skip_of(WarningCode::AddressShared, example);
         } else if self.meter.admit_row() {
             self.rows.push(row);
         }

@@ -170,7 +170,7 @@ impl<'m> Sink<'m> {
         for entry in &mut self.entries {
             let name = entry.if_name.as_deref().unwrap_or_default();
             if let Some(tagged) = self.tagged.remove(name) {
-                entry.vlans = Some(Vlans { untagged: None, tagged: tagged.into_iter().collect() });
+                entry.vlans = Some(Vlans { tagged: tagged.into_iter().collect(), ..Vlans::default() });
             }
         }
         let mut lag = Vec::new();

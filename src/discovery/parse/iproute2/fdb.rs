@@ -72,7 +72,7 @@ impl Sink<'_> {
         };
         if address.octets().first().is_some_and(|first| first & 1 == 1) {
             self.groups += 1;
-            return self.meter.skip_of(WarningCode::GroupAddress, || format!("{mac} dev {ifname}"));
+            return self.meter.skip_of(WarningCode::AddressShared, || format!("{mac} dev {ifname}"));
         }
         let vlan = entry.vlan.and_then(|vlan| u16::try_from(vlan).ok());
         let vlan = vlan.filter(|vlan| (1..=MAX_VLAN).contains(vlan));

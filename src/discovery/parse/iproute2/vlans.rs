@@ -82,7 +82,7 @@ impl Sink<'_> {
             return self.meter.skip_of(WarningCode::RowIncomplete, || ifname.unwrap_or("without a name"));
         };
         let vlans = self.vlans(ifname, ranges);
-        self.memberships = self.memberships.saturating_add(vlans.tagged.len());
+        self.memberships = self.memberships.saturating_add(vlans.tagged.len() + vlans.other_untagged.len());
         if self.memberships > MAX_MEMBERSHIPS {
             return self.meter.skip_of(WarningCode::RowLimitReached, || ifname);
         }
@@ -94,27 +94,43 @@ impl Sink<'_> {
 
     fn vlans(&mut self, ifname: &str, ranges: &[Range]) -> Vlans {
         let mut vlans = Vlans::default();
-        let mut is_tagged = [false; MAX_VLAN as usize + 1];
+        let (mut tagged, mut untagged) = (VlanSet::new(), VlanSet::new());
         for range in ranges {
             let Some((first, last)) = bounds(range) else {
                 self.meter.warn_of(WarningCode::ValueInvalid, || format!("a VLAN of {ifname}"));
                 continue;
             };
             let has = |flag: &str| range.flags.iter().any(|other| other == flag);
-            let is_untagged = has("Egress Untagged") || has("untagged");
-            if is_untagged && (has("PVID") || has("pvid")) {
+            let is_untagged = has("Egress Untagged");
+            if is_untagged && has("PVID") {
                 vlans.untagged = Some(first);
-            } else if is_untagged {
-                // A port sends frames of further VLANs without a tag, which only one VLAN can receive.
-                self.meter.warn_of(WarningCode::FurtherUntaggedVlan, || format!("{ifname}: {first}"));
-            } else {
-                let places = is_tagged.get_mut(usize::from(first)..=usize::from(last));
-                places.unwrap_or_default().fill(true);
             }
+            let members = if is_untagged { &mut untagged } else { &mut tagged };
+            members.add(first, last);
         }
-        let tagged = (1..=MAX_VLAN).zip(is_tagged.into_iter().skip(1));
-        vlans.tagged = tagged.filter(|(_, is_tagged)| *is_tagged).map(|(vlan, _)| vlan).collect();
+        vlans.other_untagged = untagged.members().filter(|vlan| Some(*vlan) != vlans.untagged).collect();
+        vlans.tagged = tagged.members().collect();
         vlans
+    }
+}
+
+/// A set of VLANs.
+struct VlanSet([bool; MAX_VLAN as usize + 1]);
+
+impl VlanSet {
+    const fn new() -> Self {
+        Self([false; MAX_VLAN as usize + 1])
+    }
+
+    /// Adds all VLANs of a range.
+    fn add(&mut self, first: u16, last: u16) {
+        let places = self.0.get_mut(usize::from(first)..=usize::from(last));
+        places.unwrap_or_default().fill(true);
+    }
+
+    fn members(&self) -> impl Iterator<Item = u16> {
+        let places = (1..=MAX_VLAN).zip(self.0.iter().skip(1));
+        places.filter(|(_, is_member)| **is_member).map(|(vlan, _)| vlan)
     }
 }
 

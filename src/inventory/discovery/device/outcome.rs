@@ -23,6 +23,19 @@ pub(super) fn ignored(device: &Device, reason: String) -> DiscoveredHost {
     }
 }
 
+/// Returns why the tables of a device are left out that describe others only.
+pub(super) fn unknown_observer(device: &Device) -> String {
+    let name = match (name_of(device), device.id) {
+        (name, _) if !name.is_empty() => format!("named {name:?}"),
+        (_, Some(id)) => format!("with the id {id}"),
+        (_, None) => "like this device".to_owned(),
+    };
+    format!(
+        "There is no host {name}, and what a device has seen of others does not describe the device itself. Import a \
+         walk of it or its own addresses (`ip -j -d addr`) first."
+    )
+}
+
 pub(super) fn recognized(device: &Device, id: Uuid, matched_by: MatchedBy) -> DiscoveredHost {
     DiscoveredHost {
         id: Some(id),
