@@ -44,7 +44,13 @@ fn samples() -> Vec<(&'static str, &'static str, String, &'static str, Vec<&'sta
         ("lldpctl", "&reporter=station", LLDP.to_owned(), "station", vec!["lldp"]),
         ("snmpwalk", "", WALK.to_owned(), "walked", vec!["if_entries", "addresses"]),
         ("snmprec", "", RECORDING.to_owned(), "recorded", vec!["if_entries"]),
-        ("ip_addr", "&reporter=router", ADDRESSES.to_owned(), "router", vec!["if_entries", "addresses"]),
+        (
+            "ip_addr",
+            "&reporter=router",
+            ADDRESSES.to_owned(),
+            "router",
+            vec!["if_entries", "addresses", "lag"],
+        ),
         ("report", "", report, "switch-1", vec!["if_entries", "addresses", "lldp"]),
     ]
 }
@@ -78,8 +84,10 @@ fn every_format_becomes_a_host_with_its_tables() {
 fn format_is_recognized_by_the_content() {
     run_with(Fixture::new, async |fixture| {
         for (format, further, body, name, kinds) in samples() {
-            let answer =
-                send(&fixture, &format!("format=auto{further}&dry_run=true"), &body).await.data().clone();
+            let answer = send(&fixture, &format!("format=auto{further}&complete=true&dry_run=true"), &body)
+                .await
+                .data()
+                .clone();
             assert_eq!(answer["hosts"][0]["name"], name, "{format}");
             assert_eq!(answer["tables"].as_array().unwrap().len(), kinds.len(), "{format}");
         }

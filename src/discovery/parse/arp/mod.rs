@@ -17,9 +17,7 @@ use crate::discovery::report::{ArpRow, Report, Reporter, Table, WarningCode};
 pub(super) use line::{ip_address, state};
 pub(super) use table::is_table;
 
-const EXPECTED: &str = "an ARP table in a form that is read: `ip neigh`, `ip -j neigh`, `arp -an`, `arp -n`, `arp -a` of \
-                        Windows, `ndp -an`, or a table whose heading names the columns of IP and MAC addresses, such as \
-                        `show ip arp`, `show arp no-resolve`, `show ipv6 neighbors` or `display arp`";
+const EXPECTED: &str = "an ARP table: `ip neigh`, `arp -an`, `arp -n`, `ndp -an`, or a table with a heading for IP and MAC addresses";
 
 /// Reads a table in any of the forms.
 pub(super) fn read(
