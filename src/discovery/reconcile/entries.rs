@@ -63,7 +63,13 @@ impl Entries {
     }
 
     fn add_row(&mut self, row: &IfEntryRow) {
-        if self.by_index.contains_key(&row.if_index) {
+        let name = row.if_name.as_deref().or(row.if_descr.as_deref()).filter(|name| !name.is_empty());
+        let is_known = match row.if_index {
+            // The row is about the port with this name.
+            0 => name.is_none_or(|name| self.by_name.contains_key(name)),
+            index => self.by_index.contains_key(&index),
+        };
+        if is_known {
             return;
         }
         let vlans = row.vlans.as_ref().map(|vlans| {
@@ -72,7 +78,7 @@ impl Entries {
             tagged.dedup();
             Vlans { untagged: vlans.untagged, tagged }
         });
-        let entry = IfEntry {
+        let mut entry = IfEntry {
             if_name: row.if_name.clone(),
             if_descr: row.if_descr.clone().unwrap_or_default(),
             if_alias: row.if_alias.clone(),
@@ -84,6 +90,9 @@ impl Entries {
             vlans,
             ..IfEntry::new(&self.host, row.if_index)
         };
+        if let Some(name) = name.filter(|_| row.if_index == 0) {
+            entry.id = derived_id("if_entry", &[self.host.id.as_bytes(), name.as_bytes()]);
+        }
         self.push(entry);
     }
 

@@ -56,4 +56,16 @@ pub enum WarningCode {
     InputTruncated,
     /// A neighbor was seen on a local port that is none of the device's interfaces.
     LocalPortUnknown,
+    /// Hosts that are the same device became one.
+    HostsMerged,
+    /// A host that has a value of the device stays another host, because stronger values differ or are unknown.
+    MergeRefused,
+    /// A device may be any of several hosts, and none of them was changed.
+    DeviceAmbiguous,
+    /// An address was taken from a host, because a newer report has it on another one.
+    AddressMoved,
+    /// A device has other MAC addresses than before, and is the same by its name and address.
+    MacChanged,
+    /// Several hosts have one MAC address, which therefore identifies none of them.
+    MacShared,
 }

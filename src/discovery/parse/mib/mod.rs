@@ -151,7 +151,8 @@ impl Mib {
     pub(super) fn into_device(self, complete: bool, meter: &mut Meter) -> Device {
         let mut device = Device::default();
         let mut interfaces = self.interfaces;
-        if interfaces.is_empty() {
+        let is_derived = interfaces.is_empty();
+        if is_derived {
             interfaces.add_named(self.cdp.interfaces(), meter);
             interfaces.add_ports(self.lldp.local_ports(), meter);
         }
@@ -172,6 +173,9 @@ impl Mib {
         device.tables.fdb = table(bridge.fdb, complete);
         device.tables.stp = table(bridge.stp, complete);
         device.tables.if_entries = table(interfaces.into_rows(meter), complete);
+        if let Some(table) = device.tables.if_entries.as_mut().filter(|_| is_derived) {
+            (table.derived, table.complete) = (true, false);
+        }
         device
     }
 }
