@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
 use uuid::Uuid;
 
 use crate::discovery::report::TableKind;
@@ -33,14 +34,16 @@ pub(super) trait Attribute<T>: Sync {
         self.is_equal(record, reported)
     }
     fn assign(&self, record: &mut T, reported: &T);
+    /// Returns the value as text. Of two values that were observed at one time, the greater text counts.
+    fn text(&self, record: &T) -> String;
 }
 
 /// A value of a field, which may be unset.
-pub(super) trait Value: Clone + PartialEq {
+pub(super) trait Value: Clone + PartialEq + Serialize {
     fn is_set(&self) -> bool;
 }
 
-impl<V: Clone + PartialEq> Value for Option<V> {
+impl<V: Clone + PartialEq + Serialize> Value for Option<V> {
     fn is_set(&self) -> bool {
         self.is_some()
     }
@@ -103,6 +106,10 @@ impl<T, V: Value> Attribute<T> for Field<T, V> {
     fn assign(&self, record: &mut T, reported: &T) {
         (self.get_mut)(record).clone_from((self.get)(reported));
     }
+
+    fn text(&self, record: &T) -> String {
+        serde_json::to_string((self.get)(record)).unwrap_or_default()
+    }
 }
 
 /// The targets that a service is bound to. Reports only add to them.
@@ -141,6 +148,11 @@ impl Attribute<Service> for Bindings {
                 service.bindings.push(added);
             }
         }
+    }
+
+    /// All bindings count, whenever they were observed.
+    fn text(&self, _: &Service) -> String {
+        String::new()
     }
 }
 

@@ -64,7 +64,13 @@ impl Entries {
     }
 
     fn add_row(&mut self, row: &IfEntryRow) {
-        if self.by_index.contains_key(&row.if_index) {
+        let name = row.if_name.as_deref().or(row.if_descr.as_deref()).filter(|name| !name.is_empty());
+        let is_known = match row.if_index {
+            // The row is about the port with this name.
+            0 => name.is_none_or(|name| self.by_name.contains_key(name)),
+            index => self.by_index.contains_key(&index),
+        };
+        if is_known {
             return;
         }
         let vlans = row.vlans.as_ref().map(|vlans| {
@@ -76,8 +82,7 @@ impl Entries {
             vlans
         });
         let new = IfEntry::new(&self.host, row.if_index);
-        let name = row.if_name.as_deref().or(row.if_descr.as_deref()).filter(|_| row.if_index == 0);
-        let id = name.map_or(new.id, |name| self.id_by_name(name));
+        let id = name.filter(|_| row.if_index == 0).map_or(new.id, |name| self.id_by_name(name));
         let entry = IfEntry {
             id,
             if_name: row.if_name.clone(),

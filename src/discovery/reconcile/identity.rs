@@ -82,6 +82,27 @@ impl Identity {
         term
     }
 
+    /// Describes the identity in a sentence, such as `the address 192.0.2.7`.
+    pub(super) fn described(&self) -> String {
+        let text = || String::from_utf8_lossy(&self.bytes).into_owned();
+        let mac = |bytes: &[u8]| <[u8; 6]>::try_from(bytes).ok().map(|bytes| MacAddress::new(bytes).to_string());
+        match self.kind {
+            IdentityKind::SerialNumber => format!("the serial number {}", text()),
+            IdentityKind::ChassisId => {
+                let by_mac = self.bytes.strip_prefix(b"mac ").and_then(mac);
+                let other = || text().split_once(' ').map(|(_, id)| id.to_owned());
+                format!("the chassis id {}", by_mac.or_else(other).unwrap_or_default())
+            }
+            IdentityKind::Mac => format!("the MAC address {}", mac(&self.bytes).unwrap_or_default()),
+            IdentityKind::IpAddress => {
+                let four = <[u8; 4]>::try_from(self.bytes.as_slice()).map(IpAddr::from);
+                let address = four.or_else(|_| <[u8; 16]>::try_from(self.bytes.as_slice()).map(IpAddr::from));
+                format!("the address {}", address.map(|address| address.to_string()).unwrap_or_default())
+            }
+            IdentityKind::Name | IdentityKind::ShortName => format!("the name {}", text()),
+        }
+    }
+
     /// Returns the identities by which a host is found, the strongest first, each once.
     #[must_use]
     pub fn of_host(host: &Host) -> Vec<Self> {
@@ -178,6 +199,16 @@ pub(crate) struct Traits {
     pub(crate) macs: BTreeSet<MacAddress>,
     pub(crate) chassis_mac: Option<MacAddress>,
     pub(super) sys_object_id: Option<String>,
+    /// The strong MAC addresses of ports and interfaces, without those that stand for the whole device.
+    pub(super) port_macs: BTreeSet<MacAddress>,
+    /// The short forms of `sysName`.
+    pub(super) sys_names: BTreeSet<String>,
+    /// The short forms of `sysName` and the DNS name, without names that are made of an address.
+    pub(super) own_names: BTreeSet<String>,
+    /// `sysName` and the DNS name in full.
+    pub(super) full_names: BTreeSet<String>,
+    /// Whether the device describes itself, as in an SNMP walk. A scan describes it from outside.
+    pub(super) describes_itself: bool,
     /// The names of the ports, in lower case; those of hosts only with [`with_ports`](Self::with_ports).
     pub(super) port_names: BTreeSet<String>,
 }
@@ -190,15 +221,16 @@ impl Traits {
         for interface in &host.interfaces {
             let is_internal = interface.name.as_deref().is_some_and(names::is_internal_interface);
             traits.add_address(interface.ip_address, is_internal);
-            interface.mac_address.into_iter().for_each(|address| traits.add_mac(address));
+            interface.mac_address.into_iter().for_each(|address| traits.add_port_mac(address));
         }
         for address in host.if_entries.iter().filter_map(|entry| entry.mac_address) {
-            traits.add_mac(address);
+            traits.add_port_mac(address);
         }
         let names = [host.sys_name.as_deref(), host.hostname.as_deref(), Some(host.name.as_str())];
         for name in names.into_iter().flatten().filter_map(names::device_name) {
             traits.identities.extend(Identity::of_name(&name));
         }
+        traits.add_own_names(host.sys_name.as_deref(), host.hostname.as_deref());
         traits.sys_object_id.clone_from(&host.sys_object_id);
         traits
     }
@@ -219,7 +251,7 @@ impl Traits {
         let entries = device.tables.if_entries.iter().flat_map(|table| &table.rows);
         let mut names_by_index = BTreeMap::new();
         for row in entries {
-            row.mac_address.into_iter().for_each(|address| traits.add_mac(address));
+            row.mac_address.into_iter().for_each(|address| traits.add_port_mac(address));
             if let Some(name) = row.if_name.as_deref().or(row.if_descr.as_deref()) {
                 traits.add_port_name(name);
                 names_by_index.insert(row.if_index, name);
@@ -228,19 +260,28 @@ impl Traits {
         for row in device.tables.addresses.iter().flat_map(|table| &table.rows) {
             let name = row.if_index.and_then(|index| names_by_index.get(&index).copied());
             traits.add_address(row.ip_address, name.is_some_and(names::is_internal_interface));
-            row.mac_address.into_iter().for_each(|address| traits.add_mac(address));
+            row.mac_address.into_iter().for_each(|address| traits.add_port_mac(address));
         }
         let names = [device.sys_name.as_deref(), device.hostname.as_deref()];
         let names = names.into_iter().flatten().filter_map(names::device_name);
         for name in names.chain(device.cdp_device_id.as_deref().and_then(names::cdp_name)) {
             traits.identities.extend(Identity::of_name(&name));
         }
+        traits.add_own_names(device.sys_name.as_deref(), device.hostname.as_deref());
         traits.sys_object_id.clone_from(&device.sys_object_id);
+        let has_interfaces = device.tables.if_entries.as_ref().is_some_and(|table| !table.derived);
+        traits.describes_itself = device.sys_name.is_some()
+            && (has_interfaces || device.sys_object_id.is_some() || device.sys_descr.is_some());
         traits
     }
 
     pub(super) fn of_kind(&self, kind: IdentityKind) -> impl Iterator<Item = &Identity> {
         self.identities.iter().filter(move |identity| identity.kind == kind)
+    }
+
+    /// Returns the MAC addresses that can belong to one port only.
+    pub(super) fn own_macs(&self) -> impl Iterator<Item = MacAddress> + '_ {
+        self.macs.iter().copied().filter(|address| names::is_own_mac(*address))
     }
 
     pub(super) fn has_only_names(&self) -> bool {
@@ -256,6 +297,26 @@ impl Traits {
     fn add_mac(&mut self, address: MacAddress) {
         self.macs.insert(address);
         self.identities.extend(Identity::of_mac(address));
+    }
+
+    /// Adds the MAC address of one port.
+    fn add_port_mac(&mut self, address: MacAddress) {
+        self.add_mac(address);
+        if names::is_strong_mac(address) {
+            self.port_macs.insert(address);
+        }
+    }
+
+    fn add_own_names(&mut self, sys_name: Option<&str>, hostname: Option<&str>) {
+        let sys_name = sys_name.and_then(names::device_name);
+        let hostname = hostname.and_then(names::device_name);
+        for name in sys_name.iter().chain(&hostname) {
+            self.full_names.insert(name.clone());
+            let short = names::short_name(name).filter(|_| !names::is_made_of_address(name));
+            self.own_names.extend(short.map(str::to_owned));
+        }
+        let sys_name = sys_name.as_deref().and_then(names::short_name);
+        self.sys_names.extend(sys_name.map(str::to_owned));
     }
 
     fn add_address(&mut self, address: IpAddr, is_internal: bool) {

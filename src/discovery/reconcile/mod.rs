@@ -17,6 +17,7 @@ mod identity;
 mod merge;
 mod names;
 mod neighbors;
+mod pieces;
 mod project;
 mod recognize;
 mod reported;
@@ -36,7 +37,11 @@ pub use merge::outcome::{MergeOutcome, MergeReason, Merged};
 pub use neighbors::derived::{set_neighbors, set_subnets};
 pub use neighbors::remotes::Candidate;
 pub use neighbors::{named_by, resolve};
+pub use pieces::join_pieces;
 pub use project::{Projection, new_host_id};
-pub use recognize::{MatchedBy, Merging, Recognition, recognize};
+pub use recognize::{
+    MatchedBy, Merging, Recognition, RecognitionNote, Recognized, name_of_device, name_of_host, recognize,
+    recognize_with_notes,
+};
 pub use reported::device_of;
 pub use state::{HostState, Observed, STALE_AFTER, Seen};

@@ -95,6 +95,19 @@ pub(super) fn device_name(text: &str) -> Option<String> {
     (!name.is_empty() && !is_address && !DEFAULT_NAMES.contains(&name.as_str())).then_some(name)
 }
 
+/// Returns whether a name is made of an IPv4 address, such as `dhcp-192-0-2-7` or `7.2.0.192.example.net`.
+///
+/// Such a name belongs to the address, not to the device that has it.
+pub(super) fn is_made_of_address(name: &str) -> bool {
+    let is_octet = |group: &&str| group.parse::<u8>().is_ok();
+    let groups: Vec<&str> = name
+        .split(|character: char| !character.is_ascii_digit())
+        .filter(|group| !group.is_empty())
+        .take(8)
+        .collect();
+    groups.windows(4).any(|window| window.iter().all(is_octet))
+}
+
 /// Returns the name in a device id of CDP, without the serial number in parentheses.
 pub(super) fn cdp_name(device_id: &str) -> Option<String> {
     let text = trimmed(device_id)?;

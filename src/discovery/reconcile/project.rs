@@ -36,6 +36,10 @@ pub struct Projection {
     pub(super) scanned_ports: Vec<PortRange>,
     /// Whether the host is named after its other fields.
     pub(super) derives_name: bool,
+    /// Whether the table of interface entries follows from other tables. Then it is not among `tables`.
+    pub(super) has_derived_entries: bool,
+    /// Whether the chassis id is a MAC address of the device that it does not announce as such.
+    pub(super) has_derived_chassis: bool,
 }
 
 impl Projection {
@@ -70,8 +74,14 @@ impl Projection {
         host.if_entries = entries.into_parts();
         (host.ports, host.services) = ports(&host, device.tables.ports.as_ref());
         host.name = derived_name(&host);
-        let tables = tables(&device.tables);
-        Self { host, tables, scanned_ports: PortRange::merged(scanned_ports), derives_name: true }
+        Self {
+            host,
+            tables: tables(&device.tables),
+            scanned_ports: PortRange::merged(scanned_ports),
+            derives_name: true,
+            has_derived_entries: device.tables.if_entries.as_ref().is_some_and(|table| table.derived),
+            has_derived_chassis: device.chassis_id.is_none(),
+        }
     }
 
     /// Converts a host that a daemon reports. Its lists count as truncated, so that merging only adds to them.
@@ -97,7 +107,14 @@ impl Projection {
             host.name = derived_name(&host);
         }
         let tables = present.into_iter().filter(|(_, present)| *present).map(|(kind, _)| (kind, false));
-        Self { tables: tables.collect(), scanned_ports: Vec::new(), derives_name, host }
+        Self {
+            tables: tables.collect(),
+            scanned_ports: Vec::new(),
+            derives_name,
+            has_derived_entries: false,
+            has_derived_chassis: false,
+            host,
+        }
     }
 
     /// Returns the device as a host.
@@ -128,7 +145,10 @@ pub(super) fn derived_name(host: &Host) -> String {
 }
 
 fn tables(tables: &Tables) -> BTreeMap<TableKind, bool> {
-    tables.summaries().into_iter().map(|summary| (summary.kind, summary.complete)).collect()
+    let is_derived = tables.if_entries.as_ref().is_some_and(|table| table.derived);
+    let summaries = tables.summaries().into_iter();
+    let own = summaries.filter(|summary| !(is_derived && summary.kind == TableKind::IfEntries));
+    own.map(|summary| (summary.kind, summary.complete)).collect()
 }
 
 /// Converts the addresses that other devices can reach. Each occurs once, in the order of interfaces and addresses.
@@ -208,6 +228,8 @@ mod tests {
                 tables: BTreeMap::new(),
                 scanned_ports: PortRange::merged(&ranges),
                 derives_name: false,
+                has_derived_entries: false,
+                has_derived_chassis: false,
             };
             for (protocol, port) in (1..=21).flat_map(|port| [(Protocol::Tcp, port), (Protocol::Udp, port)]) {
                 let port = number(port);

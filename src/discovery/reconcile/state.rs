@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::discovery::report::TableKind;
 use crate::model::{Host, Timestamp};
 
 /// The number of consecutive complete tables without a part after which the part is stale. Parts are interfaces, ports
@@ -31,6 +32,9 @@ pub struct HostState {
     /// When each discovered part was seen last, by its id.
     #[serde(default)]
     pub seen: BTreeMap<Uuid, Seen>,
+    /// Whether the chassis id is a MAC address that the device does not announce as its chassis id.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_derived_chassis: bool,
 }
 
 /// When a table of a device was observed last.
@@ -65,7 +69,14 @@ impl HostState {
             deleted: BTreeSet::new(),
             observed: BTreeMap::new(),
             seen: BTreeMap::new(),
+            has_derived_chassis: false,
         }
+    }
+
+    /// Returns whether a table of interfaces has described the host's interface entries.
+    #[must_use]
+    pub fn has_interface_table(&self) -> bool {
+        self.observed.contains_key(TableKind::IfEntries.as_str())
     }
 
     /// Returns the time of the latest report of the host; `None` before the first.

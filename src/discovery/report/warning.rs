@@ -95,4 +95,16 @@ pub enum WarningCode {
     ProtocolUnread,
     /// Variables of MIBs that discovery does not read. They are no rows.
     VariableUnread,
+    /// Hosts that are the same device became one.
+    HostsMerged,
+    /// A host that has a value of the device stays another host, because stronger values differ or are unknown.
+    MergeRefused,
+    /// A device may be any of several hosts, and none of them was changed.
+    DeviceAmbiguous,
+    /// An address was taken from a host, because a newer report has it on another one.
+    AddressMoved,
+    /// A device has other MAC addresses than before, and is the same by its name and address.
+    MacChanged,
+    /// Several hosts have one MAC address, which therefore identifies none of them.
+    MacShared,
 }

@@ -48,7 +48,7 @@ use super::schema::network_key;
 use super::{Entity, Error, ErrorKind, Inventory, Problem, require_level};
 use crate::access::{Caller, DaemonCaller};
 use crate::discovery::Report;
-use crate::discovery::reconcile::{Identity, Merging};
+use crate::discovery::reconcile::{Identity, Merging, join_pieces};
 use crate::discovery::report::{PortRange, Reporter};
 use crate::model::{Permission, Timestamp};
 
@@ -62,12 +62,17 @@ impl Inventory {
     ///
     /// Each device is recognized by its id, serial number, chassis id, MAC addresses, IP addresses or name, in this
     /// order, and only if exactly one host matches. A device that no host matches becomes a new host; one that several
-    /// match is ambiguous and changes nothing. Hosts become one only if the device has every identity of all of them.
+    /// match is ambiguous and changes nothing. Other hosts that the device matches become a part of its host if the
+    /// device has every identity of both, if they have nothing but addresses or the unique name of the device, or if
+    /// nothing of both differs. Warnings state each merge, and why a host with a common value is another device.
     ///
     /// Values and parts that users have changed or deleted stay as they are, and hosts with the source `Manual` are
     /// never changed. A complete table replaces the former claim of its kind, and a truncated one adds to it.
     /// Interfaces, ports and entries that a complete table lacks are kept: they are stale after three such tables, and
     /// [`delete_stale_as`](Self::delete_stale_as) deletes them. A report that is repeated writes nothing.
+    ///
+    /// Elements of a scan that describe one device are joined: those with an address in common, and those with a MAC
+    /// address in common and no different names.
     ///
     /// Each device is one commit. A device that cannot be stored, for example because a quota is exhausted, is ignored,
     /// with the reason. After an error, and if the future is dropped, the devices that were committed before stay
@@ -227,7 +232,8 @@ struct Discovery {
 
 impl Discovery {
     async fn run(&mut self, report: &Report, create_neighbors: bool) -> Result<(), Error> {
-        for devices in report.devices.chunks(DEVICES) {
+        let joined = join_pieces(&report.devices);
+        for devices in joined.chunks(DEVICES) {
             for device in devices {
                 self.discover_device(device, Role::Reported).await?;
             }
@@ -236,7 +242,7 @@ impl Discovery {
         if !create_neighbors {
             return Ok(());
         }
-        for device in &report.devices {
+        for device in joined.iter() {
             for neighbor in named::devices_named_by(&device.tables) {
                 self.discover_device(&neighbor, Role::Neighbor).await?;
             }

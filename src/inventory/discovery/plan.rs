@@ -8,6 +8,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::claims::{ClaimedTable, claimed_tables};
+use super::device::listed;
 use super::consolidate::absorb::{Replaced, absorb, absorb_state};
 use super::neighbors::follow::Naming;
 use super::records::{ClaimRecord, HostDiscovery, Place};
@@ -88,6 +89,8 @@ pub(super) struct Planned {
     name: String,
     outcome: DiscoveryOutcome,
     changes: Vec<String>,
+    /// The hosts that became a part of this one.
+    merged_hosts: Vec<Uuid>,
     reason: Option<String>,
 }
 
@@ -225,7 +228,8 @@ impl Plan {
                 (true, false) => DiscoveryOutcome::Unchanged,
             },
             changes: merged.changes,
-            reason: reason(merged.reason, &merged_hosts),
+            merged_hosts,
+            reason: merged.reason.map(|MergeReason::ManualHost| MANUAL_HOST.to_owned()),
         })
     }
 
@@ -351,17 +355,15 @@ fn stored_size(before: &Before, host: Uuid) -> usize {
     before.get(&host).map_or(0, |(record, _)| record.body.len())
 }
 
-fn reason(reason: Option<MergeReason>, merged: &[Uuid]) -> Option<String> {
-    if !merged.is_empty() {
-        let merged: Vec<String> = merged.iter().take(8).map(Uuid::to_string).collect();
-        return Some(format!("The hosts {} are the same device and became this one.", merged.join(", ")));
-    }
-    reason.map(|reason| match reason {
-        MergeReason::ManualHost => MANUAL_HOST.to_owned(),
-    })
-}
-
 impl Planned {
+    /// States which hosts became a part of this one, by their names.
+    pub(super) fn explain_merge(&mut self, names: &BTreeMap<Uuid, String>) {
+        if !self.merged_hosts.is_empty() {
+            let hosts = listed(&self.merged_hosts, names);
+            self.reason = Some(format!("The hosts {hosts} are the same device and became this one."));
+        }
+    }
+
     pub(super) fn outcome(self, id: Uuid, matched_by: Option<MatchedBy>) -> DiscoveredHost {
         let Self { name, outcome, changes, reason, .. } = self;
         DiscoveredHost { id: Some(id), name, outcome, matched_by, changes, reason }

@@ -11,11 +11,11 @@ use crate::discovery::report::{TableKind, Warning};
 pub struct DiscoveryReport {
     /// Whether nothing was stored.
     pub dry_run: bool,
-    /// The outcome for each device, in the order of the report. Neighbors that became hosts follow.
+    /// The outcome for each device, in the order of the report. Elements of a scan about one device have one outcome. Neighbors that became hosts follow.
     pub hosts: Vec<DiscoveredHost>,
     /// The tables of the devices that are hosts.
     pub tables: Vec<DiscoveredTable>,
-    /// The parts of the input that the parser could not use.
+    /// The parts of the input that the parser could not use, the merges of hosts, and the reasons against others.
     pub warnings: Vec<Warning>,
     /// The number of rows that the input has: those that were used and those that the parser skipped.
     pub read_rows: u64,

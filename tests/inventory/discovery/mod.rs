@@ -1,5 +1,7 @@
 //! Discovery into a store: what hosts, states and claims it leaves there.
 
+mod canonical;
+mod cases;
 mod claims;
 mod concurrency;
 mod consolidation;
@@ -7,6 +9,7 @@ mod daemons;
 mod edits;
 mod input;
 mod labs;
+mod live;
 mod neighbors;
 mod outcomes;
 mod staleness;

@@ -4,6 +4,7 @@ pub(super) mod edits;
 pub(super) mod outcome;
 pub(super) mod parts;
 pub(super) mod plan;
+mod ports;
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +12,7 @@ use uuid::Uuid;
 
 use self::edits::note_edits;
 use self::outcome::{MergeOutcome, MergeReason, Merged};
-use self::parts::{Part, bound_ports};
+use self::parts::{Part, Trust, bound_ports};
 use self::plan::{Plan, Planned};
 use super::attributes::{Attribute, HOST, Origin};
 use super::project::{Projection, derived_name};
@@ -55,10 +56,12 @@ pub fn merge(
     }
     let mut next_state = state.cloned().unwrap_or_else(|| adopt(current));
     note_edits(&mut next_state, current);
+    let is_entered = state.is_none() && !current.if_entries.is_empty();
     let mut merge = Merge {
         projection,
         observed_at,
         now,
+        has_interface_table: is_entered || next_state.has_interface_table(),
         host: current.clone(),
         state: next_state,
         changes: Vec::new(),
@@ -95,7 +98,11 @@ fn create(projection: &Projection, observed_at: Timestamp, now: Timestamp) -> Me
         projection,
         observed_at,
         now,
-        state: HostState::of_host(&host),
+        has_interface_table: false,
+        state: HostState {
+            has_derived_chassis: projection.has_derived_chassis && host.chassis_id.is_some(),
+            ..HostState::of_host(&host)
+        },
         host,
         changes: Vec::new(),
         is_changed: true,
@@ -122,14 +129,29 @@ enum Freshness {
     Absent,
     /// The table is the latest.
     Newer { complete: bool },
+    /// The table was observed at the same time as the latest. `complete`: it is the first complete one of that time.
+    Same { complete: bool },
     /// The table is not the latest. It may add unless a later one is complete.
     Older { may_add: bool },
+}
+
+/// Returns whether a table of neighbors describes a port.
+const fn is_described(entry: &IfEntry) -> bool {
+    entry.lldp_chassis_id.is_some() || entry.cdp_device_id.is_some()
+}
+
+/// Returns the fields of a part that come from a table, as text.
+fn group_text<P: Part>(part: &P, origin: Origin) -> String {
+    let fields = P::attributes().iter().filter(|field| field.origin() == origin);
+    fields.map(|field| field.text(part)).collect::<Vec<_>>().join(" ")
 }
 
 struct Merge<'m> {
     projection: &'m Projection,
     observed_at: Timestamp,
     now: Timestamp,
+    /// Whether a table of interfaces has described the host before.
+    has_interface_table: bool,
     host: Host,
     state: HostState,
     changes: Vec<String>,
@@ -141,13 +163,21 @@ impl Merge<'_> {
         let (name, complete) = match origin {
             Origin::Derived => return Freshness::Absent,
             Origin::Device => (DEVICE, false),
+            // Derived entries only fill what no table of interfaces has described.
+            Origin::Table(TableKind::IfEntries) if self.projection.has_derived_entries => {
+                let is_described = self.has_interface_table;
+                return if is_described { Freshness::Absent } else { Freshness::Older { may_add: true } };
+            }
             Origin::Table(kind) => match self.projection.tables.get(&kind) {
                 Some(complete) => (kind.as_str(), *complete),
                 None => return Freshness::Absent,
             },
         };
         match self.state.observed.get(name) {
-            Some(observed) if observed.at >= self.observed_at => Freshness::Older {
+            Some(observed) if observed.at == self.observed_at => Freshness::Same {
+                complete: complete && observed.complete_at < Some(self.observed_at),
+            },
+            Some(observed) if observed.at > self.observed_at => Freshness::Older {
                 may_add: observed.complete_at.is_none_or(|complete_at| complete_at <= self.observed_at),
             },
             _ => Freshness::Newer { complete },
@@ -166,13 +196,29 @@ impl Merge<'_> {
         for field in HOST {
             let is_named_later = field.name() == "name" && self.projection.derives_name;
             let reported = &self.projection.host;
+            let is_later = match freshness {
+                Freshness::Newer { .. } => true,
+                Freshness::Same { .. } => field.text(reported) > field.text(&self.host),
+                Freshness::Absent | Freshness::Older { .. } => false,
+            };
+            // An announced chassis id prevails over a MAC address that stands for it, whatever the time.
+            let is_chassis = field.name() == "chassis_id" && field.is_set(&self.host);
+            let is_preferred = match (self.projection.has_derived_chassis, self.state.has_derived_chassis) {
+                (false, true) if is_chassis => true,
+                (true, false) if is_chassis => false,
+                _ => is_later,
+            };
             let applies = field.is_set(reported)
                 && !field.covers(&self.host, reported)
-                && (matches!(freshness, Freshness::Newer { .. }) || !field.is_set(&self.host));
+                && (is_preferred || !field.is_set(&self.host));
             if applies && !is_named_later && !self.state.is_edited(field.name()) {
                 field.assign(&mut self.host, reported);
                 self.note_change(field.name().to_owned());
             }
+        }
+        if self.projection.host.chassis_id.is_some() && self.projection.host.chassis_id == self.host.chassis_id {
+            let was_derived = self.state.has_derived_chassis || self.state.baseline.chassis_id.is_none();
+            self.state.has_derived_chassis = was_derived && self.projection.has_derived_chassis;
         }
     }
 
@@ -180,8 +226,16 @@ impl Merge<'_> {
         let may_add = |merge: &Self, table| {
             !matches!(merge.freshness(Origin::Table(table)), Freshness::Older { may_add: false })
         };
-        let plan =
-            Plan::new(current, &self.projection.host, &self.state.deleted, |table| may_add(self, table));
+        let trust =
+            Trust { reported: !self.projection.has_derived_entries, current: self.has_interface_table };
+        let mut plan =
+            Plan::new(current, &self.projection.host, &self.state.deleted, trust, |table| may_add(self, table));
+        if self.projection.has_derived_entries && self.has_interface_table {
+            plan.if_entries.retain(|planned| planned.place.is_some() || is_described(&planned.part));
+            for planned in plan.if_entries.iter_mut().filter(|planned| planned.place.is_none()) {
+                planned.part.if_index = 0;
+            }
+        }
         let open: HashSet<_> =
             self.projection.host.ports.iter().map(|port| (port.protocol, port.number)).collect();
         let covers = |ports: &[_]| {
@@ -201,10 +255,38 @@ impl Merge<'_> {
         let indexes: HashMap<i64, Uuid> =
             plan.if_entries.iter().map(|planned| (planned.part.if_index, planned.part.id)).collect();
         let freshness = self.freshness(Origin::Table(TableKind::IfEntries));
+        let reported: HashSet<Uuid> = plan.if_entries.iter().map(|planned| planned.part.id).collect();
         self.merge_list::<IfEntry>(plan.if_entries, &entries);
-        if matches!(freshness, Freshness::Newer { .. }) {
+        if matches!(freshness, Freshness::Newer { .. } | Freshness::Same { .. }) {
+            if !self.has_interface_table {
+                self.drop_derived(&reported);
+            }
             self.withdraw_indexes(&indexes);
         }
+    }
+
+    /// Removes the entries that followed from other tables, and that the first table of interfaces lacks.
+    ///
+    /// A port with a neighbor stays, without an index.
+    fn drop_derived(&mut self, reported: &HashSet<Uuid>) {
+        let mut entries = std::mem::take(&mut self.host.if_entries);
+        let before = entries.len();
+        let aggregates: HashSet<Uuid> = entries.iter().filter_map(|entry| entry.lag_id).collect();
+        entries.retain_mut(|entry| {
+            let prefix = format!("if_entries.{}.", entry.id);
+            let is_edited = self.state.edited.range(prefix.clone()..).next().is_some_and(|path| path.starts_with(&prefix));
+            if reported.contains(&entry.id) || is_edited || aggregates.contains(&entry.id) || entry.lag_id.is_some() {
+                return true;
+            }
+            if is_described(entry) {
+                entry.if_index = 0;
+                return true;
+            }
+            self.state.seen.remove(&entry.id);
+            false
+        });
+        self.is_changed |= entries.len() < before;
+        self.host.if_entries = entries;
     }
 
     /// Clears the index of each port if the report gives it to another port.
@@ -249,9 +331,14 @@ impl Merge<'_> {
         let unreported = is_reported.iter().enumerate().filter(|(_, is_reported)| !**is_reported);
         for (place, _) in unreported {
             let Some(part) = list.get_mut(place) else { continue };
-            if freshness == (Freshness::Newer { complete: true })
+            let is_complete = matches!(
+                freshness,
+                Freshness::Newer { complete: true } | Freshness::Same { complete: true }
+            );
+            if is_complete
                 && may_miss.get(place) == Some(&true)
                 && let Some(seen) = self.state.seen.get_mut(&part.id())
+                && seen.last_seen_at < self.observed_at
             {
                 seen.missed = seen.missed.saturating_add(1);
             }
@@ -273,11 +360,20 @@ impl Merge<'_> {
                 Origin::Table(table) => part.has_group(table),
                 Origin::Device | Origin::Derived => None,
             };
+            let has_both = has_group(&before) == Some(true) && has_group(reported) == Some(true);
             let applies = match self.freshness(field.origin()) {
                 Freshness::Absent => false,
                 Freshness::Newer { complete } => {
                     let is_removed = field.is_cleared() && (complete || has_group(reported) == Some(true));
                     field.is_set(reported) || is_removed
+                }
+                // Of two values of one time, the greater text counts, and of fields that belong together all.
+                Freshness::Same { .. } if has_both => {
+                    group_text(reported, field.origin()) > group_text(&before, field.origin())
+                }
+                Freshness::Same { .. } => {
+                    let is_missing = !has_group(&before).unwrap_or_else(|| field.is_set(&before));
+                    field.is_set(reported) && (is_missing || field.text(reported) > field.text(&before))
                 }
                 // Fields that belong together are not filled one by one.
                 Freshness::Older { may_add } => {
@@ -327,7 +423,7 @@ impl Merge<'_> {
         }
         let seen = Seen { last_seen_at: self.observed_at, missed: 0 };
         let known = self.state.seen.entry(id).or_insert(seen);
-        if matches!(freshness, Freshness::Newer { .. }) {
+        if matches!(freshness, Freshness::Newer { .. } | Freshness::Same { .. }) {
             *known = seen;
         } else {
             known.last_seen_at = known.last_seen_at.max(self.observed_at);

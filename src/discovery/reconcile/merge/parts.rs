@@ -6,6 +6,7 @@ use std::net::IpAddr;
 
 use uuid::Uuid;
 
+use super::ports;
 use crate::discovery::reconcile::attributes::{Attribute, IF_ENTRY, INTERFACE, SERVICE};
 use crate::discovery::report::TableKind;
 use crate::model::{
@@ -27,6 +28,13 @@ pub(in crate::discovery::reconcile) enum Key {
     Service(Vec<(Protocol, PortNumber)>, String),
     /// The ports that a service is bound to.
     ServicePorts(Vec<(Protocol, PortNumber)>),
+}
+
+/// Whether the indexes of interface entries come from a table of interfaces. Others may be numbers of another kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::discovery::reconcile) struct Trust {
+    pub(in crate::discovery::reconcile) reported: bool,
+    pub(in crate::discovery::reconcile) current: bool,
 }
 
 /// An embedded record of a host.
@@ -54,6 +62,10 @@ pub(in crate::discovery::reconcile) trait Part:
     /// Returns whether the fields of a table have values, for tables whose fields belong together.
     fn has_group(&self, _: TableKind) -> Option<bool> {
         None
+    }
+    /// Returns for each part that a report describes the position of the same part of the host.
+    fn pairs(reported: &Host, current: &Host, _: Trust) -> Vec<Option<usize>> {
+        pairs::<Self>(reported, current, false)
     }
     /// Returns a record without values, for lists whose records have fields of several tables.
     fn blank(_: &Host) -> Option<Self> {
@@ -249,6 +261,10 @@ impl Part for IfEntry {
             TableKind::Cdp => Some(self.cdp_device_id.is_some()),
             _ => None,
         }
+    }
+
+    fn pairs(reported: &Host, current: &Host, trust: Trust) -> Vec<Option<usize>> {
+        ports::pair(reported, current, trust)
     }
 
     fn blank(host: &Host) -> Option<Self> {

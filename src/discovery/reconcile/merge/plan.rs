@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use uuid::Uuid;
 
-use super::parts::{Part, free_id, pairs};
+use super::parts::{Part, Trust, free_id};
 use crate::discovery::report::TableKind;
 use crate::model::{BindingTarget, Host, IfEntry, Interface, Port, Service, ServiceVirtualization};
 
@@ -32,12 +32,14 @@ impl Plan {
         current: &Host,
         reported: &Host,
         deleted: &BTreeSet<String>,
+        trust: Trust,
         may_add: impl Fn(TableKind) -> bool,
     ) -> Self {
-        let (mut interfaces, interface_ids) = plan::<Interface>(current, reported, deleted, &may_add);
-        let (mut ports, port_ids) = plan::<Port>(current, reported, deleted, &may_add);
-        let (mut services, service_ids) = plan::<Service>(current, reported, deleted, &may_add);
-        let (mut if_entries, entry_ids) = plan::<IfEntry>(current, reported, deleted, &may_add);
+        let hosts = (current, reported);
+        let (mut interfaces, interface_ids) = plan::<Interface>(hosts, deleted, trust, &may_add);
+        let (mut ports, port_ids) = plan::<Port>(hosts, deleted, trust, &may_add);
+        let (mut services, service_ids) = plan::<Service>(hosts, deleted, trust, &may_add);
+        let (mut if_entries, entry_ids) = plan::<IfEntry>(hosts, deleted, trust, &may_add);
         for Planned { part, .. } in &mut if_entries {
             part.interface_id = part.interface_id.and_then(|id| interface_ids.get(&id)).copied();
             part.lag_id = part.lag_id.and_then(|id| entry_ids.get(&id)).copied();
@@ -78,9 +80,9 @@ fn bind(service: &mut Service, ports: &Ids, interfaces: &Ids) {
 }
 
 fn plan<P: Part>(
-    current: &Host,
-    reported: &Host,
+    (current, reported): (&Host, &Host),
     deleted: &BTreeSet<String>,
+    trust: Trust,
     may_add: impl Fn(TableKind) -> bool,
 ) -> (Vec<Planned<P>>, Ids) {
     let prefix = format!("{}.", P::LIST);
@@ -91,7 +93,7 @@ fn plan<P: Part>(
     let mut taken: HashSet<Uuid> = P::list(current).iter().map(P::id).collect();
     let mut ids = Ids::new();
     let mut planned = Vec::new();
-    let pairs = pairs::<P>(reported, current, false);
+    let pairs = P::pairs(reported, current, trust);
     for (index, (part, place)) in P::list(reported).iter().zip(pairs).enumerate() {
         let present = place.and_then(|place| P::list(current).get(place));
         let is_deleted = || labels.get(index).is_some_and(|label| deleted.contains(label.as_str()));

@@ -1,21 +1,18 @@
 //! Claims: the tables that hosts report, one for each host and kind.
 
 mod rows;
+mod table;
 mod view;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use self::rows::{combine, sort};
+pub(super) use self::table::{ClaimedTable, claimed_tables};
 use crate::discovery::reconcile::Seen;
 use crate::discovery::report::{
     AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, Reporter, StpRow, TableKind,
-    Tables,
 };
 use crate::model::{Host, Timestamp};
-
-/// Maximum number of rows of a claim.
-const MAX_ROWS: usize = 500_000;
 
 /// The rows of one kind that a host reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -138,113 +135,5 @@ impl ClaimRows {
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-}
-
-/// A table at one time: what a claim consists of apart from its place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-pub(super) struct ClaimedTable {
-    pub(super) observed_at: Timestamp,
-    pub(super) complete: bool,
-    pub(super) reporter: Reporter,
-    pub(super) table: ClaimRows,
-}
-
-/// Returns the tables of a device as claims.
-pub(super) fn claimed_tables(
-    tables: &Tables,
-    observed_at: Timestamp,
-    reporter: &Reporter,
-) -> Vec<ClaimedTable> {
-    let Tables { if_entries, addresses, lldp, cdp, fdb, arp, stp, lag, ports } = tables;
-    let all = [
-        if_entries.as_ref().map(|table| (table.complete, ClaimRows::IfEntries(table.rows.clone()))),
-        addresses.as_ref().map(|table| (table.complete, ClaimRows::Addresses(table.rows.clone()))),
-        lldp.as_ref().map(|table| (table.complete, ClaimRows::Lldp(table.rows.clone()))),
-        cdp.as_ref().map(|table| (table.complete, ClaimRows::Cdp(table.rows.clone()))),
-        fdb.as_ref().map(|table| (table.complete, ClaimRows::Fdb(table.rows.clone()))),
-        arp.as_ref().map(|table| (table.complete, ClaimRows::Arp(table.rows.clone()))),
-        stp.as_ref().map(|table| (table.complete, ClaimRows::Stp(table.rows.clone()))),
-        lag.as_ref().map(|table| (table.complete, ClaimRows::Lag(table.rows.clone()))),
-        ports.as_ref().map(|table| (table.complete, ClaimRows::Ports(table.rows.clone()))),
-    ];
-    let claims = all.into_iter().flatten().map(|(complete, mut table)| {
-        table.sort();
-        ClaimedTable { observed_at, complete, reporter: reporter.clone(), table }
-    });
-    claims.collect()
-}
-
-impl ClaimRows {
-    /// Sorts the rows, so that tables with the same rows are equal.
-    fn sort(&mut self) {
-        match self {
-            Self::IfEntries(rows) => sort(rows),
-            Self::Addresses(rows) => sort(rows),
-            Self::Lldp(rows) => sort(rows),
-            Self::Cdp(rows) => sort(rows),
-            Self::Fdb(rows) => sort(rows),
-            Self::Arp(rows) => sort(rows),
-            Self::Stp(rows) => sort(rows),
-            Self::Lag(rows) => sort(rows),
-            Self::Ports(rows) => sort(rows),
-        }
-    }
-
-    /// Returns these rows, and the rows of the other table that they do not replace. Both tables have the same kind.
-    fn over(&self, others: &Self) -> Self {
-        match (self, others) {
-            (Self::IfEntries(rows), Self::IfEntries(others)) => {
-                Self::IfEntries(combine(rows, others, MAX_ROWS))
-            }
-            (Self::Addresses(rows), Self::Addresses(others)) => {
-                Self::Addresses(combine(rows, others, MAX_ROWS))
-            }
-            (Self::Lldp(rows), Self::Lldp(others)) => Self::Lldp(combine(rows, others, MAX_ROWS)),
-            (Self::Cdp(rows), Self::Cdp(others)) => Self::Cdp(combine(rows, others, MAX_ROWS)),
-            (Self::Fdb(rows), Self::Fdb(others)) => Self::Fdb(combine(rows, others, MAX_ROWS)),
-            (Self::Arp(rows), Self::Arp(others)) => Self::Arp(combine(rows, others, MAX_ROWS)),
-            (Self::Stp(rows), Self::Stp(others)) => Self::Stp(combine(rows, others, MAX_ROWS)),
-            (Self::Lag(rows), Self::Lag(others)) => Self::Lag(combine(rows, others, MAX_ROWS)),
-            (Self::Ports(rows), Self::Ports(others)) => Self::Ports(combine(rows, others, MAX_ROWS)),
-            _ => self.clone(),
-        }
-    }
-}
-
-impl ClaimedTable {
-    /// Returns the stored table after this report of it; `None`: it stays as it is.
-    ///
-    /// A complete table replaces an older one. A truncated table replaces only the rows that it has too. An older
-    /// report adds rows to a truncated table.
-    pub(super) fn after(self, stored: &Self) -> Option<Self> {
-        let after = if self.observed_at < stored.observed_at {
-            if stored.complete {
-                return None;
-            }
-            Self { table: stored.table.over(&self.table), ..stored.clone() }
-        } else if self.complete {
-            self
-        } else if self.observed_at == stored.observed_at {
-            let table = stored.table.over(&self.table);
-            let complete = stored.complete && table == stored.table;
-            Self { table, complete, ..stored.clone() }
-        } else {
-            Self { table: self.table.over(&stored.table), ..self }
-        };
-        let is_same = after.observed_at == stored.observed_at
-            && after.complete == stored.complete
-            && after.table == stored.table;
-        (!is_same).then_some(after)
-    }
-
-    /// Joins the tables of two hosts, one of which becomes a part of the other.
-    pub(super) fn joined(self, other: Self) -> Self {
-        let (newer, older) =
-            if self.observed_at >= other.observed_at { (self, other) } else { (other, self) };
-        let table = newer.table.over(&older.table);
-        let complete = newer.complete && table == newer.table;
-        Self { table, complete, ..newer }
     }
 }

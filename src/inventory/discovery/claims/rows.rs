@@ -1,15 +1,24 @@
-//! Replacement of the older rows of a table by newer ones.
+//! The rows of tables by subject, and the join of tables that were observed at different times.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::discovery::report::{
     AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, StpRow,
 };
-use crate::model::{MacAddress, PortNumber, Protocol};
+use crate::model::{MacAddress, PortNumber, Protocol, Timestamp};
+
+/// Maximum number of rows of a claim.
+const MAX_ROWS: usize = 500_000;
+
+/// Maximum number of different rows about a subject that are compared with each other.
+const MAX_COMPARED: usize = 64;
 
 /// A row of a table.
-pub(super) trait Row: Clone {
+pub(super) trait Row: Clone + PartialEq + Serialize {
     /// The subject of the row. The rows of a newer table about a subject replace all older ones about it.
     type Subject: Ord;
 
@@ -17,25 +26,71 @@ pub(super) trait Row: Clone {
     fn subject(&self) -> Self::Subject;
 }
 
-/// Sorts rows by subject. Rows about the same subject stay in their order.
-pub(super) fn sort<R: Row>(rows: &mut [R]) {
-    rows.sort_by_key(Row::subject);
+/// Rows, and when they were observed.
+pub(super) struct Layer<'r, R> {
+    pub(super) rows: &'r [R],
+    pub(super) at: Timestamp,
+    /// The places and times of the rows that were observed earlier.
+    pub(super) earlier: &'r [(usize, Timestamp)],
 }
 
-/// Returns the rows and the older rows about other subjects, at most `most` rows.
-pub(super) fn combine<R: Row>(rows: &[R], older: &[R], most: usize) -> Vec<R> {
-    let subjects: BTreeSet<R::Subject> = rows.iter().map(Row::subject).collect();
-    let others = older.iter().filter(|row| !subjects.contains(&row.subject()));
-    let mut combined: Vec<R> = rows.iter().chain(others).take(most).cloned().collect();
-    sort(&mut combined);
-    combined
+/// Returns the latest rows about each subject, sorted by subject, with the times at which they were observed.
+///
+/// Rows from before `since` do not count. Of rows about a subject that were observed at one time, all are kept that say
+/// something else.
+pub(super) fn join<R: Row>(layers: &[Layer<'_, R>], since: Option<Timestamp>) -> Vec<(Timestamp, R)> {
+    let mut latest: BTreeMap<R::Subject, (Timestamp, Vec<&R>)> = BTreeMap::new();
+    for layer in layers {
+        let mut earlier = layer.earlier.iter().peekable();
+        for (place, row) in layer.rows.iter().enumerate() {
+            let at = earlier.next_if(|(other, _)| *other == place).map_or(layer.at, |(_, at)| *at);
+            if since.is_some_and(|since| at < since) {
+                continue;
+            }
+            let (latest_at, rows) = latest.entry(row.subject()).or_insert((at, Vec::new()));
+            if at > *latest_at {
+                (*latest_at, *rows) = (at, Vec::new());
+            }
+            if at == *latest_at {
+                rows.push(row);
+            }
+        }
+    }
+    let rows = latest.into_values().flat_map(|(at, rows)| distinct(rows).into_iter().map(move |row| (at, row)));
+    rows.take(MAX_ROWS).map(|(at, row)| (at, row.clone())).collect()
 }
 
+/// Returns the rows that say something which no other says, in an order of their own.
+fn distinct<R: Row>(rows: Vec<&R>) -> Vec<&R> {
+    if rows.len() < 2 {
+        return rows;
+    }
+    let members = |row: &R| match serde_json::to_value(row) {
+        Ok(Value::Object(members)) => members,
+        _ => Map::new(),
+    };
+    let mut rows: Vec<(String, Map<String, Value>, &R)> = rows
+        .into_iter()
+        .map(|row| (members(row), row))
+        .map(|(members, row)| (Value::Object(members.clone()).to_string(), members, row))
+        .collect();
+    rows.sort_by(|(one, ..), (other, ..)| one.cmp(other));
+    rows.dedup_by(|(one, ..), (other, ..)| one == other);
+    let says_more = |one: &Map<String, Value>, other: &Map<String, Value>| {
+        one.len() > other.len() && other.iter().all(|(name, value)| one.get(name) == Some(value))
+    };
+    let is_kept = |(_, members, _): &&(String, Map<String, Value>, &R)| {
+        rows.len() > MAX_COMPARED || !rows.iter().any(|(_, other, _)| says_more(other, members))
+    };
+    rows.iter().filter(is_kept).map(|(_, _, row)| *row).collect()
+}
+
+/// A row without an index is about the port with its name.
 impl Row for IfEntryRow {
-    type Subject = i64;
+    type Subject = (i64, Option<String>);
 
-    fn subject(&self) -> i64 {
-        self.if_index
+    fn subject(&self) -> Self::Subject {
+        (self.if_index, self.if_name.clone().filter(|_| self.if_index == 0))
     }
 }
 

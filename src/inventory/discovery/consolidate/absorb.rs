@@ -1,14 +1,15 @@
 //! One host takes over everything of another that is the same device.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
 use uuid::Uuid;
 
 use crate::discovery::reconcile::HostState;
 use crate::inventory::discovery::records::HostDiscovery;
+use super::fill::{fill, fill_entry, fill_interface};
 use crate::inventory::hosts::rename_parts;
-use crate::model::{BindingTarget, Host, Neighbor, Service, Timestamp};
+use crate::model::{BindingTarget, Host, IfEntry, Interface, Neighbor, Service, Timestamp};
 
 /// The ids of hosts and parts that are gone, with the ids that replace them.
 pub(in crate::inventory::discovery) type Replaced = HashMap<Uuid, Uuid>;
@@ -16,8 +17,9 @@ pub(in crate::inventory::discovery) type Replaced = HashMap<Uuid, Uuid>;
 /// Moves everything of a host to another one. Returns what replaces the parts that both have.
 ///
 /// An interface with the same address, a port with the same number and protocol, a service with the same name and
-/// definition, and an interface entry with the same index and name are the same part. The part of the first host stays,
-/// and takes the bindings of the other part. Empty fields of the first host are filled.
+/// definition, and an interface entry with the same index and name are the same part; so are entries with the same name
+/// if the index of one is unknown. The part of the first host stays, and takes the bindings of the other part. Empty
+/// fields of the first host and its parts are filled.
 pub(in crate::inventory::discovery) fn absorb(host: &mut Host, mut other: Host, now: Timestamp) -> Replaced {
     let mut replaced = Replaced::from([(other.id, host.id)]);
     let addresses =
@@ -36,6 +38,8 @@ pub(in crate::inventory::discovery) fn absorb(host: &mut Host, mut other: Host, 
     same_parts(ports(host), ports(&other), &mut replaced);
     same_parts(services(host), services(&other), &mut replaced);
     same_parts(entries(host), entries(&other), &mut replaced);
+    same_names(host, &other, &mut replaced);
+    fill_parts(host, &other, &replaced);
 
     let gone: BTreeSet<Uuid> = replaced.keys().copied().collect();
     other.interfaces.retain(|part| !gone.contains(&part.id));
@@ -65,6 +69,49 @@ fn same_parts<K: Eq + Hash>(own: Vec<(K, Uuid)>, others: Vec<(K, Uuid)>, replace
         known.entry(key).or_insert(id);
     }
     replaced.extend(others.into_iter().filter_map(|(key, id)| Some((id, *known.get(&key)?))));
+}
+
+/// Notes which entries without an index have the name of one entry of the other host.
+fn same_names(host: &Host, other: &Host, replaced: &mut Replaced) {
+    let own = unique_names(&host.if_entries);
+    let others = unique_names(&other.if_entries);
+    let taken: HashSet<Uuid> = replaced.values().copied().collect();
+    for (name, entry) in others {
+        let Some(same) = own.get(name) else { continue };
+        let is_unknown = entry.if_index == 0 || same.if_index == 0;
+        if is_unknown && !taken.contains(&same.id) && !replaced.contains_key(&entry.id) {
+            replaced.insert(entry.id, same.id);
+        }
+    }
+}
+
+/// Returns the entries by those names that only one of them has.
+fn unique_names(entries: &[IfEntry]) -> HashMap<&str, &IfEntry> {
+    let mut unique: HashMap<&str, Option<&IfEntry>> = HashMap::new();
+    for entry in entries {
+        if let Some(name) = entry.if_name.as_deref().filter(|name| !name.is_empty()) {
+            unique.entry(name).and_modify(|held| *held = None).or_insert(Some(entry));
+        }
+    }
+    unique.into_iter().filter_map(|(name, entry)| Some((name, entry?))).collect()
+}
+
+/// Fills the empty fields of interfaces and interface entries from the parts that they replace.
+fn fill_parts(host: &mut Host, other: &Host, replaced: &Replaced) {
+    let interfaces = other.interfaces.iter().filter_map(|part| Some((*replaced.get(&part.id)?, part)));
+    let interfaces: HashMap<Uuid, &Interface> = interfaces.collect();
+    for part in &mut host.interfaces {
+        if let Some(gone) = interfaces.get(&part.id) {
+            fill_interface(part, gone);
+        }
+    }
+    let entries = other.if_entries.iter().filter_map(|part| Some((*replaced.get(&part.id)?, part)));
+    let entries: HashMap<Uuid, &IfEntry> = entries.collect();
+    for part in &mut host.if_entries {
+        if let Some(gone) = entries.get(&part.id) {
+            fill_entry(part, gone);
+        }
+    }
 }
 
 /// Adds the bindings and tags of services to the services that replace them.
@@ -130,28 +177,6 @@ fn absorb_credentials(host: &mut Host, other: &Host, replaced: &Replaced) {
     }
 }
 
-/// Fills the empty fields of a host.
-fn fill(host: &mut Host, other: Host) {
-    if host.name.is_empty() {
-        host.name = other.name;
-    }
-    host.hostname = host.hostname.take().or(other.hostname);
-    host.description = host.description.take().or(other.description);
-    host.sys_name = host.sys_name.take().or(other.sys_name);
-    host.sys_descr = host.sys_descr.take().or(other.sys_descr);
-    host.sys_object_id = host.sys_object_id.take().or(other.sys_object_id);
-    host.sys_location = host.sys_location.take().or(other.sys_location);
-    host.sys_contact = host.sys_contact.take().or(other.sys_contact);
-    host.chassis_id = host.chassis_id.take().or(other.chassis_id);
-    host.manufacturer = host.manufacturer.take().or(other.manufacturer);
-    host.model = host.model.take().or(other.model);
-    host.serial_number = host.serial_number.take().or(other.serial_number);
-    host.management_url = host.management_url.take().or(other.management_url);
-    host.role = host.role.or(other.role);
-    host.virtualization = host.virtualization.take().or(other.virtualization);
-    host.created_at = host.created_at.min(other.created_at);
-}
-
 /// Moves what discovery knows of a host to the host that takes its place.
 pub(in crate::inventory::discovery) fn absorb_state(
     discovery: &mut HostDiscovery,
@@ -161,6 +186,7 @@ pub(in crate::inventory::discovery) fn absorb_state(
 ) {
     let (state, other) = (&mut discovery.state, other.state);
     let HostState { mut baseline, edited, deleted, observed, seen, .. } = other;
+    fill_parts(&mut state.baseline, &baseline, replaced);
     let is_kept = |id: Uuid| !replaced.contains_key(&id);
     baseline.interfaces.retain(|part| is_kept(part.id));
     baseline.ports.retain(|part| is_kept(part.id));
@@ -179,9 +205,8 @@ pub(in crate::inventory::discovery) fn absorb_state(
     }
     for (table, observed) in observed {
         let latest = state.observed.entry(table).or_insert(observed);
-        if observed.at > latest.at {
-            *latest = observed;
-        }
+        latest.at = latest.at.max(observed.at);
+        latest.complete_at = latest.complete_at.max(observed.complete_at);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Consolidation of two hosts, and replacement of references to records that are gone.
 
 pub(in crate::inventory::discovery) mod absorb;
+mod fill;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,6 +3,8 @@
 mod outcome;
 mod store;
 
+pub(super) use self::outcome::listed;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -13,11 +15,13 @@ use self::store::{Attempted, Stage};
 use super::plan::Role;
 use super::reported::{Subject, given_ids};
 use super::{DiscoveredHost, DiscoveredTable, Discovery, DiscoveryOutcome};
-use crate::discovery::reconcile::{Identity, MatchedBy, Recognition, new_host_id, recognize};
+use crate::discovery::reconcile::{
+    Identity, MatchedBy, Merging, Recognition, Recognized, name_of_host, new_host_id, recognize_with_notes,
+};
 use crate::discovery::report::Device;
 use crate::inventory::schema::{HOST, discovered_hosts_key, host_key, organization_key};
 use crate::inventory::{Entity, Error, ErrorKind};
-use crate::model::{Host, SourceType};
+use crate::model::Host;
 use crate::store::{Key, Query, Record};
 
 /// Maximum number of hosts that a device is compared with, for each kind of identity.
@@ -90,10 +94,14 @@ impl Discovery {
             // Read before the candidates: a host that appears in the meantime makes the commit fail.
             let marker = inventory.get(discovered_hosts_key(self.network)).await?;
             let candidates = self.candidates(device, &identities).await?;
-            let recognition = self.recognize(device, &candidates).await?;
+            let (Recognized { recognition, notes, .. }, names) = self.recognize(subject, &candidates).await?;
             let target = match recognition {
                 Recognition::Known { id, matched_by, merged } => Target::Known { id, matched_by, merged },
-                Recognition::Ambiguous { key, hosts } => return Ok(ambiguous(device, key, &hosts)),
+                Recognition::Ambiguous { key, hosts } => {
+                    let outcome = ambiguous(device, key, &hosts, &names);
+                    self.warn_of_ambiguity(&outcome);
+                    return Ok(outcome);
+                }
                 Recognition::New if device.is_only_observer() => {
                     return Ok(ignored(device, unknown_observer(device)));
                 }
@@ -110,9 +118,13 @@ impl Discovery {
             if !transaction.enter(self.turns(&target)).await? {
                 continue;
             }
-            let attempt = Attempted { subject, target, marker, has_fresh_ids };
+            let attempt = Attempted { subject, target, marker, has_fresh_ids, names: &names };
             match self.store(attempt, &candidates).await? {
-                Stage::Done(outcome) => return Ok(outcome),
+                Stage::Done(outcome) => {
+                    let reason = outcome.reason.or_else(|| notes.first().map(|note| format!("{}.", note.text)));
+                    self.warn(notes);
+                    return Ok(DiscoveredHost { reason, ..outcome });
+                }
                 Stage::Stale => {}
                 Stage::Taken => has_fresh_ids = true,
             }
@@ -140,11 +152,12 @@ impl Discovery {
         Ok(found)
     }
 
+    /// Recognizes a device among the candidates. Also returns the names of these.
     async fn recognize(
         &self,
-        device: &Device,
+        subject: &Subject,
         candidates: &BTreeMap<Uuid, Record>,
-    ) -> Result<Recognition, Error> {
+    ) -> Result<(Recognized, BTreeMap<Uuid, String>), Error> {
         let (mut hosts, mut bytes) = (Vec::with_capacity(candidates.len()), 0_usize);
         for record in candidates.values() {
             bytes = bytes.saturating_add(record.body.len());
@@ -153,15 +166,13 @@ impl Discovery {
             }
             hosts.push(self.inventory.decode_host::<Host>(self.organization, record).await?);
         }
-        let mut recognition = recognize(device, &hosts, self.merging);
-        if let Recognition::Known { id, merged, .. } = &mut recognition {
-            let is_manual = |host: &Host| host.source.source_type() == SourceType::Manual;
-            let is_one = |host: &&Host| host.id == *id || merged.contains(&host.id);
-            if hosts.iter().filter(is_one).any(is_manual) {
-                merged.clear();
-            }
-        }
-        Ok(recognition)
+        let merging = match subject.role {
+            Role::Reported => self.merging,
+            Role::Neighbor => Merging::Forbidden,
+        };
+        let recognized = recognize_with_notes(&subject.device, &hosts, merging);
+        let names = hosts.iter().map(|host| (host.id, name_of_host(host))).collect();
+        Ok((recognized, names))
     }
 
     /// Returns the id of a new host, or `None` if the device has no identity.

@@ -1,10 +1,12 @@
-//! The outcomes of devices that are not stored.
+//! The outcomes of devices that are not stored, and the warnings about recognition.
+
+use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use crate::discovery::reconcile::MatchedBy;
-use crate::discovery::report::Device;
-use crate::inventory::discovery::{DiscoveredHost, DiscoveryOutcome};
+use crate::discovery::reconcile::{MatchedBy, RecognitionNote, name_of_device};
+use crate::discovery::report::{Device, Warning, WarningCode};
+use crate::inventory::discovery::{DiscoveredHost, Discovery, DiscoveryOutcome};
 use crate::printable::printable;
 
 /// Returns the name that a device reports.
@@ -50,14 +52,45 @@ pub(super) fn recognized(device: &Device, id: Uuid, matched_by: MatchedBy) -> Di
     }
 }
 
-pub(super) fn ambiguous(device: &Device, key: MatchedBy, hosts: &[Uuid]) -> DiscoveredHost {
-    let hosts: Vec<String> = hosts.iter().take(8).map(Uuid::to_string).collect();
+pub(super) fn ambiguous(
+    device: &Device,
+    key: MatchedBy,
+    hosts: &[Uuid],
+    names: &BTreeMap<Uuid, String>,
+) -> DiscoveredHost {
+    let device_name = name_of_device(device);
     DiscoveredHost {
         id: None,
         name: name_of(device),
         outcome: DiscoveryOutcome::Ambiguous,
         matched_by: Some(key),
         changes: Vec::new(),
-        reason: Some(format!("The device may be any of the hosts {}.", hosts.join(", "))),
+        reason: Some(format!("{device_name} may be any of the hosts {}.", listed(hosts, names))),
+    }
+}
+
+/// Lists hosts by name and id.
+pub(in crate::inventory::discovery) fn listed(hosts: &[Uuid], names: &BTreeMap<Uuid, String>) -> String {
+    let one = |id: &Uuid| match names.get(id) {
+        Some(name) => format!("{name} ({id})"),
+        None => id.to_string(),
+    };
+    hosts.iter().take(8).map(one).collect::<Vec<_>>().join(", ")
+}
+
+impl Discovery {
+    /// Adds the notes about a device to the warnings of the answer. Warnings of one kind are counted.
+    pub(in crate::inventory::discovery) fn warn(&mut self, notes: Vec<RecognitionNote>) {
+        for RecognitionNote { code, text, .. } in notes {
+            match self.answer.warnings.iter_mut().find(|warning| warning.code == code) {
+                Some(warning) => warning.count = warning.count.saturating_add(1),
+                None => self.answer.warnings.push(Warning::new(code, 1, None).with_example(&text)),
+            }
+        }
+    }
+
+    pub(super) fn warn_of_ambiguity(&mut self, outcome: &DiscoveredHost) {
+        let text = outcome.reason.clone().unwrap_or_default();
+        self.warn(vec![RecognitionNote::new(WarningCode::DeviceAmbiguous, text)]);
     }
 }

@@ -33,6 +33,8 @@ pub(super) struct Attempted<'a> {
     /// The record of the network that changes with the set of its hosts.
     pub(super) marker: Option<Record>,
     pub(super) has_fresh_ids: bool,
+    /// The names of the hosts that the device may be.
+    pub(super) names: &'a BTreeMap<Uuid, String>,
 }
 
 impl Discovery {
@@ -42,7 +44,7 @@ impl Discovery {
         attempt: Attempted<'_>,
         candidates: &BTreeMap<Uuid, Record>,
     ) -> Result<Stage, Error> {
-        let Attempted { subject, target, marker, has_fresh_ids } = attempt;
+        let Attempted { subject, target, marker, has_fresh_ids, names } = attempt;
         let device = &subject.device;
         let id = target.id();
         let (known, matched_by) = match &target {
@@ -75,6 +77,7 @@ impl Discovery {
         if matches!(target, Target::New { .. }) {
             self.inventory.check_host_quota(self.organization, 1).await?;
         }
+        planned.explain_merge(names);
         let stage = self.commit(&target, &mut planned, marker.as_ref()).await?;
         Ok(match stage {
             Attempt::Committed => {

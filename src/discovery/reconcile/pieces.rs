@@ -1,0 +1,154 @@
+//! The pieces in which one report describes one device.
+//!
+//! Some scanners write an element for each open port, or for each address of a device.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::net::IpAddr;
+
+use super::names;
+use crate::discovery::report::{Device, Table, TableKind};
+use crate::model::MacAddress;
+
+/// Joins the devices of a report that are pieces of one, and keeps the order of the first pieces.
+///
+/// Two devices of a scan are pieces of one if they have an address in common and no different MAC addresses, or a MAC
+/// address in common and no different names. Devices that describe themselves are never pieces.
+#[must_use]
+pub fn join_pieces(devices: &[Device]) -> Cow<'_, [Device]> {
+    let mut groups = Groups::new(devices.len());
+    let (mut by_address, mut by_mac) = (HashMap::new(), HashMap::new());
+    for (place, device) in devices.iter().enumerate().filter(|(_, device)| is_piece(device)) {
+        for row in device.tables.addresses.iter().flat_map(|table| &table.rows) {
+            if let Some(address) = names::own_ip(row.ip_address) {
+                by_address.entry(address).or_insert_with(Vec::new).push(place);
+            }
+            if let Some(address) = row.mac_address.filter(|address| names::is_strong_mac(*address)) {
+                by_mac.entry(address).or_insert_with(Vec::new).push(place);
+            }
+        }
+    }
+    join_by_address(&by_address, devices, &mut groups);
+    for places in by_mac.values() {
+        let names: BTreeSet<String> = places.iter().filter_map(|place| own_name(devices.get(*place)?)).collect();
+        if names.len() < 2 {
+            groups.join(places.iter().copied());
+        }
+    }
+    if groups.are_single() {
+        return Cow::Borrowed(devices);
+    }
+    let mut joined: BTreeMap<usize, Device> = BTreeMap::new();
+    for (place, device) in devices.iter().enumerate() {
+        match joined.get_mut(&groups.first(place)) {
+            Some(whole) => add(whole, device),
+            None => drop(joined.insert(place, device.clone())),
+        }
+    }
+    Cow::Owned(joined.into_values().collect())
+}
+
+fn join_by_address(by_address: &HashMap<IpAddr, Vec<usize>>, devices: &[Device], groups: &mut Groups) {
+    for places in by_address.values().filter(|places| places.len() > 1) {
+        let mut by_macs: BTreeMap<BTreeSet<MacAddress>, Vec<usize>> = BTreeMap::new();
+        for place in places {
+            let macs = devices.get(*place).map(macs).unwrap_or_default();
+            by_macs.entry(macs).or_default().push(*place);
+        }
+        // An element without a MAC address belongs to the only one that has some.
+        if by_macs.keys().filter(|macs| !macs.is_empty()).count() < 2 {
+            groups.join(places.iter().copied());
+        } else {
+            by_macs.into_values().for_each(|places| groups.join(places.into_iter()));
+        }
+    }
+}
+
+/// Returns whether a device is described by its addresses, its DNS name and its open ports alone.
+fn is_piece(device: &Device) -> bool {
+    let described = [
+        &device.sys_name,
+        &device.sys_descr,
+        &device.sys_object_id,
+        &device.cdp_device_id,
+        &device.serial_number,
+    ];
+    device.id.is_none()
+        && device.chassis_id.is_none()
+        && device.bridge_address.is_none()
+        && described.into_iter().all(Option::is_none)
+        && device
+            .tables
+            .summaries()
+            .iter()
+            .all(|table| matches!(table.kind, TableKind::Addresses | TableKind::Ports))
+}
+
+fn macs(device: &Device) -> BTreeSet<MacAddress> {
+    let rows = device.tables.addresses.iter().flat_map(|table| &table.rows);
+    rows.filter_map(|row| row.mac_address).collect()
+}
+
+/// Returns the short form of the DNS name, unless it belongs to the address.
+fn own_name(device: &Device) -> Option<String> {
+    let name = names::device_name(device.hostname.as_deref()?).filter(|name| !names::is_made_of_address(name))?;
+    names::short_name(&name).map(str::to_owned)
+}
+
+fn add(whole: &mut Device, piece: &Device) {
+    let names = [whole.hostname.take(), piece.hostname.clone()];
+    whole.hostname = names.into_iter().flatten().min();
+    add_rows(&mut whole.tables.addresses, piece.tables.addresses.as_ref());
+    add_rows(&mut whole.tables.ports, piece.tables.ports.as_ref());
+}
+
+fn add_rows<R: Clone>(whole: &mut Option<Table<R>>, piece: Option<&Table<R>>) {
+    match (whole, piece) {
+        (_, None) => {}
+        (Some(whole), Some(piece)) => {
+            whole.rows.extend_from_slice(&piece.rows);
+            whole.complete &= piece.complete;
+        }
+        (whole @ None, Some(piece)) => *whole = Some(piece.clone()),
+    }
+}
+
+/// Disjoint groups of places. The first place of a group stands for it.
+struct Groups {
+    parents: Vec<usize>,
+}
+
+impl Groups {
+    fn new(count: usize) -> Self {
+        Self { parents: (0..count).collect() }
+    }
+
+    fn are_single(&self) -> bool {
+        self.parents.iter().enumerate().all(|(place, parent)| place == *parent)
+    }
+
+    fn first(&mut self, place: usize) -> usize {
+        let mut first = place;
+        while let Some(parent) = self.parents.get(first).copied().filter(|parent| *parent != first) {
+            first = parent;
+        }
+        let mut place = place;
+        while let Some(parent) = self.parents.get_mut(place).filter(|parent| **parent != first) {
+            place = std::mem::replace(parent, first);
+        }
+        first
+    }
+
+    fn join(&mut self, places: impl Iterator<Item = usize>) {
+        let mut first: Option<usize> = None;
+        for place in places {
+            let other = self.first(place);
+            let one = *first.get_or_insert(other);
+            let (lower, higher) = (one.min(other), one.max(other));
+            if let Some(parent) = self.parents.get_mut(higher) {
+                *parent = lower;
+            }
+            first = Some(lower);
+        }
+    }
+}

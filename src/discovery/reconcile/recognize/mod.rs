@@ -1,0 +1,222 @@
+//! Recognition of a device among the hosts that share an identity with it.
+
+mod compared;
+mod joining;
+mod keys;
+mod notes;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use self::compared::Compared;
+use self::joining::{Joined, join, may_join};
+use self::keys::matches;
+use self::notes::Subject;
+use super::identity::{IdentityKind, Traits};
+use crate::discovery::report::Device;
+use crate::model::Host;
+
+pub use self::notes::{RecognitionNote, name_of_device, name_of_host};
+
+/// The treatment of hosts that a report shows to be the same device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merging {
+    /// Hosts are merged when the device has every identity of all of them.
+    Allowed,
+    /// Hosts are never merged.
+    Forbidden,
+}
+
+/// The common identity of a device and a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum MatchedBy {
+    /// The host's id.
+    Id,
+    /// The serial number.
+    SerialNumber,
+    /// The chassis id.
+    ChassisId,
+    /// A MAC address.
+    Mac,
+    /// An IP address.
+    IpAddress,
+    /// A name, and another value that confirms it.
+    Name,
+}
+
+impl MatchedBy {
+    /// Returns the name used in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Id => "id",
+            Self::SerialNumber => "serial_number",
+            Self::ChassisId => "chassis_id",
+            Self::Mac => "mac",
+            Self::IpAddress => "ip_address",
+            Self::Name => "name",
+        }
+    }
+}
+
+impl fmt::Display for MatchedBy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+/// The host that a device is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Recognition {
+    /// The device is this host.
+    Known {
+        /// The host's id.
+        id: Uuid,
+        /// The strongest key that led to the host.
+        matched_by: MatchedBy,
+        /// Other hosts that are the same device, to be merged into the host.
+        merged: Vec<Uuid>,
+    },
+    /// The device is none of the hosts.
+    New,
+    /// The device may be any of several hosts.
+    Ambiguous {
+        /// The strongest key that the hosts share with the device.
+        key: MatchedBy,
+        /// The ids of the hosts.
+        hosts: Vec<Uuid>,
+    },
+}
+
+/// A recognition, with what a person should know about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recognized {
+    /// The host that the device is.
+    pub recognition: Recognition,
+    /// The merges, and the hosts that seem to be the device but are not.
+    pub notes: Vec<RecognitionNote>,
+}
+
+/// Returns which host a device is, as [`recognize_with_notes`] does, without notes.
+#[must_use]
+pub fn recognize(device: &Device, candidates: &[Host], merging: Merging) -> Recognition {
+    recognize_with_notes(device, candidates, merging).recognition
+}
+
+/// Returns which host a device is, and why.
+///
+/// `candidates` are the host with the device's id and all hosts of the network that share an identity with the device.
+///
+/// Keys count in the order of [`MatchedBy`]. A key that several hosts have does not decide; weaker keys may then, among
+/// these hosts. A host is never recognized by a key if stronger values differ: the serial number or the chassis id, and
+/// for addresses and names also all MAC addresses. A MAC address does not count for a host with another name and other
+/// addresses, unless both are devices of one kind and one has all MAC addresses of the other. A device that describes
+/// itself with the name and an address of a host is that host with another network card, if only its MAC addresses
+/// differ.
+///
+/// An IP address counts if it is not one of many that differ, as the virtual address of a pair of routers is. A name
+/// counts if a second value confirms it, if one side has nothing else, or if both sides have the same full name and no
+/// kind of value that could differ.
+///
+/// Other hosts that the device matches are merged into its host: if the device has every identity of both; if they have
+/// nothing but addresses or a unique name of the device; or if nothing of both hosts differs.
+#[must_use]
+pub fn recognize_with_notes(device: &Device, candidates: &[Host], merging: Merging) -> Recognized {
+    if let Some(host) = candidates.iter().find(|host| Some(host.id) == device.id) {
+        let known = Recognition::Known { id: host.id, matched_by: MatchedBy::Id, merged: Vec::new() };
+        return Recognized { recognition: known, notes: Vec::new() };
+    }
+    let mut hosts: Vec<Compared<'_>> = candidates.iter().map(Compared::new).collect();
+    hosts.sort_by_key(|compared| (compared.host.created_at, compared.host.id));
+    hosts.dedup_by_key(|compared| compared.host.id);
+    let traits = Traits::of_device(device);
+    let subject = Subject { name: name_of_device(device), traits: &traits };
+    match find(&traits, &hosts, merging) {
+        Match::Host { host, matched_by } => {
+            let joined = match merging {
+                Merging::Allowed => join(host, &traits, &hosts),
+                Merging::Forbidden => Joined::default(),
+            };
+            let merged = joined.merged.iter().map(|one| one.host.id).collect();
+            let notes = subject.notes(Some(host), &joined, &hosts);
+            let recognition = Recognition::Known { id: host.host.id, matched_by, merged };
+            Recognized { recognition, notes }
+        }
+        Match::Nothing => {
+            let notes = subject.notes(None, &Joined::default(), &hosts);
+            Recognized { recognition: Recognition::New, notes }
+        }
+        Match::Several { key, hosts } => {
+            let hosts = hosts.iter().map(|one| one.host.id).collect();
+            Recognized { recognition: Recognition::Ambiguous { key, hosts }, notes: Vec::new() }
+        }
+    }
+}
+
+/// The hosts that a device may be.
+enum Match<'c, 'h> {
+    Nothing,
+    Host { host: &'c Compared<'h>, matched_by: MatchedBy },
+    Several { key: MatchedBy, hosts: Vec<&'c Compared<'h>> },
+}
+
+/// Returns the host that a device is, apart from others that are the same.
+fn find<'c, 'h>(device: &Traits, hosts: &'c [Compared<'h>], merging: Merging) -> Match<'c, 'h> {
+    let mut pool: Option<(MatchedBy, Vec<&Compared<'_>>)> = None;
+    let mut shared: Option<(MatchedBy, Vec<&Compared<'_>>)> = None;
+    for key in MatchedBy::RANKS.iter().copied() {
+        let found = matches(key, device, hosts);
+        if !found.shared.is_empty() && shared.is_none() {
+            shared = Some((key, found.shared));
+        }
+        let mut decided = found.decided;
+        if let Some((_, pool)) = &pool {
+            decided.retain(|one| pool.iter().any(|other| one.host.id == other.host.id));
+        }
+        let matched_by = pool.as_ref().map_or(key, |(key, _)| *key);
+        match decided.as_slice() {
+            [] => {}
+            [host] => return Match::Host { host, matched_by },
+            several => {
+                if merging == Merging::Allowed
+                    && let Some(host) = only(several, device)
+                {
+                    return Match::Host { host, matched_by };
+                }
+                // Hosts that have different addresses of the device are not told apart by anything else.
+                if pool.is_none() && key.is_exclusive() {
+                    return Match::Several { key, hosts: decided };
+                }
+                pool = Some((matched_by, decided));
+            }
+        }
+    }
+    // A device that has a strong identity to itself is none of the hosts that share a weak one.
+    let is_apart = device.identities.iter().any(|identity| {
+        identity.kind() <= IdentityKind::Mac
+            && !hosts.iter().any(|one| one.traits.identities.contains(identity))
+    });
+    match pool.or_else(|| shared.filter(|_| !is_apart)) {
+        Some((key, hosts)) => Match::Several { key, hosts },
+        None => Match::Nothing,
+    }
+}
+
+/// Returns the host that all others may be merged into: the one with most identities, or else the oldest.
+fn only<'c, 'h>(hosts: &[&'c Compared<'h>], device: &Traits) -> Option<&'c Compared<'h>> {
+    let mut largest = *hosts.first()?;
+    for host in hosts {
+        if host.traits.identities.len() > largest.traits.identities.len() {
+            largest = host;
+        }
+    }
+    let others = hosts.iter().filter(|one| one.host.id != largest.host.id);
+    others.into_iter().all(|one| may_join(largest, one, true, device)).then_some(largest)
+}

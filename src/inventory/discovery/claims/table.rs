@@ -1,0 +1,137 @@
+//! Claims as stored: a table, when its rows were observed, and the next state of it after a report.
+
+use serde::{Deserialize, Serialize};
+
+use super::ClaimRows;
+use super::rows::{Layer, Row, join};
+use crate::discovery::report::{Reporter, Table, Tables};
+use crate::model::Timestamp;
+
+/// What a claim consists of apart from its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub(in crate::inventory::discovery) struct ClaimedTable {
+    /// When the latest of the rows were observed.
+    pub(in crate::inventory::discovery) observed_at: Timestamp,
+    pub(in crate::inventory::discovery) complete: bool,
+    pub(in crate::inventory::discovery) reporter: Reporter,
+    pub(in crate::inventory::discovery) table: ClaimRows,
+    /// When the latest complete table was observed. Older rows do not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    complete_at: Option<Timestamp>,
+    /// Whether the rows follow from other tables, so that every other table of the kind replaces them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    derived: bool,
+    /// The rows that were observed earlier than the latest: their places, in ascending order, and times.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    earlier: Vec<(usize, Timestamp)>,
+}
+
+/// Returns the tables of a device as claims.
+pub(in crate::inventory::discovery) fn claimed_tables(
+    tables: &Tables,
+    observed_at: Timestamp,
+    reporter: &Reporter,
+) -> Vec<ClaimedTable> {
+    let Tables { if_entries, addresses, lldp, cdp, fdb, arp, stp, lag, ports } = tables;
+    let all = [
+        claimed(if_entries.as_ref(), ClaimRows::IfEntries),
+        claimed(addresses.as_ref(), ClaimRows::Addresses),
+        claimed(lldp.as_ref(), ClaimRows::Lldp),
+        claimed(cdp.as_ref(), ClaimRows::Cdp),
+        claimed(fdb.as_ref(), ClaimRows::Fdb),
+        claimed(arp.as_ref(), ClaimRows::Arp),
+        claimed(stp.as_ref(), ClaimRows::Stp),
+        claimed(lag.as_ref(), ClaimRows::Lag),
+        claimed(ports.as_ref(), ClaimRows::Ports),
+    ];
+    let claims = all.into_iter().flatten().map(|(complete, derived, table)| ClaimedTable {
+        observed_at,
+        complete,
+        reporter: reporter.clone(),
+        table,
+        complete_at: complete.then_some(observed_at),
+        derived,
+        earlier: Vec::new(),
+    });
+    claims.collect()
+}
+
+/// Returns whether a table is complete, whether it is derived, and its rows by subject.
+fn claimed<R: Row>(
+    table: Option<&Table<R>>,
+    kind: impl Fn(Vec<R>) -> ClaimRows,
+) -> Option<(bool, bool, ClaimRows)> {
+    let table = table?;
+    let rows = join(&[Layer { rows: &table.rows, at: Timestamp::UNIX_EPOCH, earlier: &[] }], None);
+    let rows = rows.into_iter().map(|(_, row)| row).collect();
+    Some((table.complete && !table.derived, table.derived, kind(rows)))
+}
+
+impl ClaimedTable {
+    /// Returns the stored table after this report of it; `None`: it stays as it is.
+    ///
+    /// The result does not depend on the order of reports. Of a subject, the latest rows count. A complete table removes
+    /// older rows. Rows that were observed at one time are joined.
+    pub(in crate::inventory::discovery) fn after(self, stored: &Self) -> Option<Self> {
+        let after = self.joined(stored.clone());
+        let is_same = after.observed_at == stored.observed_at
+            && after.complete == stored.complete
+            && after.derived == stored.derived
+            && after.earlier == stored.earlier
+            && after.table == stored.table;
+        (!is_same).then_some(after)
+    }
+
+    /// Joins two tables of a kind, in any order.
+    pub(in crate::inventory::discovery) fn joined(self, other: Self) -> Self {
+        if self.derived != other.derived {
+            return if self.derived { other } else { self };
+        }
+        let newest = (self.observed_at, &self.reporter.name, &self.reporter.version)
+            >= (other.observed_at, &other.reporter.name, &other.reporter.version);
+        let reporter = if newest { self.reporter.clone() } else { other.reporter.clone() };
+        let observed_at = self.observed_at.max(other.observed_at);
+        let complete_at = self.complete_at().max(other.complete_at());
+        let (table, times) = self.rows_with(&other, complete_at);
+        let is_earlier = |(place, at): (usize, Timestamp)| (at != observed_at).then_some((place, at));
+        let earlier = times.into_iter().enumerate().filter_map(is_earlier).collect();
+        let complete = complete_at == Some(observed_at);
+        Self { observed_at, complete, reporter, table, complete_at, derived: self.derived, earlier }
+    }
+
+    fn complete_at(&self) -> Option<Timestamp> {
+        self.complete_at.or_else(|| self.complete.then_some(self.observed_at))
+    }
+
+    /// Returns the rows of both tables that count, and when each was observed.
+    fn rows_with(&self, other: &Self, since: Option<Timestamp>) -> (ClaimRows, Vec<Timestamp>) {
+        use ClaimRows::{Addresses, Arp, Cdp, Fdb, IfEntries, Lag, Lldp, Ports, Stp};
+        match (&self.table, &other.table) {
+            (IfEntries(one), IfEntries(two)) => self.join_rows(other, (one, two), since, IfEntries),
+            (Addresses(one), Addresses(two)) => self.join_rows(other, (one, two), since, Addresses),
+            (Lldp(one), Lldp(two)) => self.join_rows(other, (one, two), since, Lldp),
+            (Cdp(one), Cdp(two)) => self.join_rows(other, (one, two), since, Cdp),
+            (Fdb(one), Fdb(two)) => self.join_rows(other, (one, two), since, Fdb),
+            (Arp(one), Arp(two)) => self.join_rows(other, (one, two), since, Arp),
+            (Stp(one), Stp(two)) => self.join_rows(other, (one, two), since, Stp),
+            (Lag(one), Lag(two)) => self.join_rows(other, (one, two), since, Lag),
+            (Ports(one), Ports(two)) => self.join_rows(other, (one, two), since, Ports),
+            // Tables of different kinds are never joined.
+            _ => (self.table.clone(), vec![self.observed_at; self.table.len()]),
+        }
+    }
+
+    fn join_rows<R: Row>(
+        &self,
+        other: &Self,
+        (own_rows, other_rows): (&[R], &[R]),
+        since: Option<Timestamp>,
+        kind: impl Fn(Vec<R>) -> ClaimRows,
+    ) -> (ClaimRows, Vec<Timestamp>) {
+        let own = Layer { rows: own_rows, at: self.observed_at, earlier: &self.earlier };
+        let other = Layer { rows: other_rows, at: other.observed_at, earlier: &other.earlier };
+        let (times, rows) = join(&[own, other], since).into_iter().unzip();
+        (kind(rows), times)
+    }
+}
