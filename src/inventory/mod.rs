@@ -53,7 +53,7 @@ pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, Pages, Requirem
 pub use daemons::{DaemonStatus, DiscoveryUpdate, NewDaemon, Work};
 #[cfg(feature = "discovery")]
 pub use discovery::{
-    Claim, ClaimRows, DiscoverOptions, DiscoveredHost, DiscoveredTable, DiscoveryOutcome, DiscoveryReport,
+    Claim, ClaimRows, DiscoverOptions, DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome, DiscoveryReport,
     SeenPart, StaleDeletion,
 };
 pub use error::{Entity, Error, ErrorKind, Problem};

@@ -17,6 +17,7 @@ mod identity;
 mod merge;
 mod names;
 mod neighbors;
+mod prefixes;
 mod project;
 mod recognize;
 mod reported;
@@ -29,6 +30,8 @@ pub(crate) use {
     neighbors::named::{Found, Known, Named},
     neighbors::ports::{Ports, abbreviated},
 };
+
+pub(crate) use prefixes::{described_prefixes, undescribed_prefixes};
 
 pub use identity::{Identity, IdentityKind};
 pub use merge::merge;

@@ -56,4 +56,6 @@ pub enum WarningCode {
     InputTruncated,
     /// A neighbor was seen on a local port that is none of the device's interfaces.
     LocalPortUnknown,
+    /// Subnets of the devices' own addresses were not created, because the report or the network has too many.
+    SubnetLimitReached,
 }

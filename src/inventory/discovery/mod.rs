@@ -35,7 +35,7 @@ pub use options::DiscoverOptions;
 pub(in crate::inventory) use records::forget_network;
 #[cfg(feature = "topology")]
 pub(in crate::inventory) use records::{claim_of, host_of_claim};
-pub use report::{DiscoveredHost, DiscoveredTable, DiscoveryOutcome, DiscoveryReport};
+pub use report::{DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome, DiscoveryReport};
 pub use stale::StaleDeletion;
 
 use self::neighbors::DecodedHosts;
@@ -48,9 +48,9 @@ use super::schema::network_key;
 use super::{Entity, Error, ErrorKind, Inventory, Problem, require_level};
 use crate::access::{Caller, DaemonCaller};
 use crate::discovery::Report;
-use crate::discovery::reconcile::{Identity, Merging};
+use crate::discovery::reconcile::{Identity, Merging, described_prefixes};
 use crate::discovery::report::{PortRange, Reporter};
-use crate::model::{Permission, Timestamp};
+use crate::model::{Cidr, Permission, Timestamp};
 
 /// Number of devices after which neighbors are resolved.
 const DEVICES: usize = 64;
@@ -68,6 +68,10 @@ impl Inventory {
     /// never changed. A complete table replaces the former claim of its kind, and a truncated one adds to it.
     /// Interfaces, ports and entries that a complete table lacks are kept: they are stale after three such tables, and
     /// [`delete_stale_as`](Self::delete_stale_as) deletes them. A report that is repeated writes nothing.
+    ///
+    /// Subnets with the prefixes of the devices' own addresses are created with the source `Discovery`, unless the network
+    /// has them or a user has deleted them. Every interface of the network gets the smallest subnet that contains its
+    /// address, unless a user has set another.
     ///
     /// Each device is one commit. A device that cannot be stored, for example because a quota is exhausted, is ignored,
     /// with the reason. After an error, and if the future is dropped, the devices that were committed before stay
@@ -193,6 +197,7 @@ impl Inventory {
             decoded: DecodedHosts::default(),
             affected_identities: BTreeSet::new(),
             affected_hosts: BTreeSet::new(),
+            prefixes: BTreeSet::new(),
             answer: DiscoveryReport {
                 dry_run: options.dry_run,
                 warnings: report.warnings.clone(),
@@ -222,15 +227,22 @@ struct Discovery {
     affected_identities: BTreeSet<Identity>,
     /// The hosts of the report whose own neighbors are to be resolved.
     affected_hosts: BTreeSet<Uuid>,
+    /// The prefixes of addresses whose interfaces only the hosts describe.
+    prefixes: BTreeSet<Cidr>,
     answer: DiscoveryReport,
 }
 
 impl Discovery {
     async fn run(&mut self, report: &Report, create_neighbors: bool) -> Result<(), Error> {
         for devices in report.devices.chunks(DEVICES) {
+            // First, so that new hosts are stored with their subnets.
+            let prefixes = devices.iter().flat_map(|device| described_prefixes(&device.tables)).collect();
+            self.learn_subnets(prefixes).await?;
             for device in devices {
                 self.discover_device(device, Role::Reported).await?;
             }
+            let prefixes = std::mem::take(&mut self.prefixes);
+            self.learn_subnets(prefixes).await?;
             self.resolve_neighbors().await?;
         }
         if !create_neighbors {

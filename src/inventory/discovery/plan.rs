@@ -2,7 +2,7 @@
 //!
 //! It is a pure decision on the records that were read.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use uuid::Uuid;
@@ -16,6 +16,7 @@ use super::subnets::Subnets;
 use crate::access::{RandomSource, uuid_v4};
 use crate::discovery::reconcile::{
     HostState, Identity, MatchedBy, MergeOutcome, MergeReason, Projection, merge, set_subnets,
+    undescribed_prefixes,
 };
 use crate::discovery::report::{Device, PortRange, Reporter, TableKind};
 use crate::inventory::Error;
@@ -23,7 +24,7 @@ use crate::inventory::hosts::{
     Before, EncodedHost, HostEncoder, Summary, check_host_texts, decode as decode_host, rename_parts,
 };
 use crate::inventory::schema::decode;
-use crate::model::{Host, Neighbor, Timestamp};
+use crate::model::{Cidr, Host, Neighbor, Timestamp};
 use crate::store::Record;
 
 /// Whether a device is described by a report or only named as a neighbor.
@@ -85,6 +86,8 @@ pub(super) struct Planned {
     pub(super) replaced: Replaced,
     /// The identities by which others may have named the host, if these have changed.
     pub(super) affected: Vec<Identity>,
+    /// The prefixes of addresses whose interfaces only the host describes.
+    pub(super) prefixes: BTreeSet<Cidr>,
     name: String,
     outcome: DiscoveryOutcome,
     changes: Vec<String>,
@@ -205,6 +208,7 @@ impl Plan {
             claims: kinds,
             state: merged.state,
         };
+        let prefixes = undescribed_prefixes(&self.device.tables, &merged.host.if_entries);
         let name = merged.host.name.clone();
         let encoded = match is_changed {
             true => Some(self.encoder.of_stored(stored_size(&before, self.place.host)).encode(merged.host)?),
@@ -218,6 +222,7 @@ impl Plan {
             claims: claims.into_values().collect(),
             replaced,
             affected,
+            prefixes,
             name,
             outcome: match (is_known, is_changed) {
                 (false, _) => DiscoveryOutcome::Created,

@@ -41,7 +41,8 @@ pub(super) use {
     bulk::rename_parts,
     change::{Attempt, HostChange},
     document::decode,
-    terms::{IDENTITY, WORD, identity_value, ip_range, mac_range},
+    rewrite::{FIRST_HOSTS, MAX_HOSTS, first_bytes},
+    terms::{IDENTITY, WORD, identity_value, ip_prefix_range, ip_range, mac_range},
     virtualization::Summary,
 };
 

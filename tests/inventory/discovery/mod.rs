@@ -10,5 +10,6 @@ mod labs;
 mod neighbors;
 mod outcomes;
 mod staleness;
+mod subnets;
 mod support;
 mod tenants;

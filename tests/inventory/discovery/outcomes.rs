@@ -151,11 +151,11 @@ fn addresses_get_the_smallest_subnet_that_contains_them() {
         }
         let (_, host) = discover_one(&fixture, switch(1), FIRST).await;
         assert_eq!(host.interfaces[0].subnet_id, Some(ids[1]));
-        // The deletion is no edit: the next report finds the larger subnet.
+        // The larger subnet takes the interface at once, and the next report has nothing to correct.
         fixture.inventory.delete_as::<Subnet>(&caller, ids[1], |_| Ok(())).await.unwrap();
-        assert_eq!(fixture.host(host.id).await.interfaces[0].subnet_id, None);
+        assert_eq!(fixture.host(host.id).await.interfaces[0].subnet_id, Some(ids[0]));
         let (outcome, host) = discover_one(&fixture, switch(1), SECOND).await;
-        assert_eq!((outcome, host.interfaces[0].subnet_id), (DiscoveryOutcome::Updated, Some(ids[0])));
+        assert_eq!((outcome, host.interfaces[0].subnet_id), (DiscoveryOutcome::Unchanged, Some(ids[0])));
         // A subnet set by hand stays.
         let set = |host: &mut Host| {
             host.interfaces[0].subnet_id = Some(ids[2]);

@@ -7,7 +7,8 @@ mod words;
 
 use sha2::{Digest, Sha256};
 
-use self::address::{ip_prefix_range, ip_term, ipv6_text_terms, mac_prefix_range, mac_term, text_ranges};
+use self::address::{ip_term, ipv6_text_terms, mac_prefix_range, mac_term, text_ranges};
+pub(in crate::inventory) use self::address::ip_prefix_range;
 #[cfg(feature = "discovery")]
 pub(in crate::inventory) use self::address::{ip_range, mac_range};
 #[cfg(feature = "discovery")]

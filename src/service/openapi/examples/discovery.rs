@@ -11,10 +11,10 @@ use crate::discovery::report::{
     NeighborState, PortRow, Reporter, StpRow, StpState, TableKind, Warning, WarningCode,
 };
 use crate::inventory::{
-    Claim, ClaimRows, DiscoveredHost, DiscoveredTable, DiscoveryOutcome, DiscoveryReport, SeenPart,
+    Claim, ClaimRows, DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome, DiscoveryReport, SeenPart,
 };
 use crate::model::{
-    DaemonCapabilities, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType, LldpChassisId,
+    Cidr, DaemonCapabilities, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType, LldpChassisId,
     LldpChassisIdSubtype, MacAddress, PortNumber, Protocol,
 };
 use crate::service::openapi::collector::Schemas;
@@ -114,10 +114,13 @@ fn report() -> DiscoveryReport {
     };
     let table = DiscoveredTable { device_id: HOST, kind: TableKind::Lldp, rows: 3, complete: true };
     let warning = Warning::new(WarningCode::RowIncomplete, 2, Some(17));
+    let network = Cidr::containing(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7)), 24);
+    let subnets = network.map(|cidr| DiscoveredSubnet { id: SUBNET, cidr });
     DiscoveryReport {
         dry_run: false,
         hosts: vec![host],
         tables: vec![table],
+        subnets: subnets.into_iter().collect(),
         warnings: vec![warning],
         read_rows: 50,
         used_rows: 48,
