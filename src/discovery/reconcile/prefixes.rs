@@ -33,8 +33,7 @@ pub(crate) fn described_prefixes(tables: &Tables) -> BTreeSet<Cidr> {
 /// of the device are left out.
 pub(crate) fn undescribed_prefixes(tables: &Tables, entries: &[IfEntry]) -> BTreeSet<Cidr> {
     let reported = reported_interfaces(tables);
-    let is_undescribed =
-        |row: &&AddressRow| row.if_index.is_some_and(|index| !reported.contains_key(&index));
+    let is_undescribed = |row: &&AddressRow| row.if_index.is_some_and(|index| !reported.contains_key(&index));
     let mut rows = address_rows(tables).iter().filter(is_undescribed).peekable();
     if rows.peek().is_none() {
         return BTreeSet::new();
@@ -66,11 +65,8 @@ fn is_internal(name: Option<&str>, description: Option<&str>) -> bool {
 fn prefix_of(row: &AddressRow) -> Option<Cidr> {
     let length = row.prefix_length?;
     let address = own_ip(row.ip_address)?;
-    let length = if row.ip_address.is_ipv6() && address.is_ipv4() {
-        length.checked_sub(MAPPED_BITS)?
-    } else {
-        length
-    };
+    let length =
+        if row.ip_address.is_ipv6() && address.is_ipv4() { length.checked_sub(MAPPED_BITS)? } else { length };
     let lengths = match address {
         IpAddr::V4(_) => LENGTHS_V4,
         IpAddr::V6(_) => LENGTHS_V6,

@@ -7,11 +7,11 @@ use super::{BulkDeletable, CollectionRecord, Creatable, Deletable, ListQuery, Re
 use crate::access::Caller;
 use crate::inventory::hosts::check_source;
 use crate::inventory::records::named;
-#[cfg(feature = "discovery")]
-use crate::inventory::schema::{DELETED_SUBNET, encode, facets};
 use crate::inventory::schema::{
     CIDR_UNIQUE_KEY, SUBNET, SUBNET_DELETION, SUBNET_LINK, TAG_LINK, links, network_key, tag_key,
 };
+#[cfg(feature = "discovery")]
+use crate::inventory::schema::{DELETED_SUBNET, encode, facets};
 #[cfg(feature = "topology")]
 use crate::inventory::topology::subnet_nodes;
 use crate::inventory::{Entity, Error, Inventory, validate};
@@ -133,12 +133,16 @@ impl CollectionRecord for Subnet {
 
     #[cfg(feature = "discovery")]
     async fn finish_creation(inventory: &Inventory, record: &Self) {
-        inventory.follow_subnet_change((record.organization_id, record.network_id), record.id, record.cidr).await;
+        inventory
+            .follow_subnet_change((record.organization_id, record.network_id), record.id, record.cidr)
+            .await;
     }
 
     #[cfg(feature = "discovery")]
     async fn finish_update(inventory: &Inventory, record: &Self) {
-        inventory.follow_subnet_change((record.organization_id, record.network_id), record.id, record.cidr).await;
+        inventory
+            .follow_subnet_change((record.organization_id, record.network_id), record.id, record.cidr)
+            .await;
     }
 
     async fn prepare_deletion(

@@ -10,6 +10,7 @@
 //! - its *state*: the host as discovery wrote it last, what users have edited and deleted, and when each part was seen,
 //! - its *claims*: the latest table of each kind that it reported.
 
+mod age;
 mod claims;
 mod consolidate;
 mod device;
@@ -22,6 +23,7 @@ mod plan;
 mod records;
 mod report;
 mod reported;
+mod split;
 mod stale;
 mod subnets;
 
@@ -36,6 +38,7 @@ pub(in crate::inventory) use records::forget_network;
 #[cfg(feature = "topology")]
 pub(in crate::inventory) use records::{claim_of, host_of_claim};
 pub use report::{DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome, DiscoveryReport};
+pub use split::HostSplit;
 pub use stale::StaleDeletion;
 
 use self::neighbors::DecodedHosts;
@@ -72,6 +75,9 @@ impl Inventory {
     /// Subnets with the prefixes of the devices' own addresses are created with the source `Discovery`, unless the network
     /// has them or a user has deleted them. Every interface of the network gets the smallest subnet that contains its
     /// address, unless a user has set another.
+    ///
+    /// Hosts and their parts get the hour of the latest report that shows them. Hosts of the network that no report has
+    /// shown in the seven days before this one become stale, at most 1,024 of them by one report.
     ///
     /// Each device is one commit. A device that cannot be stored, for example because a quota is exhausted, is ignored,
     /// with the reason. After an error, and if the future is dropped, the devices that were committed before stay
@@ -244,6 +250,9 @@ impl Discovery {
             let prefixes = std::mem::take(&mut self.prefixes);
             self.learn_subnets(prefixes).await?;
             self.resolve_neighbors().await?;
+        }
+        if !self.answer.dry_run {
+            self.mark_stale_hosts().await?;
         }
         if !create_neighbors {
             return Ok(());

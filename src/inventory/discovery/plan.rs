@@ -15,7 +15,7 @@ use super::report::{DiscoveredHost, DiscoveryOutcome};
 use super::subnets::Subnets;
 use crate::access::{RandomSource, uuid_v4};
 use crate::discovery::reconcile::{
-    HostState, Identity, MatchedBy, MergeOutcome, MergeReason, Projection, merge, set_subnets,
+    HostState, Identity, MatchedBy, MergeOutcome, MergeReason, Projection, merge, set_ages, set_subnets,
     undescribed_prefixes,
 };
 use crate::discovery::report::{Device, PortRange, Reporter, TableKind};
@@ -119,8 +119,13 @@ impl Opened {
     pub(super) fn absorb(&mut self, place: Place, other: Self, now: Timestamp) -> Replaced {
         let is_known = self.discovery.is_some() || other.discovery.is_some();
         let mut discovery = self.discovery.take().unwrap_or_else(|| new_discovery(place, &self.host));
+        let gone = other.host.id;
         let replaced = absorb(&mut self.host, other.host, now);
-        if let Some(state) = other.discovery {
+        if let Some(mut state) = other.discovery {
+            discovery.separate.append(&mut state.separate);
+            for id in [gone, self.host.id] {
+                discovery.separate.remove(&id);
+            }
             absorb_state(&mut discovery, state, &replaced, now);
         }
         for (kind, claimed) in other.claims {
@@ -130,6 +135,7 @@ impl Opened {
             };
             self.claims.insert(kind, joined);
         }
+        set_ages(&mut self.host, &mut discovery.state);
         discovery.claims = self.claims.keys().copied().collect();
         self.discovery = is_known.then_some(discovery);
         replaced
@@ -143,6 +149,7 @@ fn new_discovery(place: Place, host: &Host) -> HostDiscovery {
         network_id: place.network,
         claims: Vec::new(),
         state: HostState::of_host(host),
+        separate: BTreeSet::new(),
     }
 }
 
@@ -171,6 +178,8 @@ impl Plan {
             }
         }
 
+        let discovery = opened.as_ref().and_then(|opened| opened.discovery.as_ref());
+        let separate = discovery.map(|known| known.separate.clone()).unwrap_or_default();
         let mut merged = self.merge(opened.as_ref())?;
         let is_known = opened.is_some();
         let mut claims = opened.map(|opened| opened.claims).unwrap_or_default();
@@ -194,6 +203,8 @@ impl Plan {
             self.refresh_ids(&mut merged, &before)?;
         }
         let is_changed = merged.is_changed || !merged_hosts.is_empty() || !is_known;
+        let is_aged =
+            merged.reason != Some(MergeReason::ManualHost) && set_ages(&mut merged.host, &mut merged.state);
         let after = Naming::of(&merged.host);
         let is_affected = naming.len() != 1 || naming.first() != Some(&after);
         let mut affected = Vec::new();
@@ -207,10 +218,11 @@ impl Plan {
             network_id: network,
             claims: kinds,
             state: merged.state,
+            separate,
         };
         let prefixes = undescribed_prefixes(&self.device.tables, &merged.host.if_entries);
         let name = merged.host.name.clone();
-        let encoded = match is_changed {
+        let encoded = match is_changed || is_aged {
             true => Some(self.encoder.of_stored(stored_size(&before, self.place.host)).encode(merged.host)?),
             false => None,
         };

@@ -1,6 +1,7 @@
 //! Hosts: validation, queries and changes.
 
 mod access;
+mod age;
 mod assign;
 mod bulk;
 mod change;
@@ -42,7 +43,7 @@ pub(super) use {
     change::{Attempt, HostChange},
     document::decode,
     rewrite::{FIRST_HOSTS, MAX_HOSTS, first_bytes},
-    terms::{IDENTITY, WORD, identity_value, ip_prefix_range, ip_range, mac_range},
+    terms::{IDENTITY, WORD, identity_value, ip_prefix_range, ip_range, mac_range, not_stale, seen_until},
     virtualization::Summary,
 };
 

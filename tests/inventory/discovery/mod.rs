@@ -1,5 +1,6 @@
 //! Discovery into a store: what hosts, states and claims it leaves there.
 
+mod age;
 mod claims;
 mod concurrency;
 mod consolidation;

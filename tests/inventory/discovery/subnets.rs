@@ -80,7 +80,8 @@ fn prefixes_of_own_addresses_become_subnets() {
             ("192.168.122.1", Some(24), "virbr0", None),
         ] {
             let fixture = Fixture::new().await;
-            let answer = discover(&fixture, vec![device("edge", &[(address, length, interface)])], FIRST).await;
+            let answer =
+                discover(&fixture, vec![device("edge", &[(address, length, interface)])], FIRST).await;
             let expected: Vec<&str> = expected.into_iter().collect();
             assert_eq!(cidrs(&fixture).await, expected, "{address} {length:?} {interface}");
             let reported: Vec<_> = answer.subnets.iter().map(|subnet| subnet.cidr.to_string()).collect();
@@ -178,12 +179,15 @@ fn subnet_that_a_user_deleted_or_changed_is_not_created_again() {
         assert_eq!(cidrs(&fixture).await, ["10.0.0.0/16"]);
         // The network can still be deleted.
         for document in fixture.documents().await {
-            let host: Host = serde_json::from_slice(document.strip_prefix(b",").unwrap_or(&document)).unwrap();
+            let host: Host =
+                serde_json::from_slice(document.strip_prefix(b",").unwrap_or(&document)).unwrap();
             fixture.delete(host.id).await.unwrap();
         }
         fixture.inventory.delete_as::<Subnet>(&caller, known["10.0.0.0/24"].id, |_| Ok(())).await.unwrap();
         fixture.inventory.delete_network(fixture.network).await.unwrap();
-        assert!(fixture.mentioning(fixture.network).await.iter().all(|key| key.kind.as_str() != "deleted_subnet"));
+        assert!(
+            fixture.mentioning(fixture.network).await.iter().all(|key| key.kind.as_str() != "deleted_subnet")
+        );
     });
 }
 

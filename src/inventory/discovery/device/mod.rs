@@ -151,6 +151,14 @@ impl Discovery {
             hosts.push(self.inventory.decode_host::<Host>(self.organization, record).await?);
         }
         let mut recognition = recognize(device, &hosts, self.merging);
+        if let Recognition::Known { id, matched_by, merged } = &recognition
+            && !merged.is_empty()
+        {
+            let all: Vec<Uuid> = std::iter::once(*id).chain(merged.iter().copied()).collect();
+            if self.inventory.are_separate(&all).await? {
+                return Ok(Recognition::Ambiguous { key: *matched_by, hosts: all });
+            }
+        }
         if let Recognition::Known { id, merged, .. } = &mut recognition {
             let is_manual = |host: &Host| host.source.source_type() == SourceType::Manual;
             let is_one = |host: &&Host| host.id == *id || merged.contains(&host.id);

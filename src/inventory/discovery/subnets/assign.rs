@@ -104,7 +104,8 @@ impl Inventory {
         let bytes = records.iter().map(|record| record.body.len()).sum();
         let assign = move || {
             let hosts = records.into_iter().zip(states);
-            let assigned = hosts.filter_map(|(record, state)| assigned(record, state, &subnets, now).transpose());
+            let assigned =
+                hosts.filter_map(|(record, state)| assigned(record, state, &subnets, now).transpose());
             assigned.collect::<Result<Vec<Assigned>, Error>>()
         };
         let assigned = self.state.offload.run(organization, bytes, assign).await??;

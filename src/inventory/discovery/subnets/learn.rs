@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+use super::Subnets;
 use crate::discovery::report::{Warning, WarningCode};
 use crate::inventory::collections::{CollectionRecord, deleted_subnet_key};
-use super::Subnets;
 use crate::inventory::discovery::{DiscoveredSubnet, Discovery};
 use crate::inventory::schema::{encode, exists, network_key, subnet_key};
 use crate::inventory::{Entity, Error};
@@ -48,8 +48,7 @@ impl Discovery {
 
     /// Returns the addresses for which there is no subnet, and for which a user has not deleted one.
     async fn missing_subnets(&self, prefixes: BTreeSet<Cidr>) -> Result<Vec<Cidr>, Error> {
-        let unknown: Vec<Cidr> =
-            prefixes.into_iter().filter(|cidr| !self.subnets.contains(*cidr)).collect();
+        let unknown: Vec<Cidr> = prefixes.into_iter().filter(|cidr| !self.subnets.contains(*cidr)).collect();
         if unknown.is_empty() {
             return Ok(unknown);
         }

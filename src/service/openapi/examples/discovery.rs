@@ -11,11 +11,12 @@ use crate::discovery::report::{
     NeighborState, PortRow, Reporter, StpRow, StpState, TableKind, Warning, WarningCode,
 };
 use crate::inventory::{
-    Claim, ClaimRows, DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome, DiscoveryReport, SeenPart,
+    Claim, ClaimRows, DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome, DiscoveryReport,
+    SeenPart, StaleDeletion,
 };
 use crate::model::{
-    Cidr, DaemonCapabilities, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType, LldpChassisId,
-    LldpChassisIdSubtype, MacAddress, PortNumber, Protocol,
+    Cidr, DaemonCapabilities, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType,
+    LldpChassisId, LldpChassisIdSubtype, MacAddress, PortNumber, Protocol,
 };
 use crate::service::openapi::collector::Schemas;
 use crate::wire::daemon::{
@@ -58,6 +59,7 @@ pub(super) fn add_all(schemas: &mut Schemas) {
     schemas.add(&DaemonWork(Some(session()), false));
     schemas.add(&discovery());
     schemas.add(&report());
+    schemas.add(&StaleDeletion { hosts: 1, ports: 2, ..StaleDeletion::default() });
     add_rows(schemas);
     schemas.add(&claim());
 }
