@@ -82,6 +82,23 @@ impl Identity {
         term
     }
 
+    /// Returns the value as a person reads it.
+    pub(crate) fn text(&self) -> String {
+        let bytes = self.bytes.as_slice();
+        if let (IdentityKind::Mac, Ok(octets)) = (self.kind, bytes.try_into()) {
+            return MacAddress::new(octets).to_string();
+        }
+        if self.kind == IdentityKind::IpAddress {
+            if let Ok(octets) = <[u8; 4]>::try_from(bytes) {
+                return IpAddr::from(octets).to_string();
+            }
+            if let Ok(octets) = <[u8; 16]>::try_from(bytes) {
+                return IpAddr::from(octets).to_string();
+            }
+        }
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+
     /// Returns the identities by which a host is found, the strongest first, each once.
     #[must_use]
     pub fn of_host(host: &Host) -> Vec<Self> {

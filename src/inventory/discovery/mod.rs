@@ -14,6 +14,7 @@ mod age;
 mod claims;
 mod consolidate;
 mod device;
+mod duplicates;
 mod index;
 mod named;
 mod neighbors;
@@ -41,6 +42,7 @@ pub use report::{DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOut
 pub use split::HostSplit;
 pub use stale::StaleDeletion;
 
+use self::duplicates::Duplicates;
 use self::neighbors::DecodedHosts;
 use self::overlay::Overlay;
 use self::plan::Role;
@@ -78,6 +80,8 @@ impl Inventory {
     ///
     /// Hosts and their parts get the hour of the latest report that shows them. Hosts of the network that no report has
     /// shown in the seven days before this one become stale, at most 1,024 of them by one report.
+    ///
+    /// An IP address, a MAC address or a name of a device that two hosts of the network have is stated in a warning.
     ///
     /// Each device is one commit. A device that cannot be stored, for example because a quota is exhausted, is ignored,
     /// with the reason. After an error, and if the future is dropped, the devices that were committed before stay
@@ -204,6 +208,7 @@ impl Inventory {
             affected_identities: BTreeSet::new(),
             affected_hosts: BTreeSet::new(),
             prefixes: BTreeSet::new(),
+            duplicates: Duplicates::default(),
             answer: DiscoveryReport {
                 dry_run: options.dry_run,
                 warnings: report.warnings.clone(),
@@ -235,6 +240,7 @@ struct Discovery {
     affected_hosts: BTreeSet<Uuid>,
     /// The prefixes of addresses whose interfaces only the hosts describe.
     prefixes: BTreeSet<Cidr>,
+    duplicates: Duplicates,
     answer: DiscoveryReport,
 }
 

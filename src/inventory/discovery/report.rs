@@ -19,7 +19,7 @@ pub struct DiscoveryReport {
     /// The subnets that were created, because addresses of the devices have their prefixes.
     #[serde(default)]
     pub subnets: Vec<DiscoveredSubnet>,
-    /// The parts of the input that the parser could not use.
+    /// The parts of the input that the parser could not use, and the values that two hosts have.
     pub warnings: Vec<Warning>,
     /// The number of rows that the input has: those that were used and those that the parser skipped.
     pub read_rows: u64,

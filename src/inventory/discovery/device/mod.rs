@@ -93,7 +93,10 @@ impl Discovery {
             let recognition = self.recognize(device, &candidates).await?;
             let target = match recognition {
                 Recognition::Known { id, matched_by, merged } => Target::Known { id, matched_by, merged },
-                Recognition::Ambiguous { key, hosts } => return Ok(ambiguous(device, key, &hosts)),
+                Recognition::Ambiguous { key, hosts } => {
+                    self.note_duplicates(&identities, &candidates, None).await?;
+                    return Ok(ambiguous(device, key, &hosts));
+                }
                 Recognition::New => match self.new_id(subject).await? {
                     Some(id) => Target::New { id },
                     None => return Ok(ignored(device, NO_IDENTITY.to_owned())),
@@ -109,7 +112,10 @@ impl Discovery {
             }
             let attempt = Attempted { subject, target, marker, has_fresh_ids };
             match self.store(attempt, &candidates).await? {
-                Stage::Done(outcome) => return Ok(outcome),
+                Stage::Done(outcome) => {
+                    self.note_duplicates(&identities, &candidates, outcome.id).await?;
+                    return Ok(outcome);
+                }
                 Stage::Stale => {}
                 Stage::Taken => has_fresh_ids = true,
             }

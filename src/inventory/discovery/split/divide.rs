@@ -1,6 +1,6 @@
 //! Division of a host, and of what discovery knows of it, between two.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use uuid::Uuid;
 
@@ -31,14 +31,18 @@ pub(super) fn divide(
         opened.host.name = derived_name(&opened.host);
     }
     opened.host.updated_at = now;
-    let mut claims = std::collections::BTreeMap::new();
-    for (kind, claimed) in &mut opened.claims {
-        claims.extend(moved_ports.take_rows(claimed).map(|moved| (*kind, moved)));
-    }
+    let mut claims = BTreeMap::new();
+    opened.claims.retain(|kind, claimed| {
+        let moved = moved_ports.take_rows(claimed);
+        let is_moved_whole = moved.is_some() && claimed.table.is_empty();
+        claims.extend(moved.map(|moved| (*kind, moved)));
+        !is_moved_whole
+    });
     let kept_name = opened.host.name.clone();
     let discovery = opened.discovery.as_mut().map(|discovery| {
         let mut other = divide_discovery(discovery, split, selection, (id, now));
         other.claims = claims.keys().copied().collect();
+        discovery.claims = opened.claims.keys().copied().collect();
         discovery.separate.insert(id);
         other.separate.insert(opened.host.id);
         if was_derived {
@@ -87,17 +91,18 @@ fn take<P>(parts: &mut Vec<P>, moved: &HashMap<Uuid, usize>, id: impl Fn(&P) -> 
     moved
 }
 
-/// Gives the new host the fields of the request. The host loses those that it has with the same value.
+/// Gives the new host the fields of the request. The host loses the identities that it has with the same value, and
+/// keeps its description.
 fn move_fields(split: &HostSplit, host: &mut Host, other: &mut Host) {
     other.hostname = move_field(&split.hostname, &mut host.hostname);
     other.sys_name = move_field(&split.sys_name, &mut host.sys_name);
-    other.sys_descr = move_field(&split.sys_descr, &mut host.sys_descr);
-    other.sys_object_id = move_field(&split.sys_object_id, &mut host.sys_object_id);
-    other.sys_location = move_field(&split.sys_location, &mut host.sys_location);
-    other.sys_contact = move_field(&split.sys_contact, &mut host.sys_contact);
+    other.sys_descr.clone_from(&split.sys_descr);
+    other.sys_object_id.clone_from(&split.sys_object_id);
+    other.sys_location.clone_from(&split.sys_location);
+    other.sys_contact.clone_from(&split.sys_contact);
     other.chassis_id = move_field(&split.chassis_id, &mut host.chassis_id);
-    other.manufacturer = move_field(&split.manufacturer, &mut host.manufacturer);
-    other.model = move_field(&split.model, &mut host.model);
+    other.manufacturer.clone_from(&split.manufacturer);
+    other.model.clone_from(&split.model);
     other.serial_number = move_field(&split.serial_number, &mut host.serial_number);
     other.management_url = move_field(&split.management_url, &mut host.management_url);
 }

@@ -15,7 +15,7 @@ use self::request::Selection;
 use super::neighbors::DecodedHosts;
 use super::neighbors::follow::Naming;
 use super::plan::{Opened, Stored};
-use super::records::{Place, put_claim, put_discovered_hosts, put_state};
+use super::records::{Place, claim_key, put_claim, put_discovered_hosts, put_state};
 use crate::access::Caller;
 use crate::discovery::reconcile::Identity;
 use crate::discovery::report::TableKind;
@@ -25,7 +25,7 @@ use crate::inventory::schema::{
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
 use crate::model::{Host, Permission};
-use crate::store::{Batch, Key};
+use crate::store::{Batch, Key, Precondition};
 
 /// The part of a host's state that names the hosts split from it.
 #[derive(Deserialize)]
@@ -42,8 +42,8 @@ impl Inventory {
     ///
     /// The parts keep their ids, so that references to them stay valid, and the times at which they were seen. What
     /// users have edited follows, and so do rows of claims about the parts, and manual links at the moved entries. A
-    /// field that the request gives becomes that of the new host; if the host has the same value, it loses it. Both
-    /// hosts are stored in one commit.
+    /// field that the request gives becomes that of the new host. If it is an identity that the host has with the same
+    /// value, the host loses it. Both hosts are stored in one commit.
     ///
     /// Discovery does not merge the two again: a device with identities of both is ambiguous.
     /// [`consolidate_as`](Self::consolidate_as) makes one of them again.
@@ -145,6 +145,9 @@ impl Inventory {
         }
         if let Some(discovery) = &moved.discovery {
             put_state(new, discovery, None, &mut batch)?;
+        }
+        for kind in claims_before.keys().filter(|kind| !opened.claims.contains_key(*kind)) {
+            batch.delete(claim_key(id, *kind), Precondition::Any);
         }
         for (kind, claimed) in opened.claims {
             if claims_before.get(&kind) != Some(&claimed) {

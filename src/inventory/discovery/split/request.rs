@@ -8,8 +8,8 @@ use crate::model::{BindingTarget, Host, LldpChassisId};
 
 /// What a new host takes along when it is split from another: [`Inventory::split_as`](crate::Inventory::split_as).
 ///
-/// The parts are given by their ids. A field of the device that is given becomes that of the new host. If the other
-/// host has the same value, it loses it.
+/// The parts are given by their ids. A field of the device that is given becomes that of the new host. An identity
+/// that the other host has with the same value moves: hostname, `sysName`, chassis id, serial number and management URL.
 ///
 /// ```
 /// use toposcope::inventory::HostSplit;
