@@ -132,6 +132,8 @@ fn port(random: &mut Random, host: &Host, number: u16) -> Result<Port, Box<dyn E
         protocol: Protocol::Tcp,
         created_at: host.created_at,
         updated_at: host.updated_at,
+        last_seen_at: None,
+        is_stale: false,
     })
 }
 

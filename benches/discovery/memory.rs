@@ -56,7 +56,10 @@ const WORST: &[Worst] = &[
         item: |text, n| {
             let [_, _, third, fourth] = n.to_be_bytes();
             let address = dotted(n);
-            writeln!(text, ".1.3.6.1.2.1.4.22.1.2.1.{address} = Hex-STRING: 00 00 5E 00 {third:02X} {fourth:02X}")
+            writeln!(
+                text,
+                ".1.3.6.1.2.1.4.22.1.2.1.{address} = Hex-STRING: 00 00 5E 00 {third:02X} {fourth:02X}"
+            )
         },
         after: "",
     },

@@ -55,6 +55,8 @@ pub(crate) fn benchmark_host(
             position,
             created_at,
             updated_at,
+            last_seen_at: None,
+            is_stale: false,
         });
     }
     let mut ports = Vec::new();
@@ -67,6 +69,8 @@ pub(crate) fn benchmark_host(
             protocol: if port == 161 { Protocol::Udp } else { Protocol::Tcp },
             created_at,
             updated_at,
+            last_seen_at: None,
+            is_stale: false,
         });
     }
     let mut services = Vec::new();
@@ -90,6 +94,8 @@ pub(crate) fn benchmark_host(
             bindings: vec![binding],
             created_at,
             updated_at,
+            last_seen_at: None,
+            is_stale: false,
         });
     }
     let mut if_entries = Vec::new();
@@ -154,6 +160,8 @@ fn if_entry(
         lldp_sys_name: None,
         created_at,
         updated_at: created_at,
+        last_seen_at: None,
+        is_stale: false,
     }
 }
 

@@ -9,10 +9,12 @@ use uuid::Uuid;
 
 use super::call::Call;
 use super::collection::item;
-use super::{Client, ClientError, Collection, Download, HttpService, RequestBody, Tagged};
+use super::{Client, ClientError, Collection, Download, EntityTag, HttpService, RequestBody, Tagged};
 use crate::discovery::Format;
 use crate::discovery::report::TableKind;
-use crate::inventory::{Claim, DaemonStatus, DiscoveryReport, DiscoveryUpdate, NewDaemon, NewDiscovery};
+use crate::inventory::{
+    Claim, DaemonStatus, DiscoveryReport, DiscoveryUpdate, HostSplit, NewDaemon, NewDiscovery, StaleDeletion,
+};
 use crate::model::{
     DaemonCapabilities, DaemonMode, Discovery, DiscoveryPhase, DiscoveryType, Host, Timestamp,
 };
@@ -97,6 +99,35 @@ impl<S: HttpService> Client<S> {
     /// `entity_network_mismatch`, `quota_exceeded`; those of [`get`](Self::get).
     pub async fn consolidate_hosts(&self, id: Uuid, other: Uuid) -> Result<Tagged<Host>, ClientError> {
         self.tagged(Call::post(format!("{}/consolidate/{other}", item::<Host>(id)))).await
+    }
+
+    /// Moves parts of a host to a new host. Returns the new host.
+    ///
+    /// With an `ETag`, the host is only split if it still has that state.
+    ///
+    /// # Errors
+    /// `entity_reference_invalid`, `validation_…`: of the selected parts. `quota_exceeded`, `precondition_failed`;
+    /// those of [`get`](Self::get).
+    pub async fn split_host(
+        &self,
+        id: Uuid,
+        split: &HostSplit,
+        if_match: Option<&EntityTag>,
+    ) -> Result<Tagged<Host>, ClientError> {
+        let call = Call::post(format!("{}/split", item::<Host>(id))).json(split)?;
+        self.tagged(call.if_match(if_match)).await
+    }
+
+    /// Deletes the stale parts of the hosts of a network. Returns their numbers.
+    ///
+    /// # Errors
+    /// `entity_not_found`, `entity_access_denied`: of the network.
+    pub async fn delete_stale_parts(&self, network_id: Uuid) -> Result<StaleDeletion, ClientError> {
+        #[derive(Serialize)]
+        struct Body {
+            network_id: Uuid,
+        }
+        self.value(Call::post(format!("{}/delete-stale", Host::PATH)).json(&Body { network_id })?).await
     }
 
     /// Queues work for a discovery daemon.

@@ -152,6 +152,8 @@ impl PagedQuery for HostQuery {
             subnet_ids,
             sources,
             hidden,
+            seen_since,
+            stale,
             search,
             group_by,
             order_by,
@@ -170,6 +172,8 @@ impl PagedQuery for HostQuery {
         text.list("subnet_id", subnet_ids.as_deref());
         text.list("source", sources.as_deref());
         text.value("hidden", *hidden);
+        text.value("seen_since", *seen_since);
+        text.value("stale", *stale);
         text.value("search", search.as_deref());
         text.value("group_by", *group_by);
         text.value("order_by", *order_by);

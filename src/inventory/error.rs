@@ -246,6 +246,9 @@ pub enum Problem {
     /// The value occurs twice where it may occur once.
     #[error("must not be repeated")]
     Duplicate,
+    /// The selected part refers to a part that is not selected, or such a part refers to it.
+    #[error("and the parts that it refers to, or that refer to it, must all be selected or none of them")]
+    Inseparable,
 }
 
 /// A kind of record, as named in errors.

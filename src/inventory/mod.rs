@@ -53,8 +53,8 @@ pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, Pages, Requirem
 pub use daemons::{DaemonStatus, DiscoveryUpdate, NewDaemon, Work};
 #[cfg(feature = "discovery")]
 pub use discovery::{
-    Claim, ClaimRows, DiscoverOptions, DiscoveredHost, DiscoveredTable, DiscoveryOutcome, DiscoveryReport,
-    SeenPart, StaleDeletion,
+    Claim, ClaimRows, DiscoverOptions, DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome,
+    DiscoveryReport, HostSplit, SeenPart, StaleDeletion,
 };
 pub use error::{Entity, Error, ErrorKind, Problem};
 pub use hosts::{

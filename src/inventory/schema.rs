@@ -56,6 +56,11 @@ pub(super) const CLAIM: Name = Name::new("claim");
 /// Such a discovery requires the version that it read first. Two of them thus never create the same device twice.
 #[cfg(feature = "discovery")]
 pub(super) const DISCOVERED_HOSTS: Name = Name::new("discovered_hosts");
+/// The addresses of a subnet that a user has deleted. The id is derived from the network and the addresses.
+///
+/// Discovery does not create such a subnet again.
+#[cfg(feature = "discovery")]
+pub(super) const DELETED_SUBNET: Name = Name::new("deleted_subnet");
 #[cfg(feature = "discovery")]
 pub(super) const DAEMON: Name = Name::new("daemon");
 #[cfg(feature = "discovery")]

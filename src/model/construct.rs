@@ -65,6 +65,8 @@ impl Host {
             hidden: false,
             created_at: now,
             updated_at: now,
+            last_seen_at: None,
+            is_stale: false,
             tags: Vec::new(),
             source: Source::Manual,
             virtualization: None,
@@ -94,6 +96,8 @@ impl Interface {
             position: next_position(host.interfaces.len()),
             created_at: host.created_at,
             updated_at: host.updated_at,
+            last_seen_at: None,
+            is_stale: false,
         }
     }
 }
@@ -113,6 +117,8 @@ impl Port {
             protocol,
             created_at: host.created_at,
             updated_at: host.updated_at,
+            last_seen_at: None,
+            is_stale: false,
         }
     }
 }
@@ -138,6 +144,8 @@ impl Service {
             bindings: Vec::new(),
             created_at: host.created_at,
             updated_at: host.updated_at,
+            last_seen_at: None,
+            is_stale: false,
         }
     }
 
@@ -206,6 +214,8 @@ impl IfEntry {
             lldp_sys_name: None,
             created_at: host.created_at,
             updated_at: host.updated_at,
+            last_seen_at: None,
+            is_stale: false,
         }
     }
 }

@@ -78,6 +78,13 @@ pub struct Host {
     pub created_at: Timestamp,
     /// When the host or one of its embedded records last changed.
     pub updated_at: Timestamp,
+    /// When a report last showed the host, rounded down to the hour; `None`: none has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_seen_at: Option<Timestamp>,
+    /// Whether reports no longer show the host. All its parts that reports have shown are stale, or a report of its
+    /// network came seven days or more after the last one that shows the host.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_stale: bool,
     /// The ids of the host's tags.
     #[serde(default)]
     pub tags: Vec<Uuid>,

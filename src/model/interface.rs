@@ -29,6 +29,12 @@ pub struct Interface {
     pub created_at: Timestamp,
     /// When the interface last changed.
     pub updated_at: Timestamp,
+    /// When a report last showed the interface, rounded down to the hour; `None`: none has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_seen_at: Option<Timestamp>,
+    /// Whether three complete tables in a row lack the interface.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_stale: bool,
 }
 
 /// A row of a device's SNMP interface table, with its LLDP and CDP neighbor data.
@@ -96,6 +102,12 @@ pub struct IfEntry {
     pub created_at: Timestamp,
     /// When the entry last changed.
     pub updated_at: Timestamp,
+    /// When a report last showed the entry, rounded down to the hour; `None`: none has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_seen_at: Option<Timestamp>,
+    /// Whether three complete tables in a row lack the entry.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_stale: bool,
 }
 
 /// The VLANs of a port.

@@ -39,6 +39,12 @@ pub struct Port {
     pub created_at: Timestamp,
     /// When the port last changed.
     pub updated_at: Timestamp,
+    /// When a report last showed the port, rounded down to the hour; `None`: none has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_seen_at: Option<Timestamp>,
+    /// Whether three complete tables in a row lack the port.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_stale: bool,
 }
 
 impl Port {
@@ -56,7 +62,7 @@ impl Port {
 
 impl Serialize for Port {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Port", 8)?;
+        let mut fields = serializer.serialize_struct("Port", 10)?;
         fields.serialize_field("id", &self.id)?;
         fields.serialize_field("host_id", &self.host_id)?;
         fields.serialize_field("network_id", &self.network_id)?;
@@ -65,6 +71,14 @@ impl Serialize for Port {
         fields.serialize_field("type", self.kind())?;
         fields.serialize_field("created_at", &self.created_at)?;
         fields.serialize_field("updated_at", &self.updated_at)?;
+        match &self.last_seen_at {
+            Some(time) => fields.serialize_field("last_seen_at", time)?,
+            None => fields.skip_field("last_seen_at")?,
+        }
+        match self.is_stale {
+            true => fields.serialize_field("is_stale", &true)?,
+            false => fields.skip_field("is_stale")?,
+        }
         fields.end()
     }
 }

@@ -38,6 +38,12 @@ pub struct Service {
     pub created_at: Timestamp,
     /// When the service last changed.
     pub updated_at: Timestamp,
+    /// When a report last showed the service, rounded down to the hour; `None`: none has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_seen_at: Option<Timestamp>,
+    /// Whether three complete tables in a row lack the service's port.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_stale: bool,
 }
 
 /// The container platform of a virtualized service.

@@ -76,6 +76,13 @@ impl Timestamp {
             .map_or(Self::UNIX_EPOCH, |micros| Self::UNIX_EPOCH.plus_micros(micros))
     }
 
+    /// Returns the beginning of the hour.
+    #[cfg(feature = "discovery")]
+    pub(crate) fn start_of_hour(self) -> Self {
+        const HOUR: i64 = 3_600_000_000;
+        self.plus_micros(-self.unix_micros().rem_euclid(HOUR))
+    }
+
     /// Returns this time moved by `micros` microseconds, clamped to the years 0 to 9999.
     #[must_use]
     pub fn plus_micros(self, micros: i64) -> Self {

@@ -62,6 +62,8 @@ impl Position {
             position,
             created_at: self.created_at(),
             updated_at: self.created_at(),
+            last_seen_at: None,
+            is_stale: false,
         };
         (0..).zip(self.addresses()).map(interface).collect()
     }

@@ -23,6 +23,8 @@ impl Position {
                 protocol,
                 created_at: self.created_at(),
                 updated_at: self.created_at(),
+                last_seen_at: None,
+                is_stale: false,
             });
             Some(port.map_err(Into::into))
         };
@@ -53,6 +55,8 @@ impl Position {
             bindings: vec![self.binding(place, offer)],
             created_at: self.created_at(),
             updated_at: self.created_at(),
+            last_seen_at: None,
+            is_stale: false,
         })
     }
 

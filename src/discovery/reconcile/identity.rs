@@ -83,9 +83,10 @@ impl Identity {
     }
 
     /// Describes the identity in a sentence, such as `the address 192.0.2.7`.
-    pub(super) fn described(&self) -> String {
+    pub(crate) fn described(&self) -> String {
         let text = || String::from_utf8_lossy(&self.bytes).into_owned();
-        let mac = |bytes: &[u8]| <[u8; 6]>::try_from(bytes).ok().map(|bytes| MacAddress::new(bytes).to_string());
+        let mac =
+            |bytes: &[u8]| <[u8; 6]>::try_from(bytes).ok().map(|bytes| MacAddress::new(bytes).to_string());
         match self.kind {
             IdentityKind::SerialNumber => format!("the serial number {}", text()),
             IdentityKind::ChassisId => {

@@ -11,6 +11,7 @@
 //!
 //! All results depend on the arguments alone, and not on the order of their rows.
 
+mod age;
 mod attributes;
 mod entries;
 mod identity;
@@ -18,6 +19,7 @@ mod merge;
 mod names;
 mod neighbors;
 mod pieces;
+mod prefixes;
 mod project;
 mod recognize;
 mod reported;
@@ -30,6 +32,10 @@ pub(crate) use {
     neighbors::named::{Found, Known, Named},
     neighbors::ports::{Ports, abbreviated},
 };
+
+pub(crate) use age::set_ages;
+pub(crate) use prefixes::{described_prefixes, undescribed_prefixes};
+pub(crate) use project::derived_name;
 
 pub use identity::{Identity, IdentityKind};
 pub use merge::merge;

@@ -133,7 +133,7 @@ impl Projection {
 }
 
 /// Returns the name of a host that is named after its other fields.
-pub(super) fn derived_name(host: &Host) -> String {
+pub(crate) fn derived_name(host: &Host) -> String {
     let names = [host.sys_name.as_deref(), host.hostname.as_deref()];
     let name = names.into_iter().flatten().find_map(names::trimmed).map(str::to_owned);
     let address = || host.interfaces.iter().map(|interface| interface.ip_address).min();

@@ -107,4 +107,12 @@ pub enum WarningCode {
     MacChanged,
     /// Several hosts have one MAC address, which therefore identifies none of them.
     MacShared,
+    /// Subnets of the devices' own addresses were not created, because the report or the network has too many.
+    SubnetLimitReached,
+    /// Two hosts of the network have the same IP address. One occurrence for each address.
+    AddressOnTwoHosts,
+    /// Two hosts of the network have the same MAC address. One occurrence for each address.
+    MacOnTwoHosts,
+    /// Two hosts of the network have the same name. One occurrence for each name.
+    NameOnTwoHosts,
 }

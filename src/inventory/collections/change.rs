@@ -45,6 +45,9 @@ impl Inventory {
             guard_references(&references, &mut batch);
             T::prepare(self, caller, None, &record, &mut batch).await?;
             if self.commit_unique(&mut transaction, batch, (&record, &facets)).await? {
+                // Give up the turns, because finishing the creation may take others.
+                drop(transaction);
+                T::finish_creation(self, &record).await;
                 return Ok(record);
             }
         }

@@ -44,7 +44,7 @@ pub(crate) use self::list::{DocumentPages, Documents, Pages};
 pub use self::list::{ListOrderField, ListPage, ListQuery};
 pub use self::organizations::NewOrganization;
 #[cfg(feature = "discovery")]
-pub(in crate::inventory) use self::subnets::cidr_unique_key;
+pub(in crate::inventory) use self::subnets::{cidr_unique_key, deleted_subnet_key};
 use super::{Entity, Error, ErrorKind, Inventory, require_level, require_session};
 use crate::access::Caller;
 use crate::model::{Permission, Timestamp};
@@ -211,6 +211,14 @@ pub trait CollectionRecord:
         _batch: &'a mut Batch,
     ) -> impl Future<Output = Result<(), Error>> + Send + 'a {
         ready(Ok(()))
+    }
+
+    /// Completes a creation that takes several commits, after the first one.
+    fn finish_creation<'a>(
+        _inventory: &'a Inventory,
+        _record: &'a Self,
+    ) -> impl Future<Output = ()> + Send + 'a {
+        ready(())
     }
 
     /// Completes an update that takes several commits, after the first one.

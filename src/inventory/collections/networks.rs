@@ -6,7 +6,7 @@ use crate::access::Caller;
 use crate::inventory::discovery::forget_network;
 use crate::inventory::records::{named, user_api_key_facets, user_facets};
 #[cfg(feature = "discovery")]
-use crate::inventory::schema::{DAEMON, DISCOVERY};
+use crate::inventory::schema::{DAEMON, DELETED_SUBNET, DISCOVERY};
 use crate::inventory::schema::{
     DAEMON_API_KEY, HOST, NAME, NETWORK, NETWORK_LINK, NETWORK_NAME_UNIQUE_KEY, SHARE, SUBNET, TAG_LINK,
     USER, USER_API_KEY, all_of, decode, encode, exists, linked, links, name_unique_key, network_key,
@@ -138,6 +138,8 @@ const NETWORK_CONTENTS: &[(Entity, Name)] = &[
 const NETWORK_APPENDAGES: &[Name] = &[
     #[cfg(feature = "discovery")]
     DISCOVERY,
+    #[cfg(feature = "discovery")]
+    DELETED_SUBNET,
     #[cfg(feature = "topology")]
     TOPOLOGY_LINK,
     #[cfg(feature = "topology")]

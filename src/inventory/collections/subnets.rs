@@ -10,11 +10,17 @@ use crate::inventory::records::named;
 use crate::inventory::schema::{
     CIDR_UNIQUE_KEY, SUBNET, SUBNET_DELETION, SUBNET_LINK, TAG_LINK, links, network_key, tag_key,
 };
+#[cfg(feature = "discovery")]
+use crate::inventory::schema::{DELETED_SUBNET, encode, facets};
 #[cfg(feature = "topology")]
 use crate::inventory::topology::subnet_nodes;
 use crate::inventory::{Entity, Error, Inventory, validate};
+#[cfg(feature = "discovery")]
+use crate::model::derived_id;
 use crate::model::{Cidr, Host, Permission, Source, Subnet, SubnetType, Timestamp};
 use crate::store::{Batch, Facets, Link, Name, Query, Term, TermFilter, TermRange, UniqueKey};
+#[cfg(feature = "discovery")]
+use crate::store::{Key, Precondition};
 
 /// The addresses of a subnet.
 const CIDR_TERM: Name = Name::new("cidr");
@@ -109,12 +115,44 @@ impl CollectionRecord for Subnet {
             .with_terms([Term::new(CIDR_TERM, cidr_bytes(self.cidr))])
     }
 
+    #[cfg(feature = "discovery")]
+    async fn prepare(
+        inventory: &Inventory,
+        caller: &Caller,
+        stored: Option<&Self>,
+        record: &Self,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
+        match stored {
+            Some(stored) if stored.cidr != record.cidr => {
+                put_deleted_subnet(stored, caller.organization_id(), inventory.now(), batch)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    #[cfg(feature = "discovery")]
+    async fn finish_creation(inventory: &Inventory, record: &Self) {
+        inventory
+            .follow_subnet_change((record.organization_id, record.network_id), record.id, record.cidr)
+            .await;
+    }
+
+    #[cfg(feature = "discovery")]
+    async fn finish_update(inventory: &Inventory, record: &Self) {
+        inventory
+            .follow_subnet_change((record.organization_id, record.network_id), record.id, record.cidr)
+            .await;
+    }
+
     async fn prepare_deletion(
         inventory: &Inventory,
         caller: &Caller,
         record: &Self,
         batch: &mut Batch,
     ) -> Result<(), Error> {
+        #[cfg(feature = "discovery")]
+        put_deleted_subnet(record, caller.organization_id(), inventory.now(), batch)?;
         put_stand_in(record, caller.organization_id(), inventory.now(), batch)
     }
 
@@ -143,7 +181,10 @@ impl Referenced for Subnet {
         #[cfg(feature = "topology")]
         inventory.remove_nodes((organization, record.network_id), &subnet_nodes(record.id)).await?;
         let link = (Entity::Subnet, Link::new(SUBNET_LINK, record.id));
-        inventory.rewrite_linked_hosts(organization, link, clear_subnet).await
+        inventory.rewrite_linked_hosts(organization, link, clear_subnet).await?;
+        #[cfg(feature = "discovery")]
+        inventory.follow_subnet_change((organization, record.network_id), record.id, record.cidr).await;
+        Ok(())
     }
 }
 
@@ -152,6 +193,26 @@ fn clear_subnet(host: &mut Host, subnet: Uuid, now: Timestamp) {
     for interface in host.interfaces.iter_mut().filter(|interface| interface.subnet_id == Some(subnet)) {
         (interface.subnet_id, interface.updated_at) = (None, now);
     }
+}
+
+/// Returns the key of the record of a deleted subnet.
+#[cfg(feature = "discovery")]
+pub(in crate::inventory) fn deleted_subnet_key(network: Uuid, cidr: Cidr) -> Key {
+    Key::new(DELETED_SUBNET, derived_id("deleted subnet", &[network.as_bytes(), &cidr_bytes(cidr)]))
+}
+
+/// Adds the record that discovery must not create a subnet again to a batch.
+#[cfg(feature = "discovery")]
+fn put_deleted_subnet(
+    subnet: &Subnet,
+    organization: Uuid,
+    now: Timestamp,
+    batch: &mut Batch,
+) -> Result<(), Error> {
+    let key = deleted_subnet_key(subnet.network_id, subnet.cidr);
+    let facets = facets(organization, now).with_network(subnet.network_id);
+    batch.put(key, Precondition::Any, facets, encode(&subnet.cidr)?);
+    Ok(())
 }
 
 /// Returns the unique key of the addresses of a subnet within its network.

@@ -50,6 +50,10 @@ impl Inventory {
             batch.put(subnet_key(id), precondition, placed.facets(organization), encode(&placed)?);
             batch.guard(exists(network_key(caller.network_id)));
             if transaction.attempt(batch).await? == Attempt::Committed {
+                // Give up the turns, because assigning interfaces takes others.
+                drop(transaction);
+                let place = (organization, caller.network_id);
+                self.follow_subnet_change(place, placed.id, placed.cidr).await;
                 return Ok(placed);
             }
         }

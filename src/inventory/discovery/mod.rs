@@ -10,9 +10,11 @@
 //! - its *state*: the host as discovery wrote it last, what users have edited and deleted, and when each part was seen,
 //! - its *claims*: the latest table of each kind that it reported.
 
+mod age;
 mod claims;
 mod consolidate;
 mod device;
+mod duplicates;
 mod index;
 mod named;
 mod neighbors;
@@ -22,6 +24,7 @@ mod plan;
 mod records;
 mod report;
 mod reported;
+mod split;
 mod stale;
 mod subnets;
 
@@ -35,9 +38,11 @@ pub use options::DiscoverOptions;
 pub(in crate::inventory) use records::forget_network;
 #[cfg(feature = "topology")]
 pub(in crate::inventory) use records::{claim_of, host_of_claim};
-pub use report::{DiscoveredHost, DiscoveredTable, DiscoveryOutcome, DiscoveryReport};
+pub use report::{DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome, DiscoveryReport};
+pub use split::HostSplit;
 pub use stale::StaleDeletion;
 
+use self::duplicates::Duplicates;
 use self::neighbors::DecodedHosts;
 use self::overlay::Overlay;
 use self::plan::Role;
@@ -48,9 +53,9 @@ use super::schema::network_key;
 use super::{Entity, Error, ErrorKind, Inventory, Problem, require_level};
 use crate::access::{Caller, DaemonCaller};
 use crate::discovery::Report;
-use crate::discovery::reconcile::{Identity, Merging, join_pieces};
+use crate::discovery::reconcile::{Identity, Merging, described_prefixes, join_pieces};
 use crate::discovery::report::{PortRange, Reporter};
-use crate::model::{Permission, Timestamp};
+use crate::model::{Cidr, Permission, Timestamp};
 
 /// Number of devices after which neighbors are resolved.
 const DEVICES: usize = 64;
@@ -73,6 +78,15 @@ impl Inventory {
     ///
     /// Elements of a scan that describe one device are joined: those with an address in common, and those with a MAC
     /// address in common and no different names.
+    ///
+    /// Subnets with the prefixes of the devices' own addresses are created with the source `Discovery`, unless the network
+    /// has them or a user has deleted them. Every interface of the network gets the smallest subnet that contains its
+    /// address, unless a user has set another.
+    ///
+    /// Hosts and their parts get the hour of the latest report that shows them. Hosts of the network that no report has
+    /// shown in the seven days before this one become stale, at most 1,024 of them by one report.
+    ///
+    /// An IP address, a MAC address or a name of a device that two hosts of the network have is stated in a warning.
     ///
     /// Each device is one commit. A device that cannot be stored, for example because a quota is exhausted, is ignored,
     /// with the reason. After an error, and if the future is dropped, the devices that were committed before stay
@@ -198,6 +212,8 @@ impl Inventory {
             decoded: DecodedHosts::default(),
             affected_identities: BTreeSet::new(),
             affected_hosts: BTreeSet::new(),
+            prefixes: BTreeSet::new(),
+            duplicates: Duplicates::default(),
             answer: DiscoveryReport {
                 dry_run: options.dry_run,
                 warnings: report.warnings.clone(),
@@ -227,6 +243,9 @@ struct Discovery {
     affected_identities: BTreeSet<Identity>,
     /// The hosts of the report whose own neighbors are to be resolved.
     affected_hosts: BTreeSet<Uuid>,
+    /// The prefixes of addresses whose interfaces only the hosts describe.
+    prefixes: BTreeSet<Cidr>,
+    duplicates: Duplicates,
     answer: DiscoveryReport,
 }
 
@@ -234,10 +253,18 @@ impl Discovery {
     async fn run(&mut self, report: &Report, create_neighbors: bool) -> Result<(), Error> {
         let joined = join_pieces(&report.devices);
         for devices in joined.chunks(DEVICES) {
+            // First, so that new hosts are stored with their subnets.
+            let prefixes = devices.iter().flat_map(|device| described_prefixes(&device.tables)).collect();
+            self.learn_subnets(prefixes).await?;
             for device in devices {
                 self.discover_device(device, Role::Reported).await?;
             }
+            let prefixes = std::mem::take(&mut self.prefixes);
+            self.learn_subnets(prefixes).await?;
             self.resolve_neighbors().await?;
+        }
+        if !self.answer.dry_run {
+            self.mark_stale_hosts().await?;
         }
         if !create_neighbors {
             return Ok(());

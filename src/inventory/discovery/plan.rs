@@ -2,21 +2,22 @@
 //!
 //! It is a pure decision on the records that were read.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use uuid::Uuid;
 
 use super::claims::{ClaimedTable, claimed_tables};
-use super::device::listed;
 use super::consolidate::absorb::{Replaced, absorb, absorb_state};
+use super::device::listed;
 use super::neighbors::follow::Naming;
 use super::records::{ClaimRecord, HostDiscovery, Place};
 use super::report::{DiscoveredHost, DiscoveryOutcome};
 use super::subnets::Subnets;
 use crate::access::{RandomSource, uuid_v4};
 use crate::discovery::reconcile::{
-    HostState, Identity, MatchedBy, MergeOutcome, MergeReason, Projection, merge, set_subnets,
+    HostState, Identity, MatchedBy, MergeOutcome, MergeReason, Projection, merge, set_ages, set_subnets,
+    undescribed_prefixes,
 };
 use crate::discovery::report::{Device, PortRange, Reporter, TableKind};
 use crate::inventory::Error;
@@ -24,7 +25,7 @@ use crate::inventory::hosts::{
     Before, EncodedHost, HostEncoder, Summary, check_host_texts, decode as decode_host, rename_parts,
 };
 use crate::inventory::schema::decode;
-use crate::model::{Host, Neighbor, Timestamp};
+use crate::model::{Cidr, Host, Neighbor, Timestamp};
 use crate::store::Record;
 
 /// Whether a device is described by a report or only named as a neighbor.
@@ -86,6 +87,8 @@ pub(super) struct Planned {
     pub(super) replaced: Replaced,
     /// The identities by which others may have named the host, if these have changed.
     pub(super) affected: Vec<Identity>,
+    /// The prefixes of addresses whose interfaces only the host describes.
+    pub(super) prefixes: BTreeSet<Cidr>,
     name: String,
     outcome: DiscoveryOutcome,
     changes: Vec<String>,
@@ -119,8 +122,13 @@ impl Opened {
     pub(super) fn absorb(&mut self, place: Place, other: Self, now: Timestamp) -> Replaced {
         let is_known = self.discovery.is_some() || other.discovery.is_some();
         let mut discovery = self.discovery.take().unwrap_or_else(|| new_discovery(place, &self.host));
+        let gone = other.host.id;
         let replaced = absorb(&mut self.host, other.host, now);
-        if let Some(state) = other.discovery {
+        if let Some(mut state) = other.discovery {
+            discovery.separate.append(&mut state.separate);
+            for id in [gone, self.host.id] {
+                discovery.separate.remove(&id);
+            }
             absorb_state(&mut discovery, state, &replaced, now);
         }
         for (kind, claimed) in other.claims {
@@ -130,6 +138,7 @@ impl Opened {
             };
             self.claims.insert(kind, joined);
         }
+        set_ages(&mut self.host, &mut discovery.state);
         discovery.claims = self.claims.keys().copied().collect();
         self.discovery = is_known.then_some(discovery);
         replaced
@@ -143,6 +152,7 @@ fn new_discovery(place: Place, host: &Host) -> HostDiscovery {
         network_id: place.network,
         claims: Vec::new(),
         state: HostState::of_host(host),
+        separate: BTreeSet::new(),
     }
 }
 
@@ -171,6 +181,8 @@ impl Plan {
             }
         }
 
+        let discovery = opened.as_ref().and_then(|opened| opened.discovery.as_ref());
+        let separate = discovery.map(|known| known.separate.clone()).unwrap_or_default();
         let mut merged = self.merge(opened.as_ref())?;
         let is_known = opened.is_some();
         let mut claims = opened.map(|opened| opened.claims).unwrap_or_default();
@@ -194,6 +206,8 @@ impl Plan {
             self.refresh_ids(&mut merged, &before)?;
         }
         let is_changed = merged.is_changed || !merged_hosts.is_empty() || !is_known;
+        let is_aged =
+            merged.reason != Some(MergeReason::ManualHost) && set_ages(&mut merged.host, &mut merged.state);
         let after = Naming::of(&merged.host);
         let is_affected = naming.len() != 1 || naming.first() != Some(&after);
         let mut affected = Vec::new();
@@ -207,9 +221,11 @@ impl Plan {
             network_id: network,
             claims: kinds,
             state: merged.state,
+            separate,
         };
+        let prefixes = undescribed_prefixes(&self.device.tables, &merged.host.if_entries);
         let name = merged.host.name.clone();
-        let encoded = match is_changed {
+        let encoded = match is_changed || is_aged {
             true => Some(self.encoder.of_stored(stored_size(&before, self.place.host)).encode(merged.host)?),
             false => None,
         };
@@ -221,6 +237,7 @@ impl Plan {
             claims: claims.into_values().collect(),
             replaced,
             affected,
+            prefixes,
             name,
             outcome: match (is_known, is_changed) {
                 (false, _) => DiscoveryOutcome::Created,

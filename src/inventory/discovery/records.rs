@@ -35,6 +35,9 @@ pub(super) struct HostDiscovery {
     /// The kinds of the host's claims.
     pub(super) claims: Vec<TableKind>,
     pub(super) state: HostState,
+    /// The hosts that a user has split from this one. Discovery never merges them again.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) separate: BTreeSet<Uuid>,
 }
 
 /// The part of a [`HostDiscovery`] that names the claims.

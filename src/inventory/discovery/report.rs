@@ -3,6 +3,7 @@ use uuid::Uuid;
 
 use crate::discovery::reconcile::MatchedBy;
 use crate::discovery::report::{TableKind, Warning};
+use crate::model::Cidr;
 
 /// The result of [`Inventory::discover`](crate::Inventory::discover).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,7 +16,11 @@ pub struct DiscoveryReport {
     pub hosts: Vec<DiscoveredHost>,
     /// The tables of the devices that are hosts.
     pub tables: Vec<DiscoveredTable>,
-    /// The parts of the input that the parser could not use, the merges of hosts, and the reasons against others.
+    /// The subnets that were created, because addresses of the devices have their prefixes.
+    #[serde(default)]
+    pub subnets: Vec<DiscoveredSubnet>,
+    /// The parts of the input that the parser could not use, the merges of hosts and the reasons against others, and the
+    /// values that two hosts have.
     pub warnings: Vec<Warning>,
     /// The number of rows that the input has: those that were used and those that the parser skipped.
     pub read_rows: u64,
@@ -23,6 +28,17 @@ pub struct DiscoveryReport {
     pub used_rows: u64,
     /// The number of rows that the parser skipped. The warnings state why.
     pub skipped_rows: u64,
+}
+
+/// A subnet that a report created.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct DiscoveredSubnet {
+    /// The id of the subnet.
+    pub id: Uuid,
+    /// The addresses of the subnet.
+    pub cidr: Cidr,
 }
 
 /// The outcome for a device of a report.

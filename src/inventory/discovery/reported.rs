@@ -61,6 +61,7 @@ impl Inventory {
             Subject { device: Arc::new(device), reported: Some(Arc::new(host)), role: Role::Reported };
         let discovered = discovery.try_discover(&subject).await?;
         discovery.resolve_neighbors().await?;
+        discovery.mark_stale_hosts().await?;
         let id = match (discovered.outcome, discovered.id) {
             (DiscoveryOutcome::Ambiguous, _) | (_, None) => {
                 return Err(ErrorKind::AlreadyExists { entity: Entity::Host, name }.into());

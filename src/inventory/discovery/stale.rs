@@ -21,6 +21,7 @@ const PAGE: usize = 32;
 
 /// The result of [`Inventory::delete_stale_as`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct StaleDeletion {
     /// The number of hosts that changed.

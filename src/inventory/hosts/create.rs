@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use super::age::keep_age;
 use super::assign::{Assignment, TakenIds};
 use super::document::EncodedHost;
 use super::size::likely_size;
@@ -82,6 +83,7 @@ impl Inventory {
         let bytes = likely_size(&host);
         let encode = move || {
             (host.created_at, host.updated_at) = (now, now);
+            keep_age(&mut host, None);
             let new_id = || inventory.new_id();
             Assignment { before: None, taken: &taken, now, new_id: &new_id }.apply(&mut host)?;
             encoder.encode(host)

@@ -142,6 +142,10 @@ struct HostDocument {
     created_at: Timestamp,
     #[serde(skip, default = "unset")]
     updated_at: Timestamp,
+    #[serde(skip)]
+    last_seen_at: Option<Timestamp>,
+    #[serde(skip)]
+    is_stale: bool,
     #[serde(default, deserialize_with = "or_default")]
     tags: Vec<Uuid>,
     #[serde(default, deserialize_with = "or_default")]
@@ -181,6 +185,10 @@ struct InterfaceDocument {
     created_at: Timestamp,
     #[serde(skip, default = "unset")]
     updated_at: Timestamp,
+    #[serde(skip)]
+    last_seen_at: Option<Timestamp>,
+    #[serde(skip)]
+    is_stale: bool,
 }
 
 #[derive(Deserialize)]
@@ -201,6 +209,10 @@ struct PortDocument {
     created_at: Timestamp,
     #[serde(skip, default = "unset")]
     updated_at: Timestamp,
+    #[serde(skip)]
+    last_seen_at: Option<Timestamp>,
+    #[serde(skip)]
+    is_stale: bool,
 }
 
 #[derive(Deserialize)]
@@ -230,6 +242,10 @@ struct ServiceDocument {
     created_at: Timestamp,
     #[serde(skip, default = "unset")]
     updated_at: Timestamp,
+    #[serde(skip)]
+    last_seen_at: Option<Timestamp>,
+    #[serde(skip)]
+    is_stale: bool,
 }
 
 #[derive(Deserialize)]
@@ -271,6 +287,10 @@ struct IfEntryDocument {
     created_at: Timestamp,
     #[serde(skip, default = "unset")]
     updated_at: Timestamp,
+    #[serde(skip)]
+    last_seen_at: Option<Timestamp>,
+    #[serde(skip)]
+    is_stale: bool,
 }
 
 #[derive(Deserialize)]

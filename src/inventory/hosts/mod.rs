@@ -1,6 +1,7 @@
 //! Hosts: validation, queries and changes.
 
 mod access;
+mod age;
 mod assign;
 mod bulk;
 mod change;
@@ -41,7 +42,8 @@ pub(super) use {
     bulk::rename_parts,
     change::{Attempt, HostChange},
     document::decode,
-    terms::{IDENTITY, WORD, identity_value, ip_range, mac_range},
+    rewrite::{FIRST_HOSTS, MAX_HOSTS, first_bytes},
+    terms::{IDENTITY, WORD, identity_value, ip_prefix_range, ip_range, mac_range, not_stale, seen_until},
     virtualization::Summary,
 };
 

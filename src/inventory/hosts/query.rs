@@ -7,7 +7,9 @@ use uuid::Uuid;
 
 use crate::inventory::collections::{PageCursor, fingerprint};
 use crate::inventory::schema::HOST;
-use crate::model::{Cidr, HostOrderField, MacPrefix, OrderDirection, PortNumber, Protocol, SourceType};
+use crate::model::{
+    Cidr, HostOrderField, MacPrefix, OrderDirection, PortNumber, Protocol, SourceType, Timestamp,
+};
 
 /// Filters, order and page of a list of hosts.
 ///
@@ -46,6 +48,10 @@ pub struct HostQuery {
     pub sources: Option<Vec<SourceType>>,
     /// Only hosts that user interfaces should hide, or only the others.
     pub hidden: Option<bool>,
+    /// Only hosts that a report has shown at this time or later. The time is rounded down to the hour.
+    pub seen_since: Option<Timestamp>,
+    /// Only hosts that reports no longer show, or only the others.
+    pub stale: Option<bool>,
     /// Only hosts that are found by every word of this text. The text has 2 to 100 characters.
     ///
     /// A word is found if it begins a word of the host's name, hostname or description, of an interface's name, or an
@@ -77,7 +83,8 @@ impl HostQuery {
         let filters =
             (self.network_id, &self.ids, &self.tag_ids, &self.subnet_ids, self.hidden, &self.search);
         let parts = (&self.ips, &self.macs, &self.ports, &self.service_definitions, &self.sources);
-        fingerprint(&(HOST, organization, order, filters, parts))
+        let age = (self.seen_since.map(Timestamp::unix_micros), self.stale);
+        fingerprint(&(HOST, organization, order, filters, parts, age))
     }
 }
 

@@ -10,10 +10,10 @@ use crate::model::{Host, Timestamp};
 use crate::store::{Batch, Cursor, Link, LinkFilter, Precondition, Query, Record, Start};
 
 /// Number of hosts that are read first. It grows while hosts are small, because hosts may have up to 32 MiB.
-pub(super) const FIRST_HOSTS: usize = 8;
+pub(in crate::inventory) const FIRST_HOSTS: usize = 8;
 
 /// Maximum number of hosts that are read and changed at a time.
-pub(super) const MAX_HOSTS: usize = 128;
+pub(in crate::inventory) const MAX_HOSTS: usize = 128;
 
 /// Maximum size of the hosts that one commit changes: 16 MiB. A larger host is changed alone.
 pub(super) const MAX_BYTES: usize = 16 * 1024 * 1024;
@@ -91,7 +91,7 @@ impl Inventory {
 }
 
 /// Returns the first records, up to 16 MiB and at least one.
-pub(super) fn first_bytes(mut records: Vec<Record>) -> Vec<Record> {
+pub(in crate::inventory) fn first_bytes(mut records: Vec<Record>) -> Vec<Record> {
     let mut bytes = 0;
     let fitting = records.iter().take_while(|record| {
         bytes += record.body.len();

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use uuid::Uuid;
 
 use super::access::check_scope;
+use super::age::keep_age;
 use super::assign::{Assignment, TakenIds};
 use super::change::{Attempt, Before, HostChange};
 use super::document::EncodedHost;
@@ -122,6 +123,7 @@ impl Inventory {
             let StoredHost { record, summary, host: mut former } = stored;
             check_host_texts(&host, Some(&former))?;
             (host.id, host.created_at, host.updated_at) = (former.id, former.created_at, now);
+            keep_age(&mut host, Some(&former));
             let new_id = || inventory.new_id();
             Assignment { before: Some(&former), taken: &taken, now, new_id: &new_id }.apply(&mut host)?;
             let mut encoded = encoder.of_stored(record.body.len()).encode(host)?;

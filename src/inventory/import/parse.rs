@@ -114,6 +114,8 @@ fn repair(document: HostDocument, line: u64, alterations: &mut Alterations) -> H
         hidden: document.hidden,
         created_at: document.created_at,
         updated_at: document.updated_at,
+        last_seen_at: document.last_seen_at,
+        is_stale: document.is_stale,
         tags: document.tags,
         source: document.source,
         virtualization: document.virtualization,
@@ -137,6 +139,8 @@ fn repair_interface(interface: InterfaceDocument, alterations: &mut Alterations)
         position: interface.position,
         created_at: interface.created_at,
         updated_at: interface.updated_at,
+        last_seen_at: interface.last_seen_at,
+        is_stale: interface.is_stale,
     }
 }
 
@@ -157,6 +161,8 @@ fn repair_port(port: &PortDocument, index: usize, line: u64, alterations: &mut A
         protocol: port.protocol,
         created_at: port.created_at,
         updated_at: port.updated_at,
+        last_seen_at: port.last_seen_at,
+        is_stale: port.is_stale,
     })
 }
 
@@ -193,6 +199,8 @@ fn repair_if_entry(entry: IfEntryDocument, alterations: &mut Alterations) -> IfE
         lldp_sys_name: entry.lldp_sys_name,
         created_at: entry.created_at,
         updated_at: entry.updated_at,
+        last_seen_at: entry.last_seen_at,
+        is_stale: entry.is_stale,
     }
 }
 
@@ -229,6 +237,9 @@ struct HostDocument {
     hidden: bool,
     created_at: Timestamp,
     updated_at: Timestamp,
+    last_seen_at: Option<Timestamp>,
+    #[serde(default)]
+    is_stale: bool,
     #[serde(default)]
     tags: Vec<Uuid>,
     #[serde(default)]
@@ -259,6 +270,9 @@ struct InterfaceDocument {
     position: i64,
     created_at: Timestamp,
     updated_at: Timestamp,
+    last_seen_at: Option<Timestamp>,
+    #[serde(default)]
+    is_stale: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -270,6 +284,9 @@ struct PortDocument {
     protocol: Protocol,
     created_at: Timestamp,
     updated_at: Timestamp,
+    last_seen_at: Option<Timestamp>,
+    #[serde(default)]
+    is_stale: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -303,6 +320,9 @@ struct IfEntryDocument {
     lldp_sys_name: Option<String>,
     created_at: Timestamp,
     updated_at: Timestamp,
+    last_seen_at: Option<Timestamp>,
+    #[serde(default)]
+    is_stale: bool,
 }
 
 /// A MAC address as reported by devices.

@@ -78,6 +78,35 @@ impl Inventory {
         Ok(())
     }
 
+    /// Moves the ends of manual links at ports that become those of a new host. The batch also moves the ports.
+    #[cfg(feature = "discovery")]
+    pub(in crate::inventory) async fn split_links(
+        &self,
+        organization: Uuid,
+        (host, new): (Uuid, Uuid),
+        is_moved: impl Fn(Uuid) -> bool,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
+        let links = vec![LinkFilter::new(LINKED_HOST, [host])];
+        let query = Query { links, ..all_of(TOPOLOGY_LINK, organization) };
+        let now = self.now();
+        for record in self.store.list(&query).await?.records {
+            let mut link: TopologyLink = decode(&record)?;
+            let mut is_changed = false;
+            for end in [&mut link.source, &mut link.target] {
+                if end.host_id == host && end.if_entry_id.is_some_and(&is_moved) {
+                    end.host_id = new;
+                    is_changed = true;
+                }
+            }
+            if is_changed {
+                link.updated_at = now;
+                batch.put(record.key, unchanged(Some(&record)), link.facets(organization), encode(&link)?);
+            }
+        }
+        Ok(())
+    }
+
     /// Deletes manual links of deleted hosts, in the batch that deletes the hosts.
     ///
     /// The links of hosts that become a part of another one have moved already.

@@ -226,7 +226,7 @@ pub(in crate::service) fn delete_part<P: Part>(call: Call<'_>) -> Pending<'_> {
 }
 
 /// Checks the `If-Match` of a request against the present record.
-fn check_precondition(
+pub(super) fn check_precondition(
     request: &Parts,
     entity: Entity,
     id: Uuid,

@@ -3,9 +3,15 @@
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::hosts::check_precondition;
 use crate::discovery::{Format, ParseError, ParseErrorKind, ParseOptions, Report, ReporterId, parse};
-use crate::inventory::{DiscoverOptions, DiscoveryOutcome, DiscoveryReport, Entity, Error, Problem};
-use crate::service::input::{ReportQuery, read_claims_query, read_id, read_no_query, read_report_query};
+use crate::inventory::{
+    DiscoverOptions, DiscoveryOutcome, DiscoveryReport, Entity, Error, HostSplit, Problem,
+};
+use crate::model::Host;
+use crate::service::input::{
+    Fields, ReportQuery, read_claims_query, read_id, read_no_query, read_report_query,
+};
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
 use crate::service::routes::route::{Call, Pending};
@@ -121,6 +127,51 @@ pub(in crate::service) fn list_claims(call: Call<'_>) -> Pending<'_> {
         let kind = read_claims_query(call.input.query(), &call.route.query)?;
         let caller = call.into_caller()?;
         state.responder.value(&state.inventory.claims_as(&caller, id, kind).await?)
+    })
+}
+
+/// `POST /api/v1/hosts/{id}/split`.
+pub(in crate::service) fn split_host(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let id = read_id(&call.path)?;
+        let (body, caller) = call.read().await?;
+        let split = read_split(&Fields::read(&body, call.route.body)?)?;
+        let request = call.input.request;
+        let check = |host: &Host| check_precondition(request, Entity::Host, id, host);
+        let host = call.state.inventory.split_as(&caller, id, &split, check).await?;
+        let tag = EntityTag::of_record(&host)?;
+        call.state.responder.record(&host, tag)
+    })
+}
+
+fn read_split(fields: &Fields<'_>) -> Result<HostSplit, Error> {
+    let mut split = HostSplit::default();
+    split.name = fields.optional("name")?;
+    split.hostname = fields.optional("hostname")?;
+    split.sys_name = fields.optional("sys_name")?;
+    split.sys_descr = fields.optional("sys_descr")?;
+    split.sys_object_id = fields.optional("sys_object_id")?;
+    split.sys_location = fields.optional("sys_location")?;
+    split.sys_contact = fields.optional("sys_contact")?;
+    split.chassis_id = fields.optional("chassis_id")?;
+    split.manufacturer = fields.optional("manufacturer")?;
+    split.model = fields.optional("model")?;
+    split.serial_number = fields.optional("serial_number")?;
+    split.management_url = fields.optional("management_url")?;
+    split.interfaces = fields.optional("interfaces")?.unwrap_or_default();
+    split.ports = fields.optional("ports")?.unwrap_or_default();
+    split.services = fields.optional("services")?.unwrap_or_default();
+    split.if_entries = fields.optional("if_entries")?.unwrap_or_default();
+    Ok(split)
+}
+
+/// `POST /api/v1/hosts/delete-stale`.
+pub(in crate::service) fn delete_stale(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (body, caller) = call.read().await?;
+        let fields = Fields::read(&body, call.route.body)?;
+        let deleted = call.state.inventory.delete_stale_as(&caller, fields.required("network_id")?).await?;
+        call.state.responder.value(&deleted)
     })
 }
 

@@ -86,8 +86,13 @@ impl EntityTag {
     }
 
     /// Creates the tag of a record, from the JSON that the record is shown as.
+    ///
+    /// The tag does not depend on when reports last showed the record or its parts. Otherwise every report would change
+    /// it.
     pub(in crate::service) fn of_document(document: &[u8]) -> Result<Self, ApiError> {
-        let tag = quoted("", Sha256::new().chain_update(document));
+        let mut digest = Sha256::new();
+        without_last_seen(document, |text| digest.update(text));
+        let tag = quoted("", digest);
         tag.map(Self).ok_or_else(ApiError::internal)
     }
 
@@ -167,4 +172,22 @@ fn is_listed(request: &Parts, header: &HeaderName, matches: impl Fn(&[u8]) -> bo
 /// Strips the weakness mark, which `If-None-Match` ignores.
 fn opaque_tag(tag: &[u8]) -> &[u8] {
     tag.strip_prefix(b"W/").unwrap_or(tag)
+}
+
+/// The beginning of the field that tells when reports last showed a record.
+///
+/// Text within a string cannot contain it, because quotes are escaped there.
+const LAST_SEEN: &[u8] = br#","last_seen_at":""#;
+
+/// Passes on the text of a JSON document without its `last_seen_at` fields.
+fn without_last_seen(document: &[u8], mut pass: impl FnMut(&[u8])) {
+    let mut rest = document;
+    while let Some(place) = memchr::memmem::find(rest, LAST_SEEN) {
+        let (before, field) = rest.split_at(place);
+        pass(before);
+        let value = field.get(LAST_SEEN.len()..).unwrap_or_default();
+        let end = memchr::memchr(b'"', value).map_or(value.len(), |end| end + 1);
+        rest = value.get(end..).unwrap_or_default();
+    }
+    pass(rest);
 }

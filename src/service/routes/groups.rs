@@ -14,7 +14,7 @@ const fn text(min: usize, max: usize) -> Kind {
 }
 
 /// Texts of hosts, which devices send.
-const DEVICE_TEXT: Kind = text(0, 65_536);
+pub(super) const DEVICE_TEXT: Kind = text(0, 65_536);
 const NAME: Kind = Kind::Name;
 const DESCRIPTION: Parameter = Parameter::nullable("description", text(0, 500), "Free text.");
 const TAG_IDS: Kind = Kind::Ids { min: 0, max: MAX_IDS };
@@ -101,6 +101,16 @@ pub(super) const HOST_FILTERS: &[Parameter] = &[
     Parameter::optional("subnet_id", TAG_IDS, "Only hosts with an interface in any of these subnets."),
     Parameter::optional("source", SOURCES, "Only hosts with any of these types of source."),
     Parameter::optional("hidden", Kind::Boolean, "Only hidden hosts, or only the others."),
+    Parameter::optional(
+        "seen_since",
+        Kind::Time,
+        "Only hosts that a report has shown in the hour of this time, or later.",
+    ),
+    Parameter::optional(
+        "stale",
+        Kind::Boolean,
+        "Only hosts that reports no longer show, or only the others.",
+    ),
     Parameter::optional("search", text(2, 100), "Only hosts that are found by every word of this text."),
 ];
 

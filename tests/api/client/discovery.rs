@@ -109,6 +109,8 @@ async fn user_imports_a_report_reads_its_claims_and_consolidates_hosts() {
     assert_eq!(user.claims(id, Some(TableKind::Addresses)).await.unwrap(), claims);
     assert_eq!(user.claims(id, Some(TableKind::Lldp)).await.unwrap(), []);
 
+    let deleted = user.delete_stale_parts(OFFICE).await.unwrap();
+    assert_eq!((deleted.hosts, deleted.interfaces), (0, 0));
     fixture.put([host(1, OFFICE)]).await;
     let kept = user.consolidate_hosts(uuid::Uuid::from_u128(1), id).await.unwrap();
     assert_eq!(kept.record.interfaces.len(), 1);

@@ -57,6 +57,8 @@ pub(crate) fn interface(id: u128, host: &Host, ip_address: IpAddr, position: i64
         position,
         created_at: at(0),
         updated_at: at(0),
+        last_seen_at: None,
+        is_stale: false,
     }
 }
 
@@ -74,6 +76,8 @@ pub(crate) fn service(id: u128, host: &Host, name: &str) -> Service {
         bindings: vec![],
         created_at: at(0),
         updated_at: at(0),
+        last_seen_at: None,
+        is_stale: false,
     }
 }
 
@@ -93,6 +97,8 @@ pub(crate) fn port(id: Uuid, host: &Host, number: u16, protocol: Protocol) -> Po
         protocol,
         created_at: at(0),
         updated_at: at(0),
+        last_seen_at: None,
+        is_stale: false,
     }
 }
 

@@ -114,6 +114,8 @@ fn tcp_port(id: Uuid, host: &Host, number: usize, now: Timestamp) -> Port {
         protocol: Protocol::Tcp,
         created_at: now,
         updated_at: now,
+        last_seen_at: None,
+        is_stale: false,
     }
 }
 

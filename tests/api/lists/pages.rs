@@ -74,6 +74,8 @@ fn listed_documents_equal_the_encoded_hosts() {
                 protocol,
                 created_at: at(0),
                 updated_at: at(0),
+                last_seen_at: None,
+                is_stale: false,
             });
         }
         let fixture = Fixture::with([full.clone(), host(2, OFFICE)]).await;

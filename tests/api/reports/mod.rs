@@ -1,10 +1,12 @@
 //! The endpoints that turn reports of scanners and devices into hosts.
 
 mod access;
+mod age;
 mod claims;
 mod consolidation;
 mod formats;
 mod slots;
+mod splitting;
 
 use http::Request;
 use serde_json::{Value, json};

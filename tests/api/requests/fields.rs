@@ -101,6 +101,15 @@ impl Author<'_> {
                 ),
                 ("type", json!("Network")),
             ],
+            "split" => vec![
+                ("name", self.name()),
+                ("interfaces", json!(self.some_ids("interfaces"))),
+                ("ports", json!(self.some_ids("ports"))),
+                ("services", json!(self.some_ids("services"))),
+                ("if_entries", json!(self.some_ids("if-entries"))),
+                ("serial_number", self.random.choose(&[json!("SN-1"), Value::Null])),
+            ],
+            "stale deletion" => vec![("network_id", json!(self.id("networks")))],
             "reported host" => self.reported_host(),
             "layout" => vec![("positions", self.positions())],
             "link" => {

@@ -68,7 +68,8 @@ const MEMBER: Access = Access::Caller(Member);
 const ADMIN: Access = Access::Caller(Admin);
 const NOTHING: Needs = Needs::Nothing;
 const HOSTS: Needs = Needs::Query(
-    "network_id tag_ids group_by fields ip mac port service_definition subnet_id source hidden search",
+    "network_id tag_ids group_by fields ip mac port service_definition subnet_id source hidden seen_since \
+     stale search",
 );
 
 #[rustfmt::skip]
@@ -190,6 +191,8 @@ const DISCOVERY_ROWS: &[Row] = &[
     ("POST", "/api/v1/discovery/import", Access::CallerOrDaemon(Member), Needs::Report),
     ("GET", "/api/v1/hosts/{id}/claims", VIEWER, Needs::Parameters("kind")),
     ("POST", "/api/v1/hosts/{id}/consolidate/{other}", MEMBER, NOTHING),
+    ("POST", "/api/v1/hosts/{id}/split", MEMBER, Needs::Fields("split")),
+    ("POST", "/api/v1/hosts/delete-stale", MEMBER, Needs::Fields("stale deletion")),
 ];
 
 #[cfg(not(feature = "topology"))]

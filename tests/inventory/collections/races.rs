@@ -116,6 +116,11 @@ fn subnet_created_while_its_network_is_deleted_keeps_the_network_or_is_refused()
                     }
                 },
                 async |fixture, (_, network), result| {
+                    if deletes_first && result.is_ok() {
+                        // The deletion came after the commit, while interfaces were assigned to the subnet.
+                        assert!(fixture.inventory.network(*network).await.is_ok());
+                        return;
+                    }
                     let kind = refusal(result);
                     let is_expected = match kind {
                         ErrorKind::ReferenceInvalid { entity, .. } => {

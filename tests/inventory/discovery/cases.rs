@@ -22,7 +22,10 @@ fn file(name: &str) -> Option<Vec<u8>> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
     let data = env::var_os("TOPOSCOPE_DISCOVERY_DATA").map_or_else(beside, PathBuf::from);
     if !data.join("cases").is_dir() {
-        eprintln!("skipped: no cases at {}; TOPOSCOPE_DISCOVERY_DATA may name another folder", data.display());
+        eprintln!(
+            "skipped: no cases at {}; TOPOSCOPE_DISCOVERY_DATA may name another folder",
+            data.display()
+        );
         return None;
     }
     Some(fs::read(data.join(name)).unwrap())
@@ -156,7 +159,8 @@ fn complete_cdp_file_clears_nothing_of_the_interfaces() {
                 assert!(entry.oper_status.is_some());
             }
             let caller = owner_of(fixture.organization);
-            let claims = fixture.inventory.claims_as(&caller, host.id, Some(TableKind::IfEntries)).await.unwrap();
+            let claims =
+                fixture.inventory.claims_as(&caller, host.id, Some(TableKind::IfEntries)).await.unwrap();
             assert_eq!(claims[0].rows.len(), 3);
             assert!(claims[0].parts.iter().all(|part| part.missed_scans == 0), "{:?}", claims[0].parts);
             let found = canonical(&fixture).await;

@@ -4,7 +4,7 @@ use toposcope::access::DaemonCaller;
 use toposcope::inventory::{Entity, ErrorKind, Problem};
 use toposcope::model::{BindingTarget, Host, Protocol, Source};
 
-use super::support::{FIRST, SECOND, THIRD, discover_one, switch};
+use super::support::{FIRST, SECOND, THIRD, discover_one, seen_at, switch};
 use crate::backend::{run, run_on_threads};
 use crate::support::{
     Fixture, bare_host, concurrently, id, interface, invalid, port, refusal, service, settle, time,
@@ -49,7 +49,7 @@ fn repeated_report_writes_nothing_and_a_newer_one_leaves_the_host() {
             assert_eq!(report(number, FIRST).await, stored);
         }
         assert_eq!(fixture.commits(), commits);
-        assert_eq!(report(0x30, SECOND).await, stored);
+        assert_eq!(report(0x30, SECOND).await, seen_at(stored, SECOND));
         assert_eq!(fixture.documents().await.len(), 1);
     });
 }

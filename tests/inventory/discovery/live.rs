@@ -90,7 +90,10 @@ fn reports(complete: bool, spread: i64) -> Option<Vec<(String, Report)>> {
     let data = env::var_os("TOPOSCOPE_DISCOVERY_DATA").map_or_else(beside, PathBuf::from);
     let folder = data.join("live/s1");
     if !folder.is_dir() {
-        eprintln!("skipped: no files at {}; TOPOSCOPE_DISCOVERY_DATA may name another folder", data.display());
+        eprintln!(
+            "skipped: no files at {}; TOPOSCOPE_DISCOVERY_DATA may name another folder",
+            data.display()
+        );
         return None;
     }
     let mut reports = Vec::new();

@@ -1,17 +1,21 @@
 //! Discovery into a store: what hosts, states and claims it leaves there.
 
+mod age;
 mod canonical;
 mod cases;
 mod claims;
 mod concurrency;
 mod consolidation;
 mod daemons;
+mod duplicates;
 mod edits;
 mod input;
 mod labs;
 mod live;
 mod neighbors;
 mod outcomes;
+mod splitting;
 mod staleness;
+mod subnets;
 mod support;
 mod tenants;

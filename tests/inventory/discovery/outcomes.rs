@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::support::{
     FIRST, FOURTH, SECOND, THIRD, discover, discover_one, discover_with, hosts_revision, outcomes,
-    refusal_on, report_of, switch, switch_seeing,
+    refusal_on, report_of, seen_at, switch, switch_seeing,
 };
 use crate::backend::run;
 use crate::support::{Fixture, access_denied, id, in_person, invalid, not_found, owner_of, refusal, settle};
@@ -51,9 +51,11 @@ fn newer_report_of_equal_content_leaves_the_host_as_it_is() {
         let caller = owner_of(fixture.organization);
         let revision = hosts_revision(&fixture).await;
         fixture.clock.advance(Duration::from_secs(3_600));
-        let (outcome, host) = discover_one(&fixture, switch(1), SECOND).await;
+        let (outcome, host) = discover_one(&fixture, switch(1), "2026-08-01T12:59:00Z").await;
         assert_eq!((outcome, &host), (DiscoveryOutcome::Unchanged, &created));
         assert_eq!(hosts_revision(&fixture).await, revision, "the list of hosts is the same");
+        let (outcome, host) = discover_one(&fixture, switch(1), SECOND).await;
+        assert_eq!((outcome, &host), (DiscoveryOutcome::Unchanged, &seen_at(created, SECOND)));
         let claims = fixture.inventory.claims_as(&caller, host.id, None).await.unwrap();
         assert!(claims.iter().all(|claim| claim.observed_at == SECOND.parse().unwrap()));
     });
@@ -151,11 +153,11 @@ fn addresses_get_the_smallest_subnet_that_contains_them() {
         }
         let (_, host) = discover_one(&fixture, switch(1), FIRST).await;
         assert_eq!(host.interfaces[0].subnet_id, Some(ids[1]));
-        // The deletion is no edit: the next report finds the larger subnet.
+        // The larger subnet takes the interface at once, and the next report has nothing to correct.
         fixture.inventory.delete_as::<Subnet>(&caller, ids[1], |_| Ok(())).await.unwrap();
-        assert_eq!(fixture.host(host.id).await.interfaces[0].subnet_id, None);
+        assert_eq!(fixture.host(host.id).await.interfaces[0].subnet_id, Some(ids[0]));
         let (outcome, host) = discover_one(&fixture, switch(1), SECOND).await;
-        assert_eq!((outcome, host.interfaces[0].subnet_id), (DiscoveryOutcome::Updated, Some(ids[0])));
+        assert_eq!((outcome, host.interfaces[0].subnet_id), (DiscoveryOutcome::Unchanged, Some(ids[0])));
         // A subnet set by hand stays.
         let set = |host: &mut Host| {
             host.interfaces[0].subnet_id = Some(ids[2]);
@@ -247,6 +249,6 @@ fn taken_ids_of_hosts_and_parts_are_replaced() {
         let ids = |host: &Host| -> Vec<Uuid> { host.if_entries.iter().map(|entry| entry.id).collect() };
         assert!(ids(&second).iter().all(|id| !ids(&first).contains(id)));
         let (outcome, again) = discover_one(&fixture, switch(1), THIRD).await;
-        assert_eq!((outcome, again), (DiscoveryOutcome::Unchanged, second));
+        assert_eq!((outcome, again), (DiscoveryOutcome::Unchanged, seen_at(second, THIRD)));
     });
 }

@@ -107,6 +107,17 @@ pub(super) async fn hosts_revision(fixture: &Fixture) -> Option<Revision> {
     fixture.store.revision(Name::new("host"), fixture.organization).await.unwrap()
 }
 
+/// Returns a host as if a report at this time had shown it and all its parts.
+pub(super) fn seen_at(mut host: Host, at: &str) -> Host {
+    let seen = Some(time(at));
+    host.last_seen_at = seen;
+    host.interfaces.iter_mut().for_each(|part| part.last_seen_at = seen);
+    host.ports.iter_mut().for_each(|part| part.last_seen_at = seen);
+    host.services.iter_mut().for_each(|part| part.last_seen_at = seen);
+    host.if_entries.iter_mut().for_each(|part| part.last_seen_at = seen);
+    host
+}
+
 /// Returns the index and the neighbor of each port of a host.
 pub(super) async fn neighbors(fixture: &Fixture, host: Uuid) -> Vec<(i64, Option<Neighbor>)> {
     let entries = fixture.host(host).await.if_entries;

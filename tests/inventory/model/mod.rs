@@ -76,6 +76,8 @@ fn port(number: u16, protocol: Protocol) -> Port {
         protocol,
         created_at: time(),
         updated_at: time(),
+        last_seen_at: None,
+        is_stale: false,
     }
 }
 

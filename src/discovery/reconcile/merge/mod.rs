@@ -174,9 +174,9 @@ impl Merge<'_> {
             },
         };
         match self.state.observed.get(name) {
-            Some(observed) if observed.at == self.observed_at => Freshness::Same {
-                complete: complete && observed.complete_at < Some(self.observed_at),
-            },
+            Some(observed) if observed.at == self.observed_at => {
+                Freshness::Same { complete: complete && observed.complete_at < Some(self.observed_at) }
+            }
             Some(observed) if observed.at > self.observed_at => Freshness::Older {
                 may_add: observed.complete_at.is_none_or(|complete_at| complete_at <= self.observed_at),
             },
@@ -216,7 +216,9 @@ impl Merge<'_> {
                 self.note_change(field.name().to_owned());
             }
         }
-        if self.projection.host.chassis_id.is_some() && self.projection.host.chassis_id == self.host.chassis_id {
+        if self.projection.host.chassis_id.is_some()
+            && self.projection.host.chassis_id == self.host.chassis_id
+        {
             let was_derived = self.state.has_derived_chassis || self.state.baseline.chassis_id.is_none();
             self.state.has_derived_chassis = was_derived && self.projection.has_derived_chassis;
         }
@@ -228,8 +230,9 @@ impl Merge<'_> {
         };
         let trust =
             Trust { reported: !self.projection.has_derived_entries, current: self.has_interface_table };
-        let mut plan =
-            Plan::new(current, &self.projection.host, &self.state.deleted, trust, |table| may_add(self, table));
+        let mut plan = Plan::new(current, &self.projection.host, &self.state.deleted, trust, |table| {
+            may_add(self, table)
+        });
         if self.projection.has_derived_entries && self.has_interface_table {
             plan.if_entries.retain(|planned| planned.place.is_some() || is_described(&planned.part));
             for planned in plan.if_entries.iter_mut().filter(|planned| planned.place.is_none()) {
@@ -274,8 +277,17 @@ impl Merge<'_> {
         let aggregates: HashSet<Uuid> = entries.iter().filter_map(|entry| entry.lag_id).collect();
         entries.retain_mut(|entry| {
             let prefix = format!("if_entries.{}.", entry.id);
-            let is_edited = self.state.edited.range(prefix.clone()..).next().is_some_and(|path| path.starts_with(&prefix));
-            if reported.contains(&entry.id) || is_edited || aggregates.contains(&entry.id) || entry.lag_id.is_some() {
+            let is_edited = self
+                .state
+                .edited
+                .range(prefix.clone()..)
+                .next()
+                .is_some_and(|path| path.starts_with(&prefix));
+            if reported.contains(&entry.id)
+                || is_edited
+                || aggregates.contains(&entry.id)
+                || entry.lag_id.is_some()
+            {
                 return true;
             }
             if is_described(entry) {
@@ -331,10 +343,8 @@ impl Merge<'_> {
         let unreported = is_reported.iter().enumerate().filter(|(_, is_reported)| !**is_reported);
         for (place, _) in unreported {
             let Some(part) = list.get_mut(place) else { continue };
-            let is_complete = matches!(
-                freshness,
-                Freshness::Newer { complete: true } | Freshness::Same { complete: true }
-            );
+            let is_complete =
+                matches!(freshness, Freshness::Newer { complete: true } | Freshness::Same { complete: true });
             if is_complete
                 && may_miss.get(place) == Some(&true)
                 && let Some(seen) = self.state.seen.get_mut(&part.id())

@@ -83,6 +83,24 @@ impl ClaimedTable {
         (!is_same).then_some(after)
     }
 
+    /// Returns a claim of the rows that have been removed from this one, with their times.
+    ///
+    /// `moves` states for each former row whether it was removed.
+    pub(in crate::inventory::discovery) fn divided(&mut self, table: ClaimRows, moves: &[bool]) -> Self {
+        let mut places = [0, 0];
+        let mut earlier = [Vec::new(), Vec::new()];
+        let mut times = std::mem::take(&mut self.earlier).into_iter().peekable();
+        for (former, moves) in moves.iter().enumerate() {
+            let ([kept, moved], [kept_place, moved_place]) = (&mut earlier, &mut places);
+            let (list, place) = if *moves { (moved, moved_place) } else { (kept, kept_place) };
+            list.extend(times.next_if(|(place, _)| *place == former).map(|(_, at)| (*place, at)));
+            *place += 1;
+        }
+        let [kept, moved] = earlier;
+        self.earlier = kept;
+        Self { table, earlier: moved, reporter: self.reporter.clone(), ..*self }
+    }
+
     /// Joins two tables of a kind, in any order.
     pub(in crate::inventory::discovery) fn joined(self, other: Self) -> Self {
         if self.derived != other.derived {

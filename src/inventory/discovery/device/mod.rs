@@ -100,6 +100,7 @@ impl Discovery {
                 Recognition::Ambiguous { key, hosts } => {
                     let outcome = ambiguous(device, key, &hosts, &names);
                     self.warn_of_ambiguity(&outcome);
+                    self.note_duplicates(&identities, &candidates, None).await?;
                     return Ok(outcome);
                 }
                 Recognition::New if device.is_only_observer() => {
@@ -121,7 +122,9 @@ impl Discovery {
             let attempt = Attempted { subject, target, marker, has_fresh_ids, names: &names };
             match self.store(attempt, &candidates).await? {
                 Stage::Done(outcome) => {
-                    let reason = outcome.reason.or_else(|| notes.first().map(|note| format!("{}.", note.text)));
+                    self.note_duplicates(&identities, &candidates, outcome.id).await?;
+                    let reason =
+                        outcome.reason.or_else(|| notes.first().map(|note| format!("{}.", note.text)));
                     self.warn(notes);
                     return Ok(DiscoveredHost { reason, ..outcome });
                 }
@@ -170,7 +173,15 @@ impl Discovery {
             Role::Reported => self.merging,
             Role::Neighbor => Merging::Forbidden,
         };
-        let recognized = recognize_with_notes(&subject.device, &hosts, merging);
+        let mut recognized = recognize_with_notes(&subject.device, &hosts, merging);
+        if let Recognition::Known { id, matched_by, merged } = &recognized.recognition
+            && !merged.is_empty()
+        {
+            let all: Vec<Uuid> = std::iter::once(*id).chain(merged.iter().copied()).collect();
+            if self.inventory.are_separate(&all).await? {
+                recognized.recognition = Recognition::Ambiguous { key: *matched_by, hosts: all };
+            }
+        }
         let names = hosts.iter().map(|host| (host.id, name_of_host(host))).collect();
         Ok((recognized, names))
     }

@@ -82,6 +82,7 @@ impl Discovery {
         Ok(match stage {
             Attempt::Committed => {
                 self.note(id, &planned);
+                self.prefixes.append(&mut planned.prefixes);
                 Stage::Done(planned.outcome(id, matched_by))
             }
             Attempt::Stale => Stage::Stale,

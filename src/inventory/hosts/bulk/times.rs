@@ -4,16 +4,18 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
+use crate::inventory::hosts::age::keep_ages;
 use crate::model::{Host, Timestamp};
 
 type Times = (Timestamp, Timestamp);
 
 /// Sets the times of a host and its parts.
 ///
-/// A record that stays the same keeps its stored times. A new or changed record gets `now`.
+/// A record that stays the same keeps its stored times. A new or changed record gets `now`. Each keeps its age.
 ///
 /// Sorts the embedded lists of a host to be replaced, and returns whether the host differs from the stored one.
 pub(super) fn stamp(host: &mut Host, stored: Option<&Host>, now: Timestamp) -> bool {
+    keep_ages(host, stored);
     set_times(
         &mut host.interfaces,
         stored.map_or(&[], |stored| &stored.interfaces),

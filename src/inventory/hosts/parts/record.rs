@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::inventory::hosts::age::Age;
 use crate::inventory::hosts::input::{parse_if_entry, parse_interface, parse_port, parse_service};
 use crate::inventory::hosts::texts::Texts;
 use crate::inventory::schema::{
@@ -22,6 +23,7 @@ pub struct Common {
     pub(crate) network_id: Uuid,
     pub(crate) created_at: Timestamp,
     pub(crate) updated_at: Timestamp,
+    pub(crate) age: Age,
 }
 
 /// A part of a host.
@@ -101,7 +103,7 @@ pub trait Embedded: Texts + Clone + PartialEq + Serialize + Send + Sync + 'stati
     fn settle_bindings(&mut self, _before: Option<&Self>, _now: Timestamp) {}
 }
 
-/// Sets the host and the times of a part, and of its bindings.
+/// Sets the host, the times and the age of a part, and the times of its bindings.
 ///
 /// `before` is the part as stored, `None` for a new one. `updated_at` moves when the part differs from it.
 pub(in crate::inventory::hosts) fn settle<P: Embedded>(
@@ -112,7 +114,8 @@ pub(in crate::inventory::hosts) fn settle<P: Embedded>(
 ) {
     let (created_at, updated_at) =
         before.map_or((now, now), |before| (before.common().created_at, before.common().updated_at));
-    let common = Common { host_id, network_id, created_at, updated_at, ..part.common() };
+    let age = before.map_or_else(Age::default, |before| before.common().age);
+    let common = Common { host_id, network_id, created_at, updated_at, age, ..part.common() };
     part.set_common(common);
     part.settle_bindings(before, now);
     if before.is_some_and(|before| before != part) {
@@ -147,13 +150,14 @@ impl Embedded for Interface {
     }
 
     fn common(&self) -> Common {
-        let Self { id, host_id, network_id, created_at, updated_at, .. } = *self;
-        Common { id, host_id, network_id, created_at, updated_at }
+        let Self { id, host_id, network_id, created_at, updated_at, last_seen_at, is_stale, .. } = *self;
+        Common { id, host_id, network_id, created_at, updated_at, age: Age { last_seen_at, is_stale } }
     }
 
     fn set_common(&mut self, common: Common) {
         (self.id, self.host_id, self.network_id) = (common.id, common.host_id, common.network_id);
         (self.created_at, self.updated_at) = (common.created_at, common.updated_at);
+        (self.last_seen_at, self.is_stale) = (common.age.last_seen_at, common.age.is_stale);
     }
 
     fn name(&self) -> String {
@@ -208,13 +212,14 @@ impl Embedded for Port {
     }
 
     fn common(&self) -> Common {
-        let Self { id, host_id, network_id, created_at, updated_at, .. } = *self;
-        Common { id, host_id, network_id, created_at, updated_at }
+        let Self { id, host_id, network_id, created_at, updated_at, last_seen_at, is_stale, .. } = *self;
+        Common { id, host_id, network_id, created_at, updated_at, age: Age { last_seen_at, is_stale } }
     }
 
     fn set_common(&mut self, common: Common) {
         (self.id, self.host_id, self.network_id) = (common.id, common.host_id, common.network_id);
         (self.created_at, self.updated_at) = (common.created_at, common.updated_at);
+        (self.last_seen_at, self.is_stale) = (common.age.last_seen_at, common.age.is_stale);
     }
 
     fn name(&self) -> String {
@@ -248,13 +253,14 @@ impl Embedded for Service {
     }
 
     fn common(&self) -> Common {
-        let Self { id, host_id, network_id, created_at, updated_at, .. } = *self;
-        Common { id, host_id, network_id, created_at, updated_at }
+        let Self { id, host_id, network_id, created_at, updated_at, last_seen_at, is_stale, .. } = *self;
+        Common { id, host_id, network_id, created_at, updated_at, age: Age { last_seen_at, is_stale } }
     }
 
     fn set_common(&mut self, common: Common) {
         (self.id, self.host_id, self.network_id) = (common.id, common.host_id, common.network_id);
         (self.created_at, self.updated_at) = (common.created_at, common.updated_at);
+        (self.last_seen_at, self.is_stale) = (common.age.last_seen_at, common.age.is_stale);
     }
 
     fn name(&self) -> String {
@@ -334,13 +340,14 @@ impl Embedded for IfEntry {
     }
 
     fn common(&self) -> Common {
-        let Self { id, host_id, network_id, created_at, updated_at, .. } = *self;
-        Common { id, host_id, network_id, created_at, updated_at }
+        let Self { id, host_id, network_id, created_at, updated_at, last_seen_at, is_stale, .. } = *self;
+        Common { id, host_id, network_id, created_at, updated_at, age: Age { last_seen_at, is_stale } }
     }
 
     fn set_common(&mut self, common: Common) {
         (self.id, self.host_id, self.network_id) = (common.id, common.host_id, common.network_id);
         (self.created_at, self.updated_at) = (common.created_at, common.updated_at);
+        (self.last_seen_at, self.is_stale) = (common.age.last_seen_at, common.age.is_stale);
     }
 
     fn name(&self) -> String {

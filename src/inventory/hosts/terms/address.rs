@@ -39,7 +39,8 @@ pub(in crate::inventory) fn mac_range(octets: &[u8]) -> TermRange {
     TermRange::exact(mac_value(octets))
 }
 
-pub(super) fn ip_prefix_range(prefix: Cidr) -> TermRange {
+/// Returns the range of the IP addresses with a prefix.
+pub(in crate::inventory) fn ip_prefix_range(prefix: Cidr) -> TermRange {
     TermRange::between(ip_value(prefix.first_address()), ip_value(prefix.last_address()))
 }
 

@@ -1,15 +1,20 @@
 //! The terms by which hosts are found, and the filters that find them.
 
 mod address;
+mod age;
 #[cfg(feature = "discovery")]
 mod identity;
 mod words;
 
 use sha2::{Digest, Sha256};
 
-use self::address::{ip_prefix_range, ip_term, ipv6_text_terms, mac_prefix_range, mac_term, text_ranges};
+pub(in crate::inventory) use self::address::ip_prefix_range;
 #[cfg(feature = "discovery")]
 pub(in crate::inventory) use self::address::{ip_range, mac_range};
+use self::address::{ip_term, ipv6_text_terms, mac_prefix_range, mac_term, text_ranges};
+use self::age::{SEEN, STALE, age_terms, seen_since};
+#[cfg(feature = "discovery")]
+pub(in crate::inventory) use self::age::{not_stale, seen_until};
 #[cfg(feature = "discovery")]
 use self::identity::identity_terms;
 #[cfg(feature = "discovery")]
@@ -53,6 +58,7 @@ pub(super) fn terms(host: &Host) -> Vec<Term> {
     terms.extend(definitions.map(|definition| Term::new(DEFINITION, definition_bytes(definition))));
     terms.push(Term::new(SOURCE, host.source.source_type().as_str()));
     terms.push(Term::new(HIDDEN, [u8::from(host.hidden)]));
+    terms.extend(age_terms(host));
     add_words(&mut terms, host);
     #[cfg(feature = "discovery")]
     terms.extend(identity_terms(host));
@@ -111,6 +117,8 @@ pub(super) fn filters(query: &HostQuery) -> Result<Vec<(&'static str, TermFilter
     add("service_definition", DEFINITION, ranges(&query.service_definitions, definition));
     add("source", SOURCE, ranges(&query.sources, |source| TermRange::exact(source.as_str())));
     add("hidden", HIDDEN, query.hidden.map(|hidden| vec![TermRange::exact([u8::from(hidden)])]));
+    add("seen_since", SEEN, query.seen_since.map(|time| vec![seen_since(time)]));
+    add("stale", STALE, query.stale.map(|stale| vec![TermRange::exact([u8::from(stale)])]));
     if let Some(search) = &query.search {
         let length = search.chars().count();
         if length < MIN_SEARCH {

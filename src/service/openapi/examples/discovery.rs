@@ -11,11 +11,12 @@ use crate::discovery::report::{
     NeighborState, PortRow, Reporter, StpRow, StpState, TableKind, Warning, WarningCode,
 };
 use crate::inventory::{
-    Claim, ClaimRows, DiscoveredHost, DiscoveredTable, DiscoveryOutcome, DiscoveryReport, SeenPart,
+    Claim, ClaimRows, DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome, DiscoveryReport,
+    SeenPart, StaleDeletion,
 };
 use crate::model::{
-    DaemonCapabilities, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType, LldpChassisId,
-    LldpChassisIdSubtype, MacAddress, PortNumber, Protocol,
+    Cidr, DaemonCapabilities, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType,
+    LldpChassisId, LldpChassisIdSubtype, MacAddress, PortNumber, Protocol,
 };
 use crate::service::openapi::collector::Schemas;
 use crate::wire::daemon::{
@@ -58,6 +59,7 @@ pub(super) fn add_all(schemas: &mut Schemas) {
     schemas.add(&DaemonWork(Some(session()), false));
     schemas.add(&discovery());
     schemas.add(&report());
+    schemas.add(&StaleDeletion { hosts: 1, ports: 2, ..StaleDeletion::default() });
     add_rows(schemas);
     schemas.add(&claim());
 }
@@ -114,10 +116,13 @@ fn report() -> DiscoveryReport {
     };
     let table = DiscoveredTable { device_id: HOST, kind: TableKind::Lldp, rows: 3, complete: true };
     let warning = Warning::new(WarningCode::RowIncomplete, 2, Some(17));
+    let network = Cidr::containing(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7)), 24);
+    let subnets = network.map(|cidr| DiscoveredSubnet { id: SUBNET, cidr });
     DiscoveryReport {
         dry_run: false,
         hosts: vec![host],
         tables: vec![table],
+        subnets: subnets.into_iter().collect(),
         warnings: vec![warning],
         read_rows: 50,
         used_rows: 48,

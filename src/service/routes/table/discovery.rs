@@ -93,6 +93,32 @@ const FORMATS: &[&str] = &[
     "bridge_vlan",
     "report",
 ];
+const STALE: &[Parameter] = &[Parameter::required("network_id", Kind::Id, "The network of the hosts.")];
+
+const PARTS: Kind = Kind::Ids { min: 0, max: 131_072 };
+
+const SPLIT: &[Parameter] = &[
+    Parameter::optional(
+        "name",
+        groups::DEVICE_TEXT,
+        "The display name; derived from the other fields if absent.",
+    ),
+    Parameter::optional("hostname", groups::DEVICE_TEXT, "The DNS name."),
+    Parameter::optional("sys_name", groups::DEVICE_TEXT, "`sysName`."),
+    Parameter::optional("sys_descr", groups::DEVICE_TEXT, "`sysDescr`."),
+    Parameter::optional("sys_object_id", groups::DEVICE_TEXT, "`sysObjectID` in numeric form."),
+    Parameter::optional("sys_location", groups::DEVICE_TEXT, "`sysLocation`."),
+    Parameter::optional("sys_contact", groups::DEVICE_TEXT, "`sysContact`."),
+    Parameter::optional("chassis_id", Kind::Schema("LldpChassisId"), "The device's chassis id by LLDP."),
+    Parameter::optional("manufacturer", groups::DEVICE_TEXT, "The manufacturer of the chassis."),
+    Parameter::optional("model", groups::DEVICE_TEXT, "The model of the chassis."),
+    Parameter::optional("serial_number", groups::DEVICE_TEXT, "The serial number of the chassis."),
+    Parameter::optional("management_url", groups::DEVICE_TEXT, "The URL of the management interface."),
+    Parameter::optional("interfaces", PARTS, "The ids of the interfaces that move to the new host."),
+    Parameter::optional("ports", PARTS, "The ids of the ports that move."),
+    Parameter::optional("services", PARTS, "The ids of the services that move."),
+    Parameter::optional("if_entries", PARTS, "The ids of the interface entries that move."),
+];
 
 const CLAIMS: &[Parameter] =
     &[Parameter::nullable("kind", Kind::Choice(KINDS), "Lists only claims of this kind.")];
@@ -145,6 +171,29 @@ pub(super) fn reports() -> Vec<Route> {
         .value("Host")
         .tagged()
         .errors(&[ErrorCode::EntityNetworkMismatch, ErrorCode::QuotaExceeded]),
+        route(
+            Method::POST,
+            "/api/v1/hosts/{id}/split",
+            "split_host",
+            "Moves parts of a host to a new host, and returns the new host.",
+            reports::split_host,
+        )
+        .access(MEMBER)
+        .fields(SPLIT)
+        .value("Host")
+        .tagged()
+        .errors(&[ErrorCode::PreconditionFailed, ErrorCode::QuotaExceeded]),
+        route(
+            Method::POST,
+            "/api/v1/hosts/delete-stale",
+            "delete_stale_parts",
+            "Deletes the parts of hosts that three complete tables in a row lack.",
+            reports::delete_stale,
+        )
+        .access(MEMBER)
+        .fields(STALE)
+        .value("StaleDeletion")
+        .errors(&[ErrorCode::EntityAccessDenied, ErrorCode::EntityNotFound]),
     ]
 }
 

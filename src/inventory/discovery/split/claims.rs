@@ -1,0 +1,95 @@
+//! Division of claims between two hosts.
+
+use std::collections::HashSet;
+use std::net::IpAddr;
+
+use super::request::Selection;
+use crate::inventory::discovery::claims::{ClaimRows, ClaimedTable};
+use crate::model::{Host, PortNumber, Protocol};
+
+/// What the rows of tables call the parts that move to another host.
+pub(super) struct MovedPorts {
+    indexes: HashSet<i64>,
+    names: HashSet<String>,
+    addresses: HashSet<IpAddr>,
+    ports: HashSet<(PortNumber, Protocol)>,
+}
+
+impl MovedPorts {
+    /// Returns the names of the parts that move. Names that a part that stays also has are left out.
+    pub(super) fn of(host: &Host, selection: &Selection) -> Self {
+        let (moved, kept): (Vec<_>, Vec<_>) =
+            host.if_entries.iter().partition(|entry| selection.if_entries.contains_key(&entry.id));
+        let mut indexes: HashSet<i64> = moved.iter().map(|entry| entry.if_index).collect();
+        indexes.remove(&0);
+        let mut names: HashSet<String> = HashSet::new();
+        for entry in moved {
+            names.extend([entry.if_name.clone(), Some(entry.if_descr.clone())].into_iter().flatten());
+        }
+        names.remove("");
+        for entry in kept {
+            indexes.remove(&entry.if_index);
+            for name in [entry.if_name.as_ref(), Some(&entry.if_descr)].into_iter().flatten() {
+                names.remove(name);
+            }
+        }
+        let interfaces = host.interfaces.iter().filter(|part| selection.interfaces.contains_key(&part.id));
+        let ports = host.ports.iter().filter(|part| selection.ports.contains_key(&part.id));
+        Self {
+            indexes,
+            names,
+            addresses: interfaces.map(|part| part.ip_address.to_canonical()).collect(),
+            ports: ports.map(|part| (part.number, part.protocol)).collect(),
+        }
+    }
+
+    /// Removes the rows about parts that move, and returns them as a table. `None`: there are none.
+    pub(super) fn take_rows(&self, claimed: &mut ClaimedTable) -> Option<ClaimedTable> {
+        let mut moves = Vec::new();
+        let table = match &mut claimed.table {
+            ClaimRows::IfEntries(rows) => ClaimRows::IfEntries(take(rows, &mut moves, |row| {
+                self.has(Some(row.if_index), row.if_name.as_deref())
+            })),
+            ClaimRows::Addresses(rows) => ClaimRows::Addresses(take(rows, &mut moves, |row| {
+                self.addresses.contains(&row.ip_address.to_canonical())
+            })),
+            ClaimRows::Lldp(rows) => {
+                ClaimRows::Lldp(take(rows, &mut moves, |row| self.has(row.if_index, row.if_name.as_deref())))
+            }
+            ClaimRows::Cdp(rows) => {
+                ClaimRows::Cdp(take(rows, &mut moves, |row| self.has(row.if_index, row.if_name.as_deref())))
+            }
+            ClaimRows::Fdb(rows) => {
+                ClaimRows::Fdb(take(rows, &mut moves, |row| self.has(row.if_index, row.if_name.as_deref())))
+            }
+            ClaimRows::Arp(rows) => {
+                ClaimRows::Arp(take(rows, &mut moves, |row| self.has(row.if_index, row.if_name.as_deref())))
+            }
+            ClaimRows::Stp(rows) => {
+                ClaimRows::Stp(take(rows, &mut moves, |row| self.has(row.if_index, None)))
+            }
+            ClaimRows::Lag(rows) => {
+                ClaimRows::Lag(take(rows, &mut moves, |row| self.has(Some(row.if_index), None)))
+            }
+            ClaimRows::Ports(rows) => ClaimRows::Ports(take(rows, &mut moves, |row| {
+                self.ports.contains(&(row.number, row.protocol))
+            })),
+        };
+        (!table.is_empty()).then(|| claimed.divided(table, &moves))
+    }
+
+    /// Returns whether a port moves. Its index decides if both are known.
+    fn has(&self, index: Option<i64>, name: Option<&str>) -> bool {
+        match index {
+            Some(index) => self.indexes.contains(&index),
+            None => name.is_some_and(|name| self.names.contains(name)),
+        }
+    }
+}
+
+/// Removes the rows that move, and notes for each row in `moves` whether it does.
+fn take<R>(rows: &mut Vec<R>, moves: &mut Vec<bool>, is_moved: impl Fn(&R) -> bool) -> Vec<R> {
+    moves.extend(rows.iter().map(is_moved));
+    let mut places = moves.iter();
+    rows.extract_if(.., |_| places.next() == Some(&true)).collect()
+}

@@ -1,0 +1,183 @@
+//! Assignment of the interfaces of a network to its subnets.
+
+use std::collections::BTreeSet;
+
+use uuid::Uuid;
+
+use super::Subnets;
+use crate::discovery::reconcile::set_subnets;
+use crate::inventory::discovery::records::{HostDiscovery, put_state};
+use crate::inventory::hosts::{
+    Attempt, Before, FIRST_HOSTS, HostChange, HostTerms, MAX_HOSTS, Summary, WORD, decode as decode_host,
+    first_bytes, ip_prefix_range,
+};
+use crate::inventory::schema::{HOST, SUBNET_LINK, decode, exists, host_discovery_key, subnet_key};
+use crate::inventory::{Entity, Error, Inventory};
+use crate::model::{Cidr, Host, SourceType, Timestamp};
+use crate::store::{Batch, Cursor, Key, LinkFilter, Query, Record, Start, TermFilter, TermRange};
+
+/// Maximum number of prefixes of a filter.
+const MAX_RANGES: usize = 512;
+
+/// A host with another subnet for one of its interfaces.
+struct Assigned {
+    record: Record,
+    summary: Summary,
+    host: Host,
+    /// The state with its record; `None`: discovery has not described the host.
+    state: Option<(HostDiscovery, Record)>,
+    /// The subnets that the interfaces have by their addresses.
+    subnets: Vec<Uuid>,
+}
+
+impl Inventory {
+    /// Sets the subnets of the interfaces that a created, changed or deleted subnet concerns.
+    ///
+    /// The change of the subnet is stored, so that failures are only logged; the next report of a host corrects it.
+    pub(in crate::inventory) async fn follow_subnet_change(
+        &self,
+        place: (Uuid, Uuid),
+        subnet: Uuid,
+        cidr: Cidr,
+    ) {
+        let links = vec![LinkFilter::new(SUBNET_LINK, [subnet])];
+        let linked = Query { links, ..hosts_of(place) };
+        let assigned = match self.assign_subnets(place, linked).await {
+            Ok(()) => self.assign_subnets_within(place, &[cidr]).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = assigned {
+            tracing::warn!(error = error.with_causes(), "interfaces were not assigned to a subnet");
+        }
+    }
+
+    /// Sets the subnets of all interfaces of a network whose addresses have one of these prefixes.
+    ///
+    /// An interface gets the smallest subnet that contains its address, unless a user has set another. Hosts with the
+    /// source `Manual` stay as they are.
+    pub(in crate::inventory::discovery) async fn assign_subnets_within(
+        &self,
+        place: (Uuid, Uuid),
+        prefixes: &[Cidr],
+    ) -> Result<(), Error> {
+        if self.host_terms == HostTerms::None {
+            return Ok(());
+        }
+        for prefixes in prefixes.chunks(MAX_RANGES) {
+            let ranges: Vec<TermRange> = prefixes.iter().map(|prefix| ip_prefix_range(*prefix)).collect();
+            let within = Query { terms: vec![TermFilter::new(WORD, ranges)], ..hosts_of(place) };
+            self.assign_subnets(place, within).await?;
+        }
+        Ok(())
+    }
+
+    /// Sets the subnets of the hosts of a query, in commits of a limited size.
+    async fn assign_subnets(&self, place: (Uuid, Uuid), mut query: Query) -> Result<(), Error> {
+        query.limit = Some(FIRST_HOSTS);
+        loop {
+            let mut transaction = self.transaction(Entity::Network, place.1);
+            let (last, count) = loop {
+                let records = first_bytes(self.store.list(&query).await?.records);
+                let Some(last) = records.last().map(|record| record.key.id) else { return Ok(()) };
+                let count = records.len();
+                let hosts: BTreeSet<Key> = records.iter().map(|record| record.key).collect();
+                if transaction.enter(hosts).await? {
+                    if self.try_assign(place, records).await? {
+                        break (last, count);
+                    }
+                    transaction.retry().await?;
+                }
+            };
+            query.start = Start::After(Cursor::new(Vec::new(), last));
+            query.limit = Some((2 * count).min(MAX_HOSTS));
+        }
+    }
+
+    /// Returns `false` when a record has changed meanwhile.
+    async fn try_assign(&self, place: (Uuid, Uuid), records: Vec<Record>) -> Result<bool, Error> {
+        let (organization, network) = place;
+        let keys: Vec<Key> = records.iter().map(|record| host_discovery_key(record.key.id)).collect();
+        let states = self.store.get(&keys).await?;
+        // Read after the hosts: a subnet that is created later assigns these hosts again.
+        let subnets = self.subnets_of(organization, network).await?;
+        let now = self.now();
+        let bytes = records.iter().map(|record| record.body.len()).sum();
+        let assign = move || {
+            let hosts = records.into_iter().zip(states);
+            let assigned =
+                hosts.filter_map(|(record, state)| assigned(record, state, &subnets, now).transpose());
+            assigned.collect::<Result<Vec<Assigned>, Error>>()
+        };
+        let assigned = self.state.offload.run(organization, bytes, assign).await??;
+        if assigned.is_empty() {
+            return Ok(true);
+        }
+        let (mut batch, mut before, mut puts) = (Batch::new(), Before::new(), Vec::new());
+        let subnets: BTreeSet<Uuid> = assigned.iter().flat_map(|host| &host.subnets).copied().collect();
+        for subnet in subnets {
+            batch.guard(exists(subnet_key(subnet)));
+        }
+        for Assigned { record, summary, host, state, .. } in assigned {
+            if let Some((discovery, record)) = &state {
+                put_state(host.id, discovery, Some(record), &mut batch)?;
+            }
+            let encoder = self.host_encoder(organization).of_stored(record.body.len());
+            before.insert(host.id, (record, summary));
+            puts.push(encoder.encode_in(&self.state.offload, host).await?);
+        }
+        let change = HostChange::putting(organization, &puts);
+        Ok(matches!(self.commit_hosts(&change, &before, batch).await?, Attempt::Committed))
+    }
+}
+
+/// Queries the hosts of a network.
+fn hosts_of((organization, network): (Uuid, Uuid)) -> Query {
+    Query { organization: Some(organization), networks: Some(vec![network]), ..Query::new(HOST) }
+}
+
+/// Sets the subnets of a host. Returns `None` if it stays as it is.
+fn assigned(
+    record: Record,
+    state: Option<Record>,
+    subnets: &Subnets,
+    now: Timestamp,
+) -> Result<Option<Assigned>, Error> {
+    let mut host: Host = decode_host(&record)?;
+    if host.source.source_type() == SourceType::Manual {
+        return Ok(None);
+    }
+    let summary = Summary::from(&host);
+    let mut state = match state {
+        Some(record) => Some((decode::<HostDiscovery>(&record)?, record)),
+        None => None,
+    };
+    let is_changed = match &mut state {
+        Some((discovery, _)) => {
+            let subnet_of = |address| subnets.find(address);
+            !set_subnets(&mut host, &mut discovery.state, subnet_of, now).is_empty()
+        }
+        None => fill_subnets(&mut host, subnets, now),
+    };
+    if !is_changed {
+        return Ok(None);
+    }
+    let interfaces = host.interfaces.iter();
+    let subnets = interfaces.filter_map(|interface| subnets.find(interface.ip_address)).collect();
+    Ok(Some(Assigned { record, summary, host, state, subnets }))
+}
+
+/// Sets the subnets of interfaces without one. Returns whether the host changes.
+fn fill_subnets(host: &mut Host, subnets: &Subnets, now: Timestamp) -> bool {
+    let mut is_changed = false;
+    for interface in host.interfaces.iter_mut().filter(|interface| interface.subnet_id.is_none()) {
+        interface.subnet_id = subnets.find(interface.ip_address);
+        if interface.subnet_id.is_some() {
+            interface.updated_at = now;
+            is_changed = true;
+        }
+    }
+    if is_changed {
+        host.updated_at = now;
+    }
+    is_changed
+}

@@ -1,0 +1,131 @@
+//! Creation of the subnets that devices are attached to.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::Subnets;
+use crate::discovery::report::{Warning, WarningCode};
+use crate::inventory::collections::{CollectionRecord, deleted_subnet_key};
+use crate::inventory::discovery::{DiscoveredSubnet, Discovery};
+use crate::inventory::schema::{encode, exists, network_key, subnet_key};
+use crate::inventory::{Entity, Error};
+use crate::model::{Cidr, Source, Subnet, derived_id};
+use crate::store::{Batch, Key, Precondition};
+
+/// Maximum number of subnets that one report creates.
+const MAX_PER_REPORT: usize = 1_000;
+
+/// Maximum number of subnets of a network to which discovery still adds others.
+const MAX_PER_NETWORK: usize = 10_000;
+
+/// Number of subnets that are created in one commit.
+const SUBNETS: usize = 128;
+
+impl Discovery {
+    /// Creates the subnets with these addresses that the network lacks, and assigns interfaces to them.
+    ///
+    /// Subnets that a user has deleted stay deleted.
+    pub(in crate::inventory::discovery) async fn learn_subnets(
+        &mut self,
+        prefixes: BTreeSet<Cidr>,
+    ) -> Result<(), Error> {
+        let missing = self.missing_subnets(prefixes).await?;
+        let room = self.room_for_subnets();
+        if let Some(first) = missing.get(room) {
+            self.note_left_out(missing.len() - room, *first);
+        }
+        let created: Vec<Cidr> = missing.into_iter().take(room).collect();
+        for cidrs in created.chunks(SUBNETS) {
+            self.create_subnets(cidrs).await?;
+        }
+        if !created.is_empty() {
+            self.inventory.assign_subnets_within((self.organization, self.network), &created).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the addresses for which there is no subnet, and for which a user has not deleted one.
+    async fn missing_subnets(&self, prefixes: BTreeSet<Cidr>) -> Result<Vec<Cidr>, Error> {
+        let unknown: Vec<Cidr> = prefixes.into_iter().filter(|cidr| !self.subnets.contains(*cidr)).collect();
+        if unknown.is_empty() {
+            return Ok(unknown);
+        }
+        let keys: Vec<Key> = unknown.iter().map(|cidr| deleted_subnet_key(self.network, *cidr)).collect();
+        let deleted = self.inventory.store.get(&keys).await?;
+        let missing = unknown.into_iter().zip(deleted).filter(|(_, deleted)| deleted.is_none());
+        Ok(missing.map(|(cidr, _)| cidr).collect())
+    }
+
+    /// Returns the number of subnets that the report may still create.
+    fn room_for_subnets(&self) -> usize {
+        let of_report = MAX_PER_REPORT.saturating_sub(self.answer.subnets.len());
+        of_report.min(MAX_PER_NETWORK.saturating_sub(self.subnets.count()))
+    }
+
+    fn note_left_out(&mut self, count: usize, example: Cidr) {
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        let warnings = &mut self.answer.warnings;
+        match warnings.iter_mut().find(|warning| warning.code == WarningCode::SubnetLimitReached) {
+            Some(warning) => warning.count = warning.count.saturating_add(count),
+            None => {
+                let warning = Warning::new(WarningCode::SubnetLimitReached, count, None);
+                warnings.push(warning.with_example(&example.to_string()));
+            }
+        }
+    }
+
+    async fn create_subnets(&mut self, cidrs: &[Cidr]) -> Result<(), Error> {
+        let inventory = self.inventory.clone();
+        let mut transaction = inventory.transaction(Entity::Network, self.network);
+        loop {
+            let missing: Vec<Cidr> =
+                cidrs.iter().filter(|cidr| !self.subnets.contains(**cidr)).copied().collect();
+            if missing.is_empty() {
+                return Ok(());
+            }
+            let created = self.new_subnets(&missing).await?;
+            let mut batch = Batch::new();
+            for subnet in &created {
+                let facets = subnet.facets(self.organization);
+                batch.put(subnet_key(subnet.id), Precondition::Absent, facets, encode(subnet)?);
+            }
+            batch.guard(exists(network_key(self.network)));
+            let is_created = transaction.commit(batch).await?;
+            // Another request may have created some of them.
+            let mut subnets = match is_created {
+                true => Subnets::clone(&self.subnets),
+                false => inventory.subnets_of(self.organization, self.network).await?,
+            };
+            if is_created {
+                for subnet in &created {
+                    subnets.insert(subnet.cidr, subnet.id);
+                    self.answer.subnets.push(DiscoveredSubnet { id: subnet.id, cidr: subnet.cidr });
+                }
+            }
+            self.subnets = Arc::new(subnets);
+        }
+    }
+
+    /// Returns the records of new subnets. Their ids follow from network and addresses unless these ids are taken.
+    async fn new_subnets(&self, cidrs: &[Cidr]) -> Result<Vec<Subnet>, Error> {
+        let now = self.inventory.now();
+        let ids: Vec<Uuid> = cidrs.iter().map(|cidr| derived_subnet_id(self.network, *cidr)).collect();
+        let keys: Vec<Key> = ids.iter().map(|id| subnet_key(*id)).collect();
+        let holders = self.inventory.store.get(&keys).await?;
+        let mut subnets = Vec::with_capacity(cidrs.len());
+        for ((cidr, id), holder) in cidrs.iter().zip(ids).zip(holders) {
+            let id = if holder.is_none() { id } else { self.inventory.new_random_id()? };
+            let mut subnet = Subnet::new(self.network, cidr.to_string(), *cidr);
+            subnet.source = Source::Discovery { metadata: Vec::new() };
+            subnet.begin(id, self.organization, now);
+            subnets.push(subnet);
+        }
+        Ok(subnets)
+    }
+}
+
+fn derived_subnet_id(network: Uuid, cidr: Cidr) -> Uuid {
+    derived_id("discovered subnet", &[network.as_bytes(), cidr.to_string().as_bytes()])
+}

@@ -1,0 +1,40 @@
+//! When reports last showed a host and its parts. Only discovery sets it.
+
+use std::collections::HashMap;
+
+use uuid::Uuid;
+
+use super::parts::Embedded;
+use crate::model::{Host, IfEntry, Interface, Port, Service, Timestamp};
+
+/// When reports last showed a record, and whether they still do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Age {
+    pub(crate) last_seen_at: Option<Timestamp>,
+    pub(crate) is_stale: bool,
+}
+
+/// Gives a host the age of the stored one. A new host has none.
+pub(super) fn keep_age(host: &mut Host, stored: Option<&Host>) {
+    host.last_seen_at = stored.and_then(|stored| stored.last_seen_at);
+    host.is_stale = stored.is_some_and(|stored| stored.is_stale);
+}
+
+/// Gives a host and its parts the age of the stored ones. New records have none.
+pub(super) fn keep_ages(host: &mut Host, stored: Option<&Host>) {
+    keep_age(host, stored);
+    keep_ages_of::<Interface>(host, stored);
+    keep_ages_of::<Port>(host, stored);
+    keep_ages_of::<Service>(host, stored);
+    keep_ages_of::<IfEntry>(host, stored);
+}
+
+fn keep_ages_of<P: Embedded>(host: &mut Host, stored: Option<&Host>) {
+    let stored = stored.map_or(&[][..], P::list).iter().map(P::common);
+    let stored: HashMap<Uuid, Age> = stored.map(|common| (common.id, common.age)).collect();
+    for part in P::list_mut(host) {
+        let mut common = part.common();
+        common.age = stored.get(&common.id).copied().unwrap_or_default();
+        part.set_common(common);
+    }
+}
