@@ -14,7 +14,8 @@ use crate::discovery::Format;
 use crate::discovery::report::TableKind;
 use crate::inventory::{Claim, DaemonStatus, DiscoveryReport, DiscoveryUpdate, NewDaemon, NewDiscovery};
 use crate::model::{
-    DaemonCapabilities, DaemonMode, Discovery, DiscoveryPhase, DiscoveryType, Host, Timestamp,
+    DaemonCapabilities, DaemonMode, Discovery, DiscoveryPhase, DiscoveryType, Host, SnmpCredentials,
+    Timestamp,
 };
 use crate::wire::daemon::{DaemonRegistration, DaemonWork, ServerCapabilities};
 
@@ -110,10 +111,12 @@ impl<S: HttpService> Client<S> {
             daemon_id: Option<Uuid>,
             r#type: DiscoveryType,
             subnet_ids: Option<&'a [Uuid]>,
+            snmp_credentials: Option<&'a SnmpCredentials>,
         }
-        let NewDiscovery { network_id, daemon_id, discovery_type, subnet_ids } = new;
+        let NewDiscovery { network_id, daemon_id, discovery_type, subnet_ids, snmp_credentials } = new;
         let (network_id, daemon_id, r#type) = (*network_id, *daemon_id, *discovery_type);
-        let body = Body { network_id, daemon_id, r#type, subnet_ids: subnet_ids.as_deref() };
+        let (subnet_ids, snmp_credentials) = (subnet_ids.as_deref(), snmp_credentials.as_ref());
+        let body = Body { network_id, daemon_id, r#type, subnet_ids, snmp_credentials };
         self.tagged(Call::post(Discovery::PATH).json(&body)?).await
     }
 
@@ -151,7 +154,8 @@ impl<S: HttpService> Client<S> {
             version: Option<&'a str>,
             capabilities: &'a DaemonCapabilities,
         }
-        let NewDaemon { id, name, mode, version, capabilities } = new;
+        // The server follows from the version whether the work of the daemon is unified.
+        let NewDaemon { id, name, mode, version, capabilities, is_unified: _ } = new;
         let (daemon_id, mode, version) = (*id, *mode, version.as_deref());
         let body = Body { daemon_id, name, mode, version, capabilities };
         self.value(Call::post("/api/daemons/register").json(&body)?).await

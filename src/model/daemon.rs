@@ -33,7 +33,7 @@ pub struct DiscoveryDaemon {
     pub version: Option<String>,
     /// The capabilities of the daemon.
     pub capabilities: DaemonCapabilities,
-    /// Whether other daemons have taken over its work. They do so when it was not heard of for 10 minutes.
+    /// Whether other daemons have taken over its work. They do so when it was not heard of for 5 minutes.
     pub is_unreachable: bool,
     /// False, for clients that expect it: daemons are never put on standby.
     pub standby: bool,

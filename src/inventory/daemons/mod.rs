@@ -3,7 +3,9 @@
 //! Every method acts for a [`DaemonCaller`], authenticated by its API key, and reads and writes only records of the key's
 //! network. A daemon that another key has registered does not exist.
 
+mod credentials;
 mod register;
+mod sessions;
 mod subnets;
 mod work;
 
@@ -11,6 +13,7 @@ use std::collections::HashSet;
 
 use uuid::Uuid;
 
+pub(super) use self::credentials::HeldCredentials;
 pub use self::register::NewDaemon;
 pub(super) use self::subnets::is_discovered;
 pub use self::work::{DaemonStatus, DiscoveryUpdate, Work};
@@ -30,6 +33,10 @@ const CONTACT_INTERVAL: i64 = 60 * 1_000_000;
 impl Inventory {
     /// Records that a daemon has started, with its version.
     ///
+    /// A daemon that starts knows nothing of the work that it has had. The work returns to the queue, for the same
+    /// daemon, or fails with the error `daemon_restarted` if it has been handed out three times. If the daemon was only
+    /// cut off and goes on with it, its next update takes the work back.
+    ///
     /// # Errors
     /// `NotFound` unless this key has registered the daemon; `Invalid` for a version of more than 100 characters.
     pub async fn announce_daemon(
@@ -39,7 +46,18 @@ impl Inventory {
         version: &str,
     ) -> Result<DiscoveryDaemon, Error> {
         check_version("daemon_version", Some(version))?;
-        self.change_daemon(caller, id, |daemon| daemon.version = Some(version.to_owned())).await
+        let mut transaction = self.transaction(Entity::Daemon, id);
+        loop {
+            let (record, mut daemon) = self.own_daemon(caller, id).await?;
+            let mut batch = Batch::new();
+            let ended = self.return_work(caller, id, &mut batch).await?;
+            let change = |daemon: &mut DiscoveryDaemon| daemon.version = Some(version.to_owned());
+            put_contact(caller, &record, &mut daemon, self.now(), change, &mut batch)?;
+            if transaction.commit(batch).await? {
+                self.forget_credentials(&ended);
+                return Ok(daemon);
+            }
+        }
     }
 
     /// Replaces the capabilities of a daemon. Subnets that are not on its network are left out.
@@ -64,6 +82,14 @@ impl Inventory {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound { .. }) => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    /// Records that a daemon is alive.
+    ///
+    /// # Errors
+    /// `NotFound` unless this key has registered the daemon.
+    pub(crate) async fn note_heartbeat(&self, caller: &DaemonCaller, id: Uuid) -> Result<(), Error> {
+        self.change_daemon(caller, id, |_| ()).await.map(drop)
     }
 
     /// Reads a daemon that this key has registered.

@@ -154,6 +154,8 @@ fn session() -> DiscoverySession {
         progress: 0,
         session_id: SESSION,
         started_at: None,
+        discovery_id: None,
+        credential_mappings: None,
     }
 }
 
@@ -168,6 +170,9 @@ fn discovery() -> Discovery {
         progress: 40,
         error: None,
         handed_out_at: Some(now()),
+        attempts: 1,
+        has_credentials: false,
+        credentials_lost_at: None,
         started_at: Some(now()),
         finished_at: None,
         is_cancelling: false,
