@@ -39,6 +39,9 @@ pub struct DiscoveryDaemon {
     pub standby: bool,
     /// When the daemon last sent a request.
     pub last_seen: Timestamp,
+    /// When the daemon last reported a host, a subnet or VLANs, to the minute. `None`: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_report_at: Option<Timestamp>,
     /// Empty, for clients that expect tags.
     pub tags: Vec<Uuid>,
     /// When the daemon was registered.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 pub use crate::model::SnmpCredentials;
-use crate::model::{DiscoveryDaemon, DiscoveryPhase, Timestamp};
+use crate::model::{Cidr, DiscoveryDaemon, DiscoveryPhase, Timestamp};
 
 /// The answer to the registration of a daemon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,6 +137,28 @@ pub struct ScanSettings {
     /// Whether ports of raw sockets are probed: never.
     #[serde(default)]
     pub probe_raw_socket_ports: bool,
+}
+
+/// A subnet that a daemon states when it asks for work. It may have the other fields of a subnet too.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct InterfacedSubnet {
+    /// The addresses.
+    pub cidr: Cidr,
+    /// The display name. `None`: the addresses.
+    #[serde(default)]
+    pub name: Option<String>,
+}
+
+/// A VLAN that a daemon reports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct ReportedVlan {
+    /// The number of the VLAN, 1 to 4094.
+    pub vlan_number: u16,
+    /// The name of the VLAN, which is not stored.
+    #[serde(default)]
+    pub name: Option<String>,
 }
 
 /// The ids of the VLANs that a daemon has reported.

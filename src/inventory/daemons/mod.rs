@@ -27,8 +27,8 @@ use crate::store::{Batch, LinkFilter, Query, Record};
 /// The maximum number of characters of the version of a daemon.
 const MAX_VERSION: usize = 100;
 
-/// The time after which a contact that changes nothing else is recorded, in microseconds.
-const CONTACT_INTERVAL: i64 = 60 * 1_000_000;
+/// The time after which another report of a daemon is recorded, in microseconds.
+const REPORT_INTERVAL: i64 = 60 * 1_000_000;
 
 impl Inventory {
     /// Records that a daemon has started, with its version.
@@ -74,11 +74,15 @@ impl Inventory {
         self.change_daemon(caller, id, |daemon| daemon.capabilities.clone_from(&capabilities)).await
     }
 
-    /// Records that a daemon has sent a request, at most once a minute. Does nothing for any other id.
-    pub(crate) async fn note_daemon_contact(&self, caller: &DaemonCaller, id: Uuid) -> Result<(), Error> {
+    /// Records that a daemon has reported something, at most once a minute. Does nothing for any other id.
+    pub(crate) async fn note_daemon_report(&self, caller: &DaemonCaller, id: Uuid) -> Result<(), Error> {
+        let now = self.now();
+        let is_recent = |at: Timestamp| at.plus_micros(REPORT_INTERVAL) > now;
         match self.own_daemon(caller, id).await {
-            Ok((_, daemon)) if daemon.last_seen.plus_micros(CONTACT_INTERVAL) > self.now() => Ok(()),
-            Ok(_) => self.change_daemon(caller, id, |_| ()).await.map(drop),
+            Ok((_, daemon)) if daemon.last_report_at.is_some_and(is_recent) => Ok(()),
+            Ok(_) => {
+                self.change_daemon(caller, id, |daemon| daemon.last_report_at = Some(now)).await.map(drop)
+            }
             Err(error) if matches!(error.kind(), ErrorKind::NotFound { .. }) => Ok(()),
             Err(error) => Err(error),
         }
@@ -162,9 +166,11 @@ fn put_contact(
     change: impl Fn(&mut DiscoveryDaemon),
     batch: &mut Batch,
 ) -> Result<(), Error> {
-    let stored = daemon.clone();
+    let mut stored = daemon.clone();
     daemon.is_unreachable = false;
     change(daemon);
+    // Reports are contact, and no change.
+    stored.last_report_at = daemon.last_report_at;
     if *daemon != stored {
         daemon.updated_at = now;
     }

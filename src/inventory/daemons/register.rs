@@ -187,6 +187,7 @@ impl Inventory {
             is_unreachable: false,
             standby: false,
             last_seen: now,
+            last_report_at: None,
             tags: Vec::new(),
             created_at: now,
             updated_at: now,

@@ -61,23 +61,24 @@ impl Inventory {
         now: Timestamp,
     ) -> Selection<'o> {
         let mut selection = Selection::default();
-        let (exhausted, available): (Vec<&Open>, Vec<&Open>) =
-            open.iter().partition(|(_, open)| is_stalled(open, now) && open.attempts >= MAX_ATTEMPTS);
+        let (exhausted, available): (Vec<&Open>, Vec<&Open>) = open.iter().partition(|(_, open)| {
+            open.attempts >= MAX_ATTEMPTS && is_stalled(open, holder_of(open, holders, daemon), now)
+        });
         for (record, discovery) in exhausted {
             let mut failed = discovery.clone();
             failed.fail(NO_PROGRESS, now);
             selection.changed.push((record, failed));
         }
         let queue = Queue { daemon, holders, now }.sorted(available);
-        for next in queue {
-            let (record, discovery) = next;
+        for available in queue {
+            let (record, discovery) = available;
             let credentials = self.state.credentials.get(discovery.id);
-            if !discovery.has_credentials || credentials.is_some() {
-                (selection.next, selection.credentials) = (Some(next), credentials);
-                break;
+            if discovery.has_credentials && credentials.is_none() {
+                let changed = self.without_credentials(discovery, now);
+                selection.changed.extend(changed.map(|changed| (record, changed)));
+            } else if selection.next.is_none() {
+                (selection.next, selection.credentials) = (Some(available), credentials);
             }
-            let changed = self.without_credentials(discovery, now);
-            selection.changed.extend(changed.map(|changed| (record, changed)));
         }
         selection
     }
@@ -155,7 +156,7 @@ impl Queue<'_> {
         if !discovery.is_open() {
             return false;
         }
-        let is_lost = is_stalled(discovery, self.now);
+        let is_lost = is_stalled(discovery, holder_of(discovery, self.holders, self.daemon), self.now);
         match discovery.daemon_id {
             None => true,
             Some(holder) if holder == self.daemon.id => discovery.handed_out_at.is_none() || is_lost,
@@ -167,11 +168,21 @@ impl Queue<'_> {
     }
 }
 
-/// Returns whether work was handed out, and its daemon has not reported progress for too long.
-fn is_stalled(discovery: &Discovery, now: Timestamp) -> bool {
-    discovery.is_open()
-        && discovery.handed_out_at.is_some()
-        && discovery.updated_at.plus_micros(LOST_AFTER) <= now
+/// Returns the daemon that has a discovery. `None` if there is none, or it no longer exists.
+fn holder_of<'d>(
+    discovery: &Discovery,
+    holders: &'d Holders,
+    asking: &'d DiscoveryDaemon,
+) -> Option<&'d DiscoveryDaemon> {
+    let id = discovery.daemon_id?;
+    if id == asking.id { Some(asking) } else { holders.get(&id).map(|(_, holder)| holder) }
+}
+
+/// Returns whether work was handed out, and its daemon has neither stated progress nor reported anything for too long.
+fn is_stalled(discovery: &Discovery, holder: Option<&DiscoveryDaemon>, now: Timestamp) -> bool {
+    let reported = holder.and_then(|holder| holder.last_report_at);
+    let heard_of = reported.map_or(discovery.updated_at, |reported| reported.max(discovery.updated_at));
+    discovery.is_open() && discovery.handed_out_at.is_some() && heard_of.plus_micros(LOST_AFTER) <= now
 }
 
 pub(super) fn has_vanished(daemon: &DiscoveryDaemon, now: Timestamp) -> bool {
@@ -181,7 +192,7 @@ pub(super) fn has_vanished(daemon: &DiscoveryDaemon, now: Timestamp) -> bool {
 /// Returns whether a daemon is busy with a scan.
 ///
 /// Daemons that do not say whether they are ready drop work that they get during a scan.
-pub(super) fn is_scanning(open: &[Open], daemon: Uuid, now: Timestamp) -> bool {
-    let mut own = open.iter().filter(|(_, open)| open.daemon_id == Some(daemon));
-    own.any(|(_, open)| open.phase == DiscoveryPhase::Scanning && !is_stalled(open, now))
+pub(super) fn is_scanning(open: &[Open], daemon: &DiscoveryDaemon, now: Timestamp) -> bool {
+    let mut own = open.iter().filter(|(_, open)| open.daemon_id == Some(daemon.id));
+    own.any(|(_, open)| open.phase == DiscoveryPhase::Scanning && !is_stalled(open, Some(daemon), now))
 }

@@ -80,8 +80,8 @@ impl DiscoveryUpdate {
 impl Inventory {
     /// Hands out the first work that is queued for a daemon.
     ///
-    /// Each discovery is handed out once. It is handed out again, three times in all, when its daemon has not reported
-    /// progress for 5 minutes: to any daemon of the network, or only to the same one if the work is about the daemon's
+    /// Each discovery is handed out once. It is handed out again, three times in all, when its daemon has neither
+    /// stated progress nor reported anything for 5 minutes: to any daemon of the network, or only to the same one if the work is about the daemon's
     /// own host. The third time that it would be handed out again, it fails with the error `no_progress`.
     ///
     /// Work that needs credentials is handed out only by the inventory that holds them, or a clone of it. Without them,
@@ -111,7 +111,7 @@ impl Inventory {
             let holders = self.holders(&open, id).await?;
             let mut batch = Batch::new();
             let is_cancelled = tell_of_cancellations(caller, &open, id, now, &mut batch)?;
-            let is_ready = status.is_ready.unwrap_or_else(|| !sessions::is_scanning(&open, id, now));
+            let is_ready = status.is_ready.unwrap_or_else(|| !sessions::is_scanning(&open, &daemon, now));
             // A daemon that stops its work would drop the next.
             let selection = if is_ready && !is_cancelled {
                 self.select_work(&open, &holders, &daemon, now)

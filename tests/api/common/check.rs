@@ -36,6 +36,7 @@ pub(crate) const CODES: [(u16, &str, &[&str]); 36 + cfg!(feature = "topology") a
     (403, "entity_access_denied", &["entity", "id"]),
     (403, "entity_update_forbidden", &["entity"]),
     (404, "entity_not_found", &["entity", "id"]),
+    (404, "daemon_not_registered", &["entity", "id"]),
     (404, "route_not_found", &[]),
     (405, "method_not_allowed", &[]),
     (409, "entity_already_exists", &["entity", "name"]),

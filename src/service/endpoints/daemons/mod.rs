@@ -174,11 +174,11 @@ impl Call<'_> {
     }
 }
 
-/// Records the contact of the daemon that the request names in a header.
+/// Records that the daemon which the request names in a header has reported something.
 async fn note_contact(inventory: &Inventory, daemon: &DaemonCaller, request: &Parts) -> Result<(), Error> {
     let id = request.headers.get(&DAEMON_ID).and_then(|id| id.to_str().ok()?.parse().ok());
     match id {
-        Some(id) => inventory.note_daemon_contact(daemon, id).await,
+        Some(id) => inventory.note_daemon_report(daemon, id).await,
         None => Ok(()),
     }
 }

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use bytes::Bytes;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::dialect::{Dialect, VLAN_NUMBERS, vlan_id};
 use super::{dialect_of, note_contact};
 use crate::access::{Caller, DaemonCaller, Scope};
-use crate::inventory::{DocumentPages, Documents, Error, ErrorKind, Inventory, MAX_SUBNETS, Pages, Problem};
+use crate::inventory::{
+    DocumentPages, Documents, Error, ErrorKind, Inventory, ListQuery, MAX_SUBNETS, Pages, Problem,
+};
 use crate::model::{Cidr, Permission, Subnet};
 use crate::service::endpoints::{collections, lists};
 use crate::service::input::{Fields, read_list_query};
@@ -18,6 +21,7 @@ use crate::service::response::error::ApiError;
 use crate::service::routes::groups::REPORTED_SUBNET;
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::Sender;
+use crate::service::state::ApiState;
 use crate::wire::daemon::{VlanId, VlanIds};
 
 /// `POST /api/v1/subnets`, by a user or by a daemon.
@@ -92,29 +96,50 @@ pub(in crate::service) fn list_subnets(call: Call<'_>) -> Pending<'_> {
         let dialect = Dialect::of(&request.headers);
         let scope = Scope::only([daemon.network_id]);
         let caller = Caller::new(daemon.organization_id, daemon.key_id, Permission::Viewer, scope);
-        let documents = if query.limit.is_some() {
-            state.inventory.list_as::<Subnet>(&caller, &query).await?.into_documents()?
-        } else {
-            let mut pages = Pages::<Subnet>::new(&state.inventory, &caller, &query);
-            let mut all = pages.next().await?;
-            if let Some(max) = state.whole_list_limit
-                && all.total > max
-            {
-                return Err(ApiError::list_too_long(max));
-            }
-            while !pages.is_finished() {
-                all.bodies.extend(pages.next().await?.bodies);
-            }
-            all
+        let revision = state.inventory.revision_of::<Subnet>(&caller).await?;
+        let form = format!(
+            "{} {} {}",
+            state.responder.server_version(),
+            dialect.is_versioned(),
+            dialect.network_id()
+        );
+        let tag =
+            revision.and_then(|revision| EntityTag::of_personal_list(revision, &caller, request, &form));
+        if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
+            return Ok(Outcome::not_modified(tag));
+        }
+        let documents = match query.limit {
+            Some(_) => state.inventory.list_as::<Subnet>(&caller, &query).await?.into_documents()?,
+            None => whole_list(state, &caller, &query).await?,
         };
-        let bodies = documents.bodies.iter().map(|body| {
-            let subnet: Subnet = serde_json::from_slice(body).map_err(Error::internal)?;
-            let text = serde_json::to_vec(&dialect.subnet(&subnet)?).map_err(Error::internal)?;
-            Ok(text.into())
-        });
-        let bodies = bodies.collect::<Result<_, Error>>()?;
-        Ok(Outcome::new(lists::page(state, Documents { bodies, ..documents }, paging)?))
+        let bodies = documents.bodies.into_iter().map(|body| translated(dialect, body));
+        let documents = Documents { bodies: bodies.collect::<Result<_, Error>>()?, ..documents };
+        Ok(Outcome::new(lists::page(state, documents, paging)?).with_tag(tag))
     })
+}
+
+/// Returns the whole list of the subnets of a network at once. Networks have few, compared with hosts.
+async fn whole_list(state: &ApiState, caller: &Caller, query: &ListQuery) -> Result<Documents, ApiError> {
+    let mut pages = Pages::<Subnet>::new(&state.inventory, caller, query);
+    let mut all = pages.next().await?;
+    if let Some(max) = state.whole_list_limit
+        && all.total > max
+    {
+        return Err(ApiError::list_too_long(max));
+    }
+    while !pages.is_finished() {
+        all.bodies.extend(pages.next().await?.bodies);
+    }
+    Ok(all)
+}
+
+/// Translates a subnet of a list, which is JSON preceded by a comma.
+fn translated(dialect: Dialect, body: Bytes) -> Result<Bytes, Error> {
+    let Some(document) = body.strip_prefix(b",").filter(|_| dialect.is_versioned()) else { return Ok(body) };
+    let subnet = dialect.subnet_document(serde_json::from_slice(document).map_err(Error::internal)?);
+    let mut text = vec![b','];
+    serde_json::to_writer(&mut text, &subnet).map_err(Error::internal)?;
+    Ok(text.into())
 }
 
 /// `POST /api/v1/vlans/discovery`.

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use serde_json::json;
 use uuid::Uuid;
 
 use super::{NETWORK, SUBNET, VERSION, id, now};
@@ -14,13 +15,14 @@ use crate::inventory::{
     Claim, ClaimRows, DiscoveredHost, DiscoveredTable, DiscoveryOutcome, DiscoveryReport, SeenPart,
 };
 use crate::model::{
-    DaemonCapabilities, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType, LldpChassisId,
-    LldpChassisIdSubtype, MacAddress, PortNumber, Protocol,
+    Cidr, DaemonCapabilities, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType,
+    LldpChassisId, LldpChassisIdSubtype, MacAddress, PortNumber, Protocol,
 };
+use crate::service::endpoints::discoveries::GivenType;
 use crate::service::openapi::collector::Schemas;
 use crate::wire::daemon::{
-    DaemonRegistration, DaemonWork, DiscoverySession, HostNaming, ServerCapabilities, SessionType,
-    SnmpCredentials,
+    DaemonRegistration, DaemonWork, DiscoverySession, HostNaming, InterfacedSubnet, ReportedVlan,
+    ServerCapabilities, SessionType, SnmpCredentials, VlanId, VlanIds,
 };
 
 const DAEMON: Uuid = id(20);
@@ -42,13 +44,14 @@ pub(super) fn add_all(schemas: &mut Schemas) {
         is_unreachable: false,
         standby: false,
         last_seen: now(),
+        last_report_at: Some(now()),
         tags: Vec::new(),
         created_at: now(),
         updated_at: now(),
     };
     schemas.add(&daemon);
     let server_capabilities = ServerCapabilities {
-        minimum_daemon_version: "0.14.0".to_owned(),
+        minimum_daemon_version: "0.13.0".to_owned(),
         server_version: VERSION.to_owned(),
     };
     schemas.add(&server_capabilities);
@@ -57,6 +60,11 @@ pub(super) fn add_all(schemas: &mut Schemas) {
     schemas.add(&session());
     schemas.add(&DaemonWork(Some(session()), false));
     schemas.add(&discovery());
+    schemas.add(&credentials());
+    schemas.add(&GivenType::Name(DiscoveryType::Unified));
+    schemas.add(&InterfacedSubnet { cidr: Cidr::DEFAULT_ROUTE, name: None });
+    schemas.add(&ReportedVlan { vlan_number: 10, name: Some("office".to_owned()) });
+    schemas.add(&VlanIds { vlans: vec![VlanId { vlan_number: 10, id: id(24) }] });
     schemas.add(&report());
     add_rows(schemas);
     schemas.add(&claim());
@@ -157,6 +165,11 @@ fn session() -> DiscoverySession {
         discovery_id: None,
         credential_mappings: None,
     }
+}
+
+fn credentials() -> SnmpCredentials {
+    let given = json!({"default_credential": {"version": "V2c", "community": "public"}});
+    SnmpCredentials::from_json(given).unwrap_or_default()
 }
 
 fn discovery() -> Discovery {

@@ -51,7 +51,7 @@ const STATUS: &[Parameter] = &[
     Parameter::optional("has_docker_socket", Kind::Boolean, "Whether it can list containers."),
     Parameter::optional(
         "interfaced_subnets",
-        Kind::Schemas("SubnetInput"),
+        Kind::Schemas("InterfacedSubnet"),
         "The subnets that its host has interfaces in. They are stored like reported subnets.",
     ),
 ];

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::ids::without_kind;
-use super::{Dialect, Wire, rows};
+use super::{Dialect, POLL_MODES, Wire, rows};
 use crate::inventory::Error;
 use crate::model::{DaemonMode, Host, Subnet};
 
@@ -37,7 +37,11 @@ impl Dialect {
 
     /// Returns a subnet as the daemon reads it.
     pub(in crate::service::endpoints::daemons) fn subnet(self, subnet: &Subnet) -> Result<Value, Error> {
-        let mut answer = serde_json::to_value(subnet).map_err(Error::internal)?;
+        Ok(self.subnet_document(serde_json::to_value(subnet).map_err(Error::internal)?))
+    }
+
+    /// Returns a subnet, given as JSON, as the daemon reads it.
+    pub(in crate::service::endpoints::daemons) fn subnet_document(self, mut answer: Value) -> Value {
         if let Some(members) = answer.as_object_mut().filter(|_| self.is_versioned) {
             self.record(members);
             let Wire { unread_subnet_types: unread, .. } = self.wire;
@@ -45,7 +49,7 @@ impl Dialect {
                 members.insert("subnet_type".to_owned(), "Unknown".into());
             }
         }
-        Ok(answer)
+        answer
     }
 
     /// Returns another value as the daemon reads it: networks and modes have the names that it knows.
@@ -63,7 +67,7 @@ impl Dialect {
             Value::Object(members) => {
                 rows::rename(members, "network_id", self.network_id);
                 let mode = members.get("mode").and_then(Value::as_str).and_then(super::mode_named);
-                let [polls, is_polled] = self.wire.modes;
+                let [polls, is_polled] = if self.is_versioned { self.wire.modes } else { POLL_MODES };
                 if let Some(mode) = mode {
                     let name = if mode == DaemonMode::DaemonPoll { polls } else { is_polled };
                     members.insert("mode".to_owned(), name.into());

@@ -117,7 +117,12 @@ impl Dialect {
     pub(super) fn or_version(self, headers: &HeaderMap, version: Option<&str>) -> Self {
         let is_known = headers.contains_key(DAEMON_VERSION);
         match version.filter(|_| !is_known) {
-            Some(version) => Self { is_versioned: self.is_versioned, ..Self::of_version(Some(version)) },
+            Some(version) => {
+                let Self { wire, network_id, .. } = Self::of_version(Some(version));
+                // Only a daemon that has sent the headers is one of these versions.
+                let network_id = if self.is_versioned { network_id } else { self.network_id };
+                Self { wire, network_id, ..self }
+            }
             None => self,
         }
     }
@@ -133,6 +138,17 @@ impl Dialect {
     pub(super) fn with_lists(self, has_ip_addresses: bool) -> Self {
         let is_renamed = has_ip_addresses && !self.wire.has_ip_addresses;
         Self { is_versioned: true, wire: if is_renamed { &RENAMED } else { self.wire }, ..self }
+    }
+
+    /// Returns the name of the id of a network in the answer. With [`is_versioned`](Self::is_versioned), it determines
+    /// the form of a subnet.
+    pub(super) const fn network_id(self) -> &'static str {
+        self.network_id
+    }
+
+    /// Returns whether the answer has another form than that of this crate.
+    pub(super) const fn is_versioned(self) -> bool {
+        self.is_versioned
     }
 
     /// Returns whether the daemon does all of its work as one type of discovery.
