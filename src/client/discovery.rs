@@ -175,15 +175,20 @@ impl<S: HttpService> Client<S> {
 
     /// Returns the next work of a daemon, and whether it must stop its present work.
     ///
+    /// The subnets of the status are not sent. [`update_daemon_capabilities`](Self::update_daemon_capabilities) sends them.
+    ///
     /// # Errors
-    /// `entity_not_found` unless this key has registered the daemon.
+    /// `entity_not_found`, or `daemon_not_registered` for versions since 0.15, unless this key has registered the daemon.
     pub async fn request_work(&self, id: Uuid, status: &DaemonStatus) -> Result<DaemonWork, ClientError> {
         #[derive(Serialize)]
         struct Body<'a> {
             version: Option<&'a str>,
             ready_for_work: Option<bool>,
+            has_docker_socket: Option<bool>,
         }
-        let body = Body { version: status.version.as_deref(), ready_for_work: status.is_ready };
+        let DaemonStatus { version, is_ready, has_docker_socket, interfaced_subnet_ids: _ } = status;
+        let (version, has_docker_socket) = (version.as_deref(), *has_docker_socket);
+        let body = Body { version, ready_for_work: *is_ready, has_docker_socket };
         self.value(Call::post(of_daemon(id, "request-work")).json(&body)?).await
     }
 

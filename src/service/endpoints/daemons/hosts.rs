@@ -31,7 +31,7 @@ pub(in crate::service) fn report_host(mut call: Call<'_>) -> Pending<'_> {
             services: fields.optional("services")?,
             host,
         };
-        let dialect = dialect.with_names_of(&Value::Object(given.host.clone()));
+        let dialect = if given.host.contains_key("site_id") { dialect.with_sites() } else { dialect };
         let host = reported_host(&daemon, dialect, given)?;
         let inventory = &call.state.inventory;
         note_contact(inventory, &daemon, call.input.request).await?;

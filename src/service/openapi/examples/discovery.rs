@@ -22,7 +22,7 @@ use crate::service::endpoints::discoveries::GivenType;
 use crate::service::openapi::collector::Schemas;
 use crate::wire::daemon::{
     DaemonRegistration, DaemonWork, DiscoverySession, HostNaming, InterfacedSubnet, ReportedVlan,
-    ServerCapabilities, SessionType, SnmpCredentials, VlanId, VlanIds,
+    ScanSettings, ServerCapabilities, SessionType, SnmpCredentials, VlanId, VlanIds,
 };
 
 const DAEMON: Uuid = id(20);
@@ -61,6 +61,7 @@ pub(super) fn add_all(schemas: &mut Schemas) {
     schemas.add(&DaemonWork(Some(session()), false));
     schemas.add(&discovery());
     schemas.add(&credentials());
+    schemas.add(&ScanSettings::default());
     schemas.add(&GivenType::Name(DiscoveryType::Unified));
     schemas.add(&InterfacedSubnet { cidr: Cidr::DEFAULT_ROUTE, name: None });
     schemas.add(&ReportedVlan { vlan_number: 10, name: Some("office".to_owned()) });

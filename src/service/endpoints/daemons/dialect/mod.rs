@@ -129,8 +129,12 @@ impl Dialect {
 
     /// Refines the form by the names in the body of a request.
     pub(super) fn with_names_of(self, body: &Value) -> Self {
-        let names_sites = has_member(body, "site_id");
-        Self { network_id: if names_sites { "site_id" } else { self.network_id }, ..self }
+        if has_member(body, "site_id") { self.with_sites() } else { self }
+    }
+
+    /// Refines the form of a daemon that calls networks sites.
+    pub(super) const fn with_sites(self) -> Self {
+        Self { network_id: "site_id", ..self }
     }
 
     /// Refines the form of a host without a version by what only daemons of the product send: a chassis id as text, or
