@@ -41,7 +41,7 @@ impl Scene {
     async fn ask_as(&self, version: &str) -> Value {
         let path = format!("/api/daemons/{DAEMON}/request-work");
         let body = json!({"name": "scanner", "version": version, "ready_for_work": true});
-        let request = with_header(send_json("POST", &path, &body), "x-daemon-version", version.to_owned());
+        let request = with_header(send_json("POST", &path, &body), "x-daemon-version", version);
         self.fixture.send(with_key(request, &self.key)).await.data().clone()
     }
 

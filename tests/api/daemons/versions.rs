@@ -41,7 +41,7 @@ struct Sample {
 impl Scene {
     /// Sends a request as a daemon of a version.
     async fn post_as(&self, version: &str, path: &str, body: &Value) -> Reply {
-        let request = with_header(send_json("POST", path, body), "x-daemon-version", version.to_owned());
+        let request = with_header(send_json("POST", path, body), "x-daemon-version", version);
         let request = with_header(request, "x-daemon-id", DAEMON.to_string());
         self.fixture.send(with_key(request, &self.key)).await
     }
@@ -413,6 +413,7 @@ fn networks_have_the_name_that_the_daemon_uses() {
 }
 
 /// Returns a report of a host with a row of its table of interfaces.
+#[allow(clippy::needless_pass_by_value, reason = "tests pass literals")]
 fn with_entry(version: &str, entry: Value) -> Value {
     let host = json!({"id": Uuid::from_u128(0x77), "name": "switch", "hostname": "switch.example.net"});
     match version {
@@ -435,7 +436,7 @@ fn ids_of_chassis_and_ports_may_be_text_or_objects() {
             json!({"subtype": "LocallyAssigned", "value": "core-1"}),
             json!({"subtype": "InterfaceName", "value": "core-1"}),
         ),
-        (mac.clone(), mac.clone(), mac.clone()),
+        (mac.clone(), mac.clone(), mac),
         (
             json!({"subtype": "OfTomorrow", "value": 7}),
             json!({"subtype": "LocallyAssigned", "value": "7"}),
