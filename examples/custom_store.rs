@@ -61,6 +61,10 @@ impl Store for Counting {
         self.reads.fetch_add(1, Ordering::Relaxed);
         self.store.revision(kind, organization).await
     }
+
+    fn is_shared(&self) -> bool {
+        self.store.is_shared()
+    }
 }
 
 #[tokio::main]

@@ -16,7 +16,8 @@ use crate::inventory::{
     Claim, DaemonStatus, DiscoveryReport, DiscoveryUpdate, HostSplit, NewDaemon, NewDiscovery, StaleDeletion,
 };
 use crate::model::{
-    DaemonCapabilities, DaemonMode, Discovery, DiscoveryPhase, DiscoveryType, Host, Timestamp,
+    DaemonCapabilities, DaemonMode, Discovery, DiscoveryPhase, DiscoveryType, Host, SnmpCredentials,
+    Timestamp,
 };
 use crate::wire::daemon::{DaemonRegistration, DaemonWork, ServerCapabilities};
 
@@ -141,10 +142,12 @@ impl<S: HttpService> Client<S> {
             daemon_id: Option<Uuid>,
             r#type: DiscoveryType,
             subnet_ids: Option<&'a [Uuid]>,
+            snmp_credentials: Option<&'a SnmpCredentials>,
         }
-        let NewDiscovery { network_id, daemon_id, discovery_type, subnet_ids } = new;
+        let NewDiscovery { network_id, daemon_id, discovery_type, subnet_ids, snmp_credentials } = new;
         let (network_id, daemon_id, r#type) = (*network_id, *daemon_id, *discovery_type);
-        let body = Body { network_id, daemon_id, r#type, subnet_ids: subnet_ids.as_deref() };
+        let (subnet_ids, snmp_credentials) = (subnet_ids.as_deref(), snmp_credentials.as_ref());
+        let body = Body { network_id, daemon_id, r#type, subnet_ids, snmp_credentials };
         self.tagged(Call::post(Discovery::PATH).json(&body)?).await
     }
 
@@ -182,7 +185,8 @@ impl<S: HttpService> Client<S> {
             version: Option<&'a str>,
             capabilities: &'a DaemonCapabilities,
         }
-        let NewDaemon { id, name, mode, version, capabilities } = new;
+        // The server follows from the version whether the work of the daemon is unified.
+        let NewDaemon { id, name, mode, version, capabilities, is_unified: _ } = new;
         let (daemon_id, mode, version) = (*id, *mode, version.as_deref());
         let body = Body { daemon_id, name, mode, version, capabilities };
         self.value(Call::post("/api/daemons/register").json(&body)?).await
@@ -202,15 +206,20 @@ impl<S: HttpService> Client<S> {
 
     /// Returns the next work of a daemon, and whether it must stop its present work.
     ///
+    /// The subnets of the status are not sent. [`update_daemon_capabilities`](Self::update_daemon_capabilities) sends them.
+    ///
     /// # Errors
-    /// `entity_not_found` unless this key has registered the daemon.
+    /// `entity_not_found`, or `daemon_not_registered` for versions since 0.15, unless this key has registered the daemon.
     pub async fn request_work(&self, id: Uuid, status: &DaemonStatus) -> Result<DaemonWork, ClientError> {
         #[derive(Serialize)]
         struct Body<'a> {
             version: Option<&'a str>,
             ready_for_work: Option<bool>,
+            has_docker_socket: Option<bool>,
         }
-        let body = Body { version: status.version.as_deref(), ready_for_work: status.is_ready };
+        let DaemonStatus { version, is_ready, has_docker_socket, interfaced_subnet_ids: _ } = status;
+        let (version, has_docker_socket) = (version.as_deref(), *has_docker_socket);
+        let body = Body { version, ready_for_work: *is_ready, has_docker_socket };
         self.value(Call::post(of_daemon(id, "request-work")).json(&body)?).await
     }
 

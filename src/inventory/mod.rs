@@ -50,6 +50,8 @@ pub use collections::{
 };
 pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, Pages, Requirement};
 #[cfg(feature = "discovery")]
+pub(in crate::inventory) use daemons::HeldCredentials;
+#[cfg(feature = "discovery")]
 pub use daemons::{DaemonStatus, DiscoveryUpdate, NewDaemon, Work};
 #[cfg(feature = "discovery")]
 pub use discovery::{
@@ -150,6 +152,8 @@ struct State {
     /// Work of about a second and more.
     #[cfg(feature = "discovery")]
     long: Offload,
+    #[cfg(feature = "discovery")]
+    credentials: HeldCredentials,
     /// When expired sessions were last purged, in microseconds of Unix time.
     purged_at: AtomicI64,
 }

@@ -33,12 +33,15 @@ pub struct DiscoveryDaemon {
     pub version: Option<String>,
     /// The capabilities of the daemon.
     pub capabilities: DaemonCapabilities,
-    /// Whether other daemons have taken over its work. They do so when it was not heard of for 10 minutes.
+    /// Whether other daemons have taken over its work. They do so when it was not heard of for 5 minutes.
     pub is_unreachable: bool,
     /// False, for clients that expect it: daemons are never put on standby.
     pub standby: bool,
     /// When the daemon last sent a request.
     pub last_seen: Timestamp,
+    /// When the daemon last reported a host, a subnet or VLANs, to the minute. `None`: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_report_at: Option<Timestamp>,
     /// Empty, for clients that expect tags.
     pub tags: Vec<Uuid>,
     /// When the daemon was registered.

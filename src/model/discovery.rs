@@ -24,10 +24,24 @@ pub struct Discovery {
     /// The progress in percent.
     #[cfg_attr(feature = "openapi", schemars(range(max = 100)))]
     pub progress: u8,
-    /// The reason why the work failed, as the daemon states it.
+    /// The reason why the work failed, as the daemon states it, or one of the server's codes: `credentials_lost`,
+    /// `daemon_restarted`, `no_progress`.
     pub error: Option<String>,
-    /// When a daemon got the work; `None`: it is still queued.
+    /// When a daemon got the work; `None`: it is queued, for the first time or again.
     pub handed_out_at: Option<Timestamp>,
+    /// Number of times that the work was handed out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub attempts: u32,
+    /// Whether the daemon gets credentials for SNMP with the work.
+    ///
+    /// The credentials are in the memory of one instance, and are neither stored nor shown.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub has_credentials: bool,
+    /// When the work fails with the error `credentials_lost`. `None`: its credentials have not been missed.
+    ///
+    /// Set when a daemon asked an instance that does not hold them. The instance that does may still hand the work out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credentials_lost_at: Option<Timestamp>,
     /// When the daemon began, by its own clock.
     pub started_at: Option<Timestamp>,
     /// When the work ended, by the clock of the daemon that ended it.
@@ -38,6 +52,16 @@ pub struct Discovery {
     pub created_at: Timestamp,
     /// When the discovery last changed.
     pub updated_at: Timestamp,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 impl Discovery {
@@ -59,6 +83,10 @@ pub enum DiscoveryType {
     Network,
     /// The containers of the host that the daemon runs on.
     Docker,
+    /// The host that the daemon runs on, its containers, and the hosts of subnets.
+    ///
+    /// Daemons older than 0.15 do the work as `Network`.
+    Unified,
 }
 
 impl DiscoveryType {

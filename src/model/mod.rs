@@ -27,6 +27,8 @@ mod port;
 pub mod referral_source;
 mod service;
 mod share;
+#[cfg(feature = "discovery")]
+mod snmp_credentials;
 mod source;
 mod subnet;
 mod text;
@@ -57,6 +59,8 @@ pub use service::{
     ServiceVirtualization,
 };
 pub use share::{Redaction, Share, ShareMetadata, ShareOptions, TopologyView, TopologyViewError};
+#[cfg(feature = "discovery")]
+pub use snmp_credentials::{Secret, SnmpCredentials, SnmpCredentialsError};
 pub use source::{Source, SourceType, SourceTypeError};
 pub use subnet::{Cidr, CidrError, Subnet, SubnetType};
 pub use timestamp::{Timestamp, TimestampError};

@@ -231,6 +231,10 @@ impl Store for MemoryStore {
     async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
         Ok(Some(self.shared.0.read()?.index.revision(kind, organization)))
     }
+
+    fn is_shared(&self) -> bool {
+        false
+    }
 }
 
 /// A snapshot of a [`MemoryStore`], which shares facets and bodies with the store.

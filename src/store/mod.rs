@@ -190,6 +190,11 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     async fn revision(&self, _kind: Name, _organization: Uuid) -> Result<Option<Revision>, StoreError> {
         Ok(None)
     }
+
+    /// Returns whether other processes may use the same records at the same time. Default: true.
+    fn is_shared(&self) -> bool {
+        true
+    }
 }
 
 /// The future that a method of [`Store`] returns, as `async_trait` declares it.
@@ -255,5 +260,9 @@ impl<S: Store + ?Sized> Store for Arc<S> {
         Self: 'f,
     {
         (**self).revision(kind, organization)
+    }
+
+    fn is_shared(&self) -> bool {
+        (**self).is_shared()
     }
 }

@@ -215,4 +215,8 @@ impl<S: Store, I: Intercept> Store for Interceptor<S, I> {
             _ => Err(mismatch()),
         }
     }
+
+    fn is_shared(&self) -> bool {
+        self.store.is_shared()
+    }
 }

@@ -67,6 +67,10 @@ pub enum ErrorCode {
     EntityUpdateForbidden,
     /// No record with this id is visible to the caller. Params: `entity`, `id`.
     EntityNotFound,
+    /// The daemon that asks for work is not registered, or another key has registered it. Params: `entity`, `id`.
+    ///
+    /// Daemons older than 0.15 get `entity_not_found`.
+    DaemonNotRegistered,
     /// No route matches the path.
     RouteNotFound,
     /// The path does not support this method; the `Allow` header lists the supported ones.
@@ -140,6 +144,7 @@ impl ErrorCode {
             Self::EntityAccessDenied => ("entity_access_denied", StatusCode::FORBIDDEN),
             Self::EntityUpdateForbidden => ("entity_update_forbidden", StatusCode::FORBIDDEN),
             Self::EntityNotFound => ("entity_not_found", StatusCode::NOT_FOUND),
+            Self::DaemonNotRegistered => ("daemon_not_registered", StatusCode::NOT_FOUND),
             Self::RouteNotFound => ("route_not_found", StatusCode::NOT_FOUND),
             Self::MethodNotAllowed => ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED),
             Self::EntityAlreadyExists => ("entity_already_exists", StatusCode::CONFLICT),

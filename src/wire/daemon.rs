@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::model::{DiscoveryDaemon, DiscoveryPhase, Timestamp};
+pub use crate::model::SnmpCredentials;
+use crate::model::{Cidr, DiscoveryDaemon, DiscoveryPhase, Timestamp};
 
 /// The answer to the registration of a daemon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +60,12 @@ pub struct DiscoverySession {
     pub session_id: Uuid,
     /// Always null for new work.
     pub started_at: Option<Timestamp>,
+    /// The id of the discovery, for daemons since 0.15.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discovery_id: Option<Uuid>,
+    /// The credentials, for daemons since 0.15, each with its type. There is one mapping or none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credential_mappings: Option<Vec<SnmpCredentials>>,
 }
 
 /// The subject of a discovery.
@@ -90,6 +97,21 @@ pub enum SessionType {
         /// The name of hosts that have none of their own.
         host_naming_fallback: HostNaming,
     },
+    /// The host that the daemon runs on, its containers, and the hosts of subnets. For daemons since 0.15.
+    Unified {
+        /// The id under which the daemon reports its host.
+        host_id: Uuid,
+        /// The name of hosts that have none of their own.
+        host_naming_fallback: HostNaming,
+        /// Whether the containers of the daemon's host are listed.
+        #[serde(default)]
+        scan_local_docker_socket: bool,
+        /// The settings of the scan.
+        #[serde(default)]
+        scan_settings: ScanSettings,
+        /// The subnets; null: those that the daemon's host has interfaces in; none: only the daemon's host.
+        subnet_ids: Option<Vec<Uuid>>,
+    },
 }
 
 /// The name that a daemon gives to hosts that have none of their own.
@@ -104,13 +126,55 @@ pub enum HostNaming {
     Ip,
 }
 
-/// The credentials for SNMP. There are none: the server stores no secrets of devices.
+/// The settings of a scan. Those left out have the defaults of the daemon.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct SnmpCredentials {
-    /// Always null.
-    pub default_credential: Option<Uuid>,
-    /// Always empty.
-    pub ip_overrides: Vec<Uuid>,
+pub struct ScanSettings {
+    /// Whether all ports are scanned: never.
+    #[serde(default)]
+    pub is_full_scan: bool,
+    /// Whether ports of raw sockets are probed: never.
+    #[serde(default)]
+    pub probe_raw_socket_ports: bool,
+}
+
+/// A subnet that a daemon states when it asks for work. It may have the other fields of a subnet too.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct InterfacedSubnet {
+    /// The addresses.
+    pub cidr: Cidr,
+    /// The display name. `None`: the addresses.
+    #[serde(default)]
+    pub name: Option<String>,
+}
+
+/// A VLAN that a daemon reports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct ReportedVlan {
+    /// The number of the VLAN, 1 to 4094.
+    pub vlan_number: u16,
+    /// The name of the VLAN, which is not stored.
+    #[serde(default)]
+    pub name: Option<String>,
+}
+
+/// The ids of the VLANs that a daemon has reported.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct VlanIds {
+    /// The VLANs, in the order of their numbers.
+    pub vlans: Vec<VlanId>,
+}
+
+/// The id of a VLAN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct VlanId {
+    /// The number of the VLAN, 1 to 4094.
+    pub vlan_number: u16,
+    /// The id by which the daemon names the VLAN in the rows of interfaces. It follows from network and number.
+    pub id: Uuid,
 }

@@ -21,7 +21,8 @@ mod common;
 mod concurrency;
 #[cfg(feature = "discovery")]
 mod daemons;
-#[cfg(all(feature = "postgres", unix))]
+#[cfg(any(feature = "discovery", all(feature = "postgres", unix)))]
+#[allow(dead_code, reason = "the tests on PostgreSQL use the rest")]
 #[path = "../support/in_turn.rs"]
 mod in_turn;
 mod isolation;

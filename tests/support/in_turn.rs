@@ -60,4 +60,8 @@ impl<S: Store> Store for InTurn<S> {
     async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
         self.next().revision(kind, organization).await
     }
+
+    fn is_shared(&self) -> bool {
+        self.stores.len() > 1 || self.stores.iter().any(Store::is_shared)
+    }
 }

@@ -10,7 +10,7 @@ use crate::inventory::schema::{
     encode, exists, facets, linked, network_key, on_network, subnet_key, time_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem};
-use crate::model::{Discovery, DiscoveryPhase, DiscoveryType, Permission, Timestamp};
+use crate::model::{Discovery, DiscoveryPhase, DiscoveryType, Permission, SnmpCredentials, Timestamp};
 use crate::store::{Batch, Facets, Link, Name, Precondition, Query};
 
 /// The maximum number of open discoveries of a network.
@@ -44,13 +44,24 @@ pub struct NewDiscovery {
     pub discovery_type: DiscoveryType,
     /// The subnets to be scanned, 1 to 1,000. `None`: the subnets that the daemon's host has interfaces in.
     pub subnet_ids: Option<Vec<Uuid>>,
+    /// The credentials for SNMP that the daemon gets with the work.
+    ///
+    /// They are in the memory of this inventory and its clones until the discovery ends. If they are lost, by a restart
+    /// or because the daemon asks another instance, the discovery fails with the error `credentials_lost`.
+    pub snmp_credentials: Option<SnmpCredentials>,
 }
 
 impl NewDiscovery {
     /// Creates the input for a scan of all subnets by any daemon of the network.
     #[must_use]
     pub const fn new(network_id: Uuid) -> Self {
-        Self { network_id, daemon_id: None, discovery_type: DiscoveryType::Network, subnet_ids: None }
+        Self {
+            network_id,
+            daemon_id: None,
+            discovery_type: DiscoveryType::Network,
+            subnet_ids: None,
+            snmp_credentials: None,
+        }
     }
 }
 
@@ -73,6 +84,9 @@ impl Discovery {
             progress: 0,
             error: None,
             handed_out_at: None,
+            attempts: 0,
+            has_credentials: false,
+            credentials_lost_at: None,
             started_at: None,
             finished_at: None,
             is_cancelling: false,
@@ -85,6 +99,7 @@ impl Discovery {
     pub(in crate::inventory) fn reset(&mut self, now: Timestamp) {
         (self.phase, self.progress, self.error) = (DiscoveryPhase::Pending, 0, None);
         (self.handed_out_at, self.started_at, self.updated_at) = (None, None, now);
+        self.credentials_lost_at = None;
     }
 
     /// Takes the work from a daemon that no longer exists.
@@ -97,6 +112,12 @@ impl Discovery {
             self.reset(now);
         }
         self.daemon_id = None;
+    }
+
+    /// Ends the discovery with an error.
+    pub(in crate::inventory) fn fail(&mut self, error: &str, now: Timestamp) {
+        (self.phase, self.error) = (DiscoveryPhase::Failed, Some(error.to_owned()));
+        (self.finished_at, self.updated_at, self.credentials_lost_at) = (Some(now), now, None);
     }
 
     fn cancel(&mut self, now: Timestamp) {
@@ -181,20 +202,30 @@ impl Inventory {
     /// - `PermissionDenied`: the caller is below Member.
     /// - `ReferenceInvalid`: the network is unknown, or the daemon or a subnet is not on it.
     /// - `AccessDenied`: the caller cannot access the network.
-    /// - `Invalid`: there are no subnets or too many, or the type of work is not about subnets.
-    /// - `QuotaExceeded`: 100 discoveries of the network are open.
+    /// - `Invalid`: there are no subnets or too many, or subnets or credentials and the type of work is not a scan.
+    /// - `QuotaExceeded`: 100 discoveries of the network are open, or the credentials of too many are held.
     pub async fn create_discovery_as(&self, caller: &Caller, new: NewDiscovery) -> Result<Discovery, Error> {
         Discovery::REQUIREMENTS.create.check(caller)?;
         check_subnets(&new)?;
+        let credentials = new.snmp_credentials.filter(|credentials| !credentials.is_empty());
+        if credentials.is_some() && new.discovery_type.is_about_own_host() {
+            return Err(Error::invalid("snmp_credentials", Problem::InvalidFormat));
+        }
         let (organization, network) = (caller.organization_id(), new.network_id);
         let mut discovery =
             Discovery::queued(self.new_id()?, network, new.daemon_id, new.discovery_type, self.now());
         discovery.subnet_ids = new.subnet_ids;
+        discovery.has_credentials = credentials.is_some();
         let reference =
             Reference { entity: Entity::Network, key: network_key(network), field: "network_id".to_owned() };
         // Refuse before waiting, so that only callers with access to the network wait for each other.
         self.check_own_references(caller, std::slice::from_ref(&reference)).await?;
         let _turn = self.discovery_turn(network).await?;
+        // Held before the discovery is stored: from then on, a daemon may ask for it.
+        let holding = match credentials {
+            Some(credentials) => Some(self.hold_credentials(organization, discovery.id, credentials).await?),
+            None => None,
+        };
         let mut transaction = self.transaction(Entity::Discovery, discovery.id);
         loop {
             self.check_own_references(caller, std::slice::from_ref(&reference)).await?;
@@ -203,6 +234,9 @@ impl Inventory {
             self.check_targets(organization, &discovery, &mut batch).await?;
             self.queue_discoveries(organization, std::slice::from_ref(&discovery), &mut batch).await?;
             if transaction.commit(batch).await? {
+                if let Some(holding) = holding {
+                    holding.keep();
+                }
                 return Ok(discovery);
             }
         }
@@ -219,7 +253,9 @@ impl Inventory {
             discovery.cancel(self.now());
             Ok(())
         };
-        self.update_with(caller, id, |_| Ok(()), cancel).await
+        let discovery = self.update_with(caller, id, |_| Ok(()), cancel).await?;
+        self.forget_credentials(&[id]);
+        Ok(discovery)
     }
 
     /// Waits until no other work is being queued for daemons of a network.

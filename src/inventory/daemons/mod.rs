@@ -3,7 +3,9 @@
 //! Every method acts for a [`DaemonCaller`], authenticated by its API key, and reads and writes only records of the key's
 //! network. A daemon that another key has registered does not exist.
 
+mod credentials;
 mod register;
+mod sessions;
 mod subnets;
 mod work;
 
@@ -11,6 +13,7 @@ use std::collections::HashSet;
 
 use uuid::Uuid;
 
+pub(super) use self::credentials::HeldCredentials;
 pub use self::register::NewDaemon;
 pub(super) use self::subnets::is_discovered;
 pub use self::work::{DaemonStatus, DiscoveryUpdate, Work};
@@ -24,11 +27,15 @@ use crate::store::{Batch, LinkFilter, Query, Record};
 /// The maximum number of characters of the version of a daemon.
 const MAX_VERSION: usize = 100;
 
-/// The time after which a contact that changes nothing else is recorded, in microseconds.
-const CONTACT_INTERVAL: i64 = 60 * 1_000_000;
+/// The time after which another report of a daemon is recorded, in microseconds.
+const REPORT_INTERVAL: i64 = 60 * 1_000_000;
 
 impl Inventory {
     /// Records that a daemon has started, with its version.
+    ///
+    /// A daemon that starts knows nothing of the work that it has had. The work returns to the queue, for the same
+    /// daemon, or fails with the error `daemon_restarted` if it has been handed out three times. If the daemon was only
+    /// cut off and goes on with it, its next update takes the work back.
     ///
     /// # Errors
     /// `NotFound` unless this key has registered the daemon; `Invalid` for a version of more than 100 characters.
@@ -39,7 +46,18 @@ impl Inventory {
         version: &str,
     ) -> Result<DiscoveryDaemon, Error> {
         check_version("daemon_version", Some(version))?;
-        self.change_daemon(caller, id, |daemon| daemon.version = Some(version.to_owned())).await
+        let mut transaction = self.transaction(Entity::Daemon, id);
+        loop {
+            let (record, mut daemon) = self.own_daemon(caller, id).await?;
+            let mut batch = Batch::new();
+            let ended = self.return_work(caller, id, &mut batch).await?;
+            let change = |daemon: &mut DiscoveryDaemon| daemon.version = Some(version.to_owned());
+            put_contact(caller, &record, &mut daemon, self.now(), change, &mut batch)?;
+            if transaction.commit(batch).await? {
+                self.forget_credentials(&ended);
+                return Ok(daemon);
+            }
+        }
     }
 
     /// Replaces the capabilities of a daemon. Subnets that are not on its network are left out.
@@ -56,14 +74,26 @@ impl Inventory {
         self.change_daemon(caller, id, |daemon| daemon.capabilities.clone_from(&capabilities)).await
     }
 
-    /// Records that a daemon has sent a request, at most once a minute. Does nothing for any other id.
-    pub(crate) async fn note_daemon_contact(&self, caller: &DaemonCaller, id: Uuid) -> Result<(), Error> {
+    /// Records that a daemon has reported something, at most once a minute. Does nothing for any other id.
+    pub(crate) async fn note_daemon_report(&self, caller: &DaemonCaller, id: Uuid) -> Result<(), Error> {
+        let now = self.now();
+        let is_recent = |at: Timestamp| at.plus_micros(REPORT_INTERVAL) > now;
         match self.own_daemon(caller, id).await {
-            Ok((_, daemon)) if daemon.last_seen.plus_micros(CONTACT_INTERVAL) > self.now() => Ok(()),
-            Ok(_) => self.change_daemon(caller, id, |_| ()).await.map(drop),
+            Ok((_, daemon)) if daemon.last_report_at.is_some_and(is_recent) => Ok(()),
+            Ok(_) => {
+                self.change_daemon(caller, id, |daemon| daemon.last_report_at = Some(now)).await.map(drop)
+            }
             Err(error) if matches!(error.kind(), ErrorKind::NotFound { .. }) => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    /// Records that a daemon is alive.
+    ///
+    /// # Errors
+    /// `NotFound` unless this key has registered the daemon.
+    pub(crate) async fn note_heartbeat(&self, caller: &DaemonCaller, id: Uuid) -> Result<(), Error> {
+        self.change_daemon(caller, id, |_| ()).await.map(drop)
     }
 
     /// Reads a daemon that this key has registered.
@@ -136,9 +166,11 @@ fn put_contact(
     change: impl Fn(&mut DiscoveryDaemon),
     batch: &mut Batch,
 ) -> Result<(), Error> {
-    let stored = daemon.clone();
+    let mut stored = daemon.clone();
     daemon.is_unreachable = false;
     change(daemon);
+    // Reports are contact, and no change.
+    stored.last_report_at = daemon.last_report_at;
     if *daemon != stored {
         daemon.updated_at = now;
     }

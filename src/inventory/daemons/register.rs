@@ -18,6 +18,12 @@ use crate::store::{Batch, Link, Precondition, Query, Record};
 /// The maximum number of daemons of a network.
 const MAX_DAEMONS: u64 = 100;
 
+/// The first work of a daemon.
+const FIRST_WORK: &[DiscoveryType] = &[DiscoveryType::SelfReport, DiscoveryType::Network];
+
+/// The first work of a daemon that does all of its work as one type of discovery.
+const UNIFIED_WORK: &[DiscoveryType] = &[DiscoveryType::Unified];
+
 /// The input for [`Inventory::register_daemon`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -32,6 +38,8 @@ pub struct NewDaemon {
     pub version: Option<String>,
     /// The capabilities of the daemon.
     pub capabilities: DaemonCapabilities,
+    /// Whether the daemon does all of its work as discoveries of the type `Unified`.
+    pub is_unified: bool,
 }
 
 impl NewDaemon {
@@ -39,7 +47,7 @@ impl NewDaemon {
     #[must_use]
     pub fn new(id: Uuid, name: impl Into<String>) -> Self {
         let (mode, capabilities) = (DaemonMode::default(), DaemonCapabilities::default());
-        Self { id, name: name.into(), mode, version: None, capabilities }
+        Self { id, name: name.into(), mode, version: None, capabilities, is_unified: false }
     }
 }
 
@@ -50,7 +58,9 @@ impl Inventory {
     /// Registers a daemon on its key's network, creates its host, and queues its first work.
     ///
     /// The daemon keeps its id unless another key's daemon or another network has it. The work is a report of its own
-    /// host and then a scan of the network. Registering again updates the daemon, and queues work only if it has none.
+    /// host and then a scan of the network, or both as one discovery. Registering again updates the daemon, returns the
+    /// work that it has to the queue, like [`announce_daemon`](Self::announce_daemon), and queues work only if it has
+    /// none.
     ///
     /// ```
     /// # use toposcope::inventory::{DaemonStatus, NewDaemon, NewDaemonApiKey};
@@ -90,6 +100,7 @@ impl Inventory {
         loop {
             let (id, stored) = self.admit_daemon(caller, new.id).await?;
             let mut batch = Batch::new();
+            let ended = self.return_work(caller, id, &mut batch).await?;
             let daemon = match stored {
                 Some((record, daemon)) => {
                     register_again(caller, &record, daemon, &new, self.now(), &mut batch)?
@@ -100,14 +111,16 @@ impl Inventory {
             batch.guard(exists(daemon_api_key_key(caller.key_id)));
             let assigned = linked(DISCOVERY, caller.organization_id, Link::new(ASSIGNED_LINK, id));
             if self.count(assigned).await? == 0 {
-                let queued = [DiscoveryType::SelfReport, DiscoveryType::Network].map(|discovery_type| {
+                let types = if new.is_unified { UNIFIED_WORK } else { FIRST_WORK };
+                let queued = types.iter().map(|discovery_type| {
                     let id = self.new_id()?;
-                    Ok(Discovery::queued(id, caller.network_id, Some(daemon.id), discovery_type, self.now()))
+                    Ok(Discovery::queued(id, caller.network_id, Some(daemon.id), *discovery_type, self.now()))
                 });
-                let queued: Vec<Discovery> = queued.into_iter().collect::<Result<_, Error>>()?;
+                let queued: Vec<Discovery> = queued.collect::<Result<_, Error>>()?;
                 self.queue_discoveries(caller.organization_id, &queued, &mut batch).await?;
             }
             if transaction.commit(batch).await? {
+                self.forget_credentials(&ended);
                 return Ok(daemon);
             }
         }
@@ -174,6 +187,7 @@ impl Inventory {
             is_unreachable: false,
             standby: false,
             last_seen: now,
+            last_report_at: None,
             tags: Vec::new(),
             created_at: now,
             updated_at: now,

@@ -2,20 +2,21 @@
 //!
 //! It hands out work, stores the progress, and hands out again the work of daemons that have vanished.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use uuid::Uuid;
 
+use super::sessions::{self, Holders, Open, Selection};
 use super::{check_version, put_contact};
 use crate::access::DaemonCaller;
 use crate::inventory::collections::CollectionRecord;
 use crate::inventory::schema::{DISCOVERY, OPEN_LINK, daemon_key, decode, encode, linked, on_network};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, unchanged};
-use crate::model::{Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType, Timestamp};
+use crate::model::{
+    DaemonCapabilities, Discovery, DiscoveryDaemon, DiscoveryPhase, SnmpCredentials, Timestamp,
+};
 use crate::store::{Batch, Key, Link, Query, Record};
-
-/// The time after which a daemon that sends no requests loses its work, in microseconds.
-const VANISHED_AFTER: i64 = 10 * 60 * 1_000_000;
 
 /// The maximum number of characters of an error that a daemon reports.
 const MAX_ERROR: usize = 65_536;
@@ -28,6 +29,10 @@ pub struct DaemonStatus {
     pub version: Option<String>,
     /// Whether the daemon can begin new work; `None`: unless it is scanning.
     pub is_ready: Option<bool>,
+    /// Whether the daemon can list the containers of its host; `None`: as before.
+    pub has_docker_socket: Option<bool>,
+    /// The subnets that the daemon's host has interfaces in; `None`: as before. Those of other networks are left out.
+    pub interfaced_subnet_ids: Option<Vec<Uuid>>,
 }
 
 /// The answer to a daemon that asks for work.
@@ -38,6 +43,8 @@ pub struct Work {
     pub daemon: DiscoveryDaemon,
     /// The work to begin; `None`: there is none.
     pub discovery: Option<Discovery>,
+    /// The credentials that the daemon gets with the work.
+    pub credentials: Option<Arc<SnmpCredentials>>,
     /// Whether the daemon has to stop what it is doing.
     pub is_cancelled: bool,
 }
@@ -70,20 +77,19 @@ impl DiscoveryUpdate {
     }
 }
 
-/// An open discovery with its record.
-type Open = (Record, Discovery);
-
-/// The daemons that have open discoveries, with their records.
-type Holders = BTreeMap<Uuid, (Record, DiscoveryDaemon)>;
-
 impl Inventory {
     /// Hands out the first work that is queued for a daemon.
     ///
-    /// Each discovery is handed out once. When its daemon has sent no request for 10 minutes, it is handed out again: to
-    /// any daemon of the network, or only to the same one if the work is about the daemon's own host.
+    /// Each discovery is handed out once. It is handed out again, three times in all, when its daemon has neither
+    /// stated progress nor reported anything for 5 minutes: to any daemon of the network, or only to the same one if the work is about the daemon's
+    /// own host. The third time that it would be handed out again, it fails with the error `no_progress`.
+    ///
+    /// Work that needs credentials is handed out only by the inventory that holds them, or a clone of it. Without them,
+    /// it fails with the error `credentials_lost`: at once, or after a minute if other processes can use the store.
     ///
     /// # Errors
-    /// `NotFound` unless this key has registered the daemon; `Invalid` for a version of more than 100 characters.
+    /// `NotFound` unless this key has registered the daemon; `Invalid` for a version of more than 100 characters, or
+    /// more than 1,000 subnets.
     pub async fn request_work(
         &self,
         caller: &DaemonCaller,
@@ -91,6 +97,7 @@ impl Inventory {
         status: DaemonStatus,
     ) -> Result<Work, Error> {
         check_version("version", status.version.as_deref())?;
+        let subnets = self.own_subnets_of_status(caller, status.interfaced_subnet_ids.clone()).await?;
         let mut transaction = self.transaction(Entity::Daemon, id);
         loop {
             let (record, mut daemon) = self.own_daemon(caller, id).await?;
@@ -104,26 +111,27 @@ impl Inventory {
             let holders = self.holders(&open, id).await?;
             let mut batch = Batch::new();
             let is_cancelled = tell_of_cancellations(caller, &open, id, now, &mut batch)?;
-            let is_ready = status.is_ready.unwrap_or_else(|| !is_scanning(&open, &daemon, now));
-            let mut queue = Queue { daemon: &daemon, holders: &holders, now }.sorted(&open);
+            let is_ready = status.is_ready.unwrap_or_else(|| !sessions::is_scanning(&open, &daemon, now));
             // A daemon that stops its work would drop the next.
-            let next = queue.next().filter(|_| is_ready && !is_cancelled);
+            let selection = if is_ready && !is_cancelled {
+                self.select_work(&open, &holders, &daemon, now)
+            } else {
+                Selection::default()
+            };
+            put_all(caller, &selection.changed, &mut batch)?;
             let discovery =
-                next.map(|(record, discovery)| hand_out(caller, record, discovery, id, now, &mut batch));
+                selection.next.map(|(record, next)| hand_out(caller, record, next, id, now, &mut batch));
             let discovery = discovery.transpose()?;
-            if let Some((record, vanished)) =
-                next.and_then(|(_, discovery)| holders.get(&discovery.daemon_id?))
+            let former = selection.next.and_then(|(_, next)| holders.get(&next.daemon_id?));
+            if let Some((record, vanished)) = former.filter(|(_, former)| sessions::has_vanished(former, now))
             {
                 mark_unreachable(caller, record, vanished, now, &mut batch)?;
             }
-            let change = |daemon: &mut DiscoveryDaemon| {
-                if let Some(version) = &status.version {
-                    daemon.version = Some(version.clone());
-                }
-            };
+            let change = |daemon: &mut DiscoveryDaemon| status.apply(daemon, subnets.as_deref());
             put_contact(caller, &record, &mut daemon, now, change, &mut batch)?;
             if transaction.commit(batch).await? {
-                return Ok(Work { daemon, discovery, is_cancelled });
+                self.forget_credentials(&selection.ended());
+                return Ok(Work { daemon, discovery, credentials: selection.credentials, is_cancelled });
             }
         }
     }
@@ -154,11 +162,13 @@ impl Inventory {
             };
             let now = self.now();
             discovery.apply(&update, now);
+            let ended: &[Uuid] = if discovery.is_open() { &[] } else { &[update.session_id] };
             let mut batch = Batch::new();
             let facets = discovery.facets(caller.organization_id);
             batch.put(stored.key, unchanged(Some(&stored)), facets, encode(&discovery)?);
             put_contact(caller, &record, &mut daemon, now, |_| (), &mut batch)?;
             if transaction.commit(batch).await? {
+                self.forget_credentials(ended);
                 return Ok(());
             }
         }
@@ -174,8 +184,22 @@ impl Inventory {
         let own = Query { ids: Some(vec![update.session_id]), ..own };
         let Some(record) = self.store.list(&own).await?.records.pop() else { return Ok(None) };
         let discovery: Discovery = decode(&record)?;
-        let is_held = discovery.daemon_id == Some(update.daemon_id) && discovery.handed_out_at.is_some();
+        // A daemon that has lost its connection, and so its work, goes on with it.
+        let was_given = discovery.handed_out_at.is_some() || discovery.attempts > 0;
+        let is_held = discovery.daemon_id == Some(update.daemon_id) && was_given;
         Ok((is_held && discovery.is_open()).then_some((record, discovery)))
+    }
+
+    /// Returns those of the subnets of a status that are on the daemon's network.
+    async fn own_subnets_of_status(
+        &self,
+        caller: &DaemonCaller,
+        ids: Option<Vec<Uuid>>,
+    ) -> Result<Option<Vec<Uuid>>, Error> {
+        let Some(interfaced_subnet_ids) = ids else { return Ok(None) };
+        let reported = DaemonCapabilities { interfaced_subnet_ids, ..DaemonCapabilities::default() };
+        let own = self.own_capabilities(caller, reported, "interfaced_subnets").await?;
+        Ok(Some(own.interfaced_subnet_ids))
     }
 
     /// Returns the discoveries of the network that concern a daemon.
@@ -196,51 +220,27 @@ impl Inventory {
     }
 }
 
-/// Decides which open discoveries a daemon may get.
-struct Queue<'a> {
-    daemon: &'a DiscoveryDaemon,
-    holders: &'a Holders,
-    now: Timestamp,
-}
-
-impl<'a> Queue<'a> {
-    /// Returns the discoveries that the daemon may get, the first to be handed out first.
-    fn sorted(&self, open: &'a [Open]) -> std::vec::IntoIter<&'a Open> {
-        let mut available: Vec<&Open> = open.iter().filter(|(_, open)| self.may_get(open)).collect();
-        // The report of the daemon's own host comes before a scan that was queued at the same time.
-        available.sort_by_key(|(_, open)| {
-            (open.created_at, open.discovery_type != DiscoveryType::SelfReport, open.id)
-        });
-        available.into_iter()
-    }
-
-    fn may_get(&self, discovery: &Discovery) -> bool {
-        if !discovery.is_open() {
-            return false;
+impl DaemonStatus {
+    fn apply(&self, daemon: &mut DiscoveryDaemon, subnets: Option<&[Uuid]>) {
+        if let Some(version) = &self.version {
+            daemon.version = Some(version.clone());
         }
-        match discovery.daemon_id {
-            None => true,
-            Some(holder) if holder == self.daemon.id => {
-                discovery.handed_out_at.is_none() || has_vanished(self.daemon, self.now)
-            }
-            Some(_) if discovery.discovery_type.is_about_own_host() => false,
-            Some(holder) => {
-                self.holders.get(&holder).is_none_or(|(_, holder)| has_vanished(holder, self.now))
-            }
+        if let Some(has_docker_socket) = self.has_docker_socket {
+            daemon.capabilities.has_docker_socket = has_docker_socket;
+        }
+        if let Some(subnets) = subnets {
+            daemon.capabilities.interfaced_subnet_ids = subnets.to_vec();
         }
     }
 }
 
-fn has_vanished(daemon: &DiscoveryDaemon, now: Timestamp) -> bool {
-    daemon.last_seen.plus_micros(VANISHED_AFTER) <= now
-}
-
-/// Returns whether a daemon is busy with a scan.
-///
-/// Daemons that do not say whether they are ready drop work that they get during a scan.
-fn is_scanning(open: &[Open], daemon: &DiscoveryDaemon, now: Timestamp) -> bool {
-    let mut own = open.iter().filter(|(_, open)| open.daemon_id == Some(daemon.id));
-    !has_vanished(daemon, now) && own.any(|(_, open)| open.phase == DiscoveryPhase::Scanning)
+/// Adds discoveries that have changed to a batch.
+fn put_all(caller: &DaemonCaller, changed: &[(&Record, Discovery)], batch: &mut Batch) -> Result<(), Error> {
+    for (record, discovery) in changed {
+        let facets = discovery.facets(caller.organization_id);
+        batch.put(record.key, unchanged(Some(record)), facets, encode(discovery)?);
+    }
+    Ok(())
 }
 
 /// Records in a batch that a daemon is informed of the cancellation of its work. Returns whether work was cancelled.
@@ -274,6 +274,7 @@ fn hand_out(
     let mut discovery = discovery.clone();
     discovery.reset(now);
     (discovery.daemon_id, discovery.handed_out_at) = (Some(daemon), Some(now));
+    discovery.attempts = discovery.attempts.saturating_add(1);
     let facets = discovery.facets(caller.organization_id);
     batch.put(record.key, unchanged(Some(record)), facets, encode(&discovery)?);
     Ok(discovery)
@@ -295,6 +296,7 @@ impl Discovery {
     fn apply(&mut self, update: &DiscoveryUpdate, now: Timestamp) {
         (self.phase, self.progress) = (update.phase, update.progress.min(100));
         self.error.clone_from(&update.error);
+        self.handed_out_at = self.handed_out_at.or(Some(now));
         self.started_at = update.started_at.or(self.started_at);
         self.finished_at = update.phase.is_final().then(|| update.finished_at.unwrap_or(now));
         self.updated_at = now;

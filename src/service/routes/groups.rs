@@ -241,10 +241,10 @@ pub(super) const NETWORK_FIELDS: &[Parameter] = &[
     Parameter::optional("tags", TAG_IDS, "The ids of the network's tags."),
 ];
 
-const fn subnet_fields(subnet_type: Kind) -> [Parameter; 7] {
+const fn subnet_fields(network_id: Parameter, name: Parameter, subnet_type: Kind) -> [Parameter; 7] {
     [
-        Parameter::required("network_id", Kind::Id, "The network that the subnet belongs to."),
-        Parameter::required("name", NAME, "The display name."),
+        network_id,
+        name,
         Parameter::required(
             "cidr",
             text(4, 43),
@@ -257,12 +257,21 @@ const fn subnet_fields(subnet_type: Kind) -> [Parameter; 7] {
     ]
 }
 
-pub(super) const SUBNET: &[Parameter] = &subnet_fields(Kind::Choice(SUBNET_TYPES));
+pub(super) const SUBNET: &[Parameter] = &subnet_fields(
+    Parameter::required("network_id", Kind::Id, "The network that the subnet belongs to."),
+    Parameter::required("name", NAME, "The display name."),
+    Kind::Choice(SUBNET_TYPES),
+);
 
-/// The fields of a subnet that a daemon reports, whose type may be one that only newer versions know.
+/// The fields of a subnet that a daemon reports.
+///
+/// Its type may be one that only newer versions know, and the key determines the network.
 #[cfg(feature = "discovery")]
-pub(in crate::service) const REPORTED_SUBNET: RequestContent =
-    RequestContent::Fields(&subnet_fields(Kind::Schema("SubnetType")));
+pub(in crate::service) const REPORTED_SUBNET: RequestContent = RequestContent::Fields(&subnet_fields(
+    Parameter::optional("network_id", Kind::Id, "The network of the daemon's key."),
+    Parameter::optional("name", NAME, "The display name; the addresses, if it is missing."),
+    Kind::Schema("SubnetType"),
+));
 
 const SUBNET_TYPES: &[&str] = &[
     "Internet",

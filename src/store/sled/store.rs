@@ -226,6 +226,10 @@ impl Store for SledStore {
         self.handle.require_open()?;
         Ok(Some(self.handle.shared().state.read()?.index.revision(kind, organization)))
     }
+
+    fn is_shared(&self) -> bool {
+        false
+    }
 }
 
 /// Shows the folder and the number of rows, but no contents.

@@ -14,13 +14,37 @@ use toposcope::inventory::{
 };
 use toposcope::model::{
     Cidr, DaemonCapabilities, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType, Host, Interface,
-    Source, Subnet,
+    SnmpCredentials, Source, Subnet,
 };
 use toposcope::wire::ErrorCode;
 use toposcope::wire::daemon::SessionType;
 
 use super::{client_of, owner};
 use crate::common::{NOBODY, OFFICE, host};
+
+#[tokio::test]
+async fn client_passes_credentials_on_to_a_daemon() {
+    let (fixture, user) = owner().await;
+    let key = fixture.inventory.create_daemon_api_key(NewDaemonApiKey::new(OFFICE, "scanner")).await.unwrap();
+    let client = client_of(&fixture.server, key.plaintext());
+    let id = client.register_daemon(&NewDaemon::new(NOBODY, "scanner")).await.unwrap().daemon.id;
+    for _ in 0..2 {
+        let session = client.request_work(id, &DaemonStatus::default()).await.unwrap().0.unwrap();
+        let ended = DiscoveryUpdate::new(session.session_id, id, DiscoveryPhase::Complete, 100);
+        client.report_progress(&ended).await.unwrap();
+    }
+    let mut new = NewDiscovery::new(OFFICE);
+    let given = json!({"default_credential": {"version": "V2c", "community": "a secret"}});
+    new.snmp_credentials = Some(SnmpCredentials::from_json(given).unwrap());
+    let queued = user.create_discovery(&new).await.unwrap().record;
+    assert!(queued.has_credentials);
+    let work = client.request_work(id, &DaemonStatus::default()).await.unwrap();
+    assert!(!format!("{work:?} {new:?}").contains("a secret"));
+    let session = work.0.unwrap();
+    assert_eq!(session.session_id, queued.id);
+    let SessionType::Network { snmp_credentials, .. } = session.discovery_type else { panic!("no scan") };
+    assert_eq!(Some(snmp_credentials), new.snmp_credentials);
+}
 
 #[tokio::test]
 async fn client_runs_a_daemon_from_registration_to_report() {

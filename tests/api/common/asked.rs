@@ -32,6 +32,10 @@ pub(super) struct Asked {
     pub(super) path: String,
     pub(super) query: String,
     accepts_json: bool,
+    /// Whether a daemon of the product with these headers asks, which gets the form of its version. The document
+    /// describes the form that clients without a version get.
+    #[cfg_attr(not(feature = "openapi"), allow(dead_code, reason = "compared with the OpenAPI document"))]
+    pub(super) is_versioned: bool,
     /// The body, of a request that is sent as text.
     #[cfg_attr(not(feature = "openapi"), allow(dead_code, reason = "compared with the OpenAPI document"))]
     pub(super) body: Option<String>,
@@ -77,7 +81,9 @@ impl Asked {
         });
         let (method, path) = (request.method().clone(), uri.path().to_owned());
         let body = (request.body() as &dyn Any).downcast_ref::<String>().cloned();
-        Self { method, path, query, accepts_json, body }
+        let is_versioned =
+            ["x-daemon-version", "x-daemon-id"].iter().any(|name| request.headers().contains_key(*name));
+        Self { method, path, query, accepts_json, is_versioned, body }
     }
 
     /// Returns what a response with this status contains.

@@ -10,7 +10,8 @@ use super::asked::{Asked, Form, SVG};
 use super::{Reply, VERSION};
 
 /// The error codes with their statuses and the keys of their params, from the contract.
-pub(crate) const CODES: [(u16, &str, &[&str]); 36 + cfg!(feature = "topology") as usize] = [
+pub(crate) const CODES: [(u16, &str, &[&str]);
+    36 + cfg!(feature = "discovery") as usize + cfg!(feature = "topology") as usize] = [
     (400, "validation_required", &["field"]),
     (400, "validation_empty", &["field"]),
     (400, "validation_max_length", &["field", "max"]),
@@ -36,6 +37,8 @@ pub(crate) const CODES: [(u16, &str, &[&str]); 36 + cfg!(feature = "topology") a
     (403, "entity_access_denied", &["entity", "id"]),
     (403, "entity_update_forbidden", &["entity"]),
     (404, "entity_not_found", &["entity", "id"]),
+    #[cfg(feature = "discovery")]
+    (404, "daemon_not_registered", &["entity", "id"]),
     (404, "route_not_found", &[]),
     (405, "method_not_allowed", &[]),
     (409, "entity_already_exists", &["entity", "name"]),

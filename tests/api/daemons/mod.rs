@@ -1,10 +1,13 @@
 //! The endpoints of discovery daemons, and those with which users give them work.
 
+mod credentials;
 mod exchanges;
 mod hosts;
 mod networks;
+mod sessions;
 mod streams;
 mod users;
+mod versions;
 mod work;
 
 use std::time::Duration;

@@ -41,6 +41,7 @@ fn second_registration_keeps_the_daemon_and_its_work() {
             (&again["daemon"]["name"], &again["daemon"]["created_at"]),
             (&json!("renamed"), &before["created_at"])
         );
+        assert_eq!(scene.work(DAEMON).await["session_id"], work["session_id"], "it has started again");
         assert_eq!(type_of(&scene.work(DAEMON).await), "Network");
         assert_eq!(scene.work(DAEMON).await, Value::Null);
         assert_eq!(scene.discovery(&work).await["daemon_id"], DAEMON.to_string());
@@ -49,16 +50,18 @@ fn second_registration_keeps_the_daemon_and_its_work() {
 }
 
 #[test]
-fn daemon_that_keeps_asking_keeps_its_work() {
+fn daemon_that_states_progress_keeps_its_work() {
     run_with(Scene::with_daemon, async |scene| {
-        scene.work(DAEMON).await;
-        let scan = scene.work(DAEMON).await;
+        let (own, scan) = (scene.work(DAEMON).await, scene.work(DAEMON).await);
         scene.register(OTHER).await;
-        for _ in 0..2 {
-            scene.work(OTHER).await;
-        }
+        let others = [scene.work(OTHER).await, scene.work(OTHER).await];
         for _ in 0..5 {
-            scene.pass(10 * MINUTE - MICROSECOND);
+            scene.report(DAEMON, &own, "Started").await;
+            scene.report(DAEMON, &scan, "Scanning").await;
+            for session in &others {
+                scene.report(OTHER, session, "Scanning").await;
+            }
+            scene.pass(5 * MINUTE - MICROSECOND);
             assert_eq!(scene.work(DAEMON).await, Value::Null);
             assert_eq!(scene.work(OTHER).await, Value::Null);
         }
@@ -72,7 +75,7 @@ fn vanished_daemon_loses_its_scan_to_the_next() {
         let own = scene.work(DAEMON).await;
         let scan = scene.work(DAEMON).await;
         scene.report(DAEMON, &scan, "Scanning").await;
-        scene.pass(10 * MINUTE - MICROSECOND);
+        scene.pass(5 * MINUTE - MICROSECOND);
         scene.register(OTHER).await;
         assert_eq!(type_of(&scene.work(OTHER).await), "SelfReport", "the other's own");
         assert_eq!(type_of(&scene.work(OTHER).await), "Network", "the other's own");
@@ -88,7 +91,7 @@ fn vanished_daemon_loses_its_scan_to_the_next() {
         // It comes back, and has lost the scan for good.
         scene.report(DAEMON, &scan, "Complete").await;
         assert_eq!(scene.discovery(&scan).await["phase"], "Pending");
-        scene.pass(10 * MINUTE);
+        scene.pass(5 * MINUTE);
         assert_eq!(scene.work(DAEMON).await["session_id"], own["session_id"]);
         let back = scene.get(&format!("/api/v1/daemons/{DAEMON}")).await;
         assert_eq!(back["is_unreachable"], false);
@@ -102,19 +105,20 @@ fn findings_of_a_daemon_count_as_contact() {
         let scan = scene.work(DAEMON).await;
         scene.register(OTHER).await;
         for _ in 0..2 {
-            scene.work(OTHER).await;
+            let own = scene.work(OTHER).await;
+            scene.report(OTHER, &own, "Complete").await;
         }
         let subnet = json!({"network_id": OFFICE, "name": "s", "cidr": "192.0.2.0/24"});
         let host = json!({"host": {"id": NOBODY, "network_id": OFFICE, "name": "h"}});
         for (path, body) in [("/api/v1/subnets", subnet), ("/api/v1/hosts/discovery", host)] {
-            scene.pass(10 * MINUTE - MICROSECOND);
+            scene.pass(5 * MINUTE - MICROSECOND);
             let request = with_key(send_json("POST", path, &body), &scene.key);
             let named = with_header(request, "x-daemon-id", DAEMON.to_string());
             assert_eq!(scene.fixture.send(named).await.status, 200);
             assert_eq!(scene.work(OTHER).await, Value::Null, "{path}");
         }
         assert_eq!(scene.discovery(&scan).await["daemon_id"], DAEMON.to_string());
-        scene.pass(10 * MINUTE - MICROSECOND);
+        scene.pass(5 * MINUTE - MICROSECOND);
         assert_eq!(scene.work(OTHER).await, Value::Null);
         scene.pass(MICROSECOND);
         assert_eq!(scene.work(OTHER).await["session_id"], scan["session_id"]);

@@ -18,8 +18,9 @@ use toposcope::wire::ErrorCode;
 
 use crate::backend::{run, run_with};
 use crate::common::{
-    CODES, Fixture, HOSTS, LOG_IN, LOG_OUT, OFFICE, PORT, Populated, Produced, Row, Server, VERSION, ample,
-    bare, check, daemon_body, log_in, port_body, produced_by, put_key, put_port, send_json, with_header,
+    CODES, Fixture, HOSTS, LOG_IN, LOG_OUT, NOBODY, OFFICE, PORT, Populated, Produced, Row, Server, VERSION,
+    ample, bare, check, daemon_body, log_in, port_body, produced_by, put_key, put_port, send_json,
+    with_header,
 };
 
 /// Paths that do not exist; `{id}` stands for an id.
@@ -195,7 +196,20 @@ pub(super) async fn rows() -> Produced {
     produced.extend(sizes(&fixture).await);
     produced.extend(counts(&fixture).await);
     produced.extend(quotas().await);
+    #[cfg(feature = "discovery")]
+    produced.extend(unknown_daemon(&fixture).await);
     produced
+}
+
+/// A daemon of a version that looks for this code asks for work without being registered.
+#[cfg(feature = "discovery")]
+async fn unknown_daemon(fixture: &Populated) -> Produced {
+    let path = format!("/api/daemons/{NOBODY}/request-work");
+    let request = send_json("POST", &path, &json!({"version": "0.17.22"}));
+    let reply = fixture.send(crate::common::with_key(request, &fixture.daemon_key)).await;
+    let params = json!({"entity": "Daemon", "id": NOBODY});
+    assert_eq!(reply.refuses(404, "daemon_not_registered"), &params);
+    produced_by(&reply)
 }
 
 /// A body with endless frames, which counts the frames taken from it.

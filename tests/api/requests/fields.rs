@@ -80,11 +80,20 @@ impl Author<'_> {
             "registration" => vec![
                 ("daemon_id", json!(self.chosen_id("daemons"))),
                 ("name", self.name()),
-                ("version", json!("0.14.8")),
+                ("version", json!(self.random.choose_part("0.14.8|0.17.22"))),
                 ("capabilities", json!({"interfaced_subnet_ids": self.some_ids("subnets")})),
             ],
             "startup" => vec![("daemon_version", json!("0.14.8"))],
-            "status" => vec![("version", json!("0.14.8")), ("ready_for_work", json!(self.random.bool()))],
+            "status" => vec![
+                ("version", json!(self.random.choose_part("0.13.6|0.14.8|0.16.2|0.17.22"))),
+                ("ready_for_work", json!(self.random.bool())),
+            ],
+            "heartbeat" => vec![("name", self.name()), ("mode", json!("Push"))],
+            "vlans" => {
+                let numbers = (0..self.random.usize(..3)).map(|_| 1 + self.random.usize(..4_095));
+                let vlans = numbers.map(|number| json!({"vlan_number": number, "name": "a vlan"}));
+                vec![("vlans", vlans.collect())]
+            }
             "capabilities" => vec![("interfaced_subnet_ids", json!(self.some_ids("subnets")))],
             "progress" => vec![
                 ("session_id", json!(self.id("discoveries"))),
@@ -100,6 +109,13 @@ impl Author<'_> {
                     self.random.once_in(4).then(|| self.id("daemons")).map_or(Value::Null, |id| json!(id)),
                 ),
                 ("type", json!("Network")),
+                (
+                    "snmp_credentials",
+                    match self.random.once_in(4) {
+                        true => json!({"default_credential": {"version": "V2c", "community": "a secret"}}),
+                        false => Value::Null,
+                    },
+                ),
             ],
             "split" => vec![
                 ("name", self.name()),

@@ -124,6 +124,9 @@ const ROWS: &[Row] = &[
     ("GET", "/api/v1/networks/{id}", VIEWER, NOTHING),
     ("PUT", "/api/v1/networks/{id}", Access::InPerson(Admin), Needs::Fields("network")),
     ("DELETE", "/api/v1/networks/{id}", Access::InPerson(Admin), NOTHING),
+    #[cfg(feature = "discovery")]
+    ("GET", "/api/v1/subnets", Access::CallerOrDaemon(Viewer), Needs::Query("network_id tag_ids contains")),
+    #[cfg(not(feature = "discovery"))]
     ("GET", "/api/v1/subnets", VIEWER, Needs::Query("network_id tag_ids contains")),
     #[cfg(feature = "discovery")]
     ("POST", "/api/v1/subnets", Access::CallerOrDaemon(Member), Needs::Fields("subnet")),
@@ -185,6 +188,8 @@ const DISCOVERY_ROWS: &[Row] = &[
     ("POST", "/api/daemons/register", Access::Daemon, Needs::Fields("registration")),
     ("POST", "/api/daemons/{id}/startup", Access::Daemon, Needs::Fields("startup")),
     ("POST", "/api/daemons/{id}/request-work", Access::Daemon, Needs::Fields("status")),
+    ("POST", "/api/daemons/{id}/heartbeat", Access::Daemon, Needs::Fields("heartbeat")),
+    ("POST", "/api/v1/vlans/discovery", Access::Daemon, Needs::Fields("vlans")),
     ("POST", "/api/daemons/{id}/update-capabilities", Access::Daemon, Needs::Fields("capabilities")),
     ("POST", "/api/v1/discovery/{id}/update", Access::Daemon, Needs::Fields("progress")),
     ("POST", "/api/v1/hosts/discovery", Access::Daemon, Needs::Fields("reported host")),

@@ -1,13 +1,17 @@
 //! Hosts that daemons report one by one.
 
+use serde_json::json;
+use toposcope::Inventory;
 use toposcope::access::DaemonCaller;
-use toposcope::inventory::{Entity, ErrorKind, Problem};
-use toposcope::model::{BindingTarget, Host, Protocol, Source};
+use toposcope::inventory::{
+    DaemonStatus, DiscoveryUpdate, Entity, ErrorKind, NewDaemon, NewDiscovery, Problem,
+};
+use toposcope::model::{BindingTarget, Discovery, DiscoveryPhase, Host, Protocol, SnmpCredentials, Source};
 
 use super::support::{FIRST, SECOND, THIRD, discover_one, seen_at, switch};
 use crate::backend::{run, run_on_threads};
 use crate::support::{
-    Fixture, bare_host, concurrently, id, interface, invalid, port, refusal, service, settle, time,
+    Fixture, bare_host, concurrently, id, interface, invalid, owner_of, port, refusal, service, settle, time,
 };
 
 async fn daemon(fixture: &Fixture) -> DaemonCaller {
@@ -109,5 +113,59 @@ fn faulty_report_is_refused_as_a_whole() {
         let refused = without_terms.discover_host_as_daemon(&daemon, host, time(FIRST)).await;
         assert_eq!(refusal(refused), invalid("discovery", Problem::Unsupported));
         assert!(fixture.documents().await.is_empty());
+    });
+}
+
+#[test]
+fn credentials_are_held_by_clones_of_the_inventory_and_are_never_stored() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let daemon = daemon(&fixture).await;
+        let inventory = &fixture.inventory;
+        let registered = inventory.register_daemon(&daemon, NewDaemon::new(id(1), "scanner")).await.unwrap();
+        let ask = async |inventory: &Inventory| {
+            inventory.request_work(&daemon, registered.id, DaemonStatus::default()).await.unwrap()
+        };
+        for _ in 0..2 {
+            let session = ask(inventory).await.discovery.unwrap().id;
+            let ended = DiscoveryUpdate::new(session, registered.id, DiscoveryPhase::Complete, 100);
+            inventory.update_discovery(&daemon, ended).await.unwrap();
+        }
+        let mut new = NewDiscovery::new(fixture.network);
+        let given = json!({"default_credential": {"version": "V2c", "community": "a secret"}});
+        new.snmp_credentials = Some(SnmpCredentials::from_json(given).unwrap());
+        let owner = owner_of(fixture.organization);
+        let queued = inventory.create_discovery_as(&owner, new.clone()).await.unwrap();
+        let clone = inventory.clone();
+        let work = ask(&clone).await;
+        assert_eq!(work.discovery.as_ref().map(|discovery| discovery.id), Some(queued.id));
+        assert_eq!(work.credentials.as_deref(), new.snmp_credentials.as_ref());
+        assert!(!format!("{work:?} {new:?} {inventory:?}").contains("a secret"));
+        for put in fixture.store.hook().puts() {
+            assert!(!String::from_utf8_lossy(&put.body).contains("a secret"), "{:?}", put.key);
+        }
+    });
+}
+
+#[test]
+fn daemon_of_another_key_neither_restarts_nor_ends_the_work_of_a_daemon() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let (own, other) = (daemon(&fixture).await, daemon(&fixture).await);
+        let inventory = &fixture.inventory;
+        let registered = inventory.register_daemon(&own, NewDaemon::new(id(1), "scanner")).await.unwrap();
+        let work = inventory.request_work(&own, registered.id, DaemonStatus::default()).await.unwrap();
+        let session = work.discovery.unwrap();
+        let not_found = ErrorKind::NotFound { entity: Entity::Daemon, id: registered.id };
+        let announced = inventory.announce_daemon(&other, registered.id, "0.17.22").await;
+        assert_eq!(refusal(announced), not_found);
+        let asked = inventory.request_work(&other, registered.id, DaemonStatus::default()).await;
+        assert_eq!(refusal(asked), not_found);
+        let update = DiscoveryUpdate::new(session.id, registered.id, DiscoveryPhase::Failed, 0);
+        inventory.update_discovery(&other, update).await.unwrap();
+        let taken = inventory.register_daemon(&other, NewDaemon::new(id(1), "other")).await.unwrap();
+        assert_ne!(taken.id, registered.id);
+        let owner = owner_of(fixture.organization);
+        assert_eq!(inventory.get_as::<Discovery>(&owner, session.id).await.unwrap(), session);
     });
 }

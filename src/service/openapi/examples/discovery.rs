@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use serde_json::json;
 use uuid::Uuid;
 
 use super::{NETWORK, SUBNET, VERSION, id, now};
@@ -18,10 +19,11 @@ use crate::model::{
     Cidr, DaemonCapabilities, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType,
     LldpChassisId, LldpChassisIdSubtype, MacAddress, PortNumber, Protocol,
 };
+use crate::service::endpoints::discoveries::GivenType;
 use crate::service::openapi::collector::Schemas;
 use crate::wire::daemon::{
-    DaemonRegistration, DaemonWork, DiscoverySession, HostNaming, ServerCapabilities, SessionType,
-    SnmpCredentials,
+    DaemonRegistration, DaemonWork, DiscoverySession, HostNaming, InterfacedSubnet, ReportedVlan,
+    ScanSettings, ServerCapabilities, SessionType, SnmpCredentials, VlanId, VlanIds,
 };
 
 const DAEMON: Uuid = id(20);
@@ -43,13 +45,14 @@ pub(super) fn add_all(schemas: &mut Schemas) {
         is_unreachable: false,
         standby: false,
         last_seen: now(),
+        last_report_at: Some(now()),
         tags: Vec::new(),
         created_at: now(),
         updated_at: now(),
     };
     schemas.add(&daemon);
     let server_capabilities = ServerCapabilities {
-        minimum_daemon_version: "0.14.0".to_owned(),
+        minimum_daemon_version: "0.13.0".to_owned(),
         server_version: VERSION.to_owned(),
     };
     schemas.add(&server_capabilities);
@@ -58,6 +61,12 @@ pub(super) fn add_all(schemas: &mut Schemas) {
     schemas.add(&session());
     schemas.add(&DaemonWork(Some(session()), false));
     schemas.add(&discovery());
+    schemas.add(&credentials());
+    schemas.add(&ScanSettings::default());
+    schemas.add(&GivenType::Name(DiscoveryType::Unified));
+    schemas.add(&InterfacedSubnet { cidr: Cidr::DEFAULT_ROUTE, name: None });
+    schemas.add(&ReportedVlan { vlan_number: 10, name: Some("office".to_owned()) });
+    schemas.add(&VlanIds { vlans: vec![VlanId { vlan_number: 10, id: id(24) }] });
     schemas.add(&report());
     schemas.add(&StaleDeletion { hosts: 1, ports: 2, ..StaleDeletion::default() });
     add_rows(schemas);
@@ -159,7 +168,14 @@ fn session() -> DiscoverySession {
         progress: 0,
         session_id: SESSION,
         started_at: None,
+        discovery_id: None,
+        credential_mappings: None,
     }
+}
+
+fn credentials() -> SnmpCredentials {
+    let given = json!({"default_credential": {"version": "V2c", "community": "public"}});
+    SnmpCredentials::from_json(given).unwrap_or_default()
 }
 
 fn discovery() -> Discovery {
@@ -173,6 +189,9 @@ fn discovery() -> Discovery {
         progress: 40,
         error: None,
         handed_out_at: Some(now()),
+        attempts: 1,
+        has_credentials: false,
+        credentials_lost_at: None,
         started_at: Some(now()),
         finished_at: None,
         is_cancelling: false,

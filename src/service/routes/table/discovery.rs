@@ -15,24 +15,52 @@ use crate::wire::ErrorCode;
 
 const SUBNETS: Kind = Kind::Ids { min: 0, max: MAX_SUBNETS };
 const VERSION: Kind = Kind::Text { min: 0, max: 100 };
-const PHASES: Kind =
-    Kind::Choice(&["Pending", "Starting", "Started", "Scanning", "Complete", "Failed", "Cancelled"]);
+const PHASES: Kind = Kind::Choice(&[
+    "Pending",
+    "Starting",
+    "Started",
+    "Scanning",
+    "Complete",
+    "Failed",
+    "Cancelled",
+    "Queued",
+    "AwaitingSnapshot",
+]);
 const PERCENT: Kind = Kind::Number { min: 0, max: 100, default: None };
 
 const REGISTRATION: &[Parameter] = &[
     Parameter::required("daemon_id", Kind::Id, "The id that the daemon has chosen."),
     Parameter::required("name", Kind::Name, "The display name."),
-    Parameter::optional("mode", Kind::Choice(&["daemon_poll", "server_poll"]), "Which side begins."),
+    Parameter::optional(
+        "mode",
+        Kind::Choice(&["daemon_poll", "server_poll", "Pull", "Push"]),
+        "Which side begins. Daemons older than 0.14 use the last two names.",
+    ),
     Parameter::optional("version", VERSION, "The version of the daemon."),
     Parameter::optional("capabilities", Kind::Schema("DaemonCapabilities"), "What it can discover."),
 ];
+
+const HEARTBEAT: &[Parameter] =
+    &[Parameter::optional("name", Kind::Name, "The display name, which stays as it is.")];
 
 const STARTUP: &[Parameter] = &[Parameter::required("daemon_version", VERSION, "The version of the daemon.")];
 
 const STATUS: &[Parameter] = &[
     Parameter::optional("version", VERSION, "The version of the daemon."),
     Parameter::optional("ready_for_work", Kind::Boolean, "Whether the daemon can begin new work."),
+    Parameter::optional("has_docker_socket", Kind::Boolean, "Whether it can list containers."),
+    Parameter::optional(
+        "interfaced_subnets",
+        Kind::Schemas("InterfacedSubnet"),
+        "The subnets that its host has interfaces in. They are stored like reported subnets.",
+    ),
 ];
+
+const VLANS: &[Parameter] = &[Parameter::required(
+    "vlans",
+    Kind::Sized { schema: "ReportedVlan", min: 0, max: 4_094 },
+    "The VLANs, each with number and name.",
+)];
 
 const CAPABILITIES: &[Parameter] = &[
     Parameter::optional("has_docker_socket", Kind::Boolean, "Whether it can list containers."),
@@ -52,6 +80,11 @@ const PROGRESS: &[Parameter] = &[
 const REPORTED_HOST: &[Parameter] = &[
     Parameter::required("host", Kind::Schema("ReportedHost"), "The host, without its parts."),
     Parameter::optional("interfaces", Kind::Schemas("InterfaceInput"), "The host's addresses."),
+    Parameter::optional(
+        "ip_addresses",
+        Kind::Schemas("InterfaceInput"),
+        "The host's addresses, by daemons since 0.16. Their `interfaces` are what `if_entries` are.",
+    ),
     Parameter::optional("ports", Kind::Schemas("PortInput"), "The host's open ports."),
     Parameter::optional("services", Kind::Schemas("ServiceInput"), "The services of the host."),
     Parameter::optional("if_entries", Kind::Schemas("IfEntryInput"), "The SNMP interface table."),
@@ -60,13 +93,25 @@ const REPORTED_HOST: &[Parameter] = &[
 const DISCOVERY: &[Parameter] = &[
     Parameter::required("network_id", Kind::Id, "The network to be discovered."),
     Parameter::optional("daemon_id", Kind::Id, "The daemon; without one, the first that asks."),
-    Parameter::optional("type", Kind::Choice(&["Network", "SelfReport", "Docker"]), "What to discover."),
+    Parameter::optional("type", TYPES, "What to discover; by default, the hosts of subnets."),
+    Parameter::optional(
+        "discovery_type",
+        Kind::Schema("GivenDiscoveryType"),
+        "Another name of `type`, or an object with `type`, `subnet_ids` and `snmp_credentials`.",
+    ),
     Parameter::optional(
         "subnet_ids",
         Kind::Ids { min: 1, max: MAX_SUBNETS },
         "The subnets to scan; without them, those of the daemon's host.",
     ),
+    Parameter::optional(
+        "snmp_credentials",
+        Kind::Schema("SnmpCredentials"),
+        "The credentials that the daemon gets. They are held in memory, and never stored or shown.",
+    ),
 ];
+
+const TYPES: Kind = Kind::Choice(&["Network", "SelfReport", "Docker", "Unified"]);
 
 const REPORT: &[Parameter] = &[
     Parameter::required("format", Kind::Choice(FORMATS), "The format of the body; `auto`: by its content."),
@@ -221,7 +266,23 @@ pub(super) fn for_all_daemons() -> Vec<Route> {
         .value("ServerCapabilities"),
         for_daemons(work, "request_work", "Hands out the next work.", daemons::request_work)
             .fields(STATUS)
-            .value("DaemonWork"),
+            .value("DaemonWork")
+            .errors(&[ErrorCode::DaemonNotRegistered]),
+        null(for_daemons(
+            "/api/daemons/{id}/heartbeat",
+            "note_heartbeat",
+            "Records that a daemon is alive.",
+            daemons::note_heartbeat,
+        ))
+        .fields(HEARTBEAT),
+        for_daemons(
+            "/api/v1/vlans/discovery",
+            "report_vlans",
+            "Returns the ids of the VLANs that a daemon has found.",
+            daemons::report_vlans,
+        )
+        .fields(VLANS)
+        .value("VlanIds"),
         null(for_daemons(
             capabilities,
             "update_daemon_capabilities",

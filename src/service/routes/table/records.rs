@@ -89,15 +89,18 @@ pub(super) fn subnets() -> Vec<Route> {
     let create = subnets.create::<Subnet>(groups::SUBNET).errors(UNIQUE);
     #[cfg(feature = "discovery")]
     let create = discovery::or_by_daemons(create, daemons::create_subnet);
+    let list = subnets.list::<Subnet>(&[
+        groups::PAGE,
+        groups::IDS,
+        groups::NETWORK,
+        groups::TAGS,
+        groups::CONTAINS,
+        groups::ORDER,
+    ]);
+    #[cfg(feature = "discovery")]
+    let list = discovery::or_by_daemons(list, daemons::list_subnets);
     vec![
-        subnets.list::<Subnet>(&[
-            groups::PAGE,
-            groups::IDS,
-            groups::NETWORK,
-            groups::TAGS,
-            groups::CONTAINS,
-            groups::ORDER,
-        ]),
+        list,
         subnets.get::<Subnet>(),
         create,
         subnets.update::<Subnet>(groups::SUBNET).errors(UNIQUE),

@@ -257,4 +257,8 @@ impl Store for Patient {
     async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
         patiently!(self.0.revision(kind, organization))
     }
+
+    fn is_shared(&self) -> bool {
+        self.0.is_shared()
+    }
 }
