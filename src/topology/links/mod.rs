@@ -23,7 +23,6 @@ mod network;
 mod port_key;
 mod resolve;
 mod rules;
-mod sighting;
 mod stub;
 mod warning;
 

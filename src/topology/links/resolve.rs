@@ -5,10 +5,10 @@ use uuid::Uuid;
 use super::Method;
 use super::contest::candidate::DeviceKey;
 use super::device::Device;
+use super::device::sighting::{Names, RemotePort, Sighting};
 use super::devices::Devices;
 use super::key::Key;
 use super::port_key::PortKey;
-use super::sighting::{Names, RemotePort, Sighting};
 use super::stub::stub_id;
 use crate::discovery::reconcile::{Found, Named, trimmed};
 
@@ -81,7 +81,7 @@ fn by_record(
 fn remote_port(remote: &Device, sighting: &Sighting) -> Option<PortKey> {
     let place = match &sighting.remote {
         RemotePort::Unknown => None,
-        RemotePort::Lldp { id, description } => {
+        RemotePort::Lldp { id, description, .. } => {
             remote.ports_by_value.of_lldp(id.as_ref(), description.as_deref())
         }
         RemotePort::Cdp(id) => remote.ports_by_value.of_cdp(id),
@@ -131,7 +131,7 @@ fn share(one: &Named<Key>, other: &Named<Key>) -> bool {
 fn stub_port(sighting: &Sighting) -> Option<PortKey> {
     let text = match &sighting.remote {
         RemotePort::Unknown | RemotePort::Bridge { .. } => None,
-        RemotePort::Lldp { id, description } => {
+        RemotePort::Lldp { id, description, .. } => {
             let id = id.as_ref().and_then(|id| trimmed(&id.value));
             id.or_else(|| description.as_deref().and_then(trimmed))
         }

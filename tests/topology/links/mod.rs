@@ -5,6 +5,7 @@ mod changes;
 mod identity;
 mod inventory;
 pub(crate) mod labs;
+mod live;
 mod manual;
 mod neighbors;
 mod ranks;

@@ -1,5 +1,6 @@
 //! Links that rules propose, before they compete for ports.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use uuid::Uuid;
@@ -59,6 +60,8 @@ pub(in crate::topology::links) struct Claimed {
 pub(in crate::topology::links) struct Candidate {
     /// The ends, in the order of their devices.
     pub(in crate::topology::links) ends: [Spot; 2],
+    /// The numbers of the aggregates of which the ports at the ends are members, as neighbors announce them.
+    pub(in crate::topology::links) announced: [Option<NonZeroU32>; 2],
     pub(in crate::topology::links) rule: Rule,
     pub(in crate::topology::links) claims: Vec<Claimed>,
     /// Whether other devices are on the port as well, behind a switch that announces nothing.
@@ -74,7 +77,21 @@ impl Candidate {
     ) -> Self {
         claims.iter_mut().for_each(|claim| claim.evidence.rule = rule);
         let ends = if one.device <= other.device { [one, other] } else { [other, one] };
-        Self { ends, rule, claims, is_crowded: false }
+        Self { ends, announced: [None; 2], rule, claims, is_crowded: false }
+    }
+
+    /// Adds the number of the aggregate at the end of a device.
+    pub(in crate::topology::links) fn with_aggregate(
+        mut self,
+        device: DeviceKey,
+        number: Option<NonZeroU32>,
+    ) -> Self {
+        for (end, announced) in self.ends.iter().zip(&mut self.announced) {
+            if end.device == device {
+                *announced = announced.or(number);
+            }
+        }
+        self
     }
 }
 

@@ -46,9 +46,10 @@ pub(in crate::topology::links) fn single_sided_fdb(
             let Some(remote) = devices.get(*owner).filter(|_| fewest == Some(access.devices)) else {
                 continue;
             };
-            let port = remote.ports_by_value.of_mac(*address).and_then(|place| u32::try_from(place).ok());
+            let only = remote.ports_by_value.of_mac(*address).and_then(|place| u32::try_from(place).ok());
+            let port = only.map(PortKey::Known).or_else(|| remote.neighbor_port(*address));
             let claims = vec![claim(device, *place, &address.to_string(), Rule::SingleSidedFdb)];
-            let remote = Spot::new(DeviceKey::Host(*owner), port.map(PortKey::Known));
+            let remote = Spot::new(DeviceKey::Host(*owner), port);
             let mut candidate = Candidate::new(own(*place), remote, Rule::SingleSidedFdb, claims);
             candidate.is_crowded = access.devices > 1;
             candidates.entry(*place).or_default().push(candidate);

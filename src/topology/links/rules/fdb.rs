@@ -13,6 +13,7 @@ use crate::model::MacAddress;
 use crate::topology::links::contest::candidate::{Candidate, Claimed, DeviceKey, Spot};
 use crate::topology::links::device::Device;
 use crate::topology::links::devices::Devices;
+use crate::topology::links::key::Key;
 use crate::topology::links::port_key::PortKey;
 use crate::topology::links::{Evidence, Method, Rule};
 
@@ -113,12 +114,47 @@ fn uplinks(device: &Device, devices: &Devices) -> BTreeSet<u32> {
         devices.owner(address).and_then(|owner| devices.get(owner)).is_some_and(|owner| owner.is_bridge)
     };
     let bridges = device.learned.iter().filter(|(address, _)| is_bridge(*address)).map(|(_, port)| *port);
-    let neighbors = device.sightings.iter().filter(|sighting| sighting.method != Method::Stp);
-    let neighbors = neighbors.filter_map(|sighting| match sighting.port {
+    let neighbors = device.neighbors().filter_map(|sighting| match sighting.port {
         Some(PortKey::Known(place)) => Some(place),
         _ => None,
     });
-    bridges.chain(neighbors).collect()
+    let neighbors: BTreeSet<u32> = neighbors.collect();
+    // What members of an aggregate see is behind the aggregate.
+    let aggregates = neighbors.iter().filter_map(|place| device.aggregate(&PortKey::Known(*place)));
+    let aggregates = aggregates.filter_map(|aggregate| match aggregate {
+        PortKey::Known(place) => Some(place),
+        PortKey::Named(_) => None,
+    });
+    let aggregates: Vec<u32> = aggregates.chain(unexplained_aggregates(device)).collect();
+    bridges.chain(neighbors).chain(aggregates).collect()
+}
+
+/// Returns the aggregates with learned addresses whose members the device does not report, if parallel links to
+/// neighbors explain each of them.
+fn unexplained_aggregates(device: &Device) -> BTreeSet<u32> {
+    let port = |place: u32| device.port(&PortKey::Known(place));
+    let has_members: BTreeSet<u32> = device.ports.iter().filter_map(|port| port.lag).collect();
+    let learning: BTreeSet<u32> = device.learned.iter().map(|(_, place)| *place).collect();
+    let is_unexplained =
+        |place: &u32| port(*place).is_some_and(|port| port.is_aggregate) && !has_members.contains(place);
+    let unexplained: BTreeSet<u32> = learning.into_iter().filter(is_unexplained).collect();
+    if unexplained.is_empty() {
+        return unexplained;
+    }
+    let mut ports: BTreeMap<Key, BTreeSet<u32>> = BTreeMap::new();
+    for sighting in device.neighbors() {
+        let place = match sighting.port {
+            Some(PortKey::Known(place)) => {
+                Some(place).filter(|place| port(*place).is_some_and(|port| port.lag.is_none()))
+            }
+            _ => None,
+        };
+        if let Some((key, place)) = sighting.names.keys().next().zip(place) {
+            ports.entry(key).or_default().insert(place);
+        }
+    }
+    let parallel = ports.values().filter(|ports| ports.len() > 1).count();
+    if unexplained.len() <= parallel { unexplained } else { BTreeSet::new() }
 }
 
 fn towards(device: &Device, devices: &Devices) -> BTreeMap<Uuid, Towards> {

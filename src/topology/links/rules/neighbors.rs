@@ -3,6 +3,7 @@
 use super::pairing::{Dialog, Statement};
 use crate::topology::links::contest::candidate::{Candidate, Claimed, DeviceKey, Spot};
 use crate::topology::links::device::Device;
+use crate::topology::links::device::sighting::RemotePort;
 use crate::topology::links::resolve::Seen;
 use crate::topology::links::{Evidence, Method, Rule};
 
@@ -76,6 +77,8 @@ impl Between {
         let agreements = dialog.take_agreements().into_iter().map(|agreement| {
             let (ours, theirs) = (agreement.our_port, agreement.their_port);
             Candidate::new(Spot::new(our_key, ours), Spot::new(their_key, theirs), rule, agreement.claims)
+                .with_aggregate(our_key, agreement.our_aggregate)
+                .with_aggregate(their_key, agreement.their_aggregate)
         });
         agreements.collect()
     }
@@ -86,6 +89,7 @@ impl Between {
         let candidate = |reporter: DeviceKey, other: DeviceKey, statement: Statement| {
             let ends = (Spot::new(reporter, statement.port), Spot::new(other, statement.remote));
             Candidate::new(ends.0, ends.1, rule, vec![statement.claimed])
+                .with_aggregate(other, statement.remote_aggregate)
         };
         let ours = ours.into_iter().map(|statement| candidate(self.our_key, self.their_key, statement));
         let theirs = theirs.into_iter().map(|statement| candidate(self.their_key, self.our_key, statement));
@@ -147,6 +151,11 @@ fn statements<'s>(
         };
         let at = seen.port.clone().map(|port| (device.id, port));
         let claimed = Claimed { evidence, at, names: sighting.about.label.clone() };
-        Some((seen.method, Statement { port: seen.port.clone(), remote: seen.remote.clone(), claimed }))
+        let remote_aggregate = match sighting.remote {
+            RemotePort::Lldp { aggregate, .. } => aggregate,
+            _ => None,
+        };
+        let (port, remote) = (seen.port.clone(), seen.remote.clone());
+        Some((seen.method, Statement { port, remote, remote_aggregate, claimed }))
     })
 }
