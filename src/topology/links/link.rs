@@ -105,6 +105,8 @@ pub enum Method {
     Stp,
     /// Forwarding databases.
     Fdb,
+    /// ARP caches and IPv6 neighbor caches.
+    Arp,
 }
 
 /// The rule that made a link of a claim, the strongest first.
@@ -133,6 +135,15 @@ pub enum Rule {
     SharedFdb,
     /// One port learned the address of a single device.
     SingleSidedFdb,
+    /// One port learned the MAC address that a neighbor cache gives to a host known by its IP address only.
+    ArpFdb,
+}
+
+impl Rule {
+    /// Returns whether a port learned the address of a device that is no bridge.
+    pub(super) const fn is_access(self) -> bool {
+        matches!(self, Self::SingleSidedFdb | Self::ArpFdb)
+    }
 }
 
 /// A claim that supports a link.

@@ -197,6 +197,7 @@ impl Links {
         let current = self.devices.get(id);
         for device in former.into_iter().chain(current) {
             self.devices.add_namers(device, &mut dirty.sightings);
+            self.devices.add_joining(device, &mut dirty.views);
             for address in &device.macs {
                 dirty.views.extend(self.devices.learners(*address));
             }

@@ -97,7 +97,8 @@ fn port(end: &End) -> Option<PortRef> {
 fn kind(link: &Link, has_port: bool) -> EdgeKind {
     let is_segment = [&link.source, &link.target].into_iter().any(|end| matches!(end, End::Segment { .. }));
     let rule = link.evidence.first().map(|evidence| evidence.rule);
-    let is_inferred = matches!(rule, Some(Rule::MutualFdb | Rule::SharedFdb | Rule::SingleSidedFdb));
+    let is_inferred =
+        matches!(rule, Some(Rule::MutualFdb | Rule::SharedFdb | Rule::SingleSidedFdb | Rule::ArpFdb));
     if is_segment || is_inferred {
         EdgeKind::Bridged
     } else if has_port || !link.members.is_empty() {

@@ -159,7 +159,7 @@ impl<'c> Proposal<'c> {
         for (announced, other) in self.announced.iter_mut().zip(&candidate.announced) {
             *announced = announced.or(*other);
         }
-        self.is_crowded |= candidate.is_crowded && self.rule == candidate.rule;
+        self.is_crowded |= candidate.is_crowded && (self.rule.is_access() || self.rule == candidate.rule);
         self.claims.extend(&candidate.claims);
     }
 
@@ -190,7 +190,7 @@ const fn method(rule: Rule) -> Option<Method> {
         Rule::MutualCdp | Rule::OneSidedCdp => Some(Method::Cdp),
         Rule::StoredNeighbor => Some(Method::Stored),
         Rule::StpDesignated => Some(Method::Stp),
-        Rule::MutualFdb | Rule::SharedFdb | Rule::SingleSidedFdb => Some(Method::Fdb),
+        Rule::MutualFdb | Rule::SharedFdb | Rule::SingleSidedFdb | Rule::ArpFdb => Some(Method::Fdb),
         Rule::Manual => None,
     }
 }
@@ -240,7 +240,7 @@ fn admit<'c>(
     }
     standing.shared_ports.extend(shared);
     if proposal.is_crowded {
-        let reporters = proposal.claims.iter().filter(|claim| claim.evidence.rule == Rule::SingleSidedFdb);
+        let reporters = proposal.claims.iter().filter(|claim| claim.evidence.rule.is_access());
         standing.shared_ports.extend(reporters.filter_map(|claim| claim.at.clone()));
     }
     let place = standing.proposals.len();

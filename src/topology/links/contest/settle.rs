@@ -111,7 +111,7 @@ fn confidence(rule: Rule, claims: &[&Claimed], is_conflicting: bool) -> Confiden
     match rule {
         Rule::Manual => Confidence::Confirmed,
         _ if is_conflicting => Confidence::Conflicting,
-        Rule::MutualFdb | Rule::SharedFdb | Rule::SingleSidedFdb => Confidence::Inferred,
+        Rule::MutualFdb | Rule::SharedFdb | Rule::SingleSidedFdb | Rule::ArpFdb => Confidence::Inferred,
         _ if is_of_several => Confidence::Confirmed,
         _ => Confidence::Reported,
     }

@@ -2,6 +2,7 @@
 
 mod learned;
 pub(super) mod ports;
+pub(super) mod resolved;
 pub(super) mod sighting;
 mod tables;
 
@@ -12,6 +13,7 @@ use uuid::Uuid;
 
 use self::learned::{Learning, bridge_ports};
 use self::ports::{Aggregate, Port, ports};
+use self::resolved::{Resolved, resolved};
 use self::sighting::{Names, Sighting, sightings};
 use self::tables::Tables;
 use super::key::Key;
@@ -42,6 +44,9 @@ pub struct Device {
     /// Pairs of a learned address and the place of its port, sorted. The port is the only one that learned the address.
     pub(super) learned: Box<[(MacAddress, u32)]>,
     pub(super) learned_at: Option<Timestamp>,
+    /// The MAC addresses that the device states for the IP addresses of others, sorted.
+    pub(super) resolved: Box<[Resolved]>,
+    pub(super) resolved_at: Option<Timestamp>,
     /// Whether the device has a forwarding database or a spanning tree.
     pub(super) is_bridge: bool,
     /// The tables that may lack rows.
@@ -67,6 +72,7 @@ impl Device {
         let self_addresses = tables.fdb.iter().filter(|row| row.status == Some(FdbStatus::SelfAddress));
         let macs = traits.macs.iter().copied().chain(self_addresses.map(|row| row.mac_address));
         let macs: BTreeSet<MacAddress> = macs.filter(|address| is_own_mac(*address)).collect();
+        let resolved = resolved(&tables, &ports_by_value);
         let learning =
             Learning { by_value: &ports_by_value, bridge_ports: &bridge_ports, ports: &ports, own: &macs };
         let learned = learning.learned(tables.fdb);
@@ -85,6 +91,8 @@ impl Device {
             is_bridge: !learned.is_empty() || !tables.stp.is_empty(),
             learned,
             learned_at: tables.learned_at,
+            resolved,
+            resolved_at: tables.resolved_at,
             truncated: tables.truncated,
         }
     }

@@ -6,11 +6,12 @@ use uuid::Uuid;
 
 use super::fdb::{FdbViews, claim};
 use crate::model::MacAddress;
-use crate::topology::links::Rule;
-use crate::topology::links::contest::candidate::{Candidate, DeviceKey, Spot};
+use crate::topology::links::contest::candidate::{Candidate, Claimed, DeviceKey, Spot};
 use crate::topology::links::device::Device;
-use crate::topology::links::devices::Devices;
+use crate::topology::links::device::resolved::Resolved;
+use crate::topology::links::devices::{Devices, Joined};
 use crate::topology::links::port_key::PortKey;
+use crate::topology::links::{Evidence, Method, Rule};
 
 /// The hosts that learned an address on a port without a bridge behind it. Each comes with the number of devices on
 /// that port.
@@ -48,12 +49,38 @@ pub(in crate::topology::links) fn single_sided_fdb(
             };
             let only = remote.ports_by_value.of_mac(*address).and_then(|place| u32::try_from(place).ok());
             let port = only.map(PortKey::Known).or_else(|| remote.neighbor_port(*address));
-            let claims = vec![claim(device, *place, &address.to_string(), Rule::SingleSidedFdb)];
+            let mut claims = vec![claim(device, *place, &address.to_string(), Rule::SingleSidedFdb)];
+            let rule = match devices.joined(*address) {
+                Some(joined) => {
+                    claims.extend(resolved_claim(*address, &joined, devices));
+                    Rule::ArpFdb
+                }
+                None => Rule::SingleSidedFdb,
+            };
             let remote = Spot::new(DeviceKey::Host(*owner), port);
-            let mut candidate = Candidate::new(own(*place), remote, Rule::SingleSidedFdb, claims);
+            let mut candidate = Candidate::new(own(*place), remote, rule, claims);
             candidate.is_crowded = access.devices > 1;
             candidates.entry(*place).or_default().push(candidate);
         }
     }
     candidates
+}
+
+/// Returns the claim of a device that the MAC address belongs to the IP address of a host.
+fn resolved_claim(address: MacAddress, joined: &Joined, devices: &Devices) -> Option<Claimed> {
+    let reporter = devices.get(joined.reporter)?;
+    let by_addresses = |row: &Resolved| (row.ip, row.mac_address).cmp(&(joined.ip, address));
+    let place = reporter.resolved.binary_search_by(by_addresses).ok();
+    let place = place.and_then(|place| reporter.resolved.get(place)?.port);
+    let port = place.and_then(|place| reporter.port(&PortKey::Known(place)));
+    let evidence = Evidence {
+        method: Method::Arp,
+        rule: Rule::ArpFdb,
+        reporter_host_id: Some(reporter.id),
+        if_entry_id: port.map(|port| port.id),
+        first_seen: None,
+        last_seen: reporter.resolved_at,
+    };
+    let names = joined.ip.ip().map(|ip| ip.to_string()).unwrap_or_default();
+    Some(Claimed { evidence, at: None, names: names.into() })
 }

@@ -65,7 +65,8 @@ impl FdbView {
         let mut hosts: BTreeMap<u32, BTreeSet<Uuid>> = BTreeMap::new();
         for (address, port) in device.learned.iter().filter(|(_, port)| !uplinks.contains(port)) {
             let access = view.access.entry(*port).or_default();
-            match devices.owner(*address) {
+            let joined = || devices.joined(*address).map(|joined| joined.host);
+            match devices.owner(*address).or_else(joined).filter(|owner| *owner != device.id) {
                 Some(owner) => {
                     access.owned.push((*address, owner));
                     access.devices += usize::from(hosts.entry(*port).or_default().insert(owner));

@@ -31,7 +31,7 @@ impl Dialogs {
             Method::Cdp => Some(&mut self.cdp),
             Method::Stored => Some(&mut self.stored),
             Method::Stp => Some(&mut self.stp),
-            Method::Manual | Method::Fdb => None,
+            Method::Manual | Method::Fdb | Method::Arp => None,
         }
     }
 }
