@@ -54,7 +54,7 @@ pub use daemons::{DaemonStatus, DiscoveryUpdate, NewDaemon, Work};
 #[cfg(feature = "discovery")]
 pub use discovery::{
     Claim, ClaimRows, DiscoverOptions, DiscoveredHost, DiscoveredTable, DiscoveryOutcome, DiscoveryReport,
-    SeenPart, StaleDeletion,
+    MissingRows, SeenPart, StaleDeletion,
 };
 pub use error::{Entity, Error, ErrorKind, Problem};
 pub use hosts::{

@@ -29,14 +29,14 @@ impl AddressBook {
         self.by_mac.reserve(rows);
     }
 
-    pub(super) fn add(&mut self, reporter: Uuid, rows: &[Resolved]) {
+    pub(super) fn add<'r>(&mut self, reporter: Uuid, rows: impl Iterator<Item = &'r Resolved>) {
         for row in rows {
             self.by_ip.add(row.ip, (row.mac_address, reporter));
             self.by_mac.add(row.mac_address, (row.ip, reporter));
         }
     }
 
-    pub(super) fn remove(&mut self, reporter: Uuid, rows: &[Resolved]) {
+    pub(super) fn remove<'r>(&mut self, reporter: Uuid, rows: impl Iterator<Item = &'r Resolved>) {
         for row in rows {
             self.by_ip.remove(&row.ip, (row.mac_address, reporter));
             self.by_mac.remove(&row.mac_address, (row.ip, reporter));

@@ -26,6 +26,9 @@ pub struct Link {
     pub evidence: Vec<Evidence>,
     /// Weaker claims that the link overrides.
     pub rejected: Vec<RejectedClaim>,
+    /// Whether the latest reports do not show the link any more.
+    #[serde(default)]
+    pub stale: bool,
 }
 
 /// An end of a link.
@@ -163,6 +166,9 @@ pub struct Evidence {
     pub first_seen: Option<Timestamp>,
     /// When the claim was last observed.
     pub last_seen: Option<Timestamp>,
+    /// The time of the first complete report of the reporter without the claim. Absent while the reporter makes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing_since: Option<Timestamp>,
 }
 
 /// A claim that a stronger one overrides.

@@ -20,6 +20,7 @@ mod hub;
 mod key;
 mod lag;
 mod link;
+mod missing;
 mod network;
 mod port_key;
 mod resolve;

@@ -32,10 +32,15 @@ pub(super) fn resolve(device: &Device, devices: &Devices) -> Vec<Seen> {
     let mut seen = Vec::with_capacity(device.sightings.len());
     let mut unknown = Vec::new();
     for (place, sighting) in device.sightings.iter().enumerate() {
+        let counts = |host: Option<Uuid>| {
+            let far_seen_at = host.and_then(|host| devices.get(host)?.seen_at);
+            sighting.missing.as_ref().is_none_or(|missing| missing.counts(far_seen_at))
+        };
         match &sighting.names {
             Names::Record(id) => seen.extend(by_record(device, devices, sighting, place, *id)),
             Names::Device(named) => match named.find(devices) {
-                Found::Only(host) if host == device.id => {}
+                Found::Only(host) if host == device.id || !counts(Some(host)) => {}
+                Found::Nothing | Found::Several(_) if !counts(None) => {}
                 Found::Only(host) => seen.push(Seen {
                     device: DeviceKey::Host(host),
                     method: sighting.method,

@@ -1,11 +1,13 @@
 //! Claims: the tables that hosts report, one for each host and kind.
 
+mod missing;
 mod rows;
 mod view;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+pub use self::missing::MissingRows;
 use self::rows::{combine, sort};
 use crate::discovery::reconcile::Seen;
 use crate::discovery::report::{
@@ -38,6 +40,9 @@ pub struct Claim {
     pub rows: ClaimRows,
     /// When each part of the host that such a table describes was seen last.
     pub parts: Vec<SeenPart>,
+    /// Rows that complete tables no longer have, those that were seen last first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<MissingRows>,
 }
 
 impl Claim {
@@ -52,6 +57,7 @@ impl Claim {
             reporter,
             rows,
             parts: Vec::new(),
+            missing: Vec::new(),
         }
     }
 }
@@ -149,6 +155,9 @@ pub(super) struct ClaimedTable {
     pub(super) complete: bool,
     pub(super) reporter: Reporter,
     pub(super) table: ClaimRows,
+    /// Rows that complete tables no longer have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) missing: Vec<MissingRows>,
 }
 
 /// Returns the tables of a device as claims.
@@ -171,7 +180,7 @@ pub(super) fn claimed_tables(
     ];
     let claims = all.into_iter().flatten().map(|(complete, mut table)| {
         table.sort();
-        ClaimedTable { observed_at, complete, reporter: reporter.clone(), table }
+        ClaimedTable { observed_at, complete, reporter: reporter.clone(), table, missing: Vec::new() }
     });
     claims.collect()
 }
@@ -233,9 +242,11 @@ impl ClaimedTable {
         } else {
             Self { table: self.table.over(&stored.table), ..self }
         };
+        let after = Self { missing: stored.missing_after(&after), ..after };
         let is_same = after.observed_at == stored.observed_at
             && after.complete == stored.complete
-            && after.table == stored.table;
+            && after.table == stored.table
+            && after.missing == stored.missing;
         (!is_same).then_some(after)
     }
 
@@ -245,6 +256,7 @@ impl ClaimedTable {
             if self.observed_at >= other.observed_at { (self, other) } else { (other, self) };
         let table = newer.table.over(&older.table);
         let complete = newer.complete && table == newer.table;
-        Self { table, complete, ..newer }
+        let joined = Self { table, complete, ..newer };
+        Self { missing: joined.missing_after(&joined), ..joined }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+use crate::topology::links::missing::is_stale;
 use crate::topology::links::port_key::PortKey;
 use crate::topology::links::{Evidence, Rule};
 
@@ -64,6 +65,8 @@ pub(in crate::topology::links) struct Candidate {
     pub(in crate::topology::links) announced: [Option<NonZeroU32>; 2],
     pub(in crate::topology::links) rule: Rule,
     pub(in crate::topology::links) claims: Vec<Claimed>,
+    /// Whether the latest reports do not show the link any more.
+    pub(in crate::topology::links) is_stale: bool,
     /// Whether other devices are on the port as well, behind a switch that announces nothing.
     pub(in crate::topology::links) is_crowded: bool,
 }
@@ -77,7 +80,8 @@ impl Candidate {
     ) -> Self {
         claims.iter_mut().for_each(|claim| claim.evidence.rule = rule);
         let ends = if one.device <= other.device { [one, other] } else { [other, one] };
-        Self { ends, announced: [None; 2], rule, claims, is_crowded: false }
+        let is_stale = is_stale(claims.iter().map(|claim| &claim.evidence));
+        Self { ends, announced: [None; 2], rule, claims, is_stale, is_crowded: false }
     }
 
     /// Adds the number of the aggregate at the end of a device.

@@ -23,6 +23,8 @@ pub(super) struct Proposal<'c> {
     pub(super) rule: Rule,
     pub(super) claims: Vec<&'c Claimed>,
     pub(super) rejected: Vec<RejectedClaim>,
+    /// Whether the latest reports do not show the link any more.
+    pub(super) is_stale: bool,
     pub(super) is_crowded: bool,
     pub(super) is_conflicting: bool,
 }
@@ -38,7 +40,7 @@ pub(super) struct Standing<'c> {
 pub(super) fn contest<'c>(mut candidates: Vec<&'c Candidate>, devices: &Devices) -> Standing<'c> {
     ignore_aggregates(&mut candidates, devices);
     candidates.sort_by(|one, other| {
-        let by_ends = (one.rule, &one.ends).cmp(&(other.rule, &other.ends));
+        let by_ends = (one.is_stale, one.rule, &one.ends).cmp(&(other.is_stale, other.rule, &other.ends));
         by_ends.then_with(|| order(one).cmp(order(other)))
     });
     let mut standing = Standing::default();
@@ -116,7 +118,7 @@ fn merged(candidates: Vec<&Candidate>) -> Vec<Proposal<'_>> {
             proposals.push(Proposal::new(candidate));
         }
     }
-    proposals.sort_by(|one, other| (one.rule, &one.ends).cmp(&(other.rule, &other.ends)));
+    proposals.sort_by(|one, other| (one.rank(), &one.ends).cmp(&(other.rank(), &other.ends)));
     proposals
 }
 
@@ -145,6 +147,7 @@ impl<'c> Proposal<'c> {
             rule: candidate.rule,
             claims: candidate.claims.iter().collect(),
             rejected: Vec::new(),
+            is_stale: candidate.is_stale,
             is_crowded: candidate.is_crowded,
             is_conflicting: false,
         }
@@ -163,6 +166,11 @@ impl<'c> Proposal<'c> {
         self.claims.extend(&candidate.claims);
     }
 
+    /// Returns the rank among the links for a port, the strongest first. What is there wins over what was there.
+    const fn rank(&self) -> (bool, Rule) {
+        (self.is_stale, self.rule)
+    }
+
     fn methods_at<'p>(&'p self, port: &'p HostPort) -> impl Iterator<Item = Method> + 'p {
         let at = self.claims.iter().filter(move |claim| claim.at.as_ref() == Some(port));
         at.map(|claim| claim.evidence.method)
@@ -175,6 +183,9 @@ impl<'c> Proposal<'c> {
             return true;
         }
         let is_designated = self.rule == Rule::StpDesignated && other.rule == Rule::StpDesignated;
+        if self.is_stale != other.is_stale && !(self.rule.is_access() && other.rule.is_access()) {
+            return false;
+        }
         let own = method(self.rule);
         if own != method(other.rule) {
             return false;
@@ -211,7 +222,7 @@ fn admit<'c>(
             let Some(occupant) = standing.proposals.get(*place) else { continue };
             if occupant.shares(&proposal, port) {
                 shared.push(port.clone());
-            } else if occupant.rule < proposal.rule {
+            } else if occupant.rank() < proposal.rank() {
                 winners.insert(*place);
             } else {
                 rivals.insert(*place);

@@ -6,7 +6,9 @@ use super::ports::Port;
 use super::tables::Tables;
 use crate::discovery::reconcile::{Ports, is_own_mac};
 use crate::discovery::report::{FdbRow, FdbStatus};
+use crate::inventory::{Claim, ClaimRows};
 use crate::model::MacAddress;
+use crate::topology::links::missing::Missing;
 use crate::topology::links::port_key::place_of;
 
 /// Returns the numbers that the bridge gives to ports, sorted.
@@ -23,6 +25,15 @@ pub(super) fn bridge_ports(ports: &Ports, tables: &Tables<'_>) -> Box<[(i64, u32
 /// Returns the port that a row names by its index, or else by its name.
 fn port_of(ports: &Ports, row: &FdbRow) -> Option<u32> {
     ports.local(row.if_index, row.if_name.as_deref()).and_then(|place| u32::try_from(place).ok())
+}
+
+/// An address that a device no longer has learned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::topology::links) struct Lost {
+    pub(in crate::topology::links) address: MacAddress,
+    /// The place of the only port that learned the address last.
+    pub(in crate::topology::links) place: u32,
+    pub(in crate::topology::links) missing: Missing,
 }
 
 /// The parts of a device that tell on which port a row was learned.
@@ -50,6 +61,20 @@ impl Learning<'_> {
             *known = known.filter(|known| *known == place);
         }
         found.into_iter().filter_map(|(address, place)| Some((address, place?))).collect()
+    }
+
+    /// Returns the addresses that were learned once. Of several times, the latest counts.
+    pub(super) fn lost(&self, claims: &[Claim], learned: &[(MacAddress, u32)]) -> Box<[Lost]> {
+        let mut lost: BTreeMap<MacAddress, Lost> = BTreeMap::new();
+        for group in claims.iter().flat_map(|claim| &claim.missing) {
+            let ClaimRows::Fdb(rows) = &group.rows else { continue };
+            let missing = Missing::of(group);
+            for (address, place) in self.learned(rows) {
+                lost.entry(address).or_insert(Lost { address, place, missing });
+            }
+        }
+        lost.retain(|address, _| learned.binary_search_by_key(address, |(learned, _)| *learned).is_err());
+        lost.into_values().collect()
     }
 
     fn place(&self, row: &FdbRow) -> Option<u32> {

@@ -1,6 +1,6 @@
 //! The data of a host and its claims that the rules need.
 
-mod learned;
+pub(super) mod learned;
 pub(super) mod ports;
 pub(super) mod resolved;
 pub(super) mod sighting;
@@ -11,12 +11,13 @@ use std::num::NonZeroU32;
 
 use uuid::Uuid;
 
-use self::learned::{Learning, bridge_ports};
+use self::learned::{Learning, Lost, bridge_ports};
 use self::ports::{Aggregate, Port, ports};
-use self::resolved::{Resolved, resolved};
+use self::resolved::{Resolved, formerly_resolved, resolved};
 use self::sighting::{Names, Sighting, sightings};
 use self::tables::Tables;
 use super::key::Key;
+use super::missing::Missing;
 use super::port_key::{PortKey, place_of};
 use super::{Method, PortRef};
 use crate::discovery::reconcile::{IdentityKind, Ports, Traits, is_own_mac};
@@ -44,9 +45,15 @@ pub struct Device {
     /// Pairs of a learned address and the place of its port, sorted. The port is the only one that learned the address.
     pub(super) learned: Box<[(MacAddress, u32)]>,
     pub(super) learned_at: Option<Timestamp>,
+    /// Addresses that the device no longer has learned, sorted.
+    pub(super) lost: Box<[Lost]>,
     /// The MAC addresses that the device states for the IP addresses of others, sorted.
     pub(super) resolved: Box<[Resolved]>,
     pub(super) resolved_at: Option<Timestamp>,
+    /// Rows that the device's neighbor cache no longer has, sorted.
+    pub(super) formerly_resolved: Box<[(Resolved, Missing)]>,
+    /// When a report described the device last; `None` for a host that no report described.
+    pub(super) seen_at: Option<Timestamp>,
     /// Whether the device has a forwarding database or a spanning tree.
     pub(super) is_bridge: bool,
     /// The tables that may lack rows.
@@ -72,10 +79,12 @@ impl Device {
         let self_addresses = tables.fdb.iter().filter(|row| row.status == Some(FdbStatus::SelfAddress));
         let macs = traits.macs.iter().copied().chain(self_addresses.map(|row| row.mac_address));
         let macs: BTreeSet<MacAddress> = macs.filter(|address| is_own_mac(*address)).collect();
-        let resolved = resolved(&tables, &ports_by_value);
+        let formerly_resolved = formerly_resolved(claims, &ports_by_value);
+        let resolved = resolved(tables.arp, &ports_by_value).into_boxed_slice();
         let learning =
             Learning { by_value: &ports_by_value, bridge_ports: &bridge_ports, ports: &ports, own: &macs };
         let learned = learning.learned(tables.fdb);
+        let lost = learning.lost(claims, &learned);
         Self {
             id: host.id,
             network_id: host.network_id,
@@ -88,11 +97,14 @@ impl Device {
             ports,
             ports_by_value,
             bridge_ports,
-            is_bridge: !learned.is_empty() || !tables.stp.is_empty(),
+            is_bridge: !learned.is_empty() || !lost.is_empty() || !tables.stp.is_empty(),
             learned,
+            lost,
             learned_at: tables.learned_at,
             resolved,
             resolved_at: tables.resolved_at,
+            formerly_resolved,
+            seen_at: claims.iter().map(|claim| claim.observed_at).max(),
             truncated: tables.truncated,
         }
     }
@@ -168,9 +180,10 @@ impl Device {
         ports.filter(|port| has_address(port)).min().cloned()
     }
 
-    /// Returns the neighbors that the device names by other means than the spanning tree.
+    /// Returns the neighbors that the device now names by other means than the spanning tree.
     pub(super) fn neighbors(&self) -> impl Iterator<Item = &Sighting> {
-        self.sightings.iter().filter(|sighting| sighting.method != Method::Stp)
+        let is_neighbor = |sighting: &&Sighting| sighting.method != Method::Stp && sighting.missing.is_none();
+        self.sightings.iter().filter(is_neighbor)
     }
 
     /// Returns the port with a number in the spanning tree.

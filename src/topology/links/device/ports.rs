@@ -64,7 +64,7 @@ pub(in crate::topology::links) enum Aggregate {
 }
 
 /// Returns the ports of a host with their aggregates. The host or its claims name the aggregates.
-pub(in crate::topology::links) fn ports(host: &Host, by_value: &Ports, tables: &Tables<'_>) -> Box<[Port]> {
+pub(super) fn ports(host: &Host, by_value: &Ports, tables: &Tables<'_>) -> Box<[Port]> {
     let has_lag = host.if_entries.iter().any(|entry| entry.lag_id.is_some());
     let ids = host.if_entries.iter().map(|entry| entry.id).zip(0..).filter(|_| has_lag);
     let places: BTreeMap<Uuid, u32> = ids.collect();

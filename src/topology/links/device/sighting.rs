@@ -9,10 +9,11 @@ use uuid::Uuid;
 
 use crate::discovery::reconcile::{Named, Ports, is_own_mac, trimmed};
 use crate::discovery::report::{Capability, CdpRow, LldpRow, StpRow, StpState};
-use crate::inventory::{Claim, ClaimRows};
+use crate::inventory::{Claim, ClaimRows, MissingRows};
 use crate::model::{Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, Neighbor, Timestamp};
 use crate::topology::links::Method;
 use crate::topology::links::key::Key;
+use crate::topology::links::missing::Missing;
 use crate::topology::links::port_key::{PortKey, place_of};
 
 /// The bits of a designated port that are its number; the others are its priority.
@@ -28,6 +29,8 @@ pub(in crate::topology::links) struct Sighting {
     pub(in crate::topology::links) remote: RemotePort,
     pub(in crate::topology::links) about: About,
     pub(in crate::topology::links) last_seen: Option<Timestamp>,
+    /// Since when the device does not name the neighbor any more; `None` while it does.
+    pub(in crate::topology::links) missing: Option<Box<Missing>>,
 }
 
 /// The identities or the record id of the neighbor.
@@ -95,11 +98,15 @@ pub(in crate::topology::links) fn sightings(
             ClaimRows::Stp(rows) => found.extend(rows.iter().filter_map(|row| reader.by_stp(row, seen))),
             _ => {}
         }
+        for group in &claim.missing {
+            found.extend(reader.missing(group));
+        }
     }
     let has_lldp = claims.iter().any(|claim| matches!(claim.rows, ClaimRows::Lldp(_)));
     let has_cdp = claims.iter().any(|claim| matches!(claim.rows, ClaimRows::Cdp(_)));
     // Where claims about neighbors describe a port, the stored neighbor follows from them.
-    let neighbors = found.iter().filter(|sighting| sighting.method != Method::Stp);
+    let is_neighbor = |sighting: &&Sighting| sighting.method != Method::Stp && sighting.missing.is_none();
+    let neighbors = found.iter().filter(is_neighbor);
     let described: BTreeSet<PortKey> = neighbors.filter_map(|sighting| sighting.port.clone()).collect();
     for (entry, place) in host.if_entries.iter().zip(0..) {
         let port = PortKey::Known(place);
@@ -131,6 +138,18 @@ impl Reader<'_> {
         known.or_else(|| Some(PortKey::Named(trimmed(name?)?.into())))
     }
 
+    /// Reads rows that the device's tables no longer have.
+    fn missing(&self, group: &MissingRows) -> Vec<Sighting> {
+        let seen = Some(group.last_seen_at);
+        let found: Vec<Sighting> = match &group.rows {
+            ClaimRows::Lldp(rows) => rows.iter().map(|row| self.by_lldp(row, seen)).collect(),
+            ClaimRows::Cdp(rows) => rows.iter().map(|row| self.by_cdp(row, seen)).collect(),
+            _ => Vec::new(),
+        };
+        let missing = Missing::of(group);
+        found.into_iter().map(|found| Sighting { missing: Some(Box::new(missing)), ..found }).collect()
+    }
+
     fn by_lldp(&self, row: &LldpRow, last_seen: Option<Timestamp>) -> Sighting {
         let id = row.local_port_id.as_ref().map(|id| id.value.as_str());
         let name = row.if_name.as_deref().or(row.local_port_desc.as_deref()).or(id);
@@ -150,6 +169,7 @@ impl Reader<'_> {
                 addresses: row.mgmt_addrs.clone().into_boxed_slice(),
             },
             last_seen,
+            missing: None,
         }
     }
 
@@ -165,6 +185,7 @@ impl Reader<'_> {
                 ..About::default()
             },
             last_seen,
+            missing: None,
         }
     }
 
@@ -192,6 +213,7 @@ impl Reader<'_> {
                 ..About::default()
             },
             last_seen,
+            missing: None,
         })
     }
 }
@@ -217,6 +239,7 @@ fn stored_lldp(entry: &IfEntry, port: PortKey) -> Option<Sighting> {
             addresses: entry.lldp_mgmt_addr.iter().cloned().collect(),
         },
         last_seen: Some(entry.updated_at),
+        missing: None,
     })
 }
 
@@ -235,6 +258,7 @@ fn stored_cdp(entry: &IfEntry, port: PortKey) -> Option<Sighting> {
             ..About::default()
         },
         last_seen: Some(entry.updated_at),
+        missing: None,
     })
 }
 
@@ -248,6 +272,7 @@ fn stored_neighbor(entry: &IfEntry, port: PortKey) -> Option<Sighting> {
         remote: RemotePort::Unknown,
         about: About { label: id.to_string().into(), ..About::default() },
         last_seen: Some(entry.updated_at),
+        missing: None,
     })
 }
 

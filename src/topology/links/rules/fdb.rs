@@ -46,6 +46,17 @@ pub(in crate::topology::links) struct AccessPort {
     pub(in crate::topology::links) devices: usize,
     /// The addresses of known hosts.
     pub(in crate::topology::links) owned: Vec<(MacAddress, Uuid)>,
+    /// The addresses of known hosts that the port no longer has learned.
+    pub(in crate::topology::links) lost: Vec<(MacAddress, Uuid)>,
+}
+
+impl AccessPort {
+    /// Returns the number of devices on the port, those included that it no longer has learned.
+    pub(in crate::topology::links) fn all_devices(&self) -> usize {
+        let lost: BTreeSet<Uuid> = self.lost.iter().map(|(_, host)| *host).collect();
+        let owners: BTreeSet<Uuid> = self.owned.iter().map(|(_, host)| *host).collect();
+        self.devices.saturating_add(lost.difference(&owners).count())
+    }
 }
 
 /// All forwarding databases, by host.
@@ -54,7 +65,7 @@ pub(in crate::topology::links) type FdbViews = BTreeMap<Uuid, FdbView>;
 impl FdbView {
     pub(in crate::topology::links) fn new(device: &Device, devices: &Devices) -> Self {
         let mut view = Self::default();
-        if device.learned.is_empty() {
+        if device.learned.is_empty() && device.lost.is_empty() {
             return view;
         }
         view.towards = towards(device, devices);
@@ -65,13 +76,18 @@ impl FdbView {
         let mut hosts: BTreeMap<u32, BTreeSet<Uuid>> = BTreeMap::new();
         for (address, port) in device.learned.iter().filter(|(_, port)| !uplinks.contains(port)) {
             let access = view.access.entry(*port).or_default();
-            let joined = || devices.joined(*address).map(|joined| joined.host);
-            match devices.owner(*address).or_else(joined).filter(|owner| *owner != device.id) {
+            match owner(*address, device, devices) {
                 Some(owner) => {
                     access.owned.push((*address, owner));
                     access.devices += usize::from(hosts.entry(*port).or_default().insert(owner));
                 }
                 None => access.devices += 1,
+            }
+        }
+        for lost in device.lost.iter().filter(|lost| !uplinks.contains(&lost.place)) {
+            let owner = owner(lost.address, device, devices).and_then(|owner| devices.get(owner));
+            if let Some(owner) = owner.filter(|owner| lost.missing.counts(owner.seen_at)) {
+                view.access.entry(lost.place).or_default().lost.push((lost.address, owner.id));
             }
         }
         view
@@ -100,6 +116,12 @@ impl FdbView {
         }
         adjacent
     }
+}
+
+/// Returns the only other host that has an address, or to which a neighbor cache gives it.
+fn owner(address: MacAddress, device: &Device, devices: &Devices) -> Option<Uuid> {
+    let joined = || devices.joined(address).map(|joined| joined.host);
+    devices.owner(address).or_else(joined).filter(|owner| *owner != device.id)
 }
 
 /// Returns the bridges that are adjacent to a bridge, as it sees them.
@@ -254,6 +276,7 @@ pub(super) fn claim(device: &Device, place: u32, names: &str, rule: Rule) -> Cla
         if_entry_id: device.port(&port).map(|port| port.id),
         first_seen: None,
         last_seen: device.learned_at,
+        missing_since: None,
     };
     Claimed { evidence, at: Some((device.id, port)), names: names.into() }
 }

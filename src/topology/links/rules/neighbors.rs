@@ -4,6 +4,7 @@ use super::pairing::{Dialog, Statement};
 use crate::topology::links::contest::candidate::{Candidate, Claimed, DeviceKey, Spot};
 use crate::topology::links::device::Device;
 use crate::topology::links::device::sighting::RemotePort;
+use crate::topology::links::devices::Devices;
 use crate::topology::links::resolve::Seen;
 use crate::topology::links::{Evidence, Method, Rule};
 
@@ -127,6 +128,23 @@ fn stp_designated(between: &mut Between) -> Vec<Candidate> {
     between.one_sided(Method::Stp, Rule::StpDesignated)
 }
 
+/// Returns whether one device alone claims a link, and the port at the other end has seen another neighbor since. That
+/// neighbor is gone as well, so that nothing else contradicts the older claim.
+pub(in crate::topology::links) fn is_superseded(candidate: &Candidate, devices: &Devices) -> bool {
+    if !matches!(candidate.rule, Rule::OneSidedLldp | Rule::OneSidedCdp) {
+        return false;
+    }
+    let Some(evidence) = candidate.claims.first().map(|claim| &claim.evidence) else { return false };
+    let mut ends = candidate.ends.iter().filter(|end| end.device.host() != evidence.reporter_host_id);
+    let far = ends.next().and_then(|end| Some((devices.get(end.device.host()?)?, end.port.as_ref()?)));
+    far.is_some_and(|(device, port)| {
+        device.sightings.iter().any(|sighting| {
+            let seen = sighting.missing.as_ref().map(|missing| missing.last_seen);
+            seen > evidence.last_seen && sighting.port.as_ref() == Some(port)
+        })
+    })
+}
+
 /// Returns the claims of a device about another one.
 fn statements<'s>(
     reporter: Option<(&'s Device, &'s [Seen])>,
@@ -148,6 +166,7 @@ fn statements<'s>(
             if_entry_id: entry.map(|port| port.id),
             first_seen: None,
             last_seen: sighting.last_seen,
+            missing_since: sighting.missing.as_ref().map(|missing| missing.since),
         };
         let at = seen.port.clone().map(|port| (device.id, port));
         let claimed = Claimed { evidence, at, names: sighting.about.label.clone() };
