@@ -67,8 +67,13 @@ impl Network {
         self.report(day, device).await;
     }
 
+    /// Returns the graph. It follows from the records alone, and not from the graphs that were drawn before.
     async fn graph(&self) -> Graph {
-        self.topologies.graph(&self.caller, self.id, GraphOptions::new(TopologyView::L2)).await.unwrap()
+        let options = || GraphOptions::new(TopologyView::L2);
+        let graph = self.topologies.graph(&self.caller, self.id, options()).await.unwrap();
+        let fresh = Topologies::new(self.inventory.clone());
+        assert_eq!(graph, fresh.graph(&self.caller, self.id, options()).await.unwrap());
+        graph
     }
 
     /// Returns the edges as text, with a mark for stale edges and nodes.
