@@ -56,7 +56,7 @@ pub use daemons::{DaemonStatus, DiscoveryUpdate, NewDaemon, Work};
 #[cfg(feature = "discovery")]
 pub use discovery::{
     Claim, ClaimRows, DiscoverOptions, DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome,
-    DiscoveryReport, HostSplit, SeenPart, StaleDeletion,
+    DiscoveryReport, HostSplit, MissingRows, SeenPart, StaleDeletion,
 };
 pub use error::{Entity, Error, ErrorKind, Problem};
 pub use hosts::{

@@ -126,7 +126,7 @@ impl Identity {
         names::is_strong_mac(address).then(identity)
     }
 
-    pub(super) fn of_ip(address: IpAddr) -> Option<Self> {
+    pub(crate) fn of_ip(address: IpAddr) -> Option<Self> {
         let bytes = match names::own_ip(address)? {
             IpAddr::V4(address) => address.octets().to_vec(),
             IpAddr::V6(address) => address.octets().to_vec(),

@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-pub use claims::{Claim, ClaimRows, SeenPart};
+pub use claims::{Claim, ClaimRows, MissingRows, SeenPart};
 pub use options::DiscoverOptions;
 pub(in crate::inventory) use records::forget_network;
 #[cfg(feature = "topology")]

@@ -17,6 +17,7 @@ pub fn build(input: &GraphInput<'_>) -> Graph {
         TopologyView::Workloads => workloads::draft(&context),
     };
     draft.hidden.stale = context.hidden_stale;
+    draft.spread_staleness();
     if let Some(id) = input.options.focus {
         focus(&mut draft, id, input.options.depth);
     }

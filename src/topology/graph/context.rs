@@ -33,6 +33,7 @@ impl<'a> Context<'a> {
         let service_hosts = service_hosts(&input.hosts);
         let hypervisors = hypervisors(&input.hosts, &service_hosts);
         let sightings = sightings(&input.links);
+        let absences = absences(&input.links);
         let options = input.options;
         let mut hidden_stale = 0_usize;
         let mut hosts = BTreeMap::new();
@@ -40,7 +41,9 @@ impl<'a> Context<'a> {
             if !has_tag(&summary.tags, &options.tag_ids) {
                 continue;
             }
-            let stale = is_stale(summary, sightings.get(&summary.id).copied(), input.stale_before);
+            let is_away = absences.get(&summary.id).is_some_and(|since| is_away(summary, *since));
+            let seen = sightings.get(&summary.id).copied();
+            let stale = is_away || is_stale(summary, seen, input.stale_before);
             if stale && !options.show_stale {
                 hidden_stale = hidden_stale.saturating_add(1);
                 continue;
@@ -125,6 +128,28 @@ fn sightings(links: &[&Link]) -> BTreeMap<Uuid, Timestamp> {
         }
     }
     latest
+}
+
+/// Returns since when neighbors do not see each host any more; `None` for hosts with a link that is not stale.
+fn absences(links: &[&Link]) -> BTreeMap<Uuid, Option<Timestamp>> {
+    let mut absences: BTreeMap<Uuid, Option<Timestamp>> = BTreeMap::new();
+    for link in links {
+        let since = link.evidence.iter().filter_map(|evidence| evidence.missing_since).max();
+        let since = since.filter(|_| link.stale);
+        for end in [&link.source, &link.target] {
+            if let End::Host { host_id, .. } = end {
+                let entry = absences.entry(*host_id).or_insert(since);
+                *entry = entry.zip(since).map(|(one, other)| one.max(other));
+            }
+        }
+    }
+    absences
+}
+
+/// Returns whether no report has shown a host since its neighbors miss it.
+fn is_away(summary: &HostSummary, missing_since: Option<Timestamp>) -> bool {
+    let (Some(seen), Some(since)) = (summary.last_seen_at, missing_since) else { return false };
+    seen < since
 }
 
 /// Returns whether a host is stale. A host that no report described was entered by a user, and is never stale.

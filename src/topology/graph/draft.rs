@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
-use super::shape::{Edge, Hidden, Node, Warning};
+use super::shape::{Edge, Hidden, Node, NodeKind, Warning};
 
 /// Nodes and edges by id.
 #[derive(Default)]
@@ -36,6 +36,25 @@ impl Draft {
     pub(super) fn warn_count(&mut self, code: &str, count: usize) {
         if count > 0 {
             self.warn(code, "count", count.to_string());
+        }
+    }
+
+    /// Makes stale what is connected by stale edges only and is no host, and then the edges of stale nodes.
+    pub(super) fn spread_staleness(&mut self) {
+        let mut is_away: BTreeMap<Uuid, bool> = BTreeMap::new();
+        for edge in self.edges.values() {
+            for end in [edge.source, edge.target] {
+                *is_away.entry(end).or_insert(true) &= edge.stale;
+            }
+        }
+        let nodes =
+            self.nodes.values_mut().filter(|node| matches!(node.kind, NodeKind::Stub | NodeKind::Segment));
+        for node in nodes {
+            node.stale |= is_away.get(&node.id).copied().unwrap_or_default();
+        }
+        for edge in self.edges.values_mut() {
+            let mut ends = [edge.source, edge.target].into_iter();
+            edge.stale |= ends.any(|end| self.nodes.get(&end).is_some_and(|node| node.stale));
         }
     }
 

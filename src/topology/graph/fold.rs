@@ -115,6 +115,7 @@ fn replace(draft: &mut Draft, group: Uuid, anchor: Uuid, is_container: bool, lea
         let kind = common(edges.iter().map(|edge| edge.kind)).unwrap_or(EdgeKind::Adjacency);
         let mut edge = Edge::new(id, kind, anchor, group);
         edge.confidence = edges.iter().map(|edge| edge.confidence).min().unwrap_or(Confidence::Inferred);
+        edge.stale = edges.iter().all(|edge| edge.stale);
         draft.connect(edge);
     }
 }

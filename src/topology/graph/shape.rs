@@ -176,6 +176,9 @@ pub struct Edge {
     pub confidence: Confidence,
     /// The claims that support the edge, the strongest first.
     pub evidence: Vec<Evidence>,
+    /// Whether the latest reports do not show the connection any more, or a node at its ends is stale.
+    #[serde(default)]
+    pub stale: bool,
     /// The corners of the line, from border to border; empty without a layout.
     pub points: Vec<[f64; 2]>,
 }
@@ -194,6 +197,7 @@ impl Edge {
             members: Vec::new(),
             confidence: Confidence::Confirmed,
             evidence: Vec::new(),
+            stale: false,
             points: Vec::new(),
         }
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
+use super::address_book::AddressBook;
 use super::device::Device;
 use super::few::FewBy;
 use super::key::Key;
@@ -24,6 +25,21 @@ pub(super) struct Devices {
     namers: FewBy<Key, Uuid>,
     /// The hosts that learned a MAC address.
     learners: FewBy<MacAddress, Uuid>,
+    /// The hosts that no longer have a MAC address learned.
+    losers: FewBy<MacAddress, Uuid>,
+    address_book: AddressBook,
+    /// Rows that neighbor caches no longer have.
+    former_addresses: AddressBook,
+}
+
+/// The host to which a neighbor cache gives a MAC address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Joined {
+    pub(super) host: Uuid,
+    /// The address by which the host is known.
+    pub(super) ip: Key,
+    /// The host that has the neighbor cache, or had the row in it.
+    pub(super) reporter: Uuid,
 }
 
 impl Devices {
@@ -46,6 +62,7 @@ impl Devices {
         self.owners.reserve(sum(|device| device.macs.len()));
         self.learners.reserve(sum(|device| device.learned.len()));
         self.namers.reserve(sum(|device| device.sightings.len()));
+        self.address_book.reserve(sum(|device| device.resolved.len()));
     }
 
     /// Adds a device, and returns the one that it replaces.
@@ -61,6 +78,11 @@ impl Devices {
         for (address, _) in &device.learned {
             self.learners.add(*address, id);
         }
+        for lost in &device.lost {
+            self.losers.add(lost.address, id);
+        }
+        self.address_book.add(id, device.resolved.iter());
+        self.former_addresses.add(id, device.formerly_resolved.iter().map(|(row, _)| row));
         for key in named_keys(&device) {
             self.namers.add(key, id);
         }
@@ -83,6 +105,9 @@ impl Devices {
         device.keys.iter().for_each(|key| self.holders.remove(key, id));
         device.macs.iter().for_each(|address| self.owners.remove(address, id));
         device.learned.iter().for_each(|(address, _)| self.learners.remove(address, id));
+        device.lost.iter().for_each(|lost| self.losers.remove(&lost.address, id));
+        self.address_book.remove(id, device.resolved.iter());
+        self.former_addresses.remove(id, device.formerly_resolved.iter().map(|(row, _)| row));
         for key in named_keys(&device) {
             self.namers.remove(&key, id);
         }
@@ -114,6 +139,53 @@ impl Devices {
     /// Returns the only host that has a MAC address.
     pub(super) fn owner(&self, address: MacAddress) -> Option<Uuid> {
         self.owners.only(&address)
+    }
+
+    /// Returns the host to which neighbor caches give a MAC address that no host is known to have.
+    ///
+    /// The host is known by its IP addresses only. There is none if one of the addresses may belong to another host.
+    pub(super) fn joined(&self, address: MacAddress) -> Option<Joined> {
+        if self.owners.len(&address) > 0 {
+            return None;
+        }
+        let mut ips = self.address_book.ips(address)?;
+        if ips.is_empty() {
+            ips = self.former_addresses.ips(address)?;
+        }
+        let mut found: Option<Joined> = None;
+        for ip in ips {
+            let mut holders = self.holders.get(&ip);
+            let Some(host) = holders.next() else { continue };
+            if holders.next().is_some() || found.is_some_and(|found| found.host != host) {
+                return None;
+            }
+            let is_current = self.address_book.macs(ip).is_none_or(|macs| !macs.is_empty());
+            let book = if is_current { &self.address_book } else { &self.former_addresses };
+            let reporter = book.reporter(ip, address)?;
+            found = found.or(Some(Joined { host, ip, reporter }));
+        }
+        found.filter(|found| self.get(found.host).is_some_and(|device| device.macs.is_empty()))
+    }
+
+    /// Adds the hosts whose learned addresses may lead to other hosts because of a device. The device was set or removed,
+    /// and has IP addresses or a neighbor cache.
+    pub(super) fn add_joining(&self, device: &Device, learners: &mut BTreeSet<Uuid>) {
+        let told = device.resolved.iter().chain(device.formerly_resolved.iter().map(|(row, _)| row));
+        let ips = device.keys.iter().copied().filter(|key| key.ip().is_some());
+        for ip in ips.chain(told.clone().map(|row| row.ip)) {
+            let books = [&self.address_book, &self.former_addresses];
+            for address in books.into_iter().filter_map(|book| book.macs(ip)).flatten() {
+                learners.extend(self.learners_ever(address));
+            }
+        }
+        for row in told {
+            learners.extend(self.learners_ever(row.mac_address));
+        }
+    }
+
+    /// Returns the hosts that learned a MAC address, also those that no longer have it, some of them repeatedly.
+    pub(super) fn learners_ever(&self, address: MacAddress) -> impl Iterator<Item = Uuid> {
+        self.learners.get(&address).chain(self.losers.get(&address))
     }
 
     /// Returns the hosts that learned a MAC address.

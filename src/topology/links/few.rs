@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
+use std::ops::Bound;
 
 /// The things that have a value; most values belong to one thing.
 #[derive(Clone, Debug)]
@@ -76,6 +77,27 @@ impl<V: Eq + Hash, T: Copy + Ord> FewBy<V, T> {
             None => (None, None),
         };
         one.into_iter().chain(many.into_iter().flatten().copied())
+    }
+
+    /// Returns the first thing of each group that a value has; `None` for more than `most` groups.
+    ///
+    /// Things are in the order of their groups, and `last` returns the last thing that the group of a thing may have.
+    pub(super) fn distinct(&self, value: &V, last: impl Fn(T) -> T, most: usize) -> Option<Vec<T>> {
+        let many = match self.0.get(value) {
+            None => return Some(Vec::new()),
+            Some(Few::One(one)) => return Some(vec![*one]),
+            Some(Few::Many(many)) => many,
+        };
+        let mut found = Vec::new();
+        let mut next = many.first().copied();
+        while let Some(thing) = next {
+            if found.len() == most {
+                return None;
+            }
+            found.push(thing);
+            next = many.range((Bound::Excluded(last(thing)), Bound::Unbounded)).next().copied();
+        }
+        Some(found)
     }
 
     pub(super) fn len(&self, value: &V) -> usize {

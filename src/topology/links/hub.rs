@@ -119,7 +119,7 @@ fn hub<'c>(
     }
     join_unknown_ports(&mut members);
     join_stubs(&mut members);
-    let is_unmanaged = proposals.iter().all(|proposal| proposal.rule == Rule::SingleSidedFdb)
+    let is_unmanaged = proposals.iter().all(|proposal| proposal.rule.is_access())
         && members.keys().filter_map(Spot::host_port).filter(|port| shared.contains(port)).count() == 1;
     if is_unmanaged {
         let stub = unmanaged_switch(device, &root.1);

@@ -1,5 +1,7 @@
 //! Keys of the index: identities and record ids in a fixed size.
 
+use std::net::IpAddr;
+
 use uuid::Uuid;
 
 use crate::discovery::reconcile::{Identity, IdentityKind};
@@ -11,6 +13,9 @@ const LENGTH: usize = 17;
 /// First byte of an IPv4 address. The address is shorter than the other terms, and this byte keeps any IPv6 address
 /// from being equal to it.
 const IPV4: u8 = 0x14;
+
+/// First byte of the term of an IPv6 address.
+const IPV6: u8 = 4;
 
 /// First byte of the term of a MAC address.
 const MAC: u8 = 3;
@@ -42,6 +47,16 @@ impl Key {
     pub(super) fn mac(&self) -> Option<MacAddress> {
         let (kind, address) = self.0.split_first()?;
         if *kind == MAC { address.first_chunk::<6>().map(|octets| MacAddress::new(*octets)) } else { None }
+    }
+
+    /// Returns the IP address that the key stands for.
+    pub(super) fn ip(&self) -> Option<IpAddr> {
+        let (kind, address) = self.0.split_first()?;
+        match *kind {
+            IPV4 => address.first_chunk::<4>().map(|octets| IpAddr::from(*octets)),
+            IPV6 => address.first_chunk::<16>().map(|octets| IpAddr::from(*octets)),
+            _ => None,
+        }
     }
 
     /// Returns the key of a host or a port.

@@ -1,9 +1,11 @@
 //! Physical links of the same aggregation group as one link.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
+use super::contest::Proposal;
 use super::contest::candidate::{DeviceKey, HostPort, Spot};
-use super::contest::{Proposal, aggregate_of};
+use super::device::ports::Aggregate;
 use super::devices::Devices;
 
 /// The physical links of two devices that are one link.
@@ -15,7 +17,42 @@ pub(super) struct Bundle<'c> {
 }
 
 /// The devices and the aggregates at both ends.
-type Group = ([DeviceKey; 2], [Option<HostPort>; 2]);
+type Group = ([DeviceKey; 2], [Option<Aggregate>; 2]);
+
+/// Returns the aggregates of which the ports at the ends of a link are members.
+///
+/// The device itself knows better than the neighbor to which it announces a number.
+pub(super) fn aggregates(
+    ends: &[Spot; 2],
+    announced: &[Option<NonZeroU32>; 2],
+    devices: &Devices,
+) -> [Option<Aggregate>; 2] {
+    let [source, target] = ends;
+    let [of_source, of_target] = announced;
+    [(source, of_source), (target, of_target)].map(|(end, number)| {
+        let device = end.device.host().and_then(|host| devices.get(host));
+        let own = device.and_then(|device| device.aggregate(end.port.as_ref()?)).map(Aggregate::Port);
+        own.or_else(|| match device {
+            Some(device) => device.announced_aggregate((*number)?, end.port.as_ref()),
+            None => number.map(Aggregate::Number),
+        })
+    })
+}
+
+/// Returns the ports of hosts that are the aggregates at the ends of a link.
+pub(super) fn aggregate_ports(
+    ends: &[Spot; 2],
+    announced: &[Option<NonZeroU32>; 2],
+    devices: &Devices,
+) -> impl Iterator<Item = HostPort> {
+    let hosts = ends.each_ref().map(|end| end.device.host());
+    hosts.into_iter().zip(aggregates(ends, announced, devices)).filter_map(|(host, aggregate)| {
+        match aggregate? {
+            Aggregate::Port(port) => Some((host?, port)),
+            Aggregate::Number(_) => None,
+        }
+    })
+}
 
 /// Groups links by the aggregates of their ports. A link without an aggregate is a group of its own.
 ///
@@ -25,7 +62,7 @@ pub(super) fn bundles<'c>(proposals: Vec<Proposal<'c>>, devices: &Devices) -> Ve
     let mut bundles = Vec::new();
     for proposal in proposals {
         let [source, target] = &proposal.ends;
-        let aggregates = [aggregate_of(source, devices), aggregate_of(target, devices)];
+        let aggregates = aggregates(&proposal.ends, &proposal.announced, devices);
         if aggregates == [None, None] {
             bundles.push(Bundle { ends: proposal.ends.clone(), links: vec![proposal] });
         } else {
@@ -43,7 +80,10 @@ pub(super) fn bundles<'c>(proposals: Vec<Proposal<'c>>, devices: &Devices) -> Ve
         let ends = match links.as_slice() {
             [single] => single.ends.clone(),
             _ => {
-                let [source, target] = aggregates.map(|aggregate| aggregate.map(|(_, port)| port));
+                let [source, target] = aggregates.map(|aggregate| match aggregate? {
+                    Aggregate::Port(port) => Some(port),
+                    Aggregate::Number(_) => None,
+                });
                 [Spot::new(devices[0], source), Spot::new(devices[1], target)]
             }
         };

@@ -26,6 +26,9 @@ pub struct Link {
     pub evidence: Vec<Evidence>,
     /// Weaker claims that the link overrides.
     pub rejected: Vec<RejectedClaim>,
+    /// Whether the latest reports do not show the link any more.
+    #[serde(default)]
+    pub stale: bool,
 }
 
 /// An end of a link.
@@ -105,6 +108,8 @@ pub enum Method {
     Stp,
     /// Forwarding databases.
     Fdb,
+    /// ARP caches and IPv6 neighbor caches.
+    Arp,
 }
 
 /// The rule that made a link of a claim, the strongest first.
@@ -133,6 +138,15 @@ pub enum Rule {
     SharedFdb,
     /// One port learned the address of a single device.
     SingleSidedFdb,
+    /// One port learned the MAC address that a neighbor cache gives to a host known by its IP address only.
+    ArpFdb,
+}
+
+impl Rule {
+    /// Returns whether a port learned the address of a device that is no bridge.
+    pub(super) const fn is_access(self) -> bool {
+        matches!(self, Self::SingleSidedFdb | Self::ArpFdb)
+    }
 }
 
 /// A claim that supports a link.
@@ -152,6 +166,9 @@ pub struct Evidence {
     pub first_seen: Option<Timestamp>,
     /// When the claim was last observed.
     pub last_seen: Option<Timestamp>,
+    /// The time of the first complete report of the reporter without the claim. Absent while the reporter makes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing_since: Option<Timestamp>,
 }
 
 /// A claim that a stronger one overrides.

@@ -11,6 +11,7 @@
 //!    claims that it overrides. Claims of equal rank that contradict each other are [`Confidence::Conflicting`].
 //! 4. A port with several neighbors is a [`Segment`], and the ports of an aggregation group are one link with members.
 
+mod address_book;
 mod contest;
 mod device;
 mod devices;
@@ -19,11 +20,11 @@ mod hub;
 mod key;
 mod lag;
 mod link;
+mod missing;
 mod network;
 mod port_key;
 mod resolve;
 mod rules;
-mod sighting;
 mod stub;
 mod warning;
 

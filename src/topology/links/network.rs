@@ -10,10 +10,10 @@ use super::device::Device;
 use super::devices::Devices;
 use super::few::FewBy;
 use super::resolve::{Seen, resolve};
-use super::rules::access::{AccessPorts, single_sided_fdb};
+use super::rules::access::{AccessPorts, lost_fdb, single_sided_fdb};
 use super::rules::fdb::{FdbView, FdbViews, MAX_LEARNERS, adjacent, mutual_fdb, shared_fdb};
 use super::rules::manual::{ManualLink, manual};
-use super::rules::neighbors::Between;
+use super::rules::neighbors::{Between, is_superseded};
 use super::stub::stub;
 use super::{CrowdedPort, Link, LinkWarning, Segment, Stub, warning};
 use crate::discovery::report::Capability;
@@ -57,6 +57,8 @@ pub struct Links {
     facing: FewBy<Uuid, Uuid>,
     adjacent: HashMap<Uuid, BTreeSet<Uuid>>,
     access_ports: AccessPorts,
+    /// The ports that learned an address last, of addresses that they no longer have.
+    lost_ports: AccessPorts,
     manual: BTreeMap<Source, Vec<ManualLink>>,
     components: Components,
     stubs: BTreeMap<Uuid, Box<Stub>>,
@@ -197,8 +199,9 @@ impl Links {
         let current = self.devices.get(id);
         for device in former.into_iter().chain(current) {
             self.devices.add_namers(device, &mut dirty.sightings);
+            self.devices.add_joining(device, &mut dirty.views);
             for address in &device.macs {
-                dirty.views.extend(self.devices.learners(*address));
+                dirty.views.extend(self.devices.learners_ever(*address));
             }
             // An address counts again when one bridge less has learned it.
             let is_compared = |address| self.devices.learner_count(address) <= MAX_LEARNERS.saturating_add(1);
@@ -224,6 +227,11 @@ impl Links {
             let mut by_port: BTreeMap<u32, Vec<Candidate>> = former.collect();
             if let Some(device) = self.devices.get(*host) {
                 by_port.extend(single_sided_fdb(device, &self.devices, &self.views, &self.access_ports));
+                let gone =
+                    lost_fdb(device, &self.devices, &self.views, [&self.access_ports, &self.lost_ports]);
+                for (port, candidates) in gone {
+                    by_port.entry(port).or_default().extend(candidates);
+                }
             }
             changes.extend(by_port.into_iter().map(|(port, found)| (Source::Access(*host, port), found)));
         }
@@ -314,20 +322,20 @@ impl Links {
         }
         for port in former.access.values() {
             for (address, _) in &port.owned {
-                if let Some(ports) = self.access_ports.get_mut(address) {
-                    ports.remove(&(port.devices, host));
-                    access.extend(ports.iter().map(|(_, host)| *host));
-                    if ports.is_empty() {
-                        self.access_ports.remove(address);
-                    }
-                }
+                self.access_ports.remove(*address, (port.devices, host), access);
+                self.lost_ports.add_hosts(*address, access);
+            }
+            for (address, _) in &port.lost {
+                self.lost_ports.remove(*address, (port.all_devices(), host), access);
             }
         }
         for port in found.access.values() {
             for (address, _) in &port.owned {
-                let ports = self.access_ports.entry(*address).or_default();
-                access.extend(ports.iter().map(|(_, host)| *host));
-                ports.insert((port.devices, host));
+                self.access_ports.add(*address, (port.devices, host), access);
+                self.lost_ports.add_hosts(*address, access);
+            }
+            for (address, _) in &port.lost {
+                self.lost_ports.add(*address, (port.all_devices(), host), access);
             }
         }
     }
@@ -344,6 +352,9 @@ impl Links {
             Some((self.devices.get(host)?, self.seen.get(&host).map(Vec::as_slice).unwrap_or_default()))
         };
         let mut candidates = Between::new((one, claims(one)), (other, claims(other))).candidates();
+        candidates
+            .iter_mut()
+            .for_each(|candidate| candidate.is_stale |= is_superseded(candidate, &self.devices));
         if let (DeviceKey::Host(one), DeviceKey::Host(other)) = (one, other)
             && let (Some(ours), Some(theirs)) = (self.devices.get(one), self.devices.get(other))
             && self.is_adjacent(one, other)

@@ -5,10 +5,10 @@ use uuid::Uuid;
 use super::Method;
 use super::contest::candidate::DeviceKey;
 use super::device::Device;
+use super::device::sighting::{Names, RemotePort, Sighting};
 use super::devices::Devices;
 use super::key::Key;
 use super::port_key::PortKey;
-use super::sighting::{Names, RemotePort, Sighting};
 use super::stub::stub_id;
 use crate::discovery::reconcile::{Found, Named, trimmed};
 
@@ -32,10 +32,15 @@ pub(super) fn resolve(device: &Device, devices: &Devices) -> Vec<Seen> {
     let mut seen = Vec::with_capacity(device.sightings.len());
     let mut unknown = Vec::new();
     for (place, sighting) in device.sightings.iter().enumerate() {
+        let counts = |host: Option<Uuid>| {
+            let far_seen_at = host.and_then(|host| devices.get(host)?.seen_at);
+            sighting.missing.as_ref().is_none_or(|missing| missing.counts(far_seen_at))
+        };
         match &sighting.names {
             Names::Record(id) => seen.extend(by_record(device, devices, sighting, place, *id)),
             Names::Device(named) => match named.find(devices) {
-                Found::Only(host) if host == device.id => {}
+                Found::Only(host) if host == device.id || !counts(Some(host)) => {}
+                Found::Nothing | Found::Several(_) if !counts(None) => {}
                 Found::Only(host) => seen.push(Seen {
                     device: DeviceKey::Host(host),
                     method: sighting.method,
@@ -81,7 +86,7 @@ fn by_record(
 fn remote_port(remote: &Device, sighting: &Sighting) -> Option<PortKey> {
     let place = match &sighting.remote {
         RemotePort::Unknown => None,
-        RemotePort::Lldp { id, description } => {
+        RemotePort::Lldp { id, description, .. } => {
             remote.ports_by_value.of_lldp(id.as_ref(), description.as_deref())
         }
         RemotePort::Cdp(id) => remote.ports_by_value.of_cdp(id),
@@ -131,7 +136,7 @@ fn share(one: &Named<Key>, other: &Named<Key>) -> bool {
 fn stub_port(sighting: &Sighting) -> Option<PortKey> {
     let text = match &sighting.remote {
         RemotePort::Unknown | RemotePort::Bridge { .. } => None,
-        RemotePort::Lldp { id, description } => {
+        RemotePort::Lldp { id, description, .. } => {
             let id = id.as_ref().and_then(|id| trimmed(&id.value));
             id.or_else(|| description.as_deref().and_then(trimmed))
         }

@@ -4,9 +4,9 @@ use uuid::Uuid;
 
 use super::Stub;
 use super::device::Device;
+use super::device::sighting::{About, Sighting};
 use super::key::Key;
 use super::port_key::PortKey;
-use super::sighting::{About, Sighting};
 use crate::discovery::reconcile::Named;
 use crate::discovery::report::Capability;
 use crate::model::derived_id;

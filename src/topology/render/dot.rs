@@ -100,6 +100,9 @@ fn write_edge(out: &mut String, scene: &Scene<'_>, edge: &Edge) {
         Confidence::Inferred => "dotted",
     };
     attributes.push(format!("style={style}"));
+    if edge.stale {
+        attributes.push("color=gray60".to_owned());
+    }
     if edge.members.len() > 1 {
         attributes.push(format!("penwidth={}", number(3.0)));
     }

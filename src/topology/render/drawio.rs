@@ -106,9 +106,10 @@ fn write_edge(out: &mut String, edge: &Edge) {
         Confidence::Inferred => "dashed=1;dashPattern=2 4;",
         Confidence::Conflicting => "dashed=1;dashPattern=9 3 2 3;strokeColor=#D55E00;",
     };
+    let opacity = if edge.stale { "opacity=60;" } else { "" };
     let _ = write!(
         out,
-        "<mxCell id=\"{0}\" value=\"{1}\" style=\"html=0;endArrow=none;rounded=0;fontSize=10;strokeWidth={2};{dashes}\" \
+        "<mxCell id=\"{0}\" value=\"{1}\" style=\"html=0;endArrow=none;rounded=0;fontSize=10;strokeWidth={2};{dashes}{opacity}\" \
          edge=\"1\" parent=\"1\" source=\"{3}\" target=\"{4}\"><mxGeometry relative=\"1\" as=\"geometry\">",
         edge.id,
         escape(&capacity(edge).unwrap_or_default()),

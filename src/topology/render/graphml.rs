@@ -28,6 +28,7 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("speed_bps", "edge", "long"),
     ("members", "edge", "int"),
     ("confidence", "edge", "string"),
+    ("edge_stale", "edge", "boolean"),
 ];
 
 /// Writes a flat graph. Containers are the attribute `parent`, which more programs read than nested graphs.
@@ -38,7 +39,8 @@ pub(super) fn write(picture: &Picture<'_>) -> String {
     );
     let _ = writeln!(out, "<desc>{}</desc>", escape(picture.title));
     for (id, domain, kind) in KEYS {
-        let name = if *id == "edge_kind" { "kind" } else { id };
+        // Ids are unique among nodes and edges, and names are not.
+        let name = id.strip_prefix("edge_").unwrap_or(id);
         let _ =
             writeln!(out, "<key id=\"{id}\" for=\"{domain}\" attr.name=\"{name}\" attr.type=\"{kind}\"/>");
     }
@@ -86,6 +88,7 @@ fn write_edge(out: &mut String, edge: &Edge) {
     }
     data(out, "members", &edge.members.len().to_string());
     data(out, "confidence", confidence(edge.confidence));
+    data(out, "edge_stale", if edge.stale { "true" } else { "false" });
     out.push_str("</edge>\n");
 }
 

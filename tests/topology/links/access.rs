@@ -1,8 +1,11 @@
 //! The hosts at ports of bridges.
 
-use toposcope::topology::links::CrowdedPort;
+use toposcope::discovery::report::{ArpRow, BridgeId, FdbRow, StpRow};
+use toposcope::inventory::ClaimRows;
+use toposcope::model::Interface;
+use toposcope::topology::links::{CrowdedPort, Links, Method};
 
-use super::support::{Node, described, links, node};
+use super::support::{Node, chassis, describe, described, links, mac, node, whole};
 
 /// Returns a host that is no bridge.
 fn station(number: u8) -> Node {
@@ -19,7 +22,7 @@ fn only_host_at_a_port_is_linked() {
 
 #[test]
 fn host_is_linked_by_the_port_that_has_the_address() {
-    let host = node(2, 2).change(|host| host.if_entries[1].mac_address = Some(super::support::mac(0x22)));
+    let host = node(2, 2).change(|host| host.if_entries[1].mac_address = Some(mac(0x22)));
     assert_eq!(
         described(&[node(1, 4).fdb(&[(1, 0x22)]), host]),
         ["sw1 Gi0/1 -- sw2 Gi0/2: Inferred SingleSidedFdb"]
@@ -74,14 +77,165 @@ fn hosts_at_a_port_with_a_neighbor_are_behind_the_neighbor() {
 
 #[test]
 fn address_of_several_hosts_links_none() {
-    let twin = station(3).change(|host| host.chassis_id = Some(super::support::chassis(2)));
+    let twin = station(3).change(|host| host.chassis_id = Some(chassis(2)));
     assert_eq!(described(&[node(1, 4).fdb(&[(1, 2)]), station(2), twin]), [""; 0]);
 }
 
+/// Returns a host that is known by its addresses only.
+fn addressed(number: u8, addresses: &[&str]) -> Node {
+    node(number, 0).change(|host| {
+        host.chassis_id = None;
+        host.sys_name = None;
+        let interfaces = addresses.iter().map(|address| Interface::new(host, address.parse().unwrap()));
+        host.interfaces = interfaces.collect();
+    })
+}
+
+/// Adds a neighbor cache: addresses, and the last byte of the MAC address.
+fn arp(node: Node, rows: &[(&str, u8)]) -> Node {
+    let row = |(address, number): &(&str, u8)| {
+        let mut row = ArpRow::new(address.parse().unwrap(), mac(*number));
+        row.if_name = Some("Gi0/1".to_owned());
+        row
+    };
+    node.with(ClaimRows::Arp(rows.iter().map(row).collect()))
+}
+
 #[test]
-fn arp_claims_link_nothing() {
-    use toposcope::discovery::report::ArpRow;
-    use toposcope::inventory::ClaimRows;
-    let row = ArpRow::new("192.0.2.2".parse().unwrap(), super::support::mac(2));
-    assert_eq!(described(&[node(1, 4).with(ClaimRows::Arp(vec![row])), station(2)]), [""; 0]);
+fn neighbor_cache_alone_links_nothing() {
+    assert_eq!(described(&[arp(node(1, 4), &[("192.0.2.2", 2)]), station(2)]), [""; 0]);
+}
+
+#[test]
+fn host_known_by_its_address_is_at_the_port_that_learned_its_mac_address() {
+    let nodes =
+        [node(1, 4).fdb(&[(2, 0x22)]), arp(node(2, 1), &[("192.0.2.3", 0x22)]), addressed(3, &["192.0.2.3"])];
+    let links = links(&nodes);
+    assert_eq!(describe(&links), ["sw1 Gi0/2 -- sw3: Inferred ArpFdb"]);
+    let evidence = &links.links().next().unwrap().evidence;
+    let facts: Vec<_> = evidence.iter().map(|it| (it.method, it.reporter_host_id, it.if_entry_id)).collect();
+    assert_eq!(
+        facts,
+        [
+            (Method::Fdb, Some(nodes[0].host.id), Some(nodes[0].port(2))),
+            (Method::Arp, Some(nodes[1].host.id), Some(nodes[1].port(1))),
+        ]
+    );
+}
+
+#[test]
+fn mac_address_that_may_belong_to_several_hosts_joins_none() {
+    let switch = || node(1, 4).fdb(&[(2, 0x22)]);
+    let router = |number, rows: &[(&str, u8)]| arp(node(number, 1), rows);
+    let pc = || addressed(3, &["192.0.2.3"]);
+    let many: Vec<String> = (1..60).map(|last| format!("203.0.113.{last}")).collect();
+    let many: Vec<(&str, u8)> = many.iter().map(|address| (address.as_str(), 0x22)).collect();
+    let cases: [(&str, Vec<Node>); 5] = [
+        ("one address on two hosts", vec![router(2, &[("192.0.2.3", 0x22)]), addressed(4, &["192.0.2.3"])]),
+        (
+            "two MAC addresses of one address",
+            vec![router(2, &[("192.0.2.3", 0x22)]), router(4, &[("192.0.2.3", 0x23)])],
+        ),
+        (
+            "one MAC address of two hosts",
+            vec![router(2, &[("192.0.2.3", 0x22), ("192.0.2.4", 0x22)]), addressed(4, &["192.0.2.4"])],
+        ),
+        (
+            "gateway that answers for many",
+            vec![router(2, &[&[("192.0.2.3", 0x22)], many.as_slice()].concat())],
+        ),
+        ("address of no host", vec![router(2, &[("192.0.2.9", 0x22)])]),
+    ];
+    for (case, others) in cases {
+        let nodes: Vec<Node> = [switch(), pc()].into_iter().chain(others).collect();
+        assert_eq!(described(&nodes), [""; 0], "{case}");
+    }
+}
+
+#[test]
+fn host_that_has_the_mac_address_is_linked_and_not_the_one_with_the_ip_address() {
+    let router = arp(node(2, 1), &[("192.0.2.3", 4)]);
+    let nodes = [node(1, 4).fdb(&[(2, 4)]), router, addressed(3, &["192.0.2.3"]), station(4)];
+    assert_eq!(described(&nodes), ["sw1 Gi0/2 -- sw4: Inferred SingleSidedFdb"]);
+}
+
+#[test]
+fn host_with_two_addresses_on_one_mac_address_is_joined() {
+    let nodes = [
+        node(1, 4).fdb(&[(2, 0x22)]),
+        arp(node(2, 1), &[("192.0.2.3", 0x22)]),
+        arp(node(4, 1), &[("2001:db8::3", 0x22), ("192.0.2.3", 0x22)]),
+        addressed(3, &["192.0.2.3", "2001:db8::3"]),
+    ];
+    assert_eq!(described(&nodes), ["sw1 Gi0/2 -- sw3: Inferred ArpFdb"]);
+}
+
+#[test]
+fn joined_links_do_not_depend_on_the_order_of_changes() {
+    let nodes = [
+        node(1, 4).fdb(&[(2, 0x22), (3, 0x23)]),
+        arp(node(2, 1), &[("192.0.2.3", 0x22), ("192.0.2.4", 0x23)]),
+        addressed(3, &["192.0.2.3"]),
+        addressed(4, &["192.0.2.4"]),
+        arp(node(5, 1), &[("192.0.2.4", 0x24)]),
+    ];
+    let expected = whole(&links(&nodes));
+    let mut changing = Links::default();
+    for node in nodes.iter().chain(nodes.iter().rev()) {
+        changing.set(node.device());
+    }
+    assert_eq!(whole(&changing), expected);
+    for node in &nodes {
+        changing.remove(node.host.id);
+        let others: Vec<Node> = nodes.iter().filter(|other| other.host.id != node.host.id).cloned().collect();
+        assert_eq!(whole(&changing), whole(&links(&others)), "{}", node.host.name);
+        changing.set(node.device());
+        assert_eq!(whole(&changing), expected, "{}", node.host.name);
+    }
+}
+
+/// Adds learned addresses by the name of the interface only, as `bridge fdb` prints them.
+fn fdb_by_name(node: Node, rows: &[(&str, u8)]) -> Node {
+    let row = |(name, address): &(&str, u8)| {
+        let mut row = FdbRow::new(mac(*address));
+        row.if_name = Some((*name).to_owned());
+        row.vlan = Some(10);
+        row
+    };
+    node.with(ClaimRows::Fdb(rows.iter().map(row).collect()))
+}
+
+#[test]
+fn forwarding_entries_are_found_by_the_name_of_the_interface() {
+    let nodes = [
+        fdb_by_name(node(1, 4), &[("Gi0/2", 2), ("GigabitEthernet0/3", 3), ("Gi0/9", 4)]),
+        station(2),
+        station(3),
+        station(4),
+    ];
+    assert_eq!(
+        described(&nodes),
+        ["sw1 Gi0/2 -- sw2: Inferred SingleSidedFdb", "sw1 Gi0/3 -- sw3: Inferred SingleSidedFdb"]
+    );
+}
+
+#[test]
+fn bridges_that_name_interfaces_are_adjacent() {
+    let nodes = [fdb_by_name(node(1, 4), &[("Gi0/1", 2)]), fdb_by_name(node(2, 4), &[("Gi0/4", 1)])];
+    assert_eq!(described(&nodes), ["sw1 Gi0/1 -- sw2 Gi0/4: Inferred MutualFdb"]);
+}
+
+#[test]
+fn bridge_port_is_found_by_the_name_of_its_interface() {
+    // The forwarding table tells which interface the bridge port is, and the spanning tree has its number only.
+    let named = |mut row: FdbRow| {
+        row.bridge_port = Some(9);
+        row
+    };
+    let mut row = named(FdbRow::new(mac(0xF0)));
+    row.if_name = Some("Gi0/3".to_owned());
+    let mut stp = StpRow::new(9);
+    stp.designated_bridge = Some(BridgeId { priority: 0x8000, mac_address: mac(2) });
+    let nodes = [node(1, 4).with(ClaimRows::Fdb(vec![row])).with(ClaimRows::Stp(vec![stp])), node(2, 2)];
+    assert_eq!(described(&nodes), ["sw1 Gi0/3 -- sw2: Reported StpDesignated"]);
 }

@@ -1,5 +1,6 @@
 //! Claims: the tables that hosts report, one for each host and kind.
 
+mod missing;
 mod rows;
 mod table;
 mod view;
@@ -7,6 +8,7 @@ mod view;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+pub use self::missing::MissingRows;
 pub(super) use self::table::{ClaimedTable, claimed_tables};
 use crate::discovery::reconcile::Seen;
 use crate::discovery::report::{
@@ -35,6 +37,9 @@ pub struct Claim {
     pub rows: ClaimRows,
     /// When each part of the host that such a table describes was seen last.
     pub parts: Vec<SeenPart>,
+    /// Rows that complete tables no longer have, those that were seen last first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<MissingRows>,
 }
 
 impl Claim {
@@ -49,6 +54,7 @@ impl Claim {
             reporter,
             rows,
             parts: Vec::new(),
+            missing: Vec::new(),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ClaimRows;
 use super::rows::{Layer, Row, join};
+use super::{ClaimRows, MissingRows};
 use crate::discovery::report::{Reporter, Table, Tables};
 use crate::model::Timestamp;
 
@@ -25,6 +25,9 @@ pub(in crate::inventory::discovery) struct ClaimedTable {
     /// The rows that were observed earlier than the latest: their places, in ascending order, and times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     earlier: Vec<(usize, Timestamp)>,
+    /// Rows that complete tables no longer have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(in crate::inventory::discovery) missing: Vec<MissingRows>,
 }
 
 /// Returns the tables of a device as claims.
@@ -53,6 +56,7 @@ pub(in crate::inventory::discovery) fn claimed_tables(
         complete_at: complete.then_some(observed_at),
         derived,
         earlier: Vec::new(),
+        missing: Vec::new(),
     });
     claims.collect()
 }
@@ -74,12 +78,17 @@ impl ClaimedTable {
     /// The result does not depend on the order of reports. Of a subject, the latest rows count. A complete table removes
     /// older rows. Rows that were observed at one time are joined.
     pub(in crate::inventory::discovery) fn after(self, stored: &Self) -> Option<Self> {
-        let after = self.joined(stored.clone());
+        let mut after = self.clone().joined(stored.clone());
+        after.missing = stored.missing_after(&after, &[]);
+        // Rows of an older table that arrives late are missing in the later ones.
+        let late = self.missing_after(&after, &after.missing);
+        after.missing.extend(late);
         let is_same = after.observed_at == stored.observed_at
             && after.complete == stored.complete
             && after.derived == stored.derived
             && after.earlier == stored.earlier
-            && after.table == stored.table;
+            && after.table == stored.table
+            && after.missing == stored.missing;
         (!is_same).then_some(after)
     }
 
@@ -98,7 +107,8 @@ impl ClaimedTable {
         }
         let [kept, moved] = earlier;
         self.earlier = kept;
-        Self { table, earlier: moved, reporter: self.reporter.clone(), ..*self }
+        // What is away stays with the host that had it.
+        Self { table, earlier: moved, missing: Vec::new(), reporter: self.reporter.clone(), ..*self }
     }
 
     /// Joins two tables of a kind, in any order.
@@ -115,7 +125,21 @@ impl ClaimedTable {
         let is_earlier = |(place, at): (usize, Timestamp)| (at != observed_at).then_some((place, at));
         let earlier = times.into_iter().enumerate().filter_map(is_earlier).collect();
         let complete = complete_at == Some(observed_at);
-        Self { observed_at, complete, reporter, table, complete_at, derived: self.derived, earlier }
+        let derived = self.derived;
+        let (newer, older) = if newest { (self, other) } else { (other, self) };
+        let joined = Self {
+            observed_at,
+            complete,
+            reporter,
+            table,
+            complete_at,
+            derived,
+            earlier,
+            missing: newer.missing,
+        };
+        let mut missing = joined.missing_after(&joined, &[]);
+        missing.extend(Self { missing: older.missing, ..joined.clone() }.missing_after(&joined, &missing));
+        Self { missing, ..joined }
     }
 
     fn complete_at(&self) -> Option<Timestamp> {

@@ -61,6 +61,7 @@ impl Opened {
                 reporter: claimed.reporter,
                 rows: claimed.table,
                 parts: seen(parts),
+                missing: claimed.missing,
             }
         });
         claims.collect()

@@ -148,6 +148,7 @@ fn claim() -> Claim {
         reporter: Reporter::new("snmpwalk"),
         rows: ClaimRows::IfEntries(vec![IfEntryRow::new(7)]),
         parts: vec![SeenPart { id: id(23), last_seen_at: now(), missed_scans: 0 }],
+        missing: Vec::new(),
     }
 }
 

@@ -29,7 +29,8 @@ pub(in crate::topology::graph) fn draft(context: &Context<'_>) -> Draft {
         End::Segment { id } => segments.get(id).map(|segment| segment_node(segment)),
     };
     for link in &context.input.links {
-        if !is_shown(link.confidence, context.input.options.min_confidence) {
+        let is_left_out = link.stale && !context.input.options.show_stale;
+        if is_left_out || !is_shown(link.confidence, context.input.options.min_confidence) {
             continue;
         }
         if let (Some(source), Some(target)) = (node(&link.source), node(&link.target)) {
@@ -83,6 +84,7 @@ fn edge(link: &Link, source: Uuid, target: Uuid) -> Edge {
     edge.speed_bps = link.speed_bps;
     edge.members.clone_from(&link.members);
     edge.confidence = link.confidence;
+    edge.stale = link.stale;
     edge.evidence.clone_from(&link.evidence);
     edge
 }
@@ -97,7 +99,8 @@ fn port(end: &End) -> Option<PortRef> {
 fn kind(link: &Link, has_port: bool) -> EdgeKind {
     let is_segment = [&link.source, &link.target].into_iter().any(|end| matches!(end, End::Segment { .. }));
     let rule = link.evidence.first().map(|evidence| evidence.rule);
-    let is_inferred = matches!(rule, Some(Rule::MutualFdb | Rule::SharedFdb | Rule::SingleSidedFdb));
+    let is_inferred =
+        matches!(rule, Some(Rule::MutualFdb | Rule::SharedFdb | Rule::SingleSidedFdb | Rule::ArpFdb));
     if is_segment || is_inferred {
         EdgeKind::Bridged
     } else if has_port || !link.members.is_empty() {

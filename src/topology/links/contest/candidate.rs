@@ -1,9 +1,11 @@
 //! Links that rules propose, before they compete for ports.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use uuid::Uuid;
 
+use crate::topology::links::missing::is_stale;
 use crate::topology::links::port_key::PortKey;
 use crate::topology::links::{Evidence, Rule};
 
@@ -59,8 +61,12 @@ pub(in crate::topology::links) struct Claimed {
 pub(in crate::topology::links) struct Candidate {
     /// The ends, in the order of their devices.
     pub(in crate::topology::links) ends: [Spot; 2],
+    /// The numbers of the aggregates of which the ports at the ends are members, as neighbors announce them.
+    pub(in crate::topology::links) announced: [Option<NonZeroU32>; 2],
     pub(in crate::topology::links) rule: Rule,
     pub(in crate::topology::links) claims: Vec<Claimed>,
+    /// Whether the latest reports do not show the link any more.
+    pub(in crate::topology::links) is_stale: bool,
     /// Whether other devices are on the port as well, behind a switch that announces nothing.
     pub(in crate::topology::links) is_crowded: bool,
 }
@@ -74,7 +80,22 @@ impl Candidate {
     ) -> Self {
         claims.iter_mut().for_each(|claim| claim.evidence.rule = rule);
         let ends = if one.device <= other.device { [one, other] } else { [other, one] };
-        Self { ends, rule, claims, is_crowded: false }
+        let is_stale = is_stale(claims.iter().map(|claim| &claim.evidence));
+        Self { ends, announced: [None; 2], rule, claims, is_stale, is_crowded: false }
+    }
+
+    /// Adds the number of the aggregate at the end of a device.
+    pub(in crate::topology::links) fn with_aggregate(
+        mut self,
+        device: DeviceKey,
+        number: Option<NonZeroU32>,
+    ) -> Self {
+        for (end, announced) in self.ends.iter().zip(&mut self.announced) {
+            if end.device == device {
+                *announced = announced.or(number);
+            }
+        }
+        self
     }
 }
 

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use uuid::Uuid;
 
-use super::aggregate_of;
 use super::candidate::{Candidate, HostPort, Source, Spot};
 use super::settle::{Settled, settle};
 use crate::topology::links::devices::Devices;
 use crate::topology::links::few::FewBy;
+use crate::topology::links::lag::aggregate_ports;
 use crate::topology::links::{End, Link, Segment, Stub};
 
 /// The candidates of a source, and their connections with candidates of other sources.
@@ -134,7 +134,7 @@ impl Components {
             let [one, other] = &candidate.ends;
             pairs.extend(Some(Source::pair(one.device, other.device)).filter(|pair| *pair != source));
             ports.extend(candidate.ends.iter().filter_map(Spot::host_port));
-            ports.extend(candidate.ends.iter().filter_map(|end| aggregate_of(end, devices)));
+            ports.extend(aggregate_ports(&candidate.ends, &candidate.announced, devices));
         }
         ports.sort_unstable();
         ports.dedup();

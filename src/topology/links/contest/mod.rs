@@ -5,9 +5,11 @@ pub(super) mod components;
 pub(super) mod settle;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
 
 use self::candidate::{Candidate, Claimed, HostPort, Spot};
 use super::devices::Devices;
+use super::lag::aggregate_ports;
 use super::port_key::PortKey;
 use super::{Method, RejectedClaim, Rule};
 
@@ -15,10 +17,14 @@ use super::{Method, RejectedClaim, Rule};
 #[derive(Clone, Debug)]
 pub(super) struct Proposal<'c> {
     pub(super) ends: [Spot; 2],
+    /// The numbers of the aggregates at the ends, as neighbors announce them.
+    pub(super) announced: [Option<NonZeroU32>; 2],
     /// The strongest rule.
     pub(super) rule: Rule,
     pub(super) claims: Vec<&'c Claimed>,
     pub(super) rejected: Vec<RejectedClaim>,
+    /// Whether the latest reports do not show the link any more.
+    pub(super) is_stale: bool,
     pub(super) is_crowded: bool,
     pub(super) is_conflicting: bool,
 }
@@ -34,15 +40,23 @@ pub(super) struct Standing<'c> {
 pub(super) fn contest<'c>(mut candidates: Vec<&'c Candidate>, devices: &Devices) -> Standing<'c> {
     ignore_aggregates(&mut candidates, devices);
     candidates.sort_by(|one, other| {
-        let by_ends = (one.rule, &one.ends).cmp(&(other.rule, &other.ends));
+        let by_ends = (one.is_stale, one.rule, &one.ends).cmp(&(other.is_stale, other.rule, &other.ends));
         by_ends.then_with(|| order(one).cmp(order(other)))
     });
     let mut standing = Standing::default();
-    let mut occupants: BTreeMap<HostPort, Vec<usize>> = BTreeMap::new();
+    let mut occupied = Occupied::default();
     for proposal in merged(candidates) {
-        admit(proposal, &mut standing, &mut occupants, devices);
+        admit(proposal, &mut standing, &mut occupied, devices);
     }
     standing
+}
+
+/// The links at each port, as their places.
+#[derive(Default)]
+struct Occupied {
+    by_port: BTreeMap<HostPort, Vec<usize>>,
+    /// The links at the members of an aggregate. They win over all that is claimed of the aggregate itself.
+    by_aggregate: BTreeMap<HostPort, Vec<usize>>,
 }
 
 fn order(candidate: &Candidate) -> impl Iterator<Item = (Option<&HostPort>, &str)> {
@@ -65,8 +79,9 @@ fn ignore_aggregates(candidates: &mut Vec<&Candidate>, devices: &Devices) {
     let mut pairs = BTreeSet::new();
     for candidate in candidates.iter() {
         let [one, other] = &candidate.ends;
-        for (end, other) in [(one, other), (other, one)] {
-            of_members.extend(aggregate_of(end, devices).map(|aggregate| (aggregate, other.device)));
+        for aggregate in aggregate_ports(&candidate.ends, &candidate.announced, devices) {
+            let far = if one.device.host() == Some(aggregate.0) { other } else { one };
+            of_members.insert((aggregate, far.device));
         }
         if candidate.rule <= Rule::StoredNeighbor && !is_aggregate(one) && !is_aggregate(other) {
             pairs.insert([one.device, other.device]);
@@ -82,12 +97,6 @@ fn ignore_aggregates(candidates: &mut Vec<&Candidate>, devices: &Devices) {
             && pairs.contains(&[one.device, other.device]);
         candidate.rule == Rule::Manual || !(is_of_members || is_taken)
     });
-}
-
-/// Returns the aggregate of which the port at an end is a member.
-pub(super) fn aggregate_of(end: &Spot, devices: &Devices) -> Option<HostPort> {
-    let (host, port) = end.host_port()?;
-    Some((host, devices.get(host)?.aggregate(&port)?))
 }
 
 /// Joins candidates between the same ports. A candidate without a port belongs to each link that it does not
@@ -109,7 +118,7 @@ fn merged(candidates: Vec<&Candidate>) -> Vec<Proposal<'_>> {
             proposals.push(Proposal::new(candidate));
         }
     }
-    proposals.sort_by(|one, other| (one.rule, &one.ends).cmp(&(other.rule, &other.ends)));
+    proposals.sort_by(|one, other| (one.rank(), &one.ends).cmp(&(other.rank(), &other.ends)));
     proposals
 }
 
@@ -134,9 +143,11 @@ impl<'c> Proposal<'c> {
     fn new(candidate: &'c Candidate) -> Self {
         Self {
             ends: candidate.ends.clone(),
+            announced: candidate.announced,
             rule: candidate.rule,
             claims: candidate.claims.iter().collect(),
             rejected: Vec::new(),
+            is_stale: candidate.is_stale,
             is_crowded: candidate.is_crowded,
             is_conflicting: false,
         }
@@ -148,8 +159,16 @@ impl<'c> Proposal<'c> {
                 end.port.clone_from(&other.port);
             }
         }
-        self.is_crowded |= candidate.is_crowded && self.rule == candidate.rule;
+        for (announced, other) in self.announced.iter_mut().zip(&candidate.announced) {
+            *announced = announced.or(*other);
+        }
+        self.is_crowded |= candidate.is_crowded && (self.rule.is_access() || self.rule == candidate.rule);
         self.claims.extend(&candidate.claims);
+    }
+
+    /// Returns the rank among the links for a port, the strongest first. What is there wins over what was there.
+    const fn rank(&self) -> (bool, Rule) {
+        (self.is_stale, self.rule)
     }
 
     fn methods_at<'p>(&'p self, port: &'p HostPort) -> impl Iterator<Item = Method> + 'p {
@@ -164,6 +183,9 @@ impl<'c> Proposal<'c> {
             return true;
         }
         let is_designated = self.rule == Rule::StpDesignated && other.rule == Rule::StpDesignated;
+        if self.is_stale != other.is_stale && !(self.rule.is_access() && other.rule.is_access()) {
+            return false;
+        }
         let own = method(self.rule);
         if own != method(other.rule) {
             return false;
@@ -179,7 +201,7 @@ const fn method(rule: Rule) -> Option<Method> {
         Rule::MutualCdp | Rule::OneSidedCdp => Some(Method::Cdp),
         Rule::StoredNeighbor => Some(Method::Stored),
         Rule::StpDesignated => Some(Method::Stp),
-        Rule::MutualFdb | Rule::SharedFdb | Rule::SingleSidedFdb => Some(Method::Fdb),
+        Rule::MutualFdb | Rule::SharedFdb | Rule::SingleSidedFdb | Rule::ArpFdb => Some(Method::Fdb),
         Rule::Manual => None,
     }
 }
@@ -188,7 +210,7 @@ const fn method(rule: Rule) -> Option<Method> {
 fn admit<'c>(
     mut proposal: Proposal<'c>,
     standing: &mut Standing<'c>,
-    occupants: &mut BTreeMap<HostPort, Vec<usize>>,
+    occupied: &mut Occupied,
     devices: &Devices,
 ) {
     let ports: Vec<HostPort> = proposal.ends.iter().filter_map(Spot::host_port).collect();
@@ -196,17 +218,17 @@ fn admit<'c>(
     let mut rivals = BTreeSet::new();
     let mut shared = Vec::new();
     for port in &ports {
-        for place in occupants.get(port).into_iter().flatten() {
+        for place in occupied.by_port.get(port).into_iter().flatten() {
             let Some(occupant) = standing.proposals.get(*place) else { continue };
             if occupant.shares(&proposal, port) {
                 shared.push(port.clone());
-            } else if occupant.rule < proposal.rule {
+            } else if occupant.rank() < proposal.rank() {
                 winners.insert(*place);
             } else {
                 rivals.insert(*place);
             }
         }
-        winners.extend(members(port, occupants, devices));
+        winners.extend(occupied.by_aggregate.get(port).into_iter().flatten());
     }
     if !winners.is_empty() {
         for place in winners {
@@ -229,38 +251,15 @@ fn admit<'c>(
     }
     standing.shared_ports.extend(shared);
     if proposal.is_crowded {
-        let reporters = proposal.claims.iter().filter(|claim| claim.evidence.rule == Rule::SingleSidedFdb);
+        let reporters = proposal.claims.iter().filter(|claim| claim.evidence.rule.is_access());
         standing.shared_ports.extend(reporters.filter_map(|claim| claim.at.clone()));
     }
     let place = standing.proposals.len();
     for port in ports {
-        if let Some((host, aggregate)) =
-            devices.get(port.0).and_then(|it| Some((port.0, it.aggregate(&port.1)?)))
-        {
-            occupants.entry((host, aggregate)).or_default();
-        }
-        occupants.entry(port).or_default().push(place);
+        occupied.by_port.entry(port).or_default().push(place);
+    }
+    for aggregate in aggregate_ports(&proposal.ends, &proposal.announced, devices) {
+        occupied.by_aggregate.entry(aggregate).or_default().push(place);
     }
     standing.proposals.push(proposal);
-}
-
-/// Returns the links at the members of an aggregate. They win over all that is claimed of the aggregate itself.
-fn members(
-    port: &HostPort,
-    occupants: &BTreeMap<HostPort, Vec<usize>>,
-    devices: &Devices,
-) -> BTreeSet<usize> {
-    // Members note their aggregate among the occupied ports.
-    if !occupants.contains_key(port) {
-        return BTreeSet::new();
-    }
-    let is_member = |(host, member): &HostPort| {
-        *host == port.0 && devices.get(*host).and_then(|it| it.aggregate(member)).as_ref() == Some(&port.1)
-    };
-    occupants
-        .iter()
-        .filter(|(occupied, _)| is_member(occupied))
-        .flat_map(|(_, places)| places)
-        .copied()
-        .collect()
 }

@@ -10,6 +10,7 @@ use crate::model::derived_id;
 use crate::topology::links::devices::Devices;
 use crate::topology::links::hub::{Hub, Member, hubs};
 use crate::topology::links::lag::{Bundle, bundles};
+use crate::topology::links::missing::is_stale;
 use crate::topology::links::{
     Confidence, End, Evidence, Link, LinkMember, Method, PortRef, RejectedClaim, Rule, Segment, Stub,
 };
@@ -41,6 +42,7 @@ pub(in crate::topology::links) fn settle(candidates: Vec<&Candidate>, devices: &
 
 fn hub_link(spot: &Spot, member: Member<'_>, hub: &End, devices: &Devices) -> Link {
     let Member { rule, claims, rejected, is_conflicting } = member;
+    let stale = is_stale(claims.iter().map(|claim| &claim.evidence));
     let own = end(spot, devices);
     // At a hub, the device itself and another one have to claim the connection.
     let is_by_own = claims.iter().any(|claim| claim.evidence.reporter_host_id == spot.device.host());
@@ -58,6 +60,7 @@ fn hub_link(spot: &Spot, member: Member<'_>, hub: &End, devices: &Devices) -> Li
         confidence,
         evidence: evidence(&claims),
         rejected: sorted(rejected),
+        stale,
     }
 }
 
@@ -91,6 +94,7 @@ fn bundle_link(bundle: Bundle<'_>, devices: &Devices) -> Link {
         speed_bps: total_speed,
         members,
         confidence: weakest.unwrap_or_else(|| confidence(rule, &claims, is_conflicting)),
+        stale: is_stale(claims.iter().map(|claim| &claim.evidence)),
         evidence: evidence(&claims),
         rejected: sorted(rejected),
     }
@@ -111,7 +115,7 @@ fn confidence(rule: Rule, claims: &[&Claimed], is_conflicting: bool) -> Confiden
     match rule {
         Rule::Manual => Confidence::Confirmed,
         _ if is_conflicting => Confidence::Conflicting,
-        Rule::MutualFdb | Rule::SharedFdb | Rule::SingleSidedFdb => Confidence::Inferred,
+        Rule::MutualFdb | Rule::SharedFdb | Rule::SingleSidedFdb | Rule::ArpFdb => Confidence::Inferred,
         _ if is_of_several => Confidence::Confirmed,
         _ => Confidence::Reported,
     }
@@ -177,8 +181,9 @@ fn evidence(claims: &[&Claimed]) -> Vec<Evidence> {
 }
 
 fn order(evidence: &Evidence) -> impl Ord + use<> {
-    let Evidence { method, rule, reporter_host_id, if_entry_id, first_seen, last_seen } = evidence;
-    (*rule, *method, *reporter_host_id, *if_entry_id, *first_seen, *last_seen)
+    let Evidence { method, rule, reporter_host_id, if_entry_id, first_seen, last_seen, missing_since } =
+        evidence;
+    (*rule, *method, *reporter_host_id, *if_entry_id, *first_seen, *last_seen, *missing_since)
 }
 
 fn sorted(mut rejected: Vec<RejectedClaim>) -> Vec<RejectedClaim> {

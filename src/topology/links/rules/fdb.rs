@@ -13,6 +13,7 @@ use crate::model::MacAddress;
 use crate::topology::links::contest::candidate::{Candidate, Claimed, DeviceKey, Spot};
 use crate::topology::links::device::Device;
 use crate::topology::links::devices::Devices;
+use crate::topology::links::key::Key;
 use crate::topology::links::port_key::PortKey;
 use crate::topology::links::{Evidence, Method, Rule};
 
@@ -45,6 +46,17 @@ pub(in crate::topology::links) struct AccessPort {
     pub(in crate::topology::links) devices: usize,
     /// The addresses of known hosts.
     pub(in crate::topology::links) owned: Vec<(MacAddress, Uuid)>,
+    /// The addresses of known hosts that the port no longer has learned.
+    pub(in crate::topology::links) lost: Vec<(MacAddress, Uuid)>,
+}
+
+impl AccessPort {
+    /// Returns the number of devices on the port, those included that it no longer has learned.
+    pub(in crate::topology::links) fn all_devices(&self) -> usize {
+        let lost: BTreeSet<Uuid> = self.lost.iter().map(|(_, host)| *host).collect();
+        let owners: BTreeSet<Uuid> = self.owned.iter().map(|(_, host)| *host).collect();
+        self.devices.saturating_add(lost.difference(&owners).count())
+    }
 }
 
 /// All forwarding databases, by host.
@@ -53,7 +65,7 @@ pub(in crate::topology::links) type FdbViews = BTreeMap<Uuid, FdbView>;
 impl FdbView {
     pub(in crate::topology::links) fn new(device: &Device, devices: &Devices) -> Self {
         let mut view = Self::default();
-        if device.learned.is_empty() {
+        if device.learned.is_empty() && device.lost.is_empty() {
             return view;
         }
         view.towards = towards(device, devices);
@@ -64,12 +76,18 @@ impl FdbView {
         let mut hosts: BTreeMap<u32, BTreeSet<Uuid>> = BTreeMap::new();
         for (address, port) in device.learned.iter().filter(|(_, port)| !uplinks.contains(port)) {
             let access = view.access.entry(*port).or_default();
-            match devices.owner(*address) {
+            match owner(*address, device, devices) {
                 Some(owner) => {
                     access.owned.push((*address, owner));
                     access.devices += usize::from(hosts.entry(*port).or_default().insert(owner));
                 }
                 None => access.devices += 1,
+            }
+        }
+        for lost in device.lost.iter().filter(|lost| !uplinks.contains(&lost.place)) {
+            let owner = owner(lost.address, device, devices).and_then(|owner| devices.get(owner));
+            if let Some(owner) = owner.filter(|owner| lost.missing.counts(owner.seen_at)) {
+                view.access.entry(lost.place).or_default().lost.push((lost.address, owner.id));
             }
         }
         view
@@ -100,6 +118,12 @@ impl FdbView {
     }
 }
 
+/// Returns the only other host that has an address, or to which a neighbor cache gives it.
+fn owner(address: MacAddress, device: &Device, devices: &Devices) -> Option<Uuid> {
+    let joined = || devices.joined(address).map(|joined| joined.host);
+    devices.owner(address).or_else(joined).filter(|owner| *owner != device.id)
+}
+
 /// Returns the bridges that are adjacent to a bridge, as it sees them.
 pub(in crate::topology::links) fn adjacent(own: Uuid, views: &FdbViews) -> BTreeSet<Uuid> {
     let Some(view) = views.get(&own) else { return BTreeSet::new() };
@@ -113,12 +137,47 @@ fn uplinks(device: &Device, devices: &Devices) -> BTreeSet<u32> {
         devices.owner(address).and_then(|owner| devices.get(owner)).is_some_and(|owner| owner.is_bridge)
     };
     let bridges = device.learned.iter().filter(|(address, _)| is_bridge(*address)).map(|(_, port)| *port);
-    let neighbors = device.sightings.iter().filter(|sighting| sighting.method != Method::Stp);
-    let neighbors = neighbors.filter_map(|sighting| match sighting.port {
+    let neighbors = device.neighbors().filter_map(|sighting| match sighting.port {
         Some(PortKey::Known(place)) => Some(place),
         _ => None,
     });
-    bridges.chain(neighbors).collect()
+    let neighbors: BTreeSet<u32> = neighbors.collect();
+    // What members of an aggregate see is behind the aggregate.
+    let aggregates = neighbors.iter().filter_map(|place| device.aggregate(&PortKey::Known(*place)));
+    let aggregates = aggregates.filter_map(|aggregate| match aggregate {
+        PortKey::Known(place) => Some(place),
+        PortKey::Named(_) => None,
+    });
+    let aggregates: Vec<u32> = aggregates.chain(unexplained_aggregates(device)).collect();
+    bridges.chain(neighbors).chain(aggregates).collect()
+}
+
+/// Returns the aggregates with learned addresses whose members the device does not report, if parallel links to
+/// neighbors explain each of them.
+fn unexplained_aggregates(device: &Device) -> BTreeSet<u32> {
+    let port = |place: u32| device.port(&PortKey::Known(place));
+    let has_members: BTreeSet<u32> = device.ports.iter().filter_map(|port| port.lag).collect();
+    let learning: BTreeSet<u32> = device.learned.iter().map(|(_, place)| *place).collect();
+    let is_unexplained =
+        |place: &u32| port(*place).is_some_and(|port| port.is_aggregate) && !has_members.contains(place);
+    let unexplained: BTreeSet<u32> = learning.into_iter().filter(is_unexplained).collect();
+    if unexplained.is_empty() {
+        return unexplained;
+    }
+    let mut ports: BTreeMap<Key, BTreeSet<u32>> = BTreeMap::new();
+    for sighting in device.neighbors() {
+        let place = match sighting.port {
+            Some(PortKey::Known(place)) => {
+                Some(place).filter(|place| port(*place).is_some_and(|port| port.lag.is_none()))
+            }
+            _ => None,
+        };
+        if let Some((key, place)) = sighting.names.keys().next().zip(place) {
+            ports.entry(key).or_default().insert(place);
+        }
+    }
+    let parallel = ports.values().filter(|ports| ports.len() > 1).count();
+    if unexplained.len() <= parallel { unexplained } else { BTreeSet::new() }
 }
 
 fn towards(device: &Device, devices: &Devices) -> BTreeMap<Uuid, Towards> {
@@ -217,6 +276,7 @@ pub(super) fn claim(device: &Device, place: u32, names: &str, rule: Rule) -> Cla
         if_entry_id: device.port(&port).map(|port| port.id),
         first_seen: None,
         last_seen: device.learned_at,
+        missing_since: None,
     };
     Claimed { evidence, at: Some((device.id, port)), names: names.into() }
 }

@@ -80,6 +80,7 @@ pub(in crate::topology::links) fn manual(
                 if_entry_id: None,
                 first_seen: None,
                 last_seen: None,
+                missing_since: None,
             };
             let claimed = Claimed { evidence, at: None, names: "".into() };
             candidates.push(Candidate::new(source, target, Rule::Manual, vec![claimed]));

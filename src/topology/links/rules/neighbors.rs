@@ -3,6 +3,8 @@
 use super::pairing::{Dialog, Statement};
 use crate::topology::links::contest::candidate::{Candidate, Claimed, DeviceKey, Spot};
 use crate::topology::links::device::Device;
+use crate::topology::links::device::sighting::RemotePort;
+use crate::topology::links::devices::Devices;
 use crate::topology::links::resolve::Seen;
 use crate::topology::links::{Evidence, Method, Rule};
 
@@ -30,7 +32,7 @@ impl Dialogs {
             Method::Cdp => Some(&mut self.cdp),
             Method::Stored => Some(&mut self.stored),
             Method::Stp => Some(&mut self.stp),
-            Method::Manual | Method::Fdb => None,
+            Method::Manual | Method::Fdb | Method::Arp => None,
         }
     }
 }
@@ -76,6 +78,8 @@ impl Between {
         let agreements = dialog.take_agreements().into_iter().map(|agreement| {
             let (ours, theirs) = (agreement.our_port, agreement.their_port);
             Candidate::new(Spot::new(our_key, ours), Spot::new(their_key, theirs), rule, agreement.claims)
+                .with_aggregate(our_key, agreement.our_aggregate)
+                .with_aggregate(their_key, agreement.their_aggregate)
         });
         agreements.collect()
     }
@@ -86,6 +90,7 @@ impl Between {
         let candidate = |reporter: DeviceKey, other: DeviceKey, statement: Statement| {
             let ends = (Spot::new(reporter, statement.port), Spot::new(other, statement.remote));
             Candidate::new(ends.0, ends.1, rule, vec![statement.claimed])
+                .with_aggregate(other, statement.remote_aggregate)
         };
         let ours = ours.into_iter().map(|statement| candidate(self.our_key, self.their_key, statement));
         let theirs = theirs.into_iter().map(|statement| candidate(self.their_key, self.our_key, statement));
@@ -123,6 +128,23 @@ fn stp_designated(between: &mut Between) -> Vec<Candidate> {
     between.one_sided(Method::Stp, Rule::StpDesignated)
 }
 
+/// Returns whether one device alone claims a link, and the port at the other end has seen another neighbor since. That
+/// neighbor is gone as well, so that nothing else contradicts the older claim.
+pub(in crate::topology::links) fn is_superseded(candidate: &Candidate, devices: &Devices) -> bool {
+    if !matches!(candidate.rule, Rule::OneSidedLldp | Rule::OneSidedCdp) {
+        return false;
+    }
+    let Some(evidence) = candidate.claims.first().map(|claim| &claim.evidence) else { return false };
+    let mut ends = candidate.ends.iter().filter(|end| end.device.host() != evidence.reporter_host_id);
+    let far = ends.next().and_then(|end| Some((devices.get(end.device.host()?)?, end.port.as_ref()?)));
+    far.is_some_and(|(device, port)| {
+        device.sightings.iter().any(|sighting| {
+            let seen = sighting.missing.as_ref().map(|missing| missing.last_seen);
+            seen > evidence.last_seen && sighting.port.as_ref() == Some(port)
+        })
+    })
+}
+
 /// Returns the claims of a device about another one.
 fn statements<'s>(
     reporter: Option<(&'s Device, &'s [Seen])>,
@@ -144,9 +166,15 @@ fn statements<'s>(
             if_entry_id: entry.map(|port| port.id),
             first_seen: None,
             last_seen: sighting.last_seen,
+            missing_since: sighting.missing.as_ref().map(|missing| missing.since),
         };
         let at = seen.port.clone().map(|port| (device.id, port));
         let claimed = Claimed { evidence, at, names: sighting.about.label.clone() };
-        Some((seen.method, Statement { port: seen.port.clone(), remote: seen.remote.clone(), claimed }))
+        let remote_aggregate = match sighting.remote {
+            RemotePort::Lldp { aggregate, .. } => aggregate,
+            _ => None,
+        };
+        let (port, remote) = (seen.port.clone(), seen.remote.clone());
+        Some((seen.method, Statement { port, remote, remote_aggregate, claimed }))
     })
 }

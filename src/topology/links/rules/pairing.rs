@@ -1,5 +1,7 @@
 //! Pairing of the claims of two devices about each other that mean the same link.
 
+use std::num::NonZeroU32;
+
 use crate::topology::links::contest::candidate::Claimed;
 use crate::topology::links::port_key::PortKey;
 
@@ -13,6 +15,8 @@ pub(super) struct Statement {
     pub(super) port: Option<PortKey>,
     /// The port of the device that it names.
     pub(super) remote: Option<PortKey>,
+    /// The number of the aggregate of which that port is a member.
+    pub(super) remote_aggregate: Option<NonZeroU32>,
     pub(super) claimed: Claimed,
 }
 
@@ -23,11 +27,13 @@ pub(super) struct Dialog {
     pub(super) theirs: Vec<Statement>,
 }
 
-/// The ports of a link that both devices claim; `None` where they are unknown.
+/// The ports of a link that both devices claim, and the numbers of their aggregates; `None` where they are unknown.
 #[derive(Clone, Debug)]
 pub(super) struct Agreement {
     pub(super) our_port: Option<PortKey>,
+    pub(super) our_aggregate: Option<NonZeroU32>,
     pub(super) their_port: Option<PortKey>,
+    pub(super) their_aggregate: Option<NonZeroU32>,
     pub(super) claims: Vec<Claimed>,
 }
 
@@ -66,7 +72,9 @@ impl Dialog {
             let (ours, theirs) = (self.ours.remove(place), self.theirs.remove(partner));
             agreements.push(Agreement {
                 our_port: better(ours.port, theirs.remote),
+                our_aggregate: theirs.remote_aggregate,
                 their_port: better(theirs.port, ours.remote),
+                their_aggregate: ours.remote_aggregate,
                 claims: vec![ours.claimed, theirs.claimed],
             });
         }
@@ -84,7 +92,13 @@ impl Dialog {
         };
         let taken = loose(&mut self.ours).into_iter().chain(loose(&mut self.theirs));
         let claims = taken.map(|statement| statement.claimed).collect();
-        Some(Agreement { our_port: None, their_port: None, claims })
+        Some(Agreement {
+            our_port: None,
+            our_aggregate: None,
+            their_port: None,
+            their_aggregate: None,
+            claims,
+        })
     }
 }
 

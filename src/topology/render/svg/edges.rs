@@ -16,9 +16,7 @@ pub(super) fn write(out: &mut String, scene: &Scene<'_>) {
     out.push_str("<g class=\"edges\">\n");
     for edge in scene.edges() {
         let Some(path) = path(edge) else { continue };
-        let stale =
-            [edge.source, edge.target].into_iter().any(|end| scene.node(end).is_some_and(|node| node.stale));
-        let stale = if stale { " stale" } else { "" };
+        let stale = if edge.stale { " stale" } else { "" };
         put(
             out,
             format_args!(
@@ -71,5 +69,8 @@ fn tooltip(edge: &Edge, scene: &Scene<'_>) -> String {
         put(&mut text, format_args!(" \u{b7} {capacity}"));
     }
     put(&mut text, format_args!(" \u{b7} {}", confidence(edge.confidence)));
+    if edge.stale {
+        text.push_str(" \u{b7} not seen recently");
+    }
     text
 }

@@ -115,6 +115,9 @@ fn entries_of(scene: &Scene<'_>) -> Vec<Entry> {
         if scene.edges().any(|edge| edge.members.len() > 1) {
             entries.push(aggregate());
         }
+        if scene.edges().any(|edge| edge.stale) {
+            entries.push(line("confirmed stale", 2.0, "Link not seen recently"));
+        }
     }
     entries
 }

@@ -30,6 +30,7 @@ class Panel {
       ['Speed', edge.speed_bps ? speed(edge.speed_bps) : 'unknown'],
       ['Confidence', CONFIDENCE[edge.confidence] ?? edge.confidence],
     ];
+    if (edge.stale) facts.push(['State', 'Not seen recently']);
     this.show('Link', facts);
     const port = (side) => nameText(side?.name ?? 'unknown');
     this.addList(plural(edge.members.length, 'member'), edge.members, (member) =>
@@ -63,7 +64,8 @@ class Panel {
   linkButton({ edge, other, isSource }) {
     const [near, far] = isSource ? [edge.source_port, edge.target_port] : [edge.target_port, edge.source_port];
     const ports = [near, far].filter((port) => port?.name).flatMap((port) => [' – ', nameText(port.name)]).slice(1);
-    const facts = [edge.speed_bps ? speed(edge.speed_bps) : null, edge.confidence].filter(Boolean).join(', ');
+    const stale = edge.stale ? 'not seen recently' : null;
+    const facts = [edge.speed_bps ? speed(edge.speed_bps) : null, edge.confidence, stale].filter(Boolean).join(', ');
     const label = create('span', {}, nameText(this.network.label(other)), create('small', {}, ...ports), create('small', {}, facts));
     return button(label, () => this.openEdge(edge));
   }
@@ -85,6 +87,7 @@ class Panel {
     const facts = [];
     if (evidence.reporter_host_id) facts.push(['Reported by ', nameText(this.network.label(evidence.reporter_host_id))]);
     facts.push([`First seen ${time(evidence.first_seen)}`], [`Last seen ${time(evidence.last_seen)}`]);
+    if (evidence.missing_since) facts.push([`Missing since ${time(evidence.missing_since)}`]);
     return create('div', {}, rule, ...facts.map((fact) => create('small', {}, ...fact)));
   }
 

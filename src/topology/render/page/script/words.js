@@ -30,4 +30,5 @@ const RULES = {
   mutual_fdb: 'Each end learned the other’s address on one port',
   shared_fdb: 'Shared forwarding entries show no bridge in between',
   single_sided_fdb: 'One port learned the address of a single device',
+  arp_fdb: 'One port learned the MAC address that an ARP cache gives to the host',
 };

@@ -2,43 +2,47 @@
 //! interface entries.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::Method;
-use super::key::Key;
-use super::port_key::{PortKey, place_of};
 use crate::discovery::reconcile::{Named, Ports, is_own_mac, trimmed};
 use crate::discovery::report::{Capability, CdpRow, LldpRow, StpRow, StpState};
-use crate::inventory::{Claim, ClaimRows};
+use crate::inventory::{Claim, ClaimRows, MissingRows};
 use crate::model::{Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, Neighbor, Timestamp};
+use crate::topology::links::Method;
+use crate::topology::links::key::Key;
+use crate::topology::links::missing::Missing;
+use crate::topology::links::port_key::{PortKey, place_of};
 
 /// The bits of a designated port that are its number; the others are its priority.
 const PORT_NUMBER: u16 = 0x0FFF;
 
 /// A neighbor that a device names.
 #[derive(Clone, Debug)]
-pub(super) struct Sighting {
-    pub(super) method: Method,
+pub(in crate::topology::links) struct Sighting {
+    pub(in crate::topology::links) method: Method,
     /// The device's own port.
-    pub(super) port: Option<PortKey>,
-    pub(super) names: Names,
-    pub(super) remote: RemotePort,
-    pub(super) about: About,
-    pub(super) last_seen: Option<Timestamp>,
+    pub(in crate::topology::links) port: Option<PortKey>,
+    pub(in crate::topology::links) names: Names,
+    pub(in crate::topology::links) remote: RemotePort,
+    pub(in crate::topology::links) about: About,
+    pub(in crate::topology::links) last_seen: Option<Timestamp>,
+    /// Since when the device does not name the neighbor any more; `None` while it does.
+    pub(in crate::topology::links) missing: Option<Box<Missing>>,
 }
 
 /// The identities or the record id of the neighbor.
 #[derive(Clone, Debug)]
-pub(super) enum Names {
+pub(in crate::topology::links) enum Names {
     Device(Named<Key>),
     /// A host or a port, by id.
     Record(Uuid),
 }
 
 impl Names {
-    pub(super) fn keys(&self) -> impl Iterator<Item = Key> {
+    pub(in crate::topology::links) fn keys(&self) -> impl Iterator<Item = Key> {
         let (named, record) = match self {
             Self::Device(named) => (Some(named), None),
             Self::Record(id) => (None, Some(Key::of_record(*id))),
@@ -49,11 +53,13 @@ impl Names {
 
 /// The neighbor's port, as the sighting identifies it.
 #[derive(Clone, Debug)]
-pub(super) enum RemotePort {
+pub(in crate::topology::links) enum RemotePort {
     Unknown,
     Lldp {
         id: Option<LldpPortId>,
         description: Option<Box<str>>,
+        /// The number of the aggregate of which the port is a member.
+        aggregate: Option<NonZeroU32>,
     },
     Cdp(Box<str>),
     /// The number in the spanning tree, and whether the device's own port has the same.
@@ -65,16 +71,16 @@ pub(super) enum RemotePort {
 
 /// The data that a stub for the neighbor shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct About {
+pub(in crate::topology::links) struct About {
     /// The neighbor's name, or else what it announces instead.
-    pub(super) label: Arc<str>,
-    pub(super) chassis_id: Option<LldpChassisId>,
-    pub(super) capabilities: Box<[Capability]>,
-    pub(super) addresses: Box<[String]>,
+    pub(in crate::topology::links) label: Arc<str>,
+    pub(in crate::topology::links) chassis_id: Option<LldpChassisId>,
+    pub(in crate::topology::links) capabilities: Box<[Capability]>,
+    pub(in crate::topology::links) addresses: Box<[String]>,
 }
 
 /// Returns the neighbors that a host names, grouped by port.
-pub(super) fn sightings(
+pub(in crate::topology::links) fn sightings(
     host: &Host,
     claims: &[Claim],
     ports: &Ports,
@@ -92,11 +98,15 @@ pub(super) fn sightings(
             ClaimRows::Stp(rows) => found.extend(rows.iter().filter_map(|row| reader.by_stp(row, seen))),
             _ => {}
         }
+        for group in &claim.missing {
+            found.extend(reader.missing(group));
+        }
     }
     let has_lldp = claims.iter().any(|claim| matches!(claim.rows, ClaimRows::Lldp(_)));
     let has_cdp = claims.iter().any(|claim| matches!(claim.rows, ClaimRows::Cdp(_)));
     // Where claims about neighbors describe a port, the stored neighbor follows from them.
-    let neighbors = found.iter().filter(|sighting| sighting.method != Method::Stp);
+    let is_neighbor = |sighting: &&Sighting| sighting.method != Method::Stp && sighting.missing.is_none();
+    let neighbors = found.iter().filter(is_neighbor);
     let described: BTreeSet<PortKey> = neighbors.filter_map(|sighting| sighting.port.clone()).collect();
     for (entry, place) in host.if_entries.iter().zip(0..) {
         let port = PortKey::Known(place);
@@ -128,6 +138,18 @@ impl Reader<'_> {
         known.or_else(|| Some(PortKey::Named(trimmed(name?)?.into())))
     }
 
+    /// Reads rows that the device's tables no longer have.
+    fn missing(&self, group: &MissingRows) -> Vec<Sighting> {
+        let seen = Some(group.last_seen_at);
+        let found: Vec<Sighting> = match &group.rows {
+            ClaimRows::Lldp(rows) => rows.iter().map(|row| self.by_lldp(row, seen)).collect(),
+            ClaimRows::Cdp(rows) => rows.iter().map(|row| self.by_cdp(row, seen)).collect(),
+            _ => Vec::new(),
+        };
+        let missing = Missing::of(group);
+        found.into_iter().map(|found| Sighting { missing: Some(Box::new(missing)), ..found }).collect()
+    }
+
     fn by_lldp(&self, row: &LldpRow, last_seen: Option<Timestamp>) -> Sighting {
         let id = row.local_port_id.as_ref().map(|id| id.value.as_str());
         let name = row.if_name.as_deref().or(row.local_port_desc.as_deref()).or(id);
@@ -138,6 +160,7 @@ impl Reader<'_> {
             remote: RemotePort::Lldp {
                 id: row.port_id.clone(),
                 description: row.port_desc.as_deref().map(Into::into),
+                aggregate: row.lag_id.and_then(|number| NonZeroU32::new(u32::try_from(number).ok()?)),
             },
             about: About {
                 label: label(&[row.sys_name.as_deref(), Some(row.chassis_id.value.as_str())]),
@@ -146,6 +169,7 @@ impl Reader<'_> {
                 addresses: row.mgmt_addrs.clone().into_boxed_slice(),
             },
             last_seen,
+            missing: None,
         }
     }
 
@@ -161,6 +185,7 @@ impl Reader<'_> {
                 ..About::default()
             },
             last_seen,
+            missing: None,
         }
     }
 
@@ -188,6 +213,7 @@ impl Reader<'_> {
                 ..About::default()
             },
             last_seen,
+            missing: None,
         })
     }
 }
@@ -204,6 +230,7 @@ fn stored_lldp(entry: &IfEntry, port: PortKey) -> Option<Sighting> {
         remote: RemotePort::Lldp {
             id: entry.lldp_port_id.clone(),
             description: entry.lldp_port_desc.as_deref().map(Into::into),
+            aggregate: None,
         },
         about: About {
             label: label(&[name, Some(chassis_id.value.as_str())]),
@@ -212,6 +239,7 @@ fn stored_lldp(entry: &IfEntry, port: PortKey) -> Option<Sighting> {
             addresses: entry.lldp_mgmt_addr.iter().cloned().collect(),
         },
         last_seen: Some(entry.updated_at),
+        missing: None,
     })
 }
 
@@ -230,6 +258,7 @@ fn stored_cdp(entry: &IfEntry, port: PortKey) -> Option<Sighting> {
             ..About::default()
         },
         last_seen: Some(entry.updated_at),
+        missing: None,
     })
 }
 
@@ -243,6 +272,7 @@ fn stored_neighbor(entry: &IfEntry, port: PortKey) -> Option<Sighting> {
         remote: RemotePort::Unknown,
         about: About { label: id.to_string().into(), ..About::default() },
         last_seen: Some(entry.updated_at),
+        missing: None,
     })
 }
 

@@ -1,0 +1,202 @@
+//! Rows that complete tables no longer have.
+//!
+//! What a device names or has learned may be switched off for a while. The last known rows stay beside the table, so that
+//! links to what is away are known until it is seen elsewhere.
+
+use std::collections::HashSet;
+use std::hash::Hash;
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ClaimRows, ClaimedTable};
+use crate::discovery::report::{ArpRow, CdpRow, FdbRow, FdbStatus, LldpRow};
+use crate::model::{MacAddress, Timestamp};
+
+/// Maximum number of missing rows that are kept with a claim. The rows that were seen last are kept.
+const MAX_ROWS: usize = 1_000;
+
+/// Rows of a claim that its latest complete tables lack.
+///
+/// Only neighbors, learned addresses and neighbor caches have such rows. A row is forgotten once its subject is seen on
+/// another port, or its port sees another subject.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "openapi", schemars(transform = crate::model::json_schema::describe_alternatives_whole))]
+#[non_exhaustive]
+pub struct MissingRows {
+    /// When the rows were observed last.
+    pub last_seen_at: Timestamp,
+    /// The time of the first complete table without the rows.
+    pub missing_since: Timestamp,
+    /// The number of complete tables without the rows.
+    pub missed_scans: u32,
+    /// Kind and rows of the table.
+    #[serde(flatten)]
+    pub rows: ClaimRows,
+}
+
+impl MissingRows {
+    /// Creates rows that one complete table lacks.
+    #[must_use]
+    pub const fn new(rows: ClaimRows, last_seen_at: Timestamp, missing_since: Timestamp) -> Self {
+        Self { last_seen_at, missing_since, missed_scans: 1, rows }
+    }
+}
+
+/// A row about something at a port of the device.
+trait Located: Clone {
+    /// What the row is about.
+    type Subject: Eq + Hash;
+
+    /// Returns what the row is about; `None` for a row that is not kept.
+    fn subject(&self) -> Option<Self::Subject>;
+
+    /// Returns the number and the name of the port.
+    fn port(&self) -> (Option<i64>, Option<&str>);
+}
+
+impl Located for LldpRow {
+    type Subject = String;
+
+    fn subject(&self) -> Option<String> {
+        Some(self.chassis_id.value.trim().to_lowercase())
+    }
+
+    fn port(&self) -> (Option<i64>, Option<&str>) {
+        (self.if_index, self.if_name.as_deref())
+    }
+}
+
+impl Located for CdpRow {
+    type Subject = String;
+
+    fn subject(&self) -> Option<String> {
+        Some(self.device_id.trim().to_lowercase())
+    }
+
+    fn port(&self) -> (Option<i64>, Option<&str>) {
+        (self.if_index, self.if_name.as_deref())
+    }
+}
+
+impl Located for FdbRow {
+    type Subject = MacAddress;
+
+    fn subject(&self) -> Option<MacAddress> {
+        let is_learned = matches!(self.status, None | Some(FdbStatus::Learned));
+        is_learned.then_some(self.mac_address)
+    }
+
+    fn port(&self) -> (Option<i64>, Option<&str>) {
+        (self.if_index.or(self.bridge_port), self.if_name.as_deref())
+    }
+}
+
+impl Located for ArpRow {
+    type Subject = IpAddr;
+
+    fn subject(&self) -> Option<IpAddr> {
+        Some(self.ip_address)
+    }
+
+    /// Many addresses are behind one port, and say nothing about each other.
+    fn port(&self) -> (Option<i64>, Option<&str>) {
+        (None, None)
+    }
+}
+
+/// A kind of rows among the kinds of a claim.
+struct Kind<R> {
+    rows_of: fn(&ClaimRows) -> Option<&Vec<R>>,
+    wrap: fn(Vec<R>) -> ClaimRows,
+}
+
+macro_rules! kind {
+    ($variant:ident) => {
+        Kind {
+            rows_of: |rows| match rows {
+                ClaimRows::$variant(rows) => Some(rows),
+                _ => None,
+            },
+            wrap: ClaimRows::$variant,
+        }
+    };
+}
+
+impl ClaimedTable {
+    /// Returns the rows that are missing once another table takes the place of this one, without those about subjects
+    /// that are known to be missing.
+    pub(super) fn missing_after(&self, later: &Self, known: &[MissingRows]) -> Vec<MissingRows> {
+        match &self.table {
+            ClaimRows::Lldp(_) => self.missing_of(later, known, &kind!(Lldp)),
+            ClaimRows::Cdp(_) => self.missing_of(later, known, &kind!(Cdp)),
+            ClaimRows::Fdb(_) => self.missing_of(later, known, &kind!(Fdb)),
+            ClaimRows::Arp(_) => self.missing_of(later, known, &kind!(Arp)),
+            _ => Vec::new(),
+        }
+    }
+
+    fn missing_of<R: Located>(
+        &self,
+        later: &Self,
+        known: &[MissingRows],
+        kind: &Kind<R>,
+    ) -> Vec<MissingRows> {
+        let (Some(before), Some(now)) = ((kind.rows_of)(&self.table), (kind.rows_of)(&later.table)) else {
+            return Vec::new();
+        };
+        let former = self.missing.iter().filter_map(|group| (kind.rows_of)(&group.rows)).flatten();
+        let present = Present::new(before.iter().chain(former), now);
+        let known = known.iter().filter_map(|group| (kind.rows_of)(&group.rows)).flatten();
+        let known: HashSet<R::Subject> = known.filter_map(Located::subject).collect();
+        let is_known = |row: &R| row.subject().is_some_and(|subject| known.contains(&subject));
+        let is_counted = later.complete && later.observed_at > self.observed_at;
+        let mut room = MAX_ROWS;
+        let mut lacking = |rows: &[R]| {
+            let rows: Vec<R> =
+                rows.iter().filter(|row| present.lacks(*row) && !is_known(row)).take(room).cloned().collect();
+            room = room.saturating_sub(rows.len());
+            (!rows.is_empty()).then(|| (kind.wrap)(rows))
+        };
+        let mut missing = Vec::new();
+        if is_counted && let Some(rows) = lacking(before) {
+            missing.push(MissingRows::new(rows, self.observed_at, later.observed_at));
+        }
+        for group in &self.missing {
+            let rows = (kind.rows_of)(&group.rows).and_then(|rows| lacking(rows));
+            let missed_scans = group.missed_scans.saturating_add(u32::from(is_counted));
+            missing.extend(rows.map(|rows| MissingRows { missed_scans, rows, ..group.clone() }));
+        }
+        missing
+    }
+}
+
+/// The subjects of a table, and the ports where it has subjects that were unknown before.
+struct Present<'r, S> {
+    subjects: HashSet<S>,
+    numbers: HashSet<i64>,
+    names: HashSet<&'r str>,
+}
+
+impl<'r, S: Eq + Hash> Present<'r, S> {
+    fn new<R: Located<Subject = S> + 'r>(before: impl Iterator<Item = &'r R>, now: &'r [R]) -> Self {
+        let known: HashSet<S> = before.filter_map(Located::subject).collect();
+        let is_new = |row: &&R| row.subject().is_some_and(|subject| !known.contains(&subject));
+        let (mut numbers, mut names) = (HashSet::new(), HashSet::new());
+        for row in now.iter().filter(is_new) {
+            let (number, name) = row.port();
+            numbers.extend(number);
+            names.extend(name);
+        }
+        Self { subjects: now.iter().filter_map(Located::subject).collect(), numbers, names }
+    }
+
+    /// Returns whether the subject of an earlier row is seen nowhere, and its port sees no other.
+    fn lacks<R: Located<Subject = S>>(&self, row: &R) -> bool {
+        let (number, name) = row.port();
+        row.subject().is_some_and(|subject| !self.subjects.contains(&subject))
+            && number.is_none_or(|number| !self.numbers.contains(&number))
+            && name.is_none_or(|name| !self.names.contains(name))
+    }
+}

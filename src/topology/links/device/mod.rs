@@ -1,0 +1,193 @@
+//! The data of a host and its claims that the rules need.
+
+pub(super) mod learned;
+pub(super) mod ports;
+pub(super) mod resolved;
+pub(super) mod sighting;
+mod tables;
+
+use std::collections::BTreeSet;
+use std::num::NonZeroU32;
+
+use uuid::Uuid;
+
+use self::learned::{Learning, Lost, bridge_ports};
+use self::ports::{Aggregate, Port, ports};
+use self::resolved::{Resolved, formerly_resolved, resolved};
+use self::sighting::{Names, Sighting, sightings};
+use self::tables::Tables;
+use super::key::Key;
+use super::missing::Missing;
+use super::port_key::{PortKey, place_of};
+use super::{Method, PortRef};
+use crate::discovery::reconcile::{IdentityKind, Ports, Traits, is_own_mac};
+use crate::discovery::report::{FdbStatus, TableKind};
+use crate::inventory::Claim;
+use crate::model::{Host, LldpChassisId, MacAddress, Timestamp};
+
+/// A host and its claims, reduced to what links follow from.
+#[derive(Clone, Debug)]
+pub struct Device {
+    pub(super) id: Uuid,
+    pub(super) network_id: Uuid,
+    /// Identities other than MAC addresses, sorted.
+    pub(super) keys: Box<[Key]>,
+    /// All MAC addresses of the device itself, sorted.
+    pub(super) macs: Box<[MacAddress]>,
+    pub(super) chassis_mac: Option<MacAddress>,
+    pub(super) chassis_id: Option<LldpChassisId>,
+    pub(super) chassis_key: Option<Key>,
+    pub(super) ports: Box<[Port]>,
+    pub(super) ports_by_value: Ports,
+    /// Pairs of a bridge port's number and the place of the port, sorted.
+    pub(super) bridge_ports: Box<[(i64, u32)]>,
+    pub(super) sightings: Box<[Sighting]>,
+    /// Pairs of a learned address and the place of its port, sorted. The port is the only one that learned the address.
+    pub(super) learned: Box<[(MacAddress, u32)]>,
+    pub(super) learned_at: Option<Timestamp>,
+    /// Addresses that the device no longer has learned, sorted.
+    pub(super) lost: Box<[Lost]>,
+    /// The MAC addresses that the device states for the IP addresses of others, sorted.
+    pub(super) resolved: Box<[Resolved]>,
+    pub(super) resolved_at: Option<Timestamp>,
+    /// Rows that the device's neighbor cache no longer has, sorted.
+    pub(super) formerly_resolved: Box<[(Resolved, Missing)]>,
+    /// When a report described the device last; `None` for a host that no report described.
+    pub(super) seen_at: Option<Timestamp>,
+    /// Whether the device has a forwarding database or a spanning tree.
+    pub(super) is_bridge: bool,
+    /// The tables that may lack rows.
+    pub(super) truncated: Vec<TableKind>,
+}
+
+impl Device {
+    /// Collects what the rules need of a host and its claims.
+    ///
+    /// Neighbors that are stored with interface entries count where the host has no claims about them.
+    #[must_use]
+    pub fn of(host: &Host, claims: &[Claim]) -> Self {
+        let traits = Traits::of_host(host);
+        let tables = Tables::of(claims);
+        let ports_by_value = Ports::new(host, tables.lldp);
+        let bridge_ports = bridge_ports(&ports_by_value, &tables);
+        let ports = ports(host, &ports_by_value, &tables);
+        let identities = traits.identities.iter().filter(|identity| identity.kind() != IdentityKind::Mac);
+        let mut keys: Vec<Key> = identities.map(Key::of_identity).collect();
+        let chassis = traits.identities.iter().find(|identity| identity.kind() == IdentityKind::ChassisId);
+        keys.sort_unstable();
+        keys.dedup();
+        let self_addresses = tables.fdb.iter().filter(|row| row.status == Some(FdbStatus::SelfAddress));
+        let macs = traits.macs.iter().copied().chain(self_addresses.map(|row| row.mac_address));
+        let macs: BTreeSet<MacAddress> = macs.filter(|address| is_own_mac(*address)).collect();
+        let formerly_resolved = formerly_resolved(claims, &ports_by_value);
+        let resolved = resolved(tables.arp, &ports_by_value).into_boxed_slice();
+        let learning =
+            Learning { by_value: &ports_by_value, bridge_ports: &bridge_ports, ports: &ports, own: &macs };
+        let learned = learning.learned(tables.fdb);
+        let lost = learning.lost(claims, &learned);
+        Self {
+            id: host.id,
+            network_id: host.network_id,
+            keys: keys.into_boxed_slice(),
+            macs: macs.into_iter().collect(),
+            chassis_mac: traits.chassis_mac,
+            chassis_id: host.chassis_id.clone(),
+            chassis_key: chassis.map(Key::of_identity),
+            sightings: sightings(host, claims, &ports_by_value, &bridge_ports),
+            ports,
+            ports_by_value,
+            bridge_ports,
+            is_bridge: !learned.is_empty() || !lost.is_empty() || !tables.stp.is_empty(),
+            learned,
+            lost,
+            learned_at: tables.learned_at,
+            resolved,
+            resolved_at: tables.resolved_at,
+            formerly_resolved,
+            seen_at: claims.iter().map(|claim| claim.observed_at).max(),
+            truncated: tables.truncated,
+        }
+    }
+
+    /// Returns the id of the host.
+    #[must_use]
+    pub const fn host_id(&self) -> Uuid {
+        self.id
+    }
+
+    /// Returns the ids of the host and its ports.
+    pub(super) fn records(&self) -> impl Iterator<Item = Uuid> {
+        [self.id].into_iter().chain(self.ports.iter().map(|port| port.id))
+    }
+
+    /// Returns whether a neighbor is stored by its id.
+    pub(super) fn names_records(&self) -> bool {
+        self.sightings.iter().any(|sighting| matches!(sighting.names, Names::Record(_)))
+    }
+
+    pub(super) fn port(&self, key: &PortKey) -> Option<&Port> {
+        match key {
+            PortKey::Known(place) => self.ports.get(usize::try_from(*place).ok()?),
+            PortKey::Named(_) => None,
+        }
+    }
+
+    pub(super) fn port_ref(&self, key: &PortKey) -> PortRef {
+        match (key, self.port(key)) {
+            (_, Some(port)) => PortRef { if_entry_id: Some(port.id), name: port.name.to_string() },
+            (PortKey::Named(name), None) => PortRef { if_entry_id: None, name: name.to_string() },
+            (PortKey::Known(place), None) => PortRef { if_entry_id: None, name: place.to_string() },
+        }
+    }
+
+    /// Returns the aggregate of which a port is a member.
+    pub(super) fn aggregate(&self, key: &PortKey) -> Option<PortKey> {
+        self.port(key)?.lag.map(PortKey::Known)
+    }
+
+    /// Returns the aggregate of which a neighbor says that a port is a member.
+    ///
+    /// The number is an `ifIndex` on most devices, and a number of another kind on some. A port with this index counts
+    /// only if it is an aggregate, or shares an address with its member that other ports do not have.
+    pub(super) fn announced_aggregate(
+        &self,
+        number: NonZeroU32,
+        port: Option<&PortKey>,
+    ) -> Option<Aggregate> {
+        let place = self.ports_by_value.local(Some(i64::from(number.get())), None);
+        let Some(key) = place.and_then(|place| u32::try_from(place).ok()).map(PortKey::Known) else {
+            return Some(Aggregate::Number(number));
+        };
+        if Some(&key) == port {
+            return None;
+        }
+        let member = port.and_then(|port| self.port(port)).and_then(|port| port.mac_address);
+        let is_other = |port: &Port| port.mac_address.is_some() && port.mac_address != member;
+        let is_meant = self.port(&key).is_some_and(|port| {
+            let shares_address = member.is_some() && port.mac_address == member;
+            port.is_aggregate || (shares_address && self.ports.iter().any(is_other))
+        });
+        Some(if is_meant { Aggregate::Port(key) } else { Aggregate::Number(number) })
+    }
+
+    /// Returns the first port that has a MAC address, and on which the device itself sees a neighbor.
+    ///
+    /// VLANs and aggregates have the address of a physical port.
+    pub(super) fn neighbor_port(&self, address: MacAddress) -> Option<PortKey> {
+        let has_address =
+            |port: &PortKey| self.port(port).is_some_and(|port| port.mac_address == Some(address));
+        let ports = self.neighbors().filter_map(|sighting| sighting.port.as_ref());
+        ports.filter(|port| has_address(port)).min().cloned()
+    }
+
+    /// Returns the neighbors that the device now names by other means than the spanning tree.
+    pub(super) fn neighbors(&self) -> impl Iterator<Item = &Sighting> {
+        let is_neighbor = |sighting: &&Sighting| sighting.method != Method::Stp && sighting.missing.is_none();
+        self.sightings.iter().filter(is_neighbor)
+    }
+
+    /// Returns the port with a number in the spanning tree.
+    pub(super) fn bridge_port(&self, number: i64) -> Option<PortKey> {
+        place_of(&self.bridge_ports, number).map(PortKey::Known)
+    }
+}

@@ -1,0 +1,141 @@
+//! The ports of a device, and the aggregates that they are members of.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::tables::Tables;
+use crate::discovery::reconcile::{Ports, abbreviated, trimmed};
+use crate::model::{Host, IfEntry, MacAddress};
+use crate::topology::links::port_key::PortKey;
+
+/// `ifType` of aggregates: `ieee8023adLag`.
+const AGGREGATE_TYPE: i64 = 161;
+
+/// `ifType` that vendors also give to aggregates: `propVirtual` and `propMultiplexor`.
+const VIRTUAL_TYPES: [i64; 2] = [53, 54];
+
+/// `ifType` of Ethernet, which agents of hosts also give to aggregates: `ethernetCsmacd`.
+const ETHERNET_TYPE: i64 = 6;
+
+/// The usual names of aggregates without their numbers, abbreviated.
+const AGGREGATES: [&str; 14] = [
+    "ae",
+    "agg",
+    "aggr",
+    "bagg",
+    "be",
+    "bridge-aggregation",
+    "eth-trunk",
+    "lag",
+    "po",
+    "ragg",
+    "route-aggregation",
+    "static-trunk",
+    "trk",
+    "trunk",
+];
+
+/// The names that operating systems of hosts give to aggregates. No hardware has them.
+const SOFTWARE_AGGREGATES: [&str; 4] = ["bond", "bonding", "lagg", "team"];
+
+/// A port of a device.
+#[derive(Clone, Debug)]
+pub(in crate::topology::links) struct Port {
+    pub(in crate::topology::links) id: Uuid,
+    pub(in crate::topology::links) name: Arc<str>,
+    pub(in crate::topology::links) speed_bps: Option<u64>,
+    pub(in crate::topology::links) mac_address: Option<MacAddress>,
+    /// The place of the aggregate of which the port is a member.
+    pub(in crate::topology::links) lag: Option<u32>,
+    /// Whether the port is an aggregate, by its type, its name or its members.
+    pub(in crate::topology::links) is_aggregate: bool,
+}
+
+/// The aggregate of which a port is a member.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::topology::links) enum Aggregate {
+    /// A port of the device.
+    Port(PortKey),
+    /// The number that the device announces. None of its known ports is the aggregate.
+    Number(NonZeroU32),
+}
+
+/// Returns the ports of a host with their aggregates. The host or its claims name the aggregates.
+pub(super) fn ports(host: &Host, by_value: &Ports, tables: &Tables<'_>) -> Box<[Port]> {
+    let has_lag = host.if_entries.iter().any(|entry| entry.lag_id.is_some());
+    let ids = host.if_entries.iter().map(|entry| entry.id).zip(0..).filter(|_| has_lag);
+    let places: BTreeMap<Uuid, u32> = ids.collect();
+    let place = |index: i64| u32::try_from(by_value.local(Some(index), None)?).ok();
+    let rows = tables.lag.iter().filter_map(|row| Some((place(row.if_index)?, place(row.lag_id)?)));
+    let claimed: BTreeMap<u32, u32> = rows.collect();
+    let port = |(entry, own): (&IfEntry, u32)| {
+        let stored = entry.lag_id.and_then(|id| places.get(&id).copied());
+        Port {
+            id: entry.id,
+            name: name(entry),
+            speed_bps: entry.speed_bps.filter(|speed| *speed != 0),
+            mac_address: entry.mac_address,
+            lag: claimed.get(&own).copied().or(stored).filter(|lag| *lag != own),
+            is_aggregate: is_aggregate(entry),
+        }
+    };
+    let mut ports: Box<[Port]> = host.if_entries.iter().zip(0..).map(port).collect();
+    join_software_aggregates(&mut ports, host, by_value, tables);
+    let aggregates: BTreeSet<u32> = ports.iter().filter_map(|port| port.lag).collect();
+    for place in aggregates {
+        let place = usize::try_from(place).ok();
+        if let Some(port) = place.and_then(|place| ports.get_mut(place)) {
+            port.is_aggregate = true;
+        }
+    }
+    ports
+}
+
+/// Makes ports members of the aggregate that has the same MAC address.
+///
+/// Hosts do not report the members of their aggregates, but all of them have the aggregate's address. Bridges and VLANs
+/// above may have it as well; neighbors are seen on physical ports only.
+fn join_software_aggregates(ports: &mut [Port], host: &Host, by_value: &Ports, tables: &Tables<'_>) {
+    let mut aggregates: BTreeMap<MacAddress, Option<u32>> = BTreeMap::new();
+    for ((port, entry), place) in ports.iter().zip(&host.if_entries).zip(0..) {
+        if let Some(address) = port.mac_address.filter(|_| has_name(entry, &SOFTWARE_AGGREGATES)) {
+            aggregates.entry(address).and_modify(|only| *only = None).or_insert(Some(place));
+        }
+    }
+    if aggregates.is_empty() {
+        return;
+    }
+    let seen = tables.lldp.iter().filter_map(|row| by_value.local(row.if_index, row.if_name.as_deref()));
+    for place in seen {
+        let Some(port) = ports.get_mut(place).filter(|port| port.lag.is_none() && !port.is_aggregate) else {
+            continue;
+        };
+        port.lag = port.mac_address.and_then(|address| aggregates.get(&address).copied().flatten());
+    }
+}
+
+fn name(entry: &IfEntry) -> Arc<str> {
+    let name = entry.if_name.as_deref().and_then(trimmed).or_else(|| trimmed(&entry.if_descr));
+    name.map_or_else(|| entry.if_index.to_string().into(), Arc::from)
+}
+
+fn is_aggregate(entry: &IfEntry) -> bool {
+    match entry.if_type {
+        Some(AGGREGATE_TYPE) => true,
+        Some(ETHERNET_TYPE) => has_name(entry, &SOFTWARE_AGGREGATES),
+        Some(kind) if !VIRTUAL_TYPES.contains(&kind) => false,
+        _ => has_name(entry, &AGGREGATES) || has_name(entry, &SOFTWARE_AGGREGATES),
+    }
+}
+
+/// Returns whether an interface has one of these names and a number.
+fn has_name(entry: &IfEntry, names: &[&str]) -> bool {
+    let name = entry.if_name.as_deref().and_then(abbreviated).or_else(|| abbreviated(&entry.if_descr));
+    name.is_some_and(|name| {
+        let kind = name.trim_end_matches(|character: char| character.is_ascii_digit());
+        names.contains(&kind.trim_end_matches('-'))
+    })
+}
