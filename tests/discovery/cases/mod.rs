@@ -4,8 +4,10 @@
 //! `TOPOSCOPE_DISCOVERY_DATA`, or in `../shared/data` beside the crate.
 
 mod formats;
+mod lldp_extensions;
 mod neighbors;
 mod tables;
+mod walks;
 
 use std::path::PathBuf;
 use std::{env, fs};

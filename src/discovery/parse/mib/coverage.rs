@@ -84,8 +84,12 @@ impl Coverage {
         }
         self.unread = self.unread.saturating_add(1);
         if self.first_unread.is_none() {
-            // Below `enterprises`, the arcs of the vendor and of two of its levels.
-            let length = if oid.starts_with(&[1, 3, 6, 1, 4, 1]) { 9 } else { 7 };
+            // Below `enterprises`, the arcs of the vendor and of two of its levels; below LLDP-MIB, those of an extension.
+            let length = match oid {
+                [1, 3, 6, 1, 4, 1, ..] => 9,
+                [1, 0, 8802, ..] | [1, 3, 111, ..] => 12,
+                _ => 7,
+            };
             let arcs: Vec<String> = oid.iter().take(length).map(u64::to_string).collect();
             self.first_unread = Some((meter.line(), arcs.join(".")));
         }

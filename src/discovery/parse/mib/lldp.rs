@@ -57,7 +57,7 @@ impl Lldp {
                 let Some(index) = Index::new(mib, index) else { return Accepted::InvalidIndex };
                 self.neighbors.accept(index, column, value, meter)
             }
-            (_, [4, 2, 1, _, index @ ..]) => self.addresses.accept(mib, index, meter),
+            (_, [4, 2, 1, column, index @ ..]) => self.addresses.accept(mib, *column, index, value, meter),
             (Mib::Lldp | Mib::LldpV2, [5, extension, 1, group, table, 1, column, index @ ..]) => {
                 self.accept_extension(mib, [*extension, *group, *table, *column], index, value, meter)
             }

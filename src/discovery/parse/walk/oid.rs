@@ -43,10 +43,12 @@ pub(super) fn resolve(text: &[u8], arcs: &mut Vec<u64>) -> Resolution {
     let (mut lossy, mut known) = (false, false);
     // The rest behind brackets, while their content is read.
     let mut outside: &[u8] = b"";
+    let mut is_index = false;
     while !rest.is_empty() {
         if outside.is_empty()
             && let Some(bracketed) = rest.strip_prefix(b"[")
         {
+            is_index = true;
             let Some((inside, behind)) = take_bracketed(bracketed) else { return Resolution::Malformed };
             if let Some(octets) = mac(inside) {
                 arcs.extend(octets.map(u64::from));
@@ -67,6 +69,7 @@ pub(super) fn resolve(text: &[u8], arcs: &mut Vec<u64>) -> Resolution {
                     known = true;
                 }
                 Some(symbols::Symbol::Value(value)) => arcs.push(value),
+                None if known && is_index => return Resolution::Malformed,
                 // A name above the one that counts, if the whole path is printed.
                 None => known = false,
             },

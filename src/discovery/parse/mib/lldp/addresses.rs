@@ -1,11 +1,12 @@
 //! Management addresses of neighbors, whose rows have an index of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
 use super::Mib;
 use super::neighbor::{Index, Neighbors, Port};
 use crate::discovery::parse::meter::Meter;
-use crate::discovery::parse::mib::Accepted;
+use crate::discovery::parse::mib::{Accepted, Value};
 use crate::discovery::parse::text;
 use crate::discovery::report::WarningCode;
 
@@ -19,12 +20,31 @@ pub(super) struct ManagementAddresses {
 
 impl ManagementAddresses {
     /// Stores an address, which is part of the index: index of the neighbor, family, length, bytes.
-    pub(super) fn accept(&mut self, mib: Mib, index: &[u64], meter: &mut Meter) -> Accepted {
+    ///
+    /// Some agents leave it out there, and state it in its column.
+    pub(super) fn accept(
+        &mut self,
+        mib: Mib,
+        column: u64,
+        index: &[u64],
+        value: &Value<'_>,
+        meter: &mut Meter,
+    ) -> Accepted {
+        if let Some(neighbor) = Index::new(mib, index).filter(|_| index.len() != 2) {
+            let Some(address) = value.bytes().and_then(address_of_value).filter(|_| column == 2) else {
+                return Accepted::Yes;
+            };
+            return self.insert((neighbor, address), meter);
+        }
         // Indexes that lack numbers of the neighbor are tried last.
         let lengths: &[usize] = if mib == Mib::Lldp { &[3, 1, 2] } else { &[4] };
         let whole = lengths.iter().find_map(|length| split(mib, index, *length));
         let Some(row) = whole.or_else(|| without_length(mib, index)) else { return Accepted::InvalidIndex };
         meter.add_steps(index.len());
+        self.insert(row, meter)
+    }
+
+    fn insert(&mut self, row: (Index, String), meter: &mut Meter) -> Accepted {
         if !self.rows.contains(&row) && !meter.admit_row() {
             return Accepted::TooMany;
         }
@@ -90,6 +110,12 @@ fn without_length(mib: Mib, index: &[u64]) -> Option<(Index, String)> {
     let [family, octets @ ..] = address else { return None };
     let address = address_text(*family, octets).filter(|_| !octets.is_empty())?;
     Some((Index::new(mib, neighbor)?, address))
+}
+
+/// Reads the bytes or the text of an address.
+fn address_of_value(bytes: &[u8]) -> Option<String> {
+    let by_text = || str::from_utf8(bytes).ok()?.trim().parse::<IpAddr>().ok();
+    text::ip(bytes).or_else(by_text).map(|address| address.to_string())
 }
 
 fn address_text(family: u64, octets: &[u64]) -> Option<String> {
