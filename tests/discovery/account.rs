@@ -22,6 +22,7 @@ const NOTES: &[WarningCode] = &[
     WarningCode::ChassisIdMissing,
     WarningCode::AggregateUnknown,
     WarningCode::VariableUnread,
+    WarningCode::TextIgnored,
 ];
 
 /// Returns what is wrong with the account of a report.

@@ -21,6 +21,7 @@ mod agents;
 mod arp;
 mod cases;
 mod hostile;
+mod iproute2;
 mod labs;
 mod lldpctl;
 mod mutations;

@@ -54,6 +54,16 @@ pub enum WarningCode {
     ValueTruncated,
     /// The input ends early, so that no table is complete.
     InputTruncated,
+    /// An address that the device cannot use, because another device has it, was left out.
+    AddressUnusable,
+    /// A host that did not answer the scan was left out, with its addresses and ports.
+    HostDown,
+    /// A port that is not open was left out.
+    PortNotOpen,
+    /// An entry that a later part of the input replaces was left out.
+    RowReplaced,
+    /// Text beside the report, such as the messages of the program that wrote it, was not read.
+    TextIgnored,
     /// A neighbor was seen on a local port of which it is not known which of the device's interfaces it is.
     LocalPortUnknown,
     /// An entry of a forwarding database is behind a bridge port that is none of the device's interfaces.
