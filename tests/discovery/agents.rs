@@ -377,7 +377,7 @@ fn vlans_are_those_of_which_the_port_is_a_member() {
         (
             "bits that are printable",
             &[("3.1.2.5", "STRING: \"A\""), ("3.1.4.5", "STRING: \"A\""), ("3.1.2.6", "Hex-STRING: 80")],
-            Some((None, vec![6], none.clone())),
+            Some((None, vec![6], none)),
         ),
     ];
     for (case, variables, expected) in cases {
@@ -397,8 +397,11 @@ fn member_ports_that_are_no_interfaces_are_counted() {
     assert_eq!(count(&report, WarningCode::PortWithoutInterface), 1, "VLAN 6 has no other port");
 }
 
-/// Returns the serial number of a device with these components: index, class, container, serial number.
-fn serial(components: &[(u32, Option<i64>, Option<i64>, &str)]) -> Option<String> {
+/// Index, class, container and serial number of a component.
+type Component = (u32, Option<i64>, Option<i64>, &'static str);
+
+/// Returns the serial number of a device with these components.
+fn serial(components: &[Component]) -> Option<String> {
     let mut walk = format!("{IF}.3.1 = INTEGER: 6\n");
     for (index, class, container, serial) in components {
         for (column, value) in [(4, container), (5, class)] {
@@ -414,7 +417,7 @@ fn serial(components: &[(u32, Option<i64>, Option<i64>, &str)]) -> Option<String
 
 #[test]
 fn serial_number_is_that_of_the_outermost_component() {
-    let cases: &[(&str, &[(u32, Option<i64>, Option<i64>, &str)], Option<&str>)] = &[
+    let cases: &[(&str, &[Component], Option<&str>)] = &[
         (
             "Cisco: chassis",
             &[(1, Some(11), Some(0), ""), (1000, Some(3), Some(1), "A"), (1001, Some(9), Some(1000), "B")],
