@@ -22,6 +22,7 @@ const NOTES: &[WarningCode] = &[
     WarningCode::ChassisIdMissing,
     WarningCode::AggregateUnknown,
     WarningCode::VariableUnread,
+    WarningCode::TextIgnored,
 ];
 
 /// Returns what is wrong with the account of a report.
@@ -58,11 +59,14 @@ fn rows_of_samples_are_used_or_skipped_for_a_reason() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// A walk, the numbers of rows that are read and used, and the warnings.
+type Case = (&'static str, u64, u64, &'static [(WarningCode, u64)]);
+
 /// Each walk has rows that are left out for different reasons.
 #[test]
 fn rows_of_walks_that_are_left_out_are_counted_with_their_reason() {
     let interface = ".1.3.6.1.2.1.2.2.1.2.7 = STRING: \"eth7\"\n";
-    let cases: &[(&str, u64, u64, &[(WarningCode, u64)])] = &[
+    let cases: &[Case] = &[
         (".1.3.6.1.2.1.4.20.1.2.192.0.2.1 = INTEGER: 7\n", 2, 2, &[]),
         (".1.3.6.1.2.1.4.20.1.2.224.0.0.5 = INTEGER: 7\n", 2, 1, &[(WarningCode::AddressShared, 1)]),
         (".1.3.6.1.2.1.4.20.1.2.1 = INTEGER: 7\n", 2, 1, &[(WarningCode::RowIncomplete, 1)]),

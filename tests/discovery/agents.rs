@@ -151,6 +151,19 @@ fn addresses_of_ipv6_mib_have_prefix_and_interface() {
 }
 
 #[test]
+fn symbolic_walks_have_the_tables_of_ipv6_mib() {
+    let index = "3.\"20:01:0d:b8:00:00:00:00:00:00:00:00:00:00:00:09\"";
+    let walk = walk(&[
+        (format!("IPV6-MIB::ipv6AddrPfxLength.{index}"), "INTEGER: 64 bits"),
+        (format!("IPV6-MIB::ipv6NetToMediaPhysAddress.{index}"), "STRING: 0:0:5e:0:53:1"),
+    ]);
+    let device = device(Format::Snmpwalk, &walk);
+    let address = rows(device.tables.addresses.as_ref()).remove(0);
+    assert_eq!((address.ip_address.to_string().as_str(), address.prefix_length), ("2001:db8::9", Some(64)));
+    assert_eq!(rows(device.tables.arp.as_ref())[0].if_index, Some(3));
+}
+
+#[test]
 fn neighbors_are_found_in_indexes_of_other_forms() {
     let mac = "Hex-STRING: 00 00 5E 00 53 01 ";
     let v6 = "32.1.13.184.0.0.0.0.0.0.0.0.0.0.0.9";
@@ -245,6 +258,8 @@ fn interfaces_behind(walk: &str, ports: &[i64]) -> (Vec<Option<i64>>, u64) {
 fn port_numbers_of_forwarding_entries_are_understood_by_evidence() {
     let jetstream = switch(&[49_153, 49_154, 49_155]);
     assert_eq!(interfaces_behind(&jetstream, &[1, 3]), (vec![Some(49_153), Some(49_155)], 0), "offset");
+    let numbered = switch(&[10]).replace("1.4.1.2.10 = INTEGER: 10", "1.4.1.2.10 = INTEGER: 110");
+    assert_eq!(interfaces_behind(&numbered, &[1]), (vec![None], 1), "the table of ports has its own numbers");
     assert_eq!(interfaces_behind(&jetstream, &[1, 4]), (vec![None, None], 2), "no such interface");
     assert_eq!(
         interfaces_behind(&jetstream, &[1, 49_153]),
@@ -254,11 +269,7 @@ fn port_numbers_of_forwarding_entries_are_understood_by_evidence() {
     let without_ports =
         walk(&[(format!("{IF}.3.10101"), "INTEGER: 6"), (format!("{IF}.3.1"), "INTEGER: 53")]);
     assert_eq!(interfaces_behind(&without_ports, &[10_101]), (vec![Some(10_101)], 0), "interfaces");
-    assert_eq!(
-        interfaces_behind(&without_ports, &[1]),
-        (vec![Some(10_101)], 0),
-        "the first Ethernet interface"
-    );
+    assert_eq!(interfaces_behind(&without_ports, &[1]), (vec![None], 1), "not Ethernet");
     let no_interface =
         walk(&[(format!("{IF}.3.1"), "INTEGER: 6"), (format!("{BRIDGE}.1.4.1.2.1"), "INTEGER: -1")]);
     assert_eq!(
@@ -366,7 +377,7 @@ fn vlans_are_those_of_which_the_port_is_a_member() {
         (
             "bits that are printable",
             &[("3.1.2.5", "STRING: \"A\""), ("3.1.4.5", "STRING: \"A\""), ("3.1.2.6", "Hex-STRING: 80")],
-            Some((None, vec![6], none.clone())),
+            Some((None, vec![6], none)),
         ),
     ];
     for (case, variables, expected) in cases {
@@ -386,8 +397,11 @@ fn member_ports_that_are_no_interfaces_are_counted() {
     assert_eq!(count(&report, WarningCode::PortWithoutInterface), 1, "VLAN 6 has no other port");
 }
 
-/// Returns the serial number of a device with these components: index, class, container, serial number.
-fn serial(components: &[(u32, Option<i64>, Option<i64>, &str)]) -> Option<String> {
+/// Index, class, container and serial number of a component.
+type Component = (u32, Option<i64>, Option<i64>, &'static str);
+
+/// Returns the serial number of a device with these components.
+fn serial(components: &[Component]) -> Option<String> {
     let mut walk = format!("{IF}.3.1 = INTEGER: 6\n");
     for (index, class, container, serial) in components {
         for (column, value) in [(4, container), (5, class)] {
@@ -403,7 +417,7 @@ fn serial(components: &[(u32, Option<i64>, Option<i64>, &str)]) -> Option<String
 
 #[test]
 fn serial_number_is_that_of_the_outermost_component() {
-    let cases: &[(&str, &[(u32, Option<i64>, Option<i64>, &str)], Option<&str>)] = &[
+    let cases: &[(&str, &[Component], Option<&str>)] = &[
         (
             "Cisco: chassis",
             &[(1, Some(11), Some(0), ""), (1000, Some(3), Some(1), "A"), (1001, Some(9), Some(1000), "B")],

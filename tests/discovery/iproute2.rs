@@ -96,7 +96,7 @@ fn objects_that_a_filter_left_empty_are_no_rows() {
     let text =
         r#"[{},{},{"ifindex":2,"ifname":"eth0","link_type":"ether","addr_info":[{},{"local":"192.0.2.1"}]}]"#;
     let report = parsed(Format::IpAddr, text);
-    assert_eq!((report.read_rows, report.used_rows, count(&report, WarningCode::ValueInvalid)), (3, 2, 1));
+    assert_eq!((report.read_rows, report.used_rows, count(&report, WarningCode::RowIncomplete)), (3, 2, 1));
     assert_eq!(Format::detect(text.as_bytes()), Some(Format::IpAddr));
     assert_eq!(parsed(Format::BridgeFdb, "[{},{}]").read_rows, 0);
     assert_eq!(parsed(Format::BridgeVlan, "[{}]").read_rows, 0);
@@ -124,7 +124,7 @@ fn forwarding_database_names_interfaces_and_leaves_out_groups() {
     assert_eq!(described, expected);
     assert!(table.rows.iter().all(|row| row.if_index.is_none()));
     assert_eq!(
-        (count(&report, WarningCode::AddressShared), count(&report, WarningCode::ValueInvalid)),
+        (count(&report, WarningCode::AddressShared), count(&report, WarningCode::RowIncomplete)),
         (2, 1)
     );
     assert_eq!((report.read_rows, report.used_rows, report.skipped_rows), (8, 5, 3));

@@ -23,13 +23,17 @@ fn vlans(device: &Device, index: i64) -> (Option<u16>, Vec<u16>, Vec<u16>) {
     (vlans.untagged, vlans.tagged, vlans.other_untagged)
 }
 
-fn addresses(device: &Device) -> Vec<(String, Option<u8>, Option<i64>)> {
+/// The last byte of an address, the VLAN and the interface of a forwarding entry.
+type Forwarding = (u8, Option<u16>, Option<i64>);
+/// An address, its prefix length and its interface.
+type Address<T> = (T, Option<u8>, Option<i64>);
+
+fn addresses(device: &Device) -> Vec<Address<String>> {
     let rows = &device.tables.addresses.as_ref().unwrap().rows;
     rows.iter().map(|row| (row.ip_address.to_string(), row.prefix_length, row.if_index)).collect()
 }
 
-/// Returns the last byte of the address, the VLAN and the interface of each forwarding entry.
-fn forwarding(device: &Device) -> Vec<(u8, Option<u16>, Option<i64>)> {
+fn forwarding(device: &Device) -> Vec<Forwarding> {
     let rows = &device.tables.fdb.as_ref().unwrap().rows;
     rows.iter().map(|row| (row.mac_address.octets()[5], row.vlan, row.if_index)).collect()
 }
@@ -52,7 +56,7 @@ fn hybrid_port_keeps_all_vlans_without_a_tag() {
 
 #[test]
 fn forwarding_entries_with_other_indexes_and_ports_lead_to_interfaces() {
-    let cases: &[(&str, &[(u8, Option<u16>, Option<i64>)])] = &[
+    let cases: &[(&str, &[Forwarding])] = &[
         ("fdb_running_index.walk", &[(0xC1, None, Some(2)), (0xC2, None, Some(1))]),
         ("fdb_jetstream.walk", &[(200, Some(1), Some(49157))]),
         ("ok_fdb_ifindex.walk", &[(200, Some(10), Some(102))]),
@@ -67,7 +71,7 @@ fn forwarding_entries_with_other_indexes_and_ports_lead_to_interfaces() {
 
 #[test]
 fn addresses_of_other_tables_and_indexes_are_read() {
-    let cases: &[(&str, &[(&str, Option<u8>, Option<i64>)])] = &[
+    let cases: &[(&str, &[Address<&str>])] = &[
         ("ipv6_mib.walk", &[("192.0.2.9", Some(24), Some(6)), ("2001:db8::9", Some(64), Some(6))]),
         ("ip_index_number.walk", &[("192.0.2.40", Some(24), Some(1))]),
         ("ip6_new_no_length.walk", &[("2001:db8::3", None, Some(3))]),

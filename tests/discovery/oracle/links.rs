@@ -23,8 +23,8 @@ pub(crate) fn compare(recording: &Recording, variables: &Variables<'_>, tally: &
         let mut of_protocol =
             neighbors.iter_mut().filter(|neighbor| neighbor.protocol == protocol && !neighbor.is_taken);
         let found = of_protocol.find(|neighbor| {
-            let is_name = name.is_empty() || neighbor.names.iter().any(|found| *found == name);
-            is_name && (port.is_empty() || neighbor.ports.iter().any(|found| *found == port))
+            let is_name = name.is_empty() || neighbor.names.contains(&name);
+            is_name && (port.is_empty() || neighbor.ports.contains(&port))
         });
         if let Some(neighbor) = found {
             neighbor.is_taken = true;

@@ -87,6 +87,10 @@ fn overlong_texts_and_unknown_aggregates_are_refused() {
         host.if_entries[0].vlans = Some(Vlans { tagged: vec![1; 4_097], ..Vlans::default() });
         let expected = invalid("if_entries.0.vlans.tagged", Problem::MaxLength { max: 4_096 });
         assert_eq!(refusal(fixture.try_put(host).await), expected);
+        let mut host = described(&fixture);
+        host.if_entries[0].vlans = Some(Vlans { other_untagged: vec![1; 4_097], ..Vlans::default() });
+        let expected = invalid("if_entries.0.vlans.other_untagged", Problem::MaxLength { max: 4_096 });
+        assert_eq!(refusal(fixture.try_put(host).await), expected);
     });
 }
 

@@ -149,7 +149,7 @@ impl<'m> Sink<'m> {
         let text = address.local.as_deref().unwrap_or_default();
         let Ok(ip_address) = text.parse::<IpAddr>() else {
             // Addresses of other families, such as those of MCTP, have no `local` that is an IP address.
-            return self.meter.skip_of(WarningCode::ValueInvalid, || format!("address {text:?}"));
+            return self.meter.skip_of(WarningCode::RowIncomplete, || format!("address {text:?}"));
         };
         if address.dadfailed {
             return self.meter.skip_of(WarningCode::AddressUnusable, || text);

@@ -68,7 +68,7 @@ impl Sink<'_> {
         let Some(address) = mac_text(mac).filter(|address| address.octets() != [0; 6]) else {
             // VXLAN sends frames to unknown addresses as an entry of zeros says.
             self.groups += 1;
-            return self.meter.skip_of(WarningCode::ValueInvalid, || format!("{mac} dev {ifname}"));
+            return self.meter.skip_of(WarningCode::RowIncomplete, || format!("{mac} dev {ifname}"));
         };
         if address.octets().first().is_some_and(|first| first & 1 == 1) {
             self.groups += 1;

@@ -145,13 +145,6 @@ impl Interfaces {
         kind.is_some_and(|kind| kind.is_none_or(|kind| kind == LAG_TYPE || ETHERNET_TYPES.contains(&kind)))
     }
 
-    /// Returns the lowest index of an Ethernet interface.
-    pub(super) fn first_ethernet(&self) -> Option<i64> {
-        let is_ethernet =
-            |entry: &Entry| entry.row.if_type.is_some_and(|kind| ETHERNET_TYPES.contains(&kind));
-        self.rows.iter().find(|(_, entry)| is_ethernet(entry)).map(|(index, _)| *index)
-    }
-
     pub(super) fn get(&self, index: i64) -> Option<&IfEntryRow> {
         self.rows.get(&index).map(|entry| &entry.row)
     }

@@ -125,7 +125,7 @@ impl HostBuilder {
                     self.parts.addresses.push(ip);
                 }
             }
-            _ => meter.skip_of(WarningCode::ValueInvalid, || format!("address {address:?}")),
+            _ => meter.skip_of(WarningCode::RowIncomplete, || format!("address {address:?}")),
         }
         Ok(())
     }
@@ -144,7 +144,7 @@ impl HostBuilder {
         self.is_open = false;
         self.port = number.zip(protocol_name).map(|(number, protocol)| PortRow::new(number, protocol));
         if self.port.is_none() {
-            meter.skip_of(WarningCode::ValueInvalid, || format!("port {text:?}"));
+            meter.skip_of(WarningCode::RowIncomplete, || format!("port {text:?}"));
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ enum Numbering {
     BridgePorts,
     /// Indexes of interfaces.
     Interfaces,
-    /// Indexes of interfaces less a constant: port 1 is the first interface of the bridge.
+    /// Indexes of interfaces less a constant: number 1 is the first interface of the bridge.
     Offset(i64),
 }
 
@@ -45,10 +45,10 @@ impl<'b> Ports<'b> {
         let is_own = |number: &i64| base_ports.get(number).is_none_or(|index| index == number);
         if numbers.iter().all(|number| is_own(number) && interfaces.is_ethernet(*number)) {
             ports.numbering = Numbering::Interfaces;
-        } else if let Some(offset) = offset(&indexes, interfaces)
+        } else if let Some(offset) = offset(base_ports)
             && numbers.iter().all(|number| {
                 let index = number.saturating_add(offset);
-                !is_known(number) && (indexes.contains(&index) || interfaces.is_ethernet(index))
+                !is_known(number) && indexes.contains(&index)
             })
         {
             ports.numbering = Numbering::Offset(offset);
@@ -70,8 +70,11 @@ impl<'b> Ports<'b> {
     }
 }
 
-/// Returns the difference between the first interface of the bridge and port 1, if there is one.
-fn offset(indexes: &BTreeSet<i64>, interfaces: &Interfaces) -> Option<i64> {
-    let first = indexes.first().copied().or_else(|| interfaces.first_ethernet())?;
-    Some(first.saturating_sub(1)).filter(|offset| *offset > 0)
+/// Returns the difference between the first interface of the bridge and port 1.
+///
+/// There is one only if the table of ports numbers them as their interfaces, so that it shows no numbers of ports.
+fn offset(base_ports: &BTreeMap<i64, i64>) -> Option<i64> {
+    let (first, _) = base_ports.first_key_value()?;
+    let is_identity = base_ports.iter().all(|(port, index)| port == index);
+    Some(first.saturating_sub(1)).filter(|offset| is_identity && *offset > 0)
 }
