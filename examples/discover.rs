@@ -1,13 +1,13 @@
-//! Makes an inventory of a folder with the output of scanners and devices.
+//! Makes an inventory of the output of scanners and devices.
 //!
 //! ```text
 //! cargo run --release --example discover -- FOLDER
 //! cargo run --release --example discover -- --complete FOLDER
+//! cargo run --release --example discover -- --reporter server-7 neighbors.json
 //! ```
 //!
-//! The endings of the file names show their formats: `.xml` (nmap), `.json` (lldpctl), `.walk` and `.snmpwalk` (net-snmp),
-//! `.snmprec` (snmpsim) and `.arp`, each also with `.gz` or `.bz2`. `--complete` states that the files have all rows of
-//! the tables they contain.
+//! The content of each file shows its format. Files that end in `.gz`, `.bz2` or `.xz` are unpacked. `--complete` states
+//! that the files have all rows of the tables they contain.
 
 #[path = "support/failure.rs"]
 mod failure;
@@ -30,14 +30,16 @@ use toposcope::{Inventory, MemoryStore};
 use uuid::Uuid;
 
 use failure::Failure;
-use folder::{Outcome, discover, find_reports};
+use folder::{discover, find_reports};
+use reports::{Outcome, warning_lines};
 
 const USAGE: &str = "\
 Usage: cargo run --example discover -- [FLAG]… FOLDER
 
-  FOLDER      a folder with the output of scanners and devices
-  --complete  the files have all rows of the tables they contain
-  --help      print this help
+  FOLDER           a folder with the output of scanners and devices, or one file
+  --complete       the files have all rows of the tables they contain
+  --reporter NAME  the device that files come from which do not name it [the name of each file, without endings]
+  --help           print this help
 ";
 
 #[tokio::main(flavor = "current_thread")]
@@ -56,10 +58,10 @@ pub(crate) async fn run(
     arguments: impl Iterator<Item = OsString>,
     output: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let Some(Args { folder, is_complete }) = Args::parse(arguments)? else {
+    let Some(Args { place, is_complete, reporter }) = Args::parse(arguments)? else {
         return printed(output.write_all(USAGE.as_bytes()));
     };
-    let files = find_reports(&folder)?;
+    let files = find_reports(&place, reporter.as_deref())?;
 
     let inventory = Inventory::new(MemoryStore::new());
     let start =
@@ -77,27 +79,33 @@ fn printed(result: io::Result<()>) -> Result<(), Failure> {
 
 /// The program's arguments.
 struct Args {
-    folder: PathBuf,
+    place: PathBuf,
     is_complete: bool,
+    reporter: Option<String>,
 }
 
 impl Args {
     /// Parses the arguments; `None` if they ask for help.
-    fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Option<Self>, Failure> {
-        let (mut folder, mut is_complete) = (None, false);
-        for argument in arguments {
+    fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Option<Self>, Failure> {
+        let (mut place, mut is_complete, mut reporter) = (None, false, None);
+        while let Some(argument) = arguments.next() {
             match argument.to_str() {
                 Some("--help" | "-h") => return Ok(None),
                 Some("--complete") => is_complete = true,
+                Some("--reporter") => {
+                    let name = arguments.next().and_then(|name| name.into_string().ok());
+                    let name = name.filter(|name| !name.is_empty());
+                    reporter = Some(name.ok_or_else(|| Failure::usage("--reporter requires a NAME"))?);
+                }
                 Some(flag) if flag.starts_with('-') => {
                     return Err(Failure::usage(format_args!("Unknown flag {flag}")));
                 }
-                _ if folder.is_some() => return Err(Failure::usage("Only one FOLDER is allowed")),
-                _ => folder = Some(PathBuf::from(argument)),
+                _ if place.is_some() => return Err(Failure::usage("Only one FOLDER is allowed")),
+                _ => place = Some(PathBuf::from(argument)),
             }
         }
-        let folder = folder.ok_or_else(|| Failure::usage("A FOLDER is required"))?;
-        Ok(Some(Self { folder, is_complete }))
+        let place = place.ok_or_else(|| Failure::usage("A FOLDER is required"))?;
+        Ok(Some(Self { place, is_complete, reporter }))
     }
 }
 
@@ -113,16 +121,22 @@ async fn all_hosts(inventory: &Inventory, caller: &Caller) -> Result<BTreeMap<Uu
 }
 
 fn print(output: &mut dyn Write, outcomes: &[Outcome], hosts: &BTreeMap<Uuid, Host>) -> io::Result<()> {
-    for (file, discovered) in outcomes {
-        match discovered {
-            Err(failure) => writeln!(output, "{failure}")?,
-            Ok(discovered) => {
-                writeln!(output, "{file}")?;
-                for host in discovered {
-                    print_host(output, host)?;
-                }
-            }
+    for (file, outcome) in outcomes {
+        let Ok(answer) = outcome else { continue };
+        writeln!(output, "{file}")?;
+        for host in &answer.hosts {
+            print_host(output, host)?;
         }
+        for line in warning_lines(&answer.warnings) {
+            writeln!(output, "  {line}")?;
+        }
+    }
+    let mut refused = outcomes.iter().filter_map(|(_, outcome)| outcome.as_ref().err()).peekable();
+    if refused.peek().is_some() {
+        writeln!(output, "\nNot read:")?;
+    }
+    for failure in refused {
+        writeln!(output, "  {failure}")?;
     }
     print_links(output, hosts)
 }

@@ -29,7 +29,7 @@ use std::process::ExitCode;
 
 use tokio::fs::File;
 use toposcope::access::{Caller, Scope};
-use toposcope::inventory::Import;
+use toposcope::inventory::{DiscoveredHost, DiscoveryOutcome, DiscoveryReport, Import};
 use toposcope::model::{Network, Permission, ShareMetadata, ShareOptions, Timestamp, TopologyView};
 use toposcope::topology::Topologies;
 use toposcope::topology::graph::{BlindSpot, BlindSpotReason, Graph, GraphOptions};
@@ -41,11 +41,13 @@ use uuid::Uuid;
 
 use failure::Failure;
 use folder::{discover, find_reports};
+use reports::warning_lines;
 
 const USAGE: &str = "\
 Usage: cargo run --example topology -- [FLAG]… SOURCE
 
   SOURCE           a folder with the output of scanners and devices, or a file with one host as JSON on each line
+  --reporter NAME  the device that files of a folder come from which do not name it [the name of each file]
   --demo N         draw N generated hosts instead of a SOURCE
   --view VIEW      l2 (switches and their neighbors), l3 (subnets) or workloads (virtual machines, containers) [l2]
   --network NAME   the name or id of the network to draw [the one with the most edges]
@@ -80,7 +82,7 @@ pub(crate) async fn run(
     let inventory = Inventory::new(MemoryStore::new());
     let organization = inventory.create_organization("Example").await?.id;
     let caller = Caller::new(organization, Uuid::nil(), Permission::Owner, Scope::all());
-    print(output, &args.source.read(&inventory, &caller).await?)?;
+    print(output, &args.source.read(&inventory, &caller, args.reporter.as_deref()).await?)?;
     let networks = inventory.networks(organization).await?;
     let topologies = Topologies::new(inventory);
     let mut options = GraphOptions::new(args.view);
@@ -122,6 +124,7 @@ struct Args {
     network: Option<String>,
     output: PathBuf,
     is_unfolded: bool,
+    reporter: Option<String>,
 }
 
 /// The source of the hosts.
@@ -135,7 +138,7 @@ impl Args {
     fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Option<Self>, Failure> {
         let (mut source, mut view, mut network, mut output) =
             (None, TopologyView::L2, None, PathBuf::from("."));
-        let mut is_unfolded = false;
+        let (mut is_unfolded, mut reporter) = (false, None);
         while let Some(argument) = arguments.next() {
             let mut value = |needs: &str| {
                 let value = arguments.next().and_then(|value| value.into_string().ok());
@@ -153,6 +156,10 @@ impl Args {
                 }
                 Some("--network") => {
                     network = Some(value("--network requires the name or the id of a network")?);
+                    continue;
+                }
+                Some("--reporter") => {
+                    reporter = Some(value("--reporter requires the name of a device")?);
                     continue;
                 }
                 Some("--output") => {
@@ -175,7 +182,7 @@ impl Args {
             }
         }
         let source = source.ok_or_else(|| Failure::usage("A SOURCE or --demo is required"))?;
-        Ok(Some(Self { source, view, network, output, is_unfolded }))
+        Ok(Some(Self { source, view, network, output, is_unfolded, reporter }))
     }
 }
 
@@ -190,27 +197,52 @@ fn view_of(name: &str) -> Result<TopologyView, Failure> {
 
 impl Source {
     /// Fills an inventory, and returns a report for the user.
-    async fn read(&self, inventory: &Inventory, caller: &Caller) -> Result<String, Failure> {
+    async fn read(
+        &self,
+        inventory: &Inventory,
+        caller: &Caller,
+        reporter: Option<&str>,
+    ) -> Result<String, Failure> {
         match self {
             Self::Demo(count) => {
                 demo::store(inventory, caller.organization_id(), None, *count, |_| ()).await?;
                 Ok(format!("{count} hosts generated.\n"))
             }
-            Self::Path(path) if path.is_dir() => read_folder(inventory, caller, path).await,
+            Self::Path(path) if path.is_dir() => read_folder(inventory, caller, path, reporter).await,
             Self::Path(path) => read_lines(inventory, caller, path).await,
         }
     }
 }
 
-async fn read_folder(inventory: &Inventory, caller: &Caller, path: &Path) -> Result<String, Failure> {
-    let files = find_reports(path)?;
+async fn read_folder(
+    inventory: &Inventory,
+    caller: &Caller,
+    path: &Path,
+    reporter: Option<&str>,
+) -> Result<String, Failure> {
+    let files = find_reports(path, reporter)?;
     let name = path.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_str()?.to_owned()));
     let name = name.unwrap_or_else(|| "Discovered".to_owned());
     let network = inventory.create_network(caller.organization_id(), &name).await?;
     let outcomes = discover(inventory, caller, network.id, &files, false).await?;
-    let refused: Vec<String> =
-        outcomes.iter().filter_map(|(_, outcome)| Some(format!("{}\n", outcome.as_ref().err()?))).collect();
-    Ok(format!("{}{} of {} files read.\n", refused.concat(), files.len() - refused.len(), files.len()))
+    let text: String = outcomes.iter().map(|(file, outcome)| described(file, outcome)).collect();
+    let read = outcomes.iter().filter(|(_, outcome)| outcome.is_ok()).count();
+    Ok(format!("{text}{read} of {} files read.\n", files.len()))
+}
+
+/// Describes what a file leaves open: why it was not read, or its ignored devices and its warnings.
+fn described(file: &str, outcome: &Result<DiscoveryReport, Failure>) -> String {
+    let answer = match outcome {
+        Ok(answer) => answer,
+        Err(failure) => return format!("{failure}\n"),
+    };
+    let is_left_out = |host: &&DiscoveredHost| {
+        matches!(host.outcome, DiscoveryOutcome::Ignored | DiscoveryOutcome::Ambiguous)
+    };
+    let hosts = answer.hosts.iter().filter(is_left_out);
+    let hosts = hosts.map(|host| format!("{}: {}", host.name, host.reason.as_deref().unwrap_or("left out")));
+    let lines = hosts.chain(warning_lines(&answer.warnings));
+    lines.map(|line| format!("{file}: {line}\n")).collect()
 }
 
 async fn read_lines(inventory: &Inventory, caller: &Caller, path: &Path) -> Result<String, Failure> {

@@ -124,13 +124,16 @@ fn value_follows_its_flag_or_an_equals_sign() {
 #[cfg(feature = "discovery")]
 #[test]
 fn reports_add_up_in_their_order() {
-    let reports = args("--discover snmpwalk:a:b.walk --discover=nmap:scan.xml").reports;
+    let reports =
+        args("--discover snmpwalk:a:b.walk --discover=nmap:scan.xml --discover walks/core.walk").reports;
     let files = reports.iter().map(|file| (file.format.as_str(), file.path.to_str().unwrap()));
-    assert!(files.eq([("snmpwalk", "a:b.walk"), ("nmap", "scan.xml")]));
-    for value in ["scan.xml", "nmap:", "nmap", "other:file"] {
+    assert!(files.eq([("snmpwalk", "a:b.walk"), ("nmap", "scan.xml"), ("auto", "walks/core.walk")]));
+    for value in ["nmap:", "nmap", "other:file"] {
         let reason = parse(&format!("--discover {value}")).unwrap_err();
-        assert!(reason.starts_with("--discover needs a format and a file"), "{value}: {reason}");
+        assert!(reason.starts_with("--discover needs a file, or a format and a file"), "{value}: {reason}");
     }
+    let named = args("--discover neigh.json --reporter core-1 --discover auto:addr.json").reports;
+    assert!(named.iter().all(|file| file.reporter.as_deref() == Some("core-1")));
 }
 
 #[cfg(feature = "discovery")]
@@ -144,7 +147,7 @@ async fn report_becomes_hosts_of_the_announced_network() {
     )
     .unwrap();
     let passwords = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
-    let report = args::ReportFile { format: toposcope::discovery::Format::Snmpwalk, path };
+    let report = args::ReportFile { format: toposcope::discovery::Format::Auto, path, reporter: None };
     let inventory = Inventory::new(MemoryStore::new()).with_passwords(passwords);
     let given = setup::fill(&inventory, Source::Demo(0), &[report]).await.unwrap();
     let caller = inventory.authenticate_user_key(&given.key).await.unwrap();
@@ -164,7 +167,7 @@ fn help_flag_takes_precedence() {
 fn every_flag_in_the_help_exists() {
     let flags: Vec<&str> =
         HELP.lines().filter_map(|line| line.trim_start().split(' ').next()?.strip_prefix("--")).collect();
-    assert_eq!(flags.len(), 11);
+    assert_eq!(flags.len(), 12);
     for flag in flags {
         let outcome = parse(&format!("--{flag}"));
         assert!(!outcome.as_ref().is_err_and(|error| error.contains("Unknown flag")), "{flag}: {outcome:?}");

@@ -3,6 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+#[cfg(feature = "discovery")]
+use toposcope::discovery::Format;
+
 use super::failure::Failure;
 #[cfg(feature = "discovery")]
 pub(crate) use super::reports::ReportFile;
@@ -20,8 +23,10 @@ Serves a network inventory over HTTP. The inventory is stored in a folder and su
   --memory               store the inventory in memory only, instead of in a folder
   --postgres URL         store the inventory in a PostgreSQL database, which servers can share (feature postgres)
   --import FILE          import hosts, one JSON object per line; replaces hosts with the same id; - for standard input
-  --discover FORMAT:FILE reconcile the output of a scanner or a device with the hosts; repeatable (feature discovery);
-                         formats: nmap, lldpctl, snmpwalk, snmprec, arp, report
+  --discover FILE        reconcile the output of a scanner or a device with the hosts; repeatable (feature discovery);
+                         FORMAT:FILE names its format: nmap, lldpctl, snmpwalk, snmprec, arp, ip_addr, bridge_fdb,
+                         bridge_vlan, report; by default its content does
+  --reporter NAME        the device that files of --discover come from which do not name it [the name of each file]
   --demo N               without --import: fill a new inventory with N generated hosts [200], the same for the same N
   --server-version TEXT  server_version in responses [the version of the library]
   --no-rate-limit        disable the rate limit
@@ -98,7 +103,7 @@ impl Command {
             rate_limit: true,
             secure_cookies: true,
         };
-        let (mut demo, mut import) = (None, None);
+        let (mut demo, mut import, mut reporter) = (None, None, None);
         let (mut folder, mut postgres, mut in_memory) = (None, None, false);
         while let Some(argument) = arguments.next() {
             let mut flag = Flag::new(text(argument)?, &mut arguments);
@@ -109,7 +114,8 @@ impl Command {
                 "--memory" => in_memory = flag.alone(true)?,
                 "--postgres" => postgres = Some(flag.value("the URL of a database")?),
                 "--import" => import = Some(input(flag.value("a file")?)),
-                "--discover" => args.reports.push(report(&flag.value("a format and a file")?)?),
+                "--discover" => args.reports.push(report(&flag.value("a file")?)?),
+                "--reporter" => reporter = Some(flag.value("the name of a device")?),
                 "--demo" => demo = Some(number(&flag.value("a number of hosts")?)?),
                 "--server-version" => args.server_version = flag.value("a version")?,
                 "--no-rate-limit" => args.rate_limit = flag.alone(false)?,
@@ -120,6 +126,7 @@ impl Command {
                 name => return Err(Failure::usage(format_args!("Unexpected argument {name:?}"))),
             }
         }
+        set_reporter(&mut args.reports, reporter.as_deref());
         args.store = match (folder, postgres, in_memory) {
             (Some(folder), None, false) => Place::Folder(folder),
             (None, Some(url), false) => Place::Postgres(url),
@@ -193,16 +200,32 @@ fn input(value: String) -> Input {
     if value == "-" { Input::Stdin } else { Input::File(value.into()) }
 }
 
+/// Reads a file, or a format and a file. A name of several letters before a colon is a format.
 #[cfg(feature = "discovery")]
 fn report(value: &str) -> Result<ReportFile, Failure> {
-    let parsed = value.split_once(':').and_then(|(format, path)| Some((format.parse().ok()?, path)));
-    match parsed {
-        Some((format, path)) if !path.is_empty() => Ok(ReportFile { format, path: path.into() }),
-        _ => Err(Failure::usage(format_args!(
-            "--discover needs a format and a file, such as snmpwalk:core-1.walk, not {value:?}"
+    let (format, path) = match value.split_once(':') {
+        Some((format, path)) if format.len() > 1 => (format.parse().ok(), path),
+        _ => (Some(Format::Auto).filter(|_| value.parse::<Format>().is_err()), value),
+    };
+    match format.filter(|_| !path.is_empty()) {
+        Some(format) => Ok(ReportFile { format, path: path.into(), reporter: None }),
+        None => Err(Failure::usage(format_args!(
+            "--discover needs a file, or a format and a file such as snmpwalk:core-1.walk, not {value:?}"
         ))),
     }
 }
+
+/// Names the device that files come from which do not name it.
+#[cfg(feature = "discovery")]
+fn set_reporter(files: &mut [ReportFile], reporter: Option<&str>) {
+    for file in files {
+        file.reporter = reporter.map(str::to_owned);
+    }
+}
+
+/// Does nothing, because there are no reports without the parsers.
+#[cfg(not(feature = "discovery"))]
+const fn set_reporter(_: &mut [ReportFile], _: Option<&str>) {}
 
 /// No report can be read without the parsers.
 #[cfg(not(feature = "discovery"))]

@@ -1,7 +1,6 @@
 //! Folders with the output of scanners and devices.
 //!
-//! The endings of the file names show their formats: `.xml` (nmap), `.json` (lldpctl), `.walk` and `.snmpwalk` (net-snmp),
-//! `.snmprec` (snmpsim) and `.arp`, each also with `.gz` or `.bz2`.
+//! The content of each file shows its format, whatever its name. Files that end in `.gz`, `.bz2` or `.xz` are unpacked.
 
 use std::fs;
 use std::io;
@@ -11,27 +10,28 @@ use indicatif::{ProgressBar, ProgressStyle};
 use toposcope::Inventory;
 use toposcope::access::Caller;
 use toposcope::discovery::Format;
-use toposcope::inventory::{DiscoverOptions, DiscoveredHost};
 use uuid::Uuid;
 
 use super::failure::Failure;
-use super::reports::ReportFile;
+use super::reports::{Outcome, ReportFile, reconcile};
 
-/// A file, and its effect on the inventory or the reason why it had none.
-pub(crate) type Outcome = (String, Result<Vec<DiscoveredHost>, Failure>);
-
-/// Returns the files in a folder whose endings show their format. They are ordered by path.
-pub(crate) fn find_reports(folder: &Path) -> Result<Vec<ReportFile>, Failure> {
-    let mut found = Vec::new();
-    find_files(folder, &mut found)?;
-    if found.is_empty() {
+/// Returns a file, or all files in a folder ordered by path. `reporter` is the device of those that do not name one.
+pub(crate) fn find_reports(place: &Path, reporter: Option<&str>) -> Result<Vec<ReportFile>, Failure> {
+    let mut paths = Vec::new();
+    if place.is_dir() {
+        find_files(place, &mut paths)?;
+    } else {
+        paths.push(place.to_owned());
+    }
+    if paths.is_empty() {
         return Err(Failure::new(format!(
-            "{} has no file with one of these endings: .xml (nmap), .json (lldpctl), .walk, .snmpwalk, .snmprec or \
-             .arp, each also with .gz or .bz2.",
-            folder.display()
+            "{} has no files. Put walks, scans and tables of devices there.",
+            place.display()
         )));
     }
-    Ok(found)
+    let reporter = reporter.map(str::to_owned);
+    let file = |path| ReportFile { format: Format::Auto, path, reporter: reporter.clone() };
+    Ok(paths.into_iter().map(file).collect())
 }
 
 /// Reconciles files with the hosts of a network, and shows the progress.
@@ -45,25 +45,16 @@ pub(crate) async fn discover(
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {wide_msg}");
     let style = style.map_err(|error| Failure::because("The progress bar has no template", &error))?;
     let progress = ProgressBar::new(files.len() as u64).with_style(style);
-    let mut outcomes = Vec::new();
-    for file in files {
+    let on_file = |file: &ReportFile| {
         progress.set_message(file.to_string());
-        let discovered = match file.parse(is_complete) {
-            // A file that cannot be read says nothing about the others.
-            Err(failure) => Err(failure),
-            Ok(report) => {
-                let answer = inventory.discover(caller, &report, DiscoverOptions::new(network)).await;
-                Ok(answer.map_err(|error| Failure::because(file, &error))?.hosts)
-            }
-        };
-        outcomes.push((file.to_string(), discovered));
         progress.inc(1);
-    }
+    };
+    let outcomes = reconcile(inventory, caller, network, files, is_complete, on_file).await;
     progress.finish_and_clear();
-    Ok(outcomes)
+    outcomes
 }
 
-fn find_files(folder: &Path, found: &mut Vec<ReportFile>) -> Result<(), Failure> {
+fn find_files(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let failure =
         |error: io::Error| Failure::because(format_args!("{} cannot be read", folder.display()), &error);
     let entries = fs::read_dir(folder).map_err(failure)?;
@@ -73,22 +64,9 @@ fn find_files(folder: &Path, found: &mut Vec<ReportFile>) -> Result<(), Failure>
     for path in paths {
         if path.is_dir() {
             find_files(&path, found)?;
-        } else if let Some(format) = format_of(&path) {
-            found.push(ReportFile { format, path });
+        } else {
+            found.push(path);
         }
     }
     Ok(())
-}
-
-fn format_of(path: &Path) -> Option<Format> {
-    let name = path.file_name()?.to_str()?;
-    let name = [".gz", ".bz2"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
-    match Path::new(name).extension()?.to_str()? {
-        "xml" => Some(Format::Nmap),
-        "json" => Some(Format::Lldpctl),
-        "walk" | "snmpwalk" => Some(Format::Snmpwalk),
-        "snmprec" => Some(Format::Snmprec),
-        "arp" => Some(Format::Arp),
-        _ => None,
-    }
 }

@@ -4,46 +4,144 @@ use std::fmt;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
-use toposcope::discovery::{Format, ParseOptions, Report, ReporterId, parse};
+use toposcope::Inventory;
+use toposcope::access::Caller;
+use toposcope::discovery::report::Warning;
+use toposcope::discovery::{Format, ParseErrorKind, ParseOptions, Report, ReporterId, parse};
+use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome, DiscoveryReport};
 use toposcope::model::Timestamp;
+use uuid::Uuid;
 
 use super::failure::Failure;
+
+/// The bytes by which the format of a file is recognized.
+const HEAD: u64 = 16 * 1024;
 
 /// A file with a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReportFile {
+    /// `Auto`: the content shows the format.
     pub(crate) format: Format,
     pub(crate) path: PathBuf,
+    /// The device that the file comes from, if the content does not name it.
+    pub(crate) reporter: Option<String>,
+}
+
+/// A file, and its effect on the inventory or the reason why it had none.
+pub(crate) type Outcome = (String, Result<DiscoveryReport, Failure>);
+
+/// Reconciles files with the hosts of a network. `on_file` is called before each file.
+///
+/// Tables about other devices are ignored until their own device is a host. The files with such tables are therefore
+/// tried again after the others.
+pub(crate) async fn reconcile(
+    inventory: &Inventory,
+    caller: &Caller,
+    network: Uuid,
+    files: &[ReportFile],
+    is_complete: bool,
+    mut on_file: impl FnMut(&ReportFile),
+) -> Result<Vec<Outcome>, Failure> {
+    let mut outcomes = Vec::new();
+    let mut ignored = Vec::new();
+    for file in files {
+        on_file(file);
+        let outcome = match file.parse(is_complete) {
+            // A file that cannot be read says nothing about the others.
+            Err(failure) => Err(failure),
+            Ok(report) => Ok(discover(inventory, caller, network, file, &report).await?),
+        };
+        if outcome
+            .as_ref()
+            .is_ok_and(|answer| matches!(answer.hosts.as_slice(), [host] if is_ignored(host.outcome)))
+        {
+            ignored.push((outcomes.len(), file));
+        }
+        outcomes.push((file.to_string(), outcome));
+    }
+    for (place, file) in ignored {
+        let answer = discover(inventory, caller, network, file, &file.parse(is_complete)?).await?;
+        if let Some((_, outcome)) = outcomes.get_mut(place) {
+            *outcome = Ok(answer);
+        }
+    }
+    Ok(outcomes)
+}
+
+fn is_ignored(outcome: DiscoveryOutcome) -> bool {
+    outcome == DiscoveryOutcome::Ignored
+}
+
+async fn discover(
+    inventory: &Inventory,
+    caller: &Caller,
+    network: Uuid,
+    file: &ReportFile,
+    report: &Report,
+) -> Result<DiscoveryReport, Failure> {
+    let answer = inventory.discover(caller, report, DiscoverOptions::new(network)).await;
+    answer.map_err(|error| Failure::because(file, &error))
+}
+
+/// Returns a line for each warning: the kind, how often it occurred, and the first occurrence.
+pub(crate) fn warning_lines(warnings: &[Warning]) -> Vec<String> {
+    let lines = warnings.iter().map(|warning| {
+        let code = serde_json::to_value(warning.code).ok();
+        let code = code.as_ref().and_then(serde_json::Value::as_str).unwrap_or("other").replace('_', " ");
+        let line = warning.line.map(|line| format!(", first in line {line}")).unwrap_or_default();
+        let example = warning.example.as_ref().map(|example| format!(": {example}")).unwrap_or_default();
+        format!("warning: {code}, {} times{line}{example}", warning.count).replace(", 1 times", ", once")
+    });
+    lines.collect()
 }
 
 impl ReportFile {
-    /// Parses the file. A file that ends in `.gz` or `.bz2` is unpacked on the way.
+    /// Parses the file. A file that ends in `.gz`, `.bz2` or `.xz` is unpacked on the way.
     ///
     /// The file's name, without endings, names the device if the format never does.
     pub(crate) fn parse(&self, is_complete: bool) -> Result<Report, Failure> {
         let file = File::open(&self.path).map_err(|error| self.failure("cannot be opened", &error))?;
-        let unpacked: Box<dyn Read> = match unpacker(&self.path) {
-            None => Box::new(file),
-            Some(program) => {
-                let unpacking = Command::new(program).arg("-dc").stdin(file).stdout(Stdio::piped()).spawn();
-                let unpacking = unpacking.map_err(|error| self.failure("cannot be unpacked", &error))?;
-                Box::new(unpacking.stdout.ok_or_else(|| Failure::new(format!("{program} has no output")))?)
-            }
+        let Some(program) = unpacker(&self.path) else { return self.parse_content(file, is_complete) };
+        let unpacking = Command::new(program).arg("-dc").stdin(file).stdout(Stdio::piped()).spawn();
+        let mut unpacking =
+            unpacking.map_err(|error| self.failure(&format!("cannot be unpacked with {program}"), &error))?;
+        let report = self.parse_content(output(&mut unpacking, program)?, is_complete)?;
+        let status = unpacking.wait().map_err(|error| self.failure("cannot be unpacked", &error))?;
+        if !status.success() {
+            return Err(Failure::new(format!("{self} cannot be unpacked: {program} has failed.")));
+        }
+        Ok(report)
+    }
+
+    fn parse_content(&self, mut content: impl Read, is_complete: bool) -> Result<Report, Failure> {
+        let mut head = Vec::new();
+        let read = content.by_ref().take(HEAD).read_to_end(&mut head);
+        read.map_err(|error| self.failure("cannot be read", &error))?;
+        let format = match self.format {
+            Format::Auto => Format::detect(&head).unwrap_or(Format::Auto),
+            format => format,
         };
         let mut options = ParseOptions::new(Timestamp::now());
         options.complete = is_complete;
-        if matches!(self.format, Format::Lldpctl | Format::Arp) {
-            options.reporter = device_name(&self.path).map(ReporterId::SysName);
-        }
-        parse(self.format, BufReader::new(unpacked), &options).map_err(|error| {
-            Failure::new(format!("{} is not read as {}: {error}", self.path.display(), self.format))
+        let from_name = || device_name(&self.path).filter(|_| never_names_its_device(format));
+        options.reporter = self.reporter.clone().or_else(from_name).map(|name| name.as_str().into());
+        let reader = BufReader::new(head.as_slice().chain(content));
+        parse(format, reader, &options).map_err(|error| {
+            Failure::new(match error.kind() {
+                kind @ ParseErrorKind::FormatUnknown => format!("{self} is not read: {kind}."),
+                ParseErrorKind::ReporterRequired => format!(
+                    "{self} is not read as {format}: it does not name the device that it comes from. Name the device with \
+                     --reporter."
+                ),
+                _ => format!("{self} is not read as {format}: {error}."),
+            })
         })
     }
 
     fn failure(&self, what: &str, error: &(dyn std::error::Error + 'static)) -> Failure {
-        Failure::because(format_args!("{} {what}", self.path.display()), error)
+        Failure::because(format_args!("{self} {what}"), error)
     }
 }
 
@@ -53,11 +151,21 @@ impl fmt::Display for ReportFile {
     }
 }
 
+fn output(unpacking: &mut Child, program: &str) -> Result<impl Read, Failure> {
+    unpacking.stdout.take().ok_or_else(|| Failure::new(format!("{program} has no output")))
+}
+
+/// Returns whether no file of the format names the device that it comes from.
+const fn never_names_its_device(format: Format) -> bool {
+    matches!(format, Format::Lldpctl | Format::Arp | Format::IpAddr | Format::BridgeFdb | Format::BridgeVlan)
+}
+
 /// Returns the program that unpacks a file.
 fn unpacker(path: &Path) -> Option<&'static str> {
     match path.extension()?.to_str()? {
         "gz" => Some("gzip"),
         "bz2" => Some("bzip2"),
+        "xz" => Some("xz"),
         _ => None,
     }
 }

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use tokio::fs::File;
 use tokio::io::AsyncRead;
 use toposcope::access::{RandomSource, SystemRandom};
-use toposcope::inventory::{Bootstrap, Import, NewShare};
 #[cfg(feature = "discovery")]
-use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome};
+use toposcope::inventory::DiscoveryOutcome;
+use toposcope::inventory::{Bootstrap, Import, NewShare};
 #[cfg(feature = "postgres")]
 use toposcope::store::PostgresStore;
 use toposcope::{Inventory, MemoryStore, SledStore, Store};
@@ -18,6 +18,8 @@ use uuid::Uuid;
 
 use super::args::{Content, Input, Place, ReportFile};
 use super::failure::Failure;
+#[cfg(feature = "discovery")]
+use super::reports::{reconcile, warning_lines};
 use super::{demo, note};
 
 const EMAIL: &str = "owner@example.net";
@@ -212,9 +214,8 @@ async fn discover(
     reports: &[ReportFile],
 ) -> Result<(), Failure> {
     let caller = inventory.authenticate_user_key(key).await?;
-    for file in reports {
-        let report = file.parse(false)?;
-        let answer = inventory.discover(&caller, &report, DiscoverOptions::new(network)).await?;
+    for (file, outcome) in reconcile(inventory, &caller, network, reports, false, |_| ()).await? {
+        let answer = outcome?;
         let count = |outcome| answer.hosts.iter().filter(|host| host.outcome == outcome).count();
         let [created, updated, ambiguous] =
             [DiscoveryOutcome::Created, DiscoveryOutcome::Updated, DiscoveryOutcome::Ambiguous].map(count);
@@ -222,6 +223,12 @@ async fn discover(
             "{file}: {} devices, {created} of them new, {updated} updated, {ambiguous} ambiguous.",
             answer.hosts.len()
         ));
+        for host in answer.hosts.iter().filter(|host| host.outcome == DiscoveryOutcome::Ignored) {
+            note(format_args!("{file}: {}", host.reason.as_deref().unwrap_or("A device was ignored.")));
+        }
+        for line in warning_lines(&answer.warnings) {
+            note(format_args!("{file}: {line}"));
+        }
     }
     Ok(())
 }

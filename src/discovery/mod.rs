@@ -6,15 +6,21 @@
 //!
 //! | [`Format`] | Input |
 //! |---|---|
-//! | [`Format::Nmap`] | XML of nmap (`-oX`) |
+//! | [`Format::Nmap`] | XML of nmap (`-oX`), and of masscan |
 //! | [`Format::Lldpctl`] | `lldpctl -f json` and `-f json0` |
 //! | [`Format::Snmpwalk`] | output of net-snmp's `snmpwalk`, numeric or symbolic, of one device |
 //! | [`Format::Snmprec`] | a recording of snmpsim, of one device |
-//! | [`Format::Arp`] | `ip -j neigh`, `ip neigh`, `arp -an`, and `show ip arp` of Cisco |
+//! | [`Format::Arp`] | `ip -j neigh`, `ip neigh`, `arp -an`, `ndp -an`, and the ARP and IPv6 neighbor tables of switches and routers |
+//! | [`Format::IpAddr`] | `ip -j -d addr` and `ip -j -d link` |
+//! | [`Format::BridgeFdb`] | `bridge -j fdb` |
+//! | [`Format::BridgeVlan`] | `bridge -j vlan` |
 //! | [`Format::Report`] | a [`Report`] as JSON |
+//! | [`Format::Auto`] | any of these, recognized by the content |
 //!
-//! The MIBs that walks are searched for are SNMPv2-MIB (the system group), IF-MIB, IP-MIB, BRIDGE-MIB, Q-BRIDGE-MIB,
-//! LLDP-MIB, LLDP-V2-MIB, TIMETRA-LLDP-MIB, CISCO-CDP-MIB, IEEE8023-LAG-MIB and ENTITY-MIB.
+//! All of them are read in UTF-8 and in UTF-16.
+//!
+//! The MIBs that walks are searched for are SNMPv2-MIB (the system group), IF-MIB, IP-MIB, IPV6-MIB, BRIDGE-MIB,
+//! Q-BRIDGE-MIB, LLDP-MIB, LLDP-V2-MIB, TIMETRA-LLDP-MIB, CISCO-CDP-MIB, IEEE8023-LAG-MIB and ENTITY-MIB.
 
 mod parse;
 pub mod reconcile;

@@ -107,6 +107,9 @@ pub struct Vlans {
     pub untagged: Option<u16>,
     /// The VLANs of frames with a tag, in ascending order.
     pub tagged: Vec<u16>,
+    /// Further VLANs whose frames the port sends without a tag, in ascending order. Hybrid ports have them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_untagged: Vec<u16>,
 }
 
 /// The configured state of an interface: `ifAdminStatus` of RFC 2863.

@@ -16,13 +16,17 @@
     reason = "helpers of tests are tests"
 )]
 
+mod account;
+mod agents;
 mod arp;
 mod cases;
 mod hostile;
+mod iproute2;
 mod labs;
 mod lldpctl;
 mod mutations;
 mod nmap;
+mod oracle;
 mod real;
 mod reconcile;
 mod reports;

@@ -5,10 +5,11 @@
 use std::env;
 
 use fastrand::Rng;
-use toposcope::discovery::{Format, ParseErrorKind, parse};
+use toposcope::discovery::{Format, ParseErrorKind, Report, parse};
 
 use crate::support::{
-    ARP, IP_NEIGH, JSON, JSON0, RECORDING, SCAN, SYMBOLIC_WALK, WALK, parsed, with_reporter,
+    ARP, BRIDGE_FDB, BRIDGE_VLAN, IP_ADDR, IP_NEIGH, JSON, JSON0, RECORDING, SCAN, SYMBOLIC_WALK, WALK,
+    parsed, with_reporter,
 };
 
 /// Bytes that mean something in one of the formats.
@@ -58,6 +59,9 @@ const TOKENS: &[&str] = &[
     "<port>",
     "(",
     ")",
+    "Address  HWaddress  Iface",
+    "\"vlan\":",
+    "\u{FEFF}",
 ];
 
 #[test]
@@ -89,6 +93,20 @@ fn damaged_arp_tables_are_reported_or_refused() {
 }
 
 #[test]
+fn damaged_output_of_ip_and_bridge_is_reported_or_refused() {
+    check(Format::IpAddr, IP_ADDR);
+    check(Format::BridgeFdb, BRIDGE_FDB);
+    check(Format::BridgeVlan, BRIDGE_VLAN);
+}
+
+#[test]
+fn damaged_input_of_an_unnamed_format_is_reported_or_refused() {
+    for sample in [WALK, RECORDING, SCAN, JSON, ARP, IP_ADDR, BRIDGE_VLAN] {
+        check(Format::Auto, sample);
+    }
+}
+
+#[test]
 fn damaged_reports_are_reported_or_refused() {
     check(Format::Report, &serde_json::to_string(&parsed(Format::Snmpwalk, WALK)).unwrap());
 }
@@ -104,7 +122,15 @@ fn check(format: Format, sample: &str) {
     for round in 0..rounds {
         let input = damaged(sample.as_bytes(), &mut random);
         match parse(format, input.as_slice(), &with_reporter()) {
-            Ok(_) => accepted += 1,
+            Ok(report) => {
+                accepted += 1;
+                if matches!(
+                    format,
+                    Format::Nmap | Format::Arp | Format::IpAddr | Format::BridgeFdb | Format::BridgeVlan
+                ) {
+                    check_account(&report, round);
+                }
+            }
             Err(error) => {
                 let too_complex = matches!(error.kind(), ParseErrorKind::TooComplex);
                 assert!(!too_complex, "round {round}: {}", String::from_utf8_lossy(&input));
@@ -118,6 +144,14 @@ fn check(format: Format, sample: &str) {
         let more = after.saturating_sub(before);
         assert!(more <= 64 << 20, "{more} bytes more");
     }
+}
+
+/// Checks that each row is used or skipped.
+fn check_account(report: &Report, round: u64) {
+    let (read, used, skipped) = (report.read_rows, report.used_rows, report.skipped_rows);
+    assert_eq!(read, used + skipped, "round {round}");
+    let reasons: u64 = report.warnings.iter().map(|warning| warning.count).sum();
+    assert!(reasons >= skipped, "round {round}: {reasons} reasons for {skipped} rows");
 }
 
 /// Returns the sample with up to eight faults.

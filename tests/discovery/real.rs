@@ -43,7 +43,7 @@ fn cut_real_walks_are_accepted() {
 }
 
 /// Returns the files of both folders; none, with a message, where the folders are missing.
-fn files() -> Vec<(PathBuf, Format)> {
+pub(crate) fn files() -> Vec<(PathBuf, Format)> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
     let data = env::var_os("TOPOSCOPE_DISCOVERY_DATA").map_or_else(beside, PathBuf::from);
     if !data.join("discovery").is_dir() {
@@ -64,7 +64,7 @@ fn files() -> Vec<(PathBuf, Format)> {
     files
 }
 
-fn format_of(path: &Path) -> Option<Format> {
+pub(crate) fn format_of(path: &Path) -> Option<Format> {
     let name = path.file_name()?.to_str()?;
     let name = name.trim_end_matches(".gz").trim_end_matches(".bz2");
     match name.rsplit_once('.')?.1 {
@@ -76,7 +76,7 @@ fn format_of(path: &Path) -> Option<Format> {
     }
 }
 
-fn unpacked(path: &Path) -> Vec<u8> {
+pub(crate) fn unpacked(path: &Path) -> Vec<u8> {
     let program = match path.extension().and_then(|extension| extension.to_str()) {
         Some("gz") => "gzip",
         Some("bz2") => "bzip2",

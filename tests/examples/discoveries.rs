@@ -27,6 +27,7 @@ async fn invalid_arguments_are_explained() {
         (&["--complete"], "A FOLDER is required"),
         (&["one", "two"], "Only one FOLDER is allowed"),
         (&["--compleat", "walks"], "Unknown flag --compleat"),
+        (&["walks", "--reporter"], "--reporter requires a NAME"),
     ] {
         let refused = run(arguments).await.unwrap_err();
         assert_eq!(refused, format!("{reason} (--help lists the flags)."), "{arguments:?}");
@@ -39,4 +40,46 @@ async fn devices_of_a_folder_become_hosts() {
     fs::write(folder.path().join("sw-1.walk"), ".1.3.6.1.2.1.1.5.0 = STRING: \"sw-1\"\n").unwrap();
     let printed = run(&["--complete", folder.path().to_str().unwrap()]).await.unwrap();
     assert!(printed.contains("new       sw-1") && printed.ends_with("Hosts: 1\n"), "{printed}");
+}
+
+#[tokio::test]
+async fn files_are_recognized_by_their_content_and_the_others_are_named_with_a_reason() {
+    let folder = TempDir::new().unwrap();
+    let write = |name: &str, content: &[u8]| fs::write(folder.path().join(name), content).unwrap();
+    // In the order of the names, the cache comes before the addresses of its own device.
+    write("a.txt", b"192.0.2.9 dev eth0 lladdr 00:1b:21:00:00:09 REACHABLE\nnothing\n");
+    write("srv-1.arp.txt", b"192.0.2.9 dev eth0 lladdr 00:1b:21:00:00:09 REACHABLE\nnothing\n");
+    let addresses = br#"[{"ifindex":2,"ifname":"eth0","link_type":"ether","address":"00:1b:21:00:00:01",
+        "addr_info":[{"local":"192.0.2.1","prefixlen":24}]}]"#;
+    write("srv-1.json", addresses);
+    write("notes", b"Dear reader,\n");
+    write("packed.gz", b"no archive");
+    let utf_16: Vec<u8> =
+        ".1.3.6.1.2.1.1.5.0 = STRING: \"sw-1\"\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    write("sw.log", &utf_16);
+
+    let printed = run(&[folder.path().to_str().unwrap()]).await.unwrap();
+    assert!(printed.contains("new       srv-1") && printed.contains("new       sw-1"), "{printed}");
+    assert!(printed.contains("updated   srv-1") || printed.contains("unchanged srv-1"), "{printed}");
+    assert!(printed.contains("ignored   a: There is no host named \"a\""), "{printed}");
+    assert!(printed.contains("warning: row malformed, once, first in line 2: nothing"), "{printed}");
+    let refused = printed.split_once("Not read:").unwrap().1;
+    assert!(
+        refused.contains("notes is not read: the format is not recognized; the formats are nmap"),
+        "{printed}"
+    );
+    assert!(refused.contains("packed.gz"), "{printed}");
+    assert!(printed.ends_with("Hosts: 2\n"), "{printed}");
+}
+
+#[tokio::test]
+async fn reporter_is_named_by_a_flag() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("walk.txt");
+    fs::write(&path, ".1.3.6.1.2.1.2.2.1.2.7 = STRING: \"Port 7\"\n").unwrap();
+    let path = path.to_str().unwrap();
+    let printed = run(&[path]).await.unwrap();
+    assert!(printed.contains("Name the device with --reporter."), "{printed}");
+    let printed = run(&[path, "--reporter", "sw-7"]).await.unwrap();
+    assert!(printed.contains("new       sw-7"), "{printed}");
 }

@@ -115,7 +115,7 @@ async fn arguments_that_give_no_picture_are_explained() {
         (vec!["--demo", "1", "x"], "Only one SOURCE or --demo is allowed"),
         (vec!["--demo", "0"], "there is no host"),
         (vec!["--demo", "20", "--network", "Moon"], "--network takes one of: Head office."),
-        (vec![empty.to_str().unwrap()], "has no file with one of these endings"),
+        (vec![empty.to_str().unwrap()], "has no files"),
         (vec![&file("hosts.jsonl.gz", "")], "gunzip"),
         (vec![&file("hosts.txt", "no host\n")], "such as line 1"),
         (vec!["--view", "workloads", &file("one.jsonl", &host)], "has no virtual machines or containers"),

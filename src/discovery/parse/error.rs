@@ -1,6 +1,7 @@
 use std::fmt;
 use std::io;
 
+use super::Format;
 use crate::printable::printable;
 
 /// The error for input that cannot be parsed.
@@ -33,6 +34,12 @@ pub enum ParseErrorKind {
     SeveralDevices(String),
     /// Neither the input nor the options show which device the input comes from.
     ReporterRequired,
+    /// The input is none of the formats, so that [`Format::Auto`](super::Format::Auto) cannot choose one.
+    FormatUnknown,
+    /// The input is text in an encoding that is not read. The text is the encoding's name.
+    UnsupportedEncoding(String),
+    /// The input is compressed. The text is the name of the program.
+    Compressed(&'static str),
 }
 
 impl ParseError {
@@ -54,7 +61,8 @@ impl ParseError {
 
     /// Returns the number of bytes before the fault.
     ///
-    /// In formats with lines this is the beginning or the end of the faulty line.
+    /// In formats with lines this is the beginning or the end of the faulty line. In input of another encoding, these
+    /// are the bytes of the text in UTF-8.
     #[must_use]
     pub const fn byte(&self) -> u64 {
         self.byte
@@ -103,8 +111,23 @@ impl fmt::Display for ParseErrorKind {
             Self::SeveralDevices(conflict) => {
                 write!(formatter, "the input has two devices, one a file is accepted: {conflict}")
             }
-            Self::ReporterRequired => formatter
-                .write_str("the input does not name the device it comes from; name it in the options"),
+            Self::ReporterRequired => formatter.write_str(
+                "the input does not name the device that it comes from; set the reporter in the options",
+            ),
+            Self::FormatUnknown => {
+                let formats: Vec<&str> = Format::ALL
+                    .iter()
+                    .filter(|format| **format != Format::Auto)
+                    .map(|format| format.as_str())
+                    .collect();
+                write!(formatter, "the format is not recognized; the formats are {}", formats.join(", "))
+            }
+            Self::UnsupportedEncoding(name) => {
+                write!(formatter, "the encoding {name} is not read; convert the input to UTF-8")
+            }
+            Self::Compressed(program) => {
+                write!(formatter, "the input is compressed with {program}; decompress it first")
+            }
         }
     }
 }

@@ -31,7 +31,18 @@ pub(super) fn read_report(
     finish(read, &counts, meter)?;
     // The sender's clock may be ahead, and reports of the future would keep out those of the present.
     report.observed_at = report.observed_at.min(options.observed_at);
+    account(&mut report);
     Ok(report)
+}
+
+/// Completes the account of rows. Senders may leave it out, in which case all rows are used.
+fn account(report: &mut Report) {
+    if report.read_rows > 0 {
+        return;
+    }
+    let summaries = report.devices.iter().flat_map(|device| device.tables.summaries());
+    report.used_rows = summaries.map(|table| table.rows as u64).sum();
+    report.read_rows = report.used_rows.saturating_add(report.skipped_rows);
 }
 
 /// Skips white space and returns the byte behind it, without consuming that.

@@ -70,8 +70,6 @@ impl<'r> Lines<'r> {
         }
         meter.check()?;
         let line = self.line.as_slice();
-        // Some editors begin UTF-8 files with a byte order mark.
-        let line = if meter.line() == 1 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line };
         Ok(Some(Line { bytes: line.strip_suffix(b"\r").unwrap_or(line), has_newline }))
     }
 }

@@ -106,7 +106,11 @@ impl Meter {
     }
 
     fn count(&mut self, code: WarningCode, count: u64, example: Option<&str>) {
-        let line = (self.line > 0).then_some(self.line);
+        self.count_at(self.line, code, count, example);
+    }
+
+    fn count_at(&mut self, line: u64, code: WarningCode, count: u64, example: Option<&str>) {
+        let line = (line > 0).then_some(line);
         let warning = self.warnings.entry(code).or_insert_with(|| {
             let warning = Warning::new(code, 0, line);
             example.map_or(warning.clone(), |example| warning.with_example(example))
@@ -140,6 +144,13 @@ impl Meter {
         self.skipped_rows = self.skipped_rows.saturating_add(1);
         self.note_loss(code);
         self.warn_of(code, example);
+    }
+
+    /// Counts rows that were never admitted, the first of which is on an earlier line.
+    pub(super) fn skip_from(&mut self, code: WarningCode, count: u64, line: u64, example: &str) {
+        self.refused_rows = self.refused_rows.saturating_add(count);
+        self.skipped_rows = self.skipped_rows.saturating_add(count);
+        self.count_at(line, code, count, Some(example));
     }
 
     /// Counts an admitted row that the report does not use. The first of its kind is shown as an example.

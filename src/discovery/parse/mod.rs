@@ -1,7 +1,10 @@
 //! Parsers: the bytes of a format become a report.
 
 mod arp;
+mod detect;
+mod encoding;
 mod error;
+mod iproute2;
 mod json;
 mod lines;
 mod lldpctl;
@@ -19,6 +22,7 @@ pub use error::{ParseError, ParseErrorKind};
 pub use options::{Format, FormatError, ParseOptions, ReporterId};
 
 use super::report::{Device, Report, Reporter};
+use encoding::Input;
 use lines::Lines;
 use meter::Meter;
 
@@ -26,6 +30,9 @@ use meter::Meter;
 ///
 /// The input is read once, from front to back. Memory grows with the tables of the report, not with the input. Rows
 /// that cannot be used are skipped and counted in [`Report::warnings`].
+///
+/// The input may be UTF-8 or UTF-16, with or without a byte order mark, and XML also ISO 8859-1 if it declares that.
+/// [`Format::Auto`] recognizes the format by the first 16 KiB.
 ///
 /// ```
 /// use toposcope::discovery::{Format, ParseOptions, parse};
@@ -50,14 +57,23 @@ use meter::Meter;
 /// ```
 ///
 /// # Errors
-/// Returns an error if reading fails, if the input is not of the format or breaks its syntax, and if neither the input
-/// nor the options show which device it comes from. The error names the line or the byte.
+/// Returns an error if reading fails, if the input is compressed or of another encoding, if it is not of the format or
+/// breaks its syntax, and if neither the input nor the options show which device it comes from. The error names the line
+/// or the byte.
 pub fn parse<R: BufRead>(
     format: Format,
     mut reader: R,
     options: &ParseOptions,
 ) -> Result<Report, ParseError> {
-    parse_metered(format, &mut reader, options, &mut Meter::new(options))
+    let mut meter = Meter::new(options);
+    let mut input = Input::open(&mut reader, &mut meter)?;
+    let format = match format {
+        Format::Auto => {
+            detect::detect(input.head()).ok_or_else(|| meter.error(ParseErrorKind::FormatUnknown))?
+        }
+        format => format,
+    };
+    parse_metered(format, &mut input, options, &mut meter)
 }
 
 fn parse_metered(
@@ -72,7 +88,11 @@ fn parse_metered(
         Format::Snmpwalk => read_mib("snmpwalk", walk::read, reader, options, meter),
         Format::Snmprec => read_mib("snmprec", snmprec::read, reader, options, meter),
         Format::Arp => arp::read(reader, options, meter),
+        Format::IpAddr => iproute2::read_addresses(reader, options, meter),
+        Format::BridgeFdb => iproute2::read_fdb(reader, options, meter),
+        Format::BridgeVlan => iproute2::read_vlans(reader, options, meter),
         Format::Report => json::read_report(reader, options, meter),
+        Format::Auto => return Err(meter.error(ParseErrorKind::FormatUnknown)),
     }?;
     let tally = meter.take_tally();
     report.warnings.extend(tally.warnings);

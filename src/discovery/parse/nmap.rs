@@ -1,6 +1,7 @@
 //! XML of nmap.
 
 mod host;
+mod hosts;
 mod source;
 
 use std::io::BufRead;
@@ -14,13 +15,14 @@ use super::{ParseError, ParseErrorKind, ParseOptions};
 use crate::discovery::report::{PortRange, Report, Reporter, WarningCode};
 use crate::model::{PortNumber, Protocol, Timestamp};
 use host::HostBuilder;
+use hosts::Hosts;
 use source::Source;
 
 /// The deepest nesting. Scripts nest tables by a few levels.
 const MAX_DEPTH: usize = 64;
-const EXPECTED: &str = "XML of nmap: the first element must be `nmaprun`";
+const EXPECTED: &str = "XML of nmap: each document must be an element `nmaprun`";
 
-/// Reads the hosts of a scan.
+/// Reads the hosts of a scan, or of several whose documents follow one another.
 pub(super) fn read(
     reader: &mut dyn BufRead,
     options: &ParseOptions,
@@ -80,7 +82,13 @@ struct Scan<'o> {
     options: &'o ParseOptions,
     report: Report,
     depth: usize,
-    has_root: bool,
+    /// The number of runs that have begun.
+    runs: usize,
+    /// The ports that the present run scans.
+    scanned: Vec<PortRange>,
+    /// The same, merged, once a host needs them.
+    merged: Option<Vec<PortRange>>,
+    hosts: Hosts,
     host: Option<HostBuilder>,
     started_at: Option<i64>,
     finished_at: Option<i64>,
@@ -93,7 +101,10 @@ impl<'o> Scan<'o> {
             options,
             report: Report::new(Reporter::new("nmap"), options.observed_at),
             depth: 0,
-            has_root: false,
+            runs: 0,
+            scanned: Vec::new(),
+            merged: None,
+            hosts: Hosts::default(),
             host: None,
             started_at: None,
             finished_at: None,
@@ -131,22 +142,42 @@ impl<'o> Scan<'o> {
                     )));
                 }
             }
-            Event::Text(text) if self.depth == 0 && !text.trim().is_empty() => {
-                return Err(ParseErrorKind::WrongFormat(EXPECTED));
-            }
+            Event::Decl(_) if self.depth > 0 => self.abandon_run(meter),
+            Event::Text(text) if self.depth == 0 => self.accept_text(&text, meter)?,
             Event::Eof => return Ok(Progress::End),
             _ => {}
         }
         Ok(Progress::Continue)
     }
 
+    /// Reads text outside of any document: white space, or messages behind the first document.
+    fn accept_text(&self, text: &str, meter: &mut Meter) -> Result<(), ParseErrorKind> {
+        // Appended files may have a byte order mark each.
+        let text = text.trim_matches(|character: char| character.is_whitespace() || character == '\u{FEFF}');
+        if text.is_empty() {
+            return Ok(());
+        }
+        if self.runs == 0 {
+            return Err(ParseErrorKind::WrongFormat(EXPECTED));
+        }
+        meter.warn_of(WarningCode::TextIgnored, || text);
+        Ok(())
+    }
+
+    /// Ends a run whose document was not closed before the next one begins.
+    fn abandon_run(&mut self, meter: &mut Meter) {
+        self.push_host(meter);
+        self.is_interrupted = true;
+        self.depth = 0;
+    }
+
     fn open(&mut self, element: &BytesStart<'_>, meter: &mut Meter) -> Result<(), ParseErrorKind> {
         let name = element.name();
+        if self.depth > 0 && name.0 == "nmaprun" {
+            self.abandon_run(meter);
+        }
         match (self.depth, name.0) {
-            (0, "nmaprun") if !self.has_root => {
-                self.has_root = true;
-                self.open_run(element)
-            }
+            (0, "nmaprun") => self.open_run(element),
             (0, _) => Err(ParseErrorKind::WrongFormat(EXPECTED)),
             (1, "scaninfo") => self.open_scan_info(element, meter),
             (1, "host") => {
@@ -177,18 +208,15 @@ impl<'o> Scan<'o> {
     fn push_host(&mut self, meter: &mut Meter) {
         let Some(host) = self.host.take() else { return };
         self.finished_at = self.finished_at.max(host.ended_at());
-        if !host.is_up() {
-            return;
-        }
-        if !host.has_addresses() {
-            return meter.skip(WarningCode::RowIncomplete);
-        }
-        if meter.admit_row() {
-            self.report.devices.push(host.into_device(self.options.complete));
-        }
+        let Some(parts) = host.finish(meter) else { return };
+        let scanned = self.merged.get_or_insert_with(|| PortRange::merged(&self.scanned));
+        self.hosts.push(parts, self.runs, scanned, meter);
     }
 
     fn open_run(&mut self, element: &BytesStart<'_>) -> Result<(), ParseErrorKind> {
+        self.runs += 1;
+        self.report.scanned_ports.append(&mut self.scanned);
+        self.merged = None;
         let reporter = &mut self.report.reporter;
         let started_at = &mut self.started_at;
         each_attribute(element, |name, value| match name {
@@ -211,9 +239,7 @@ impl<'o> Scan<'o> {
         for range in services.split(',').filter(|range| !range.is_empty()) {
             meter.add_steps(1);
             match port_range(protocol, range) {
-                Some(range) if self.report.scanned_ports.len() < usize::from(u16::MAX) => {
-                    self.report.scanned_ports.push(range);
-                }
+                Some(range) if self.noted_ranges() < usize::from(u16::MAX) => self.scanned.push(range),
                 Some(_) => {}
                 None => meter.warn(WarningCode::ValueInvalid),
             }
@@ -221,8 +247,12 @@ impl<'o> Scan<'o> {
         Ok(())
     }
 
+    fn noted_ranges(&self) -> usize {
+        self.report.scanned_ports.len() + self.scanned.len()
+    }
+
     fn finish(mut self, meter: &mut Meter) -> Result<Report, ParseError> {
-        if !self.has_root {
+        if self.runs == 0 {
             return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
         }
         self.push_host(meter);
@@ -230,12 +260,10 @@ impl<'o> Scan<'o> {
         if self.is_interrupted {
             meter.truncate();
         }
-        if meter.is_truncated() {
-            for device in &mut self.report.devices {
-                let tables = &mut device.tables;
-                tables.ports.iter_mut().for_each(|table| table.complete = false);
-            }
-        }
+        self.report.scanned_ports.append(&mut self.scanned);
+        // Several runs together have not scanned the same ports of all hosts.
+        let is_complete = self.options.complete && !meter.is_truncated() && self.runs == 1;
+        self.report.devices = self.hosts.into_devices(is_complete, meter);
         let seconds = self.finished_at.or(self.started_at);
         let stated =
             seconds.and_then(|seconds| Timestamp::from_unix_micros(seconds.checked_mul(1_000_000)?).ok());

@@ -11,7 +11,10 @@ use crate::model::Timestamp;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Format {
-    /// XML of nmap (`-oX`), also of an interrupted run.
+    /// XML of nmap (`-oX`) and of tools that write the same, such as masscan, also of an interrupted run.
+    ///
+    /// A file may have several runs, one appended to the other. What a later run found replaces what an earlier one
+    /// found of the same ports of the same address.
     Nmap,
     /// `lldpctl -f json` and `-f json0`.
     Lldpctl,
@@ -19,22 +22,43 @@ pub enum Format {
     Snmpwalk,
     /// A recording of snmpsim, of one device.
     Snmprec,
-    /// `ip -j neigh`, `ip neigh`, `arp -an`, and `show ip arp` of Cisco.
+    /// An ARP table or IPv6 neighbor table: of `ip`, `arp` or `ndp`, or one whose heading names the columns of the
+    /// addresses, as switches and routers print it.
     Arp,
+    /// `ip -j addr` and `ip -j link`; `-d` adds the kinds of interfaces, VLANs and bonds.
+    IpAddr,
+    /// `bridge -j fdb`.
+    BridgeFdb,
+    /// `bridge -j vlan`.
+    BridgeVlan,
     /// A [`Report`](crate::discovery::Report) as JSON.
     Report,
+    /// Any of the others, recognized by the content.
+    Auto,
 }
 
 /// The error for text that names no format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a format; the formats are nmap, lldpctl, snmpwalk, snmprec, arp and report")]
+#[error(
+    "not a format; the formats are nmap, lldpctl, snmpwalk, snmprec, arp, ip_addr, bridge_fdb, bridge_vlan, report and auto"
+)]
 #[non_exhaustive]
 pub struct FormatError;
 
 impl Format {
     /// All formats.
-    pub const ALL: &[Self] =
-        &[Self::Nmap, Self::Lldpctl, Self::Snmpwalk, Self::Snmprec, Self::Arp, Self::Report];
+    pub const ALL: &[Self] = &[
+        Self::Nmap,
+        Self::Lldpctl,
+        Self::Snmpwalk,
+        Self::Snmprec,
+        Self::Arp,
+        Self::IpAddr,
+        Self::BridgeFdb,
+        Self::BridgeVlan,
+        Self::Report,
+        Self::Auto,
+    ];
 
     /// Returns the name used in query strings and on command lines.
     #[must_use]
@@ -45,7 +69,11 @@ impl Format {
             Self::Snmpwalk => "snmpwalk",
             Self::Snmprec => "snmprec",
             Self::Arp => "arp",
+            Self::IpAddr => "ip_addr",
+            Self::BridgeFdb => "bridge_fdb",
+            Self::BridgeVlan => "bridge_vlan",
             Self::Report => "report",
+            Self::Auto => "auto",
         }
     }
 }
@@ -88,7 +116,8 @@ pub struct ParseOptions {
     pub observed_at: Timestamp,
     /// The device that the input comes from.
     ///
-    /// Required for [`Format::Lldpctl`] and [`Format::Arp`], and for walks in which the device does not name itself.
+    /// Required for [`Format::Lldpctl`], [`Format::Arp`], [`Format::IpAddr`], [`Format::BridgeFdb`] and
+    /// [`Format::BridgeVlan`], and for walks in which the device does not name itself.
     pub reporter: Option<ReporterId>,
     /// Whether the input has all rows of the tables it contains. The default is `false`.
     ///

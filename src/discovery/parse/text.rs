@@ -5,9 +5,19 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use crate::discovery::report::Capability;
 use crate::model::{LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress};
 
-/// Converts text. Bytes that are not UTF-8 are taken for ISO 8859-1, which loses none.
+/// Converts text without the NUL bytes at its ends, with which some devices pad it.
+///
+/// Bytes that are not UTF-8 are taken for ISO 8859-1, which loses none.
 pub(super) fn text(bytes: &[u8]) -> String {
+    let bytes = unpadded(bytes);
     str::from_utf8(bytes).map_or_else(|_| bytes.iter().copied().map(char::from).collect(), str::to_owned)
+}
+
+/// Removes NUL bytes from both ends.
+fn unpadded(bytes: &[u8]) -> &[u8] {
+    let Some(first) = bytes.iter().position(|byte| *byte != 0) else { return &[] };
+    let last = bytes.iter().rposition(|byte| *byte != 0).unwrap_or(first);
+    bytes.get(first..=last).unwrap_or_default()
 }
 
 /// Converts text without surrounding white space and NUL. Returns `None` if nothing is left.
@@ -17,18 +27,25 @@ pub(super) fn trimmed(bytes: &[u8]) -> Option<String> {
     (!trimmed.is_empty()).then(|| trimmed.to_owned())
 }
 
-/// Converts text as the device sent it. Returns `None` if it is empty.
+/// Converts text, as [`text`] does. Returns `None` if nothing is left.
 pub(super) fn non_empty(bytes: &[u8]) -> Option<String> {
-    (!bytes.is_empty()).then(|| text(bytes))
+    Some(text(bytes)).filter(|text| !text.is_empty())
 }
 
-/// Reads pairs of hexadecimal digits without separators.
+/// Reads a number that was sent as text. Only digits may follow a sign; white space and NUL surround them.
+pub(super) fn number(bytes: &[u8]) -> Option<i64> {
+    let digits = unpadded(bytes).trim_ascii();
+    let is_number = matches!(digits.first(), Some(b'-' | b'0'..=b'9'));
+    is_number.then(|| str::from_utf8(digits).ok()?.parse().ok()).flatten()
+}
+
+/// Reads pairs of hexadecimal digits without separators. A single digit at the end is a byte.
 pub(super) fn hex_digits(digits: &[u8]) -> Option<Vec<u8>> {
     let digits = digits.trim_ascii();
-    if !digits.len().is_multiple_of(2) {
+    if !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }
-    let pairs = digits.chunks_exact(2);
+    let pairs = digits.chunks(2);
     pairs.map(|pair| str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok())).collect()
 }
 
@@ -94,6 +111,60 @@ pub(super) fn inet_address(arcs: &[u64]) -> Option<(IpAddr, &[u64])> {
         _ => return None,
     };
     Some((ip(&octets(address.get(..length)?)?)?, rest))
+}
+
+/// Converts an index that is an `InetAddress`, also in the forms of agents that do not follow the MIB.
+///
+/// They leave out the length, append a zone to an address that has none, or send the text of the address.
+pub(super) fn inet_address_index(arcs: &[u64]) -> Option<IpAddr> {
+    if let Some((address, [])) = inet_address(arcs) {
+        return Some(address);
+    }
+    let [kind, rest @ ..] = arcs else { return None };
+    let (length, longest) = match kind {
+        1 | 3 => (4, 8),
+        2 | 4 => (16, 20),
+        _ => return None,
+    };
+    if rest.len() == length || rest.len() == longest {
+        return ip(&octets(rest.get(..length)?)?);
+    }
+    let [length, characters @ ..] = rest else { return None };
+    if *length != characters.len() as u64 {
+        return None;
+    }
+    address_text(characters)
+}
+
+/// Converts the characters of an address.
+pub(super) fn address_text(characters: &[u64]) -> Option<IpAddr> {
+    let characters = octets(characters)?;
+    str::from_utf8(&characters).ok()?.trim().parse().ok()
+}
+
+/// Finds the 4 bytes of an IPv4 address in an index that has more arcs than the MIB says.
+///
+/// The arc before the address is its type or length, and the one behind it has no meaning.
+pub(super) fn ipv4_in_index(arcs: &[u64]) -> Option<IpAddr> {
+    let arcs = match arcs {
+        [_, _, _, _] => arcs,
+        [1 | 4, rest @ ..] if matches!(rest.len(), 4 | 5) => rest,
+        [_, _, _, _, _] => arcs,
+        _ => return None,
+    };
+    ip(&octets(arcs.get(..4)?)?)
+}
+
+/// Finds the 6 bytes of a MAC address in an index that has more arcs than the MIB says.
+///
+/// The address follows its length, or it stands at the beginning or at the end.
+pub(super) fn mac_in_index(arcs: &[u64]) -> Option<MacAddress> {
+    if arcs.len() < 6 || arcs.len() > 16 {
+        return None;
+    }
+    let behind_length = arcs.strip_prefix(&[6]).and_then(|rest| rest.get(..6));
+    let places = [behind_length, arcs.get(..6), arcs.get(arcs.len() - 6..)];
+    places.into_iter().flatten().find_map(mac_of_arcs).filter(|address| address.octets() != [0; 6])
 }
 
 /// Converts a chassis id. MAC and network addresses get their usual form, regardless of the subtype that the device

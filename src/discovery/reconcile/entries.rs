@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::names;
 use crate::discovery::report::{AddressRow, CdpRow, IfEntryRow, LagRow, LldpRow, Table, Tables};
-use crate::model::{Host, IfEntry, Interface, Vlans, derived_id};
+use crate::model::{Host, IfEntry, Interface, derived_id};
 
 /// The interface entries that a report describes.
 #[derive(Debug)]
@@ -68,10 +68,12 @@ impl Entries {
             return;
         }
         let vlans = row.vlans.as_ref().map(|vlans| {
-            let mut tagged = vlans.tagged.clone();
-            tagged.sort_unstable();
-            tagged.dedup();
-            Vlans { untagged: vlans.untagged, tagged }
+            let mut vlans = vlans.clone();
+            for list in [&mut vlans.tagged, &mut vlans.other_untagged] {
+                list.sort_unstable();
+                list.dedup();
+            }
+            vlans
         });
         let new = IfEntry::new(&self.host, row.if_index);
         let name = row.if_name.as_deref().or(row.if_descr.as_deref()).filter(|_| row.if_index == 0);

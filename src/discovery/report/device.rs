@@ -59,6 +59,37 @@ pub struct Device {
     pub tables: Tables,
 }
 
+impl Device {
+    /// Returns whether nothing is known of the device but an id or a name, and all its tables are about other devices.
+    ///
+    /// Neither an ARP cache nor a forwarding database describes the device that has it, and neither do the VLANs of
+    /// interfaces of which only the names are known.
+    pub(crate) fn is_only_observer(&self) -> bool {
+        let Self { tables, .. } = self;
+        let has_own_tables = tables.addresses.is_some()
+            || tables.lldp.is_some()
+            || tables.cdp.is_some()
+            || tables.stp.is_some()
+            || tables.lag.is_some()
+            || tables.ports.is_some()
+            || tables.if_entries.iter().flat_map(|table| &table.rows).any(|row| row.if_index != 0);
+        let texts = [
+            &self.hostname,
+            &self.sys_descr,
+            &self.sys_object_id,
+            &self.cdp_device_id,
+            &self.serial_number,
+            &self.model,
+            &self.manufacturer,
+        ];
+        let describes_itself = has_own_tables
+            || self.chassis_id.is_some()
+            || self.bridge_address.is_some()
+            || texts.into_iter().any(Option::is_some);
+        !describes_itself && (tables.arp.is_some() || tables.fdb.is_some() || tables.if_entries.is_some())
+    }
+}
+
 /// A system capability of IEEE 802.1AB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]

@@ -54,8 +54,32 @@ pub enum WarningCode {
     ValueTruncated,
     /// The input ends early, so that no table is complete.
     InputTruncated,
+    /// An address that the device cannot use, because another device has it, was left out.
+    AddressUnusable,
+    /// A host that did not answer the scan was left out, with its addresses and ports.
+    HostDown,
+    /// A port that is not open was left out.
+    PortNotOpen,
+    /// An entry that a later part of the input replaces was left out.
+    RowReplaced,
+    /// Text beside the report, such as the messages of the program that wrote it, was not read.
+    TextIgnored,
     /// A neighbor was seen on a local port of which it is not known which of the device's interfaces it is.
     LocalPortUnknown,
+    /// An entry of a forwarding database is behind a bridge port that is none of the device's interfaces.
+    BridgePortUnknown,
+    /// A port of a VLAN is none of the device's interfaces.
+    VlanPortUnknown,
+    /// A row of a table of ports was left out, because the port is none of the device's interfaces.
+    PortWithoutInterface,
+    /// The default VLAN of a port was left out, because the port sends no frames of that VLAN without a tag.
+    PortVlanNotUntagged,
+    /// An address that no single device has, such as a broadcast or multicast address, was left out.
+    AddressShared,
+    /// A neighbor was left out that the device marks as invalid, or whose MAC address it does not know.
+    EntryInvalid,
+    /// An interface above another one was left out, because it is no link aggregation group.
+    NotAnAggregate,
     /// A row that states nothing was skipped, such as one for a port without a neighbor.
     RowEmpty,
     /// A row that repeats another row was skipped.

@@ -75,8 +75,11 @@ pub(super) fn check_values(host: &Host) -> Result<(), Error> {
 
 /// Limits the number of VLANs of a port. Their numbers are as devices send them.
 pub(super) fn check_vlans(entry: &IfEntry, field: fmt::Arguments<'_>) -> Result<(), Error> {
-    if entry.vlans.as_ref().is_some_and(|vlans| vlans.tagged.len() > MAX_VLANS) {
-        return Err(Error::invalid(format!("{field}.tagged"), Problem::MaxLength { max: MAX_VLANS }));
+    let Some(vlans) = &entry.vlans else { return Ok(()) };
+    for (name, list) in [("tagged", &vlans.tagged), ("other_untagged", &vlans.other_untagged)] {
+        if list.len() > MAX_VLANS {
+            return Err(Error::invalid(format!("{field}.{name}"), Problem::MaxLength { max: MAX_VLANS }));
+        }
     }
     Ok(())
 }

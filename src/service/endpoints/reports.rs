@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::discovery::{Format, ParseError, ParseErrorKind, ParseOptions, ReporterId, parse};
-use crate::inventory::{DiscoverOptions, Error, Problem};
+use crate::discovery::{Format, ParseError, ParseErrorKind, ParseOptions, Report, ReporterId, parse};
+use crate::inventory::{DiscoverOptions, DiscoveryOutcome, DiscoveryReport, Entity, Error, Problem};
 use crate::service::input::{ReportQuery, read_claims_query, read_id, read_no_query, read_report_query};
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
@@ -55,7 +55,12 @@ pub(in crate::service) fn import_report(mut call: Call<'_>) -> Pending<'_> {
         let mut options = ParseOptions::new(state.inventory.now());
         options.reporter = query.reporter.as_deref().map(ReporterId::from);
         options.complete = query.complete;
-        let (format, size) = (query.format, body.len());
+        let format = match query.format {
+            // The error for a body that is not recognized is that of the parser.
+            Format::Auto => Format::detect(&body).unwrap_or(Format::Auto),
+            format => format,
+        };
+        let size = body.len();
         let parsed = move || parse(format, body.as_slice(), &options);
         let report = if size > LONG_REPORT {
             state.inventory.offload_long(organization, parsed).await?
@@ -68,21 +73,44 @@ pub(in crate::service) fn import_report(mut call: Call<'_>) -> Pending<'_> {
             Sender::Caller(caller) => state.inventory.discover(caller, &report, options).await?,
             Sender::Daemon(daemon) => state.inventory.discover_as_daemon(daemon, &report, options).await?,
         };
+        refuse_unknown_reporter(format, &report, &answer)?;
         state.responder.value(&answer)
     })
+}
+
+/// Refuses a body whose device the query names, if it is no host and the body does not describe it. Nothing is stored.
+fn refuse_unknown_reporter(
+    format: Format,
+    report: &Report,
+    answer: &DiscoveryReport,
+) -> Result<(), ApiError> {
+    let ([device], [host]) = (report.devices.as_slice(), answer.hosts.as_slice()) else { return Ok(()) };
+    if format == Format::Report || host.outcome != DiscoveryOutcome::Ignored || !device.is_only_observer() {
+        return Ok(());
+    }
+    let message = host.reason.clone().unwrap_or_default();
+    let params = json!({"entity": Entity::Host.as_str(), "field": "reporter"});
+    Err(ApiError::new(ErrorCode::EntityReferenceInvalid, message, params))
 }
 
 /// Returns the error for a body that cannot be parsed.
 fn unparsable(format: Format, error: &ParseError) -> ApiError {
     if matches!(error.kind(), ParseErrorKind::ReporterRequired) {
-        return Error::invalid("reporter", Problem::Required).into();
+        let message = format!(
+            "The body ({format}) does not name the device that it comes from. Set the parameter `reporter` to the id of the \
+             host or to its sysName."
+        );
+        return ApiError::new(ErrorCode::ValidationRequired, message, json!({"field": "reporter"}));
     }
     let place: (&str, u64) = error.line().map_or(("byte", error.byte()), |line| ("line", line));
     let mut params = json!({"field": "body", "format": format.as_str()});
     if let Value::Object(params) = &mut params {
         params.insert(place.0.to_owned(), place.1.into());
     }
-    let message = format!("The body cannot be read as {format}: {error}.");
+    let message = match error.kind() {
+        kind @ ParseErrorKind::FormatUnknown => format!("The body cannot be read: {kind}."),
+        _ => format!("The body cannot be read as {format}: {error}."),
+    };
     ApiError::new(ErrorCode::ValidationInvalidFormat, message, params)
 }
 

@@ -254,7 +254,7 @@ fn host() -> Option<Host> {
     entry.admin_status = Some(AdminStatus::Up);
     entry.oper_status = Some(OperStatus::Up);
     entry.neighbor = Some(Neighbor::Host(id(12)));
-    entry.vlans = Some(Vlans { untagged: Some(10), tagged: vec![20, 30] });
+    entry.vlans = Some(Vlans { untagged: Some(10), tagged: vec![20, 30], ..Vlans::default() });
     let value = "00:1B:21:3C:4D:5E".to_owned();
     entry.lldp_chassis_id = Some(LldpChassisId { subtype: LldpChassisIdSubtype::MacAddress, value });
     entry.lldp_port_id =

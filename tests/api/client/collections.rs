@@ -147,7 +147,7 @@ async fn update_clears_fields_that_json_leaves_out() {
     let mut host = host(1, OFFICE);
     (host.role, host.sys_name) = (Some(HostRole::Router), Some("core".to_owned()));
     let aggregate = IfEntry::new(&host, 1);
-    let (lag_id, vlans) = (Some(aggregate.id), Some(Vlans { untagged: Some(10), tagged: vec![] }));
+    let (lag_id, vlans) = (Some(aggregate.id), Some(Vlans { untagged: Some(10), ..Vlans::default() }));
     host.if_entries = vec![aggregate, IfEntry { lag_id, vlans, ..IfEntry::new(&host, 2) }];
     fixture.put([host.clone()]).await;
 

@@ -24,6 +24,14 @@ const WALK: &str = r#".1.3.6.1.2.1.1.5.0 = STRING: "walked"
 const RECORDING: &str = "1.3.6.1.2.1.1.5.0|4|recorded\n1.3.6.1.2.1.2.2.1.1.1|2|1\n\
     1.3.6.1.2.1.2.2.1.2.1|4|eth0\n1.3.6.1.2.1.2.2.1.6.1|4x|001b21000012\n";
 
+const ADDRESSES: &str = r#"[{"ifindex": 2, "ifname": "eth0", "flags": ["UP"], "link_type": "ether",
+    "address": "00:1b:21:00:00:15", "addr_info": [{"local": "192.0.2.21", "prefixlen": 24}]}]"#;
+
+const FORWARDING: &str = r#"[{"mac": "00:1b:21:00:00:16", "ifname": "eth0", "vlan": 10}]"#;
+
+const MEMBERSHIPS: &str =
+    r#"[{"ifname": "eth0", "vlans": [{"vlan": 10, "flags": ["PVID", "Egress Untagged"]}]}]"#;
+
 const NEIGHBORS: &str =
     r#"[{"dst": "192.0.2.20", "dev": "eth0", "lladdr": "00:1b:21:00:00:14", "state": ["REACHABLE"]}]"#;
 
@@ -36,7 +44,13 @@ fn samples() -> Vec<(&'static str, &'static str, String, &'static str, Vec<&'sta
         ("lldpctl", "&reporter=station", LLDP.to_owned(), "station", vec!["lldp"]),
         ("snmpwalk", "", WALK.to_owned(), "walked", vec!["if_entries", "addresses"]),
         ("snmprec", "", RECORDING.to_owned(), "recorded", vec!["if_entries"]),
-        ("arp", "&reporter=router", NEIGHBORS.to_owned(), "router", vec!["arp"]),
+        (
+            "ip_addr",
+            "&reporter=router",
+            ADDRESSES.to_owned(),
+            "router",
+            vec!["if_entries", "addresses", "lag"],
+        ),
         ("report", "", report, "switch-1", vec!["if_entries", "addresses", "lldp"]),
     ]
 }
@@ -63,6 +77,63 @@ fn every_format_becomes_a_host_with_its_tables() {
             );
         }
         assert_eq!(hosts(&fixture).await.len(), samples().len());
+    });
+}
+
+#[test]
+fn format_is_recognized_by_the_content() {
+    run_with(Fixture::new, async |fixture| {
+        for (format, further, body, name, kinds) in samples() {
+            let answer = send(&fixture, &format!("format=auto{further}&complete=true&dry_run=true"), &body)
+                .await
+                .data()
+                .clone();
+            assert_eq!(answer["hosts"][0]["name"], name, "{format}");
+            assert_eq!(answer["tables"].as_array().unwrap().len(), kinds.len(), "{format}");
+        }
+        let reply = send(&fixture, "format=auto", "Dear reader,\n").await;
+        let params = reply.refuses(400, "validation_invalid_format");
+        assert_eq!((&params["field"], &params["format"]), (&json!("body"), &json!("auto")));
+        let reply = send(&fixture, "format=auto", ADDRESSES).await;
+        assert_eq!(reply.refuses(400, "validation_required")["field"], "reporter");
+    });
+}
+
+#[test]
+fn tables_about_others_need_a_reporter_that_is_a_host() {
+    run_with(Fixture::new, async |fixture| {
+        let tables = [
+            ("arp", NEIGHBORS, "arp"),
+            ("bridge_fdb", FORWARDING, "fdb"),
+            ("bridge_vlan", MEMBERSHIPS, "if_entries"),
+        ];
+        for (format, body, _) in tables {
+            for reporter in ["station", "11111111-2222-4333-8444-555555555555"] {
+                let query = format!("format={format}&reporter={reporter}");
+                let reply = send(&fixture, &query, body).await;
+                let params = reply.refuses(400, "entity_reference_invalid");
+                assert_eq!(*params, json!({"entity": "Host", "field": "reporter"}), "{format}");
+            }
+        }
+        assert_eq!(hosts(&fixture).await, Vec::<Value>::new(), "nothing is stored");
+        // In a report with several devices, the others are stored.
+        let observer = json!({"sys_name": "station", "tables": {"arp": {"rows": [
+            {"ip_address": "192.0.2.20", "mac_address": "00:1B:21:00:00:14"}]}}});
+        let mut report = report_of(observer, FIRST);
+        report["devices"].as_array_mut().unwrap().push(switch(1, &["192.0.2.1"]));
+        let answer = import_report(&fixture, &report).await;
+        let outcomes: Vec<_> =
+            answer["hosts"].as_array().unwrap().iter().map(|host| &host["outcome"]).collect();
+        assert_eq!(outcomes, ["ignored", "created"]);
+        assert!(answer["hosts"][0]["reason"].as_str().unwrap().contains("no host named \"station\""));
+
+        send(&fixture, "format=ip_addr&reporter=station", ADDRESSES).await.data();
+        for (format, body, kind) in tables {
+            let answer =
+                send(&fixture, &format!("format={format}&reporter=station"), body).await.data().clone();
+            assert_eq!(answer["tables"][0]["kind"], kind, "{format}");
+        }
+        assert_eq!(hosts(&fixture).await.len(), 2);
     });
 }
 
@@ -174,6 +245,10 @@ fn malformed_body_is_refused_with_its_place_and_stores_nothing() {
             ("report", report.replace("\"devices\"", "\"devices\" nonsense")),
             ("report", report.replace("192.0.2.1", "no address")),
             ("report", "[]".to_owned()),
+            ("ip_addr", NEIGHBORS.to_owned()),
+            ("bridge_fdb", ADDRESSES.to_owned()),
+            ("bridge_vlan", FORWARDING.to_owned()),
+            ("arp", "MAC Address       Address\n00:1b:21:00:00:14 unreadable\n".to_owned()),
         ];
         for (format, body) in faults {
             let reply = send(&fixture, &format!("format={format}&reporter=r"), &body).await;

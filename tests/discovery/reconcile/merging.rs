@@ -30,7 +30,7 @@ fn first_report_creates_a_discovered_host() {
 fn tables_fill_the_fields_of_ports() {
     let mut reported = switch();
     let rows = &mut reported.tables.if_entries.as_mut().unwrap().rows;
-    rows[0].vlans = Some(Vlans { untagged: Some(1), tagged: vec![30, 20, 30] });
+    rows[0].vlans = Some(Vlans { untagged: Some(1), tagged: vec![30, 20, 30], ..Vlans::default() });
     rows[1].if_type = Some(161);
     let address = &mut reported.tables.addresses.as_mut().unwrap().rows[0];
     (address.if_index, address.mac_address) = (Some(1), Some(mac("00:1B:21:00:00:01")));
@@ -42,7 +42,7 @@ fn tables_fill_the_fields_of_ports() {
     let record = Record::new(&reported);
     let (first, second) = (record.entry(1), record.entry(2));
     let interface = &record.host.interfaces.iter().find(|part| part.ip_address == ip("192.0.2.1")).unwrap();
-    assert_eq!(first.vlans, Some(Vlans { untagged: Some(1), tagged: vec![20, 30] }));
+    assert_eq!(first.vlans, Some(Vlans { untagged: Some(1), tagged: vec![20, 30], ..Vlans::default() }));
     assert_eq!((first.lag_id, first.interface_id), (Some(second.id), Some(interface.id)));
     assert_eq!(first.lldp_chassis_id.as_ref().map(|id| id.value.as_str()), Some("core"));
     assert_eq!(second.cdp_device_id.as_deref(), Some("core-1"));

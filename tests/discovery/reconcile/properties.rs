@@ -29,7 +29,11 @@ fn random_device(random: &mut Rng) -> Device {
         row.if_name = text(random, "port");
         row.if_alias = text(random, "alias");
         row.mac_address = Some(MacAddress::new([0, 0x1B, 0x21, 0, 0, random.u8(..6)]));
-        row.vlans = random.bool().then(|| Vlans { untagged: Some(1), tagged: vec![random.u16(1..9), 5] });
+        row.vlans = random.bool().then(|| Vlans {
+            untagged: Some(1),
+            tagged: vec![random.u16(1..9), 5],
+            ..Vlans::default()
+        });
         row
     });
     device.tables.addresses = table(random, |random| {

@@ -18,7 +18,7 @@ fn described(fixture: &Fixture) -> Host {
     let aggregate = IfEntry { id: id(11), ..IfEntry::new(&host, 1) };
     let mut member = IfEntry { id: id(12), ..IfEntry::new(&host, 2) };
     member.lag_id = Some(aggregate.id);
-    member.vlans = Some(Vlans { untagged: Some(10), tagged: vec![20, 30] });
+    member.vlans = Some(Vlans { untagged: Some(10), tagged: vec![20, 30], ..Vlans::default() });
     host.if_entries = vec![aggregate, member];
     host
 }
@@ -84,8 +84,12 @@ fn overlong_texts_and_unknown_aggregates_are_refused() {
         let expected = reference_invalid(Entity::IfEntry, "if_entries.1.lag_id");
         assert_eq!(refusal(fixture.try_put(host).await), expected);
         let mut host = described(&fixture);
-        host.if_entries[0].vlans = Some(Vlans { untagged: None, tagged: vec![1; 4_097] });
+        host.if_entries[0].vlans = Some(Vlans { tagged: vec![1; 4_097], ..Vlans::default() });
         let expected = invalid("if_entries.0.vlans.tagged", Problem::MaxLength { max: 4_096 });
+        assert_eq!(refusal(fixture.try_put(host).await), expected);
+        let mut host = described(&fixture);
+        host.if_entries[0].vlans = Some(Vlans { other_untagged: vec![1; 4_097], ..Vlans::default() });
+        let expected = invalid("if_entries.0.vlans.other_untagged", Problem::MaxLength { max: 4_096 });
         assert_eq!(refusal(fixture.try_put(host).await), expected);
     });
 }

@@ -13,7 +13,7 @@ pub(super) const DOT3: u64 = 4_623;
 /// Returns whether a table may need the variable with this identifier.
 pub(super) fn is_read(oid: &[u64]) -> bool {
     match oid {
-        [1, 3, 6, 1, 2, 1, group, ..] => matches!(group, 1 | 2 | 4 | 17 | 31 | 47),
+        [1, 3, 6, 1, 2, 1, group, ..] => matches!(group, 1 | 2 | 4 | 17 | 31 | 47 | 55),
         [1, 0, 8802, 1, 1, 2, 1, rest @ ..] | [1, 3, 111, 2, 802, 1, 1, 13, 1, rest @ ..] => {
             matches!(rest, [3 | 4, ..] | [5, DOT1, 1, 2 | 3, 1, ..] | [5, DOT3, 1, 2 | 3, 3, ..])
         }
@@ -44,6 +44,7 @@ const MODULES: &[&str] = &[
     "IEEE8023-LAG-MIB",
     "IF-MIB",
     "IP-MIB",
+    "IPV6-MIB",
     "LLDP-EXT-DOT1-MIB",
     "LLDP-EXT-DOT3-MIB",
     "LLDP-MIB",
@@ -203,8 +204,8 @@ fn kind(oid: &[u64]) -> Option<TableKind> {
     match oid {
         [1, 3, 6, 1, 2, 1, 31, 1, 2, ..] | [1, 2, 840, 10006, 300, 43, ..] => Some(TableKind::Lag),
         [1, 3, 6, 1, 2, 1, 2 | 31, ..] | [1, 3, 6, 1, 2, 1, 17, 7, 1, 4, ..] => Some(TableKind::IfEntries),
-        [1, 3, 6, 1, 2, 1, 4, 20 | 34, ..] => Some(TableKind::Addresses),
-        [1, 3, 6, 1, 2, 1, 4, 22 | 35, ..] => Some(TableKind::Arp),
+        [1, 3, 6, 1, 2, 1, 4, 20 | 34, ..] | [1, 3, 6, 1, 2, 1, 55, 1, 8, ..] => Some(TableKind::Addresses),
+        [1, 3, 6, 1, 2, 1, 4, 22 | 35, ..] | [1, 3, 6, 1, 2, 1, 55, 1, 12, ..] => Some(TableKind::Arp),
         [1, 3, 6, 1, 2, 1, 17, 2, ..] => Some(TableKind::Stp),
         [1, 3, 6, 1, 2, 1, 17, 4, ..] | [1, 3, 6, 1, 2, 1, 17, 7, 1, 2, ..] => Some(TableKind::Fdb),
         [1, 0, 8802, 1, 1, 2, 1, 4, 1, ..]

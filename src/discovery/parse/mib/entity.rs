@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use super::{Accepted, Value};
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::text;
-use crate::discovery::report::Device;
+use crate::discovery::report::{Device, WarningCode};
 
 /// `entPhysicalClass` of a chassis.
 const CHASSIS: i64 = 3;
 /// `entPhysicalClass` of a stack of chassis.
 const STACK: i64 = 11;
+/// The greatest depth of components within components.
+const MAX_DEPTH: usize = 16;
 
 #[derive(Debug, Default)]
 pub(super) struct Entity {
@@ -57,14 +59,63 @@ impl Entity {
     /// Sets the manufacturer, the model and the serial number of a device.
     ///
     /// They describe the first chassis, or else the first stack, or else the outermost component. Components without a
-    /// serial number or a model are skipped.
-    pub(super) fn describe(&self, device: &mut Device) {
-        let is_described = |row: &&Physical| row.serial_number.is_some() || row.model.is_some();
-        let first = |class: i64| self.rows.values().filter(is_described).find(|row| row.class == Some(class));
-        let outermost = || self.rows.values().filter(is_described).find(|row| row.contained_in == Some(0));
-        let Some(row) = first(CHASSIS).or_else(|| first(STACK)).or_else(outermost) else { return };
+    /// serial number or a model are passed over.
+    pub(super) fn describe(&self, device: &mut Device, meter: &mut Meter) {
+        meter.add_steps(self.rows.len() * 4);
+        let first = |class: i64| self.described().find(|(_, row)| row.class == Some(class));
+        let found = first(CHASSIS).or_else(|| first(STACK)).or_else(|| self.outermost());
+        let Some((_, row)) = found else {
+            for index in self.rows.keys() {
+                meter.leave_out(WarningCode::RowIncomplete, || format!("component {index} of ENTITY-MIB"));
+            }
+            return;
+        };
+        // The choice compares all components.
+        meter.use_rows(self.rows.len());
         device.serial_number.clone_from(&row.serial_number);
         device.manufacturer.clone_from(&row.manufacturer);
         device.model.clone_from(&row.model);
+    }
+
+    /// Returns the components that have a serial number or a model.
+    fn described(&self) -> impl Iterator<Item = (u64, &Physical)> {
+        let rows = self.rows.iter().map(|(index, row)| (*index, row));
+        rows.filter(|(_, row)| row.serial_number.is_some() || row.model.is_some())
+    }
+
+    /// Returns the component that contains the others, as far as the columns that were read show it.
+    ///
+    /// Without them it is the only component, or the one with index 1, which agents give to the outermost one.
+    fn outermost(&self) -> Option<(u64, &Physical)> {
+        let mut described = self.described();
+        let first = described.next()?;
+        if described.next().is_none() {
+            return Some(first);
+        }
+        let is_structured = self.rows.values().any(|row| row.class.is_some() || row.contained_in.is_some());
+        if !is_structured {
+            return Some(first).filter(|(index, _)| *index == 1);
+        }
+        if let Some(root) = self.described().find(|(_, row)| row.contained_in == Some(0)) {
+            return Some(root);
+        }
+        let mut outermost = self.described().filter(|(_, row)| !self.is_inside_described(row));
+        let first = outermost.next()?;
+        outermost.all(|(_, row)| row.serial_number == first.1.serial_number).then_some(first)
+    }
+
+    /// Returns whether a component is inside another one that has a serial number or a model.
+    fn is_inside_described(&self, row: &Physical) -> bool {
+        let mut row = row;
+        for _ in 0..MAX_DEPTH {
+            let container = row.contained_in.and_then(|index| u64::try_from(index).ok());
+            let Some(outer) = container.and_then(|index| self.rows.get(&index)) else { return false };
+            if outer.serial_number.is_some() || outer.model.is_some() {
+                return true;
+            }
+            row = outer;
+        }
+        // A circle, or a depth that no device has.
+        true
     }
 }

@@ -5,11 +5,17 @@ use std::collections::{BTreeMap, HashMap};
 use super::{Accepted, Value};
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::text;
-use crate::discovery::report::IfEntryRow;
+use crate::discovery::report::{IfEntryRow, WarningCode};
 use crate::model::{AdminStatus, MacAddress, OperStatus, Vlans};
 
 /// `ifType` of a link aggregation group.
 pub(super) const LAG_TYPE: i64 = 161;
+/// `ifType` of Ethernet interfaces, with the types that RFC 3635 deprecates.
+const ETHERNET_TYPES: &[i64] = &[6, 7, 26, 62, 69, 117];
+/// The greatest speed that is believed, in bits per second: 10 Tbit/s.
+const MAX_SPEED: u64 = 10_000_000_000_000;
+/// `ifSpeed` of an interface whose speed it cannot express.
+const SATURATED_SPEED: u64 = u32::MAX as u64;
 
 #[derive(Debug, Default)]
 pub(super) struct Interfaces {
@@ -18,9 +24,40 @@ pub(super) struct Interfaces {
 
 #[derive(Debug)]
 struct Entry {
+    /// The row, whose speed is `ifSpeed` as the device sent it.
     row: IfEntryRow,
-    /// `ifHighSpeed` in bits per second. It replaces `ifSpeed`, which ends at 4.29 Gbit/s.
+    /// `ifHighSpeed` as the device sent it, in millions of bits per second.
     high_speed: Option<u64>,
+}
+
+impl Entry {
+    const fn new(index: i64) -> Self {
+        Self { row: IfEntryRow::new(index), high_speed: None }
+    }
+
+    /// Returns the speed in bits per second.
+    ///
+    /// `ifHighSpeed` replaces `ifSpeed`, which ends at 4.29 Gbit/s. Some devices send it in bits per second, equal to
+    /// `ifSpeed`; others send both in millions.
+    fn speed(&self) -> Option<u64> {
+        let low = self.row.speed_bps;
+        let is_bits = low == self.high_speed && low.is_some_and(|speed| speed >= 1_000_000);
+        let low = low.filter(|speed| *speed != SATURATED_SPEED && *speed <= MAX_SPEED);
+        let Some(high) = self.high_speed.filter(|speed| *speed > 0 && !is_bits) else { return low };
+        // 4,294 and 4,295 are the limit of `ifSpeed` again.
+        if self.row.speed_bps == Some(SATURATED_SPEED) && matches!(high, 4_294 | 4_295) {
+            return None;
+        }
+        Some(high.saturating_mul(1_000_000)).filter(|speed| *speed <= MAX_SPEED).or(low)
+    }
+
+    /// Returns whether a speed that was sent is above the greatest one.
+    fn has_excessive_speed(&self) -> bool {
+        let high = self.high_speed.filter(|high| Some(*high) != self.row.speed_bps);
+        let is_excessive = |speed: u64| speed > MAX_SPEED;
+        high.is_some_and(|high| is_excessive(high.saturating_mul(1_000_000)))
+            || self.row.speed_bps.is_some_and(is_excessive)
+    }
 }
 
 /// The interfaces that have a name, description, alias or MAC address to themselves.
@@ -74,10 +111,7 @@ impl Interfaces {
         };
         if column == 15 {
             let speed = value.integer().and_then(|speed| u64::try_from(speed).ok());
-            return Accepted::store(
-                &mut entry.high_speed,
-                speed.map(|speed| speed.saturating_mul(1_000_000)),
-            );
+            return Accepted::store(&mut entry.high_speed, speed);
         }
         let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
         let place = if column == 1 { &mut entry.row.if_name } else { &mut entry.row.if_alias };
@@ -91,7 +125,7 @@ impl Interfaces {
         match self.rows.entry(index) {
             std::collections::btree_map::Entry::Occupied(entry) => Ok(entry.into_mut()),
             std::collections::btree_map::Entry::Vacant(entry) if meter.admit_row() => {
-                Ok(entry.insert(Entry { row: IfEntryRow::new(index), high_speed: None }))
+                Ok(entry.insert(Entry::new(index)))
             }
             std::collections::btree_map::Entry::Vacant(_) => Err(Accepted::TooMany),
         }
@@ -105,6 +139,12 @@ impl Interfaces {
         self.rows.contains_key(&index)
     }
 
+    /// Returns whether an interface can be a bridge port: one of Ethernet, an aggregate, or one of unknown type.
+    pub(super) fn is_ethernet(&self, index: i64) -> bool {
+        let kind = self.get(index).map(|row| row.if_type);
+        kind.is_some_and(|kind| kind.is_none_or(|kind| kind == LAG_TYPE || ETHERNET_TYPES.contains(&kind)))
+    }
+
     pub(super) fn get(&self, index: i64) -> Option<&IfEntryRow> {
         self.rows.get(&index).map(|entry| &entry.row)
     }
@@ -113,7 +153,7 @@ impl Interfaces {
     ///
     /// The row is added if it is new. It is no row of the input.
     pub(super) fn derive(&mut self, index: i64) -> Option<&mut IfEntryRow> {
-        let new = || Entry { row: IfEntryRow::new(index), high_speed: None };
+        let new = || Entry::new(index);
         (index > 0).then(|| &mut self.rows.entry(index).or_insert_with(new).row)
     }
 
@@ -161,11 +201,21 @@ impl Interfaces {
 
     pub(super) fn into_rows(self, meter: &mut Meter) -> Vec<IfEntryRow> {
         meter.add_steps(self.rows.len());
-        let rows = self.rows.into_values().map(|Entry { mut row, high_speed }| {
-            row.speed_bps = high_speed.filter(|speed| *speed > 0).or(row.speed_bps);
-            row
-        });
-        rows.collect()
+        meter.use_rows(self.rows.len());
+        let mut rows = Vec::with_capacity(self.rows.len());
+        for entry in self.rows.into_values() {
+            if entry.has_excessive_speed() {
+                meter.warn_of(WarningCode::ValueInvalid, || {
+                    let Entry { row, high_speed, .. } = &entry;
+                    let (index, low) = (row.if_index, row.speed_bps);
+                    let shown =
+                        |speed: Option<u64>| speed.map_or("none".to_owned(), |speed| speed.to_string());
+                    format!("interface {index}: ifSpeed {}, ifHighSpeed {}", shown(low), shown(*high_speed))
+                });
+            }
+            rows.push(IfEntryRow { speed_bps: entry.speed(), ..entry.row });
+        }
+        rows
     }
 }
 

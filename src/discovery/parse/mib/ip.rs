@@ -1,4 +1,7 @@
-//! IP-MIB: addresses and neighbor caches, old and new tables.
+//! IP-MIB: addresses and neighbor caches, old and new tables; and those of IPV6-MIB.
+
+mod index;
+mod neighbors;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -7,28 +10,31 @@ use super::interfaces::Interfaces;
 use super::{Accepted, Value};
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::text;
-use crate::discovery::report::{AddressRow, ArpRow, NeighborState, WarningCode};
-use crate::model::MacAddress;
+use crate::discovery::report::{AddressRow, ArpRow, WarningCode};
+use neighbors::{Column, NeighborIndex, Neighbors};
 
 #[derive(Debug, Default)]
 pub(super) struct Ip {
-    addresses: BTreeMap<IpAddr, Address>,
-    neighbors: BTreeMap<(i64, IpAddr), Neighbor>,
+    addresses: BTreeMap<AddressIndex, Address>,
+    neighbors: Neighbors,
+}
+
+/// The index of an address. Small agents number the rows, and have the address only in its column.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum AddressIndex {
+    /// The address, with its zone if that tells equal addresses apart, or else 0.
+    Address(IpAddr, i64),
+    Other(Vec<u64>),
 }
 
 #[derive(Debug, Default)]
 struct Address {
+    /// The address from its own column, where the index is another.
+    ip: Option<IpAddr>,
     if_index: Option<i64>,
     prefix_length: Option<u8>,
     /// Whether the address is an anycast or broadcast address, which no single device has.
     is_shared: bool,
-}
-
-#[derive(Debug, Default)]
-struct Neighbor {
-    mac_address: Option<MacAddress>,
-    state: Option<NeighborState>,
-    is_invalid: bool,
 }
 
 impl Ip {
@@ -42,70 +48,98 @@ impl Ip {
     ) -> Accepted {
         match (table, column) {
             (20, 1..=3) => {
-                // Some agents put the type before the address, as the new table does.
-                let index = if let [1, address @ ..] = index
-                    && address.len() == 4
-                {
-                    address
-                } else {
-                    index
-                };
-                let Some(address) = text::octets(index).and_then(|octets| text::ip(&octets)) else {
-                    return Accepted::InvalidIndex;
-                };
-                self.accept_address(address, column, value, meter)
+                let Some(index) = index::address(index) else { return Accepted::InvalidIndex };
+                self.accept_address(index, column, value, meter)
             }
             (34, 3..=5) => {
-                let Some((address, [])) = text::inet_address(index) else { return Accepted::InvalidIndex };
-                self.accept_new_address(address, column, value, meter)
+                let Some(index) = index::new_address(index) else { return Accepted::InvalidIndex };
+                self.accept_new_address(index, column, value, meter)
             }
             (22, 1..=4) => {
-                let [if_index, address @ ..] = index else { return Accepted::InvalidIndex };
-                let Some(address) = text::octets(address).and_then(|octets| text::ip(&octets)) else {
-                    return Accepted::InvalidIndex;
+                let Some(index) = index::neighbor(index) else { return Accepted::InvalidIndex };
+                let column = match column {
+                    1 => Column::IfIndex,
+                    2 => Column::MacAddress,
+                    3 => Column::Address,
+                    _ => Column::Type,
                 };
-                self.accept_neighbor(*if_index, address, column, value, meter)
+                self.neighbors.accept(index, column, value, meter)
             }
             (35, 4 | 6 | 7) => {
-                let [if_index, address @ ..] = index else { return Accepted::InvalidIndex };
-                let Some((address, [])) = text::inet_address(address) else { return Accepted::InvalidIndex };
-                // The columns of the new table, by their numbers in the old one.
+                let Some(index) = index::new_neighbor(index) else { return Accepted::InvalidIndex };
                 let column = match column {
-                    4 => 2,
-                    6 => 4,
-                    _ => 7,
+                    4 => Column::MacAddress,
+                    6 => Column::Type,
+                    _ => Column::State,
                 };
-                self.accept_neighbor(*if_index, address, column, value, meter)
+                self.neighbors.accept(index, column, value, meter)
             }
             _ => Accepted::Yes,
         }
     }
 
-    fn address(&mut self, address: IpAddr, meter: &mut Meter) -> Option<&mut Address> {
-        meter.add_steps(1);
-        if !self.addresses.contains_key(&address) && !meter.admit_row() {
-            return None;
+    /// Stores a variable of IPV6-MIB, which older agents have in place of the newer tables of IP-MIB.
+    pub(super) fn accept_ipv6(
+        &mut self,
+        table: u64,
+        column: u64,
+        index: &[u64],
+        value: &Value<'_>,
+        meter: &mut Meter,
+    ) -> Accepted {
+        if !matches!((table, column), (8, 1..=5) | (12, 2..=6)) {
+            return Accepted::Yes;
         }
-        Some(self.addresses.entry(address).or_default())
+        let Some((if_index, ip)) = index::ipv6(index) else { return Accepted::InvalidIndex };
+        if table == 8 {
+            return self.accept_ipv6_address(if_index, ip, column, value, meter);
+        }
+        let index = NeighborIndex::Address(if_index, ip);
+        let column = match column {
+            2 => Column::MacAddress,
+            3 => Column::Ipv6Type,
+            4 => Column::State,
+            6 => Column::Ipv6Valid,
+            _ => return Accepted::Yes,
+        };
+        self.neighbors.accept(index, column, value, meter)
     }
 
-    fn accept_address(&mut self, ip: IpAddr, column: u64, value: &Value<'_>, meter: &mut Meter) -> Accepted {
-        let Some(address) = self.address(ip, meter) else { return Accepted::TooMany };
+    fn address(&mut self, index: AddressIndex, meter: &mut Meter) -> Option<&mut Address> {
+        meter.add_steps(1);
+        if !self.addresses.contains_key(&index) && !meter.admit_row() {
+            return None;
+        }
+        Some(self.addresses.entry(index).or_default())
+    }
+
+    fn accept_address(
+        &mut self,
+        index: AddressIndex,
+        column: u64,
+        value: &Value<'_>,
+        meter: &mut Meter,
+    ) -> Accepted {
+        let Some(address) = self.address(index, meter) else { return Accepted::TooMany };
         match column {
             2 => Accepted::store(&mut address.if_index, value.integer()),
-            3 => Accepted::store(&mut address.prefix_length, value.bytes().and_then(mask_length)),
-            _ => Accepted::Yes,
+            3 => {
+                let Some(length) = value.bytes().and_then(mask_length) else { return Accepted::InvalidValue };
+                address.prefix_length = (length > 0).then_some(length);
+                Accepted::Yes
+            }
+            _ => Accepted::store(&mut address.ip, value.bytes().and_then(text::ip)),
         }
     }
 
     fn accept_new_address(
         &mut self,
-        ip: IpAddr,
+        index: AddressIndex,
         column: u64,
         value: &Value<'_>,
         meter: &mut Meter,
     ) -> Accepted {
-        let Some(address) = self.address(ip, meter) else { return Accepted::TooMany };
+        let Some(address) = self.address(index, meter) else { return Accepted::TooMany };
         match column {
             3 => Accepted::store(&mut address.if_index, value.integer()),
             4 => {
@@ -115,103 +149,89 @@ impl Ip {
             }
             _ => {
                 let Some(prefix) = value.arcs() else { return Accepted::InvalidValue };
-                address.prefix_length = prefix_length(prefix).or(address.prefix_length);
+                address.prefix_length = index::prefix_length(prefix).or(address.prefix_length);
                 Accepted::Yes
             }
         }
     }
 
-    fn accept_neighbor(
+    fn accept_ipv6_address(
         &mut self,
-        if_index: u64,
+        if_index: i64,
         ip: IpAddr,
         column: u64,
         value: &Value<'_>,
         meter: &mut Meter,
     ) -> Accepted {
-        let Ok(if_index) = i64::try_from(if_index) else { return Accepted::InvalidIndex };
-        meter.add_steps(1);
-        let key = (if_index, ip);
-        if !self.neighbors.contains_key(&key) && !meter.admit_row() {
+        let zone = if is_link_local(ip) { if_index } else { 0 };
+        let Some(address) = self.address(AddressIndex::Address(ip, zone), meter) else {
             return Accepted::TooMany;
+        };
+        address.if_index = address.if_index.or(Some(if_index));
+        let Some(number) = value.integer().filter(|_| matches!(column, 2 | 4)) else { return Accepted::Yes };
+        if column == 4 {
+            address.is_shared |= number == 1;
+            return Accepted::Yes;
         }
-        let neighbor = self.neighbors.entry(key).or_default();
-        match column {
-            2 => {
-                let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
-                neighbor.mac_address = text::mac(bytes);
-                Accepted::Yes
-            }
-            4 => {
-                let Some(kind) = value.integer() else { return Accepted::InvalidValue };
-                neighbor.is_invalid |= kind == 2;
-                if matches!(kind, 4 | 5) {
-                    neighbor.state = Some(NeighborState::Static);
-                }
-                Accepted::Yes
-            }
-            7 => {
-                let Some(state) = value.integer() else { return Accepted::InvalidValue };
-                neighbor.is_invalid |= state == 5;
-                neighbor.state = neighbor.state.or(neighbor_state(state));
-                Accepted::Yes
-            }
-            _ => Accepted::Yes,
-        }
+        let Some(length) = u8::try_from(number).ok().filter(|length| *length <= 128) else {
+            return Accepted::InvalidValue;
+        };
+        address.prefix_length = address.prefix_length.or((length > 0).then_some(length));
+        Accepted::Yes
     }
 
+    /// Returns one row for each address, and one for each interface where an address is link-local.
     pub(super) fn addresses(&self, interfaces: &Interfaces, meter: &mut Meter) -> Vec<AddressRow> {
         meter.add_steps(self.addresses.len());
-        let own = self
-            .addresses
-            .iter()
-            .filter(|(ip, address)| !address.is_shared && !ip.is_unspecified() && !ip.is_multicast());
-        let rows = own.map(|(ip, address)| AddressRow {
-            ip_address: *ip,
-            prefix_length: address.prefix_length,
-            if_index: address.if_index,
-            mac_address: address.if_index.and_then(|index| interfaces.get(index)?.mac_address),
-        });
-        rows.collect()
+        let mut rows: BTreeMap<(IpAddr, Option<i64>), AddressRow> = BTreeMap::new();
+        for (index, address) in &self.addresses {
+            let Some(ip) = index.ip(address) else {
+                meter.leave_out(WarningCode::RowIncomplete, || index.describe());
+                continue;
+            };
+            if address.is_shared || ip.is_unspecified() || ip.is_multicast() {
+                meter.leave_out(WarningCode::AddressShared, || ip.to_string());
+                continue;
+            }
+            meter.use_rows(1);
+            let zone = address.if_index.filter(|_| is_link_local(ip));
+            let row = rows.entry((ip, zone)).or_insert_with(|| AddressRow::new(ip));
+            row.prefix_length = row.prefix_length.or(address.prefix_length);
+            row.if_index = row.if_index.or(address.if_index);
+            row.mac_address = row.if_index.and_then(|index| interfaces.get(index)?.mac_address);
+        }
+        rows.into_values().collect()
     }
 
     pub(super) fn into_arp(self, meter: &mut Meter) -> Vec<ArpRow> {
-        meter.add_steps(self.neighbors.len());
-        let mut rows = Vec::new();
-        for ((if_index, ip_address), neighbor) in self.neighbors {
-            if neighbor.is_invalid {
-                continue;
-            }
-            let Some(mac_address) = neighbor.mac_address else {
-                meter.skip(WarningCode::RowIncomplete);
-                continue;
-            };
-            let if_index = Some(if_index);
-            rows.push(ArpRow { ip_address, mac_address, if_index, if_name: None, state: neighbor.state });
-        }
-        rows
+        self.neighbors.into_rows(meter)
     }
 }
 
+impl AddressIndex {
+    /// Names an address for a warning.
+    fn describe(&self) -> String {
+        match self {
+            Self::Address(ip, _) => format!("address {ip}"),
+            Self::Other(arcs) => format!("address with the index {}", index::dotted(arcs)),
+        }
+    }
+
+    /// Returns the address, from the index or else from its column.
+    fn ip(&self, address: &Address) -> Option<IpAddr> {
+        match self {
+            Self::Address(ip, _) => Some(*ip),
+            Self::Other(arcs) => address.ip.or_else(|| text::ipv4_in_index(arcs)),
+        }
+    }
+}
+
+const fn is_link_local(ip: IpAddr) -> bool {
+    matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local())
+}
+
+/// Returns the length of a mask. A mask of zeros belongs to no address.
 fn mask_length(bytes: &[u8]) -> Option<u8> {
     let mask = u32::from(Ipv4Addr::from(<[u8; 4]>::try_from(bytes).ok()?));
     (mask.leading_ones() + mask.trailing_zeros() == 32 || mask == 0).then_some(mask.leading_ones() as u8)
-}
-
-/// Reads the length from a row of `ipAddressPrefixTable`; `zeroDotZero` is none.
-fn prefix_length(oid: &[u64]) -> Option<u8> {
-    let [1, 3, 6, 1, 2, 1, 4, 32, 1, _, _, index @ ..] = oid else { return None };
-    let (ip, [length]) = text::inet_address(index)? else { return None };
-    let longest = if ip.is_ipv4() { 32 } else { 128 };
-    u8::try_from(*length).ok().filter(|length| *length <= longest)
-}
-
-const fn neighbor_state(state: i64) -> Option<NeighborState> {
-    match state {
-        1 => Some(NeighborState::Reachable),
-        2 => Some(NeighborState::Stale),
-        3 | 4 => Some(NeighborState::Probing),
-        7 => Some(NeighborState::Unreachable),
-        _ => None,
-    }
 }

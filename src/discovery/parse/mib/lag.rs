@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::interfaces::{Interfaces, LAG_TYPE};
 use super::{Accepted, Value};
 use crate::discovery::parse::meter::Meter;
-use crate::discovery::report::LagRow;
+use crate::discovery::report::{LagRow, WarningCode};
 
 #[derive(Debug, Default)]
 pub(super) struct Lag {
-    /// The aggregates that members are attached to; 0: none.
+    /// The aggregates that members are attached to.
     attached: BTreeMap<i64, i64>,
     /// Pairs of a member and the interface above it.
     stack: BTreeSet<(i64, i64)>,
@@ -28,6 +28,10 @@ impl Lag {
         }
         let Ok(index) = i64::try_from(index) else { return Accepted::InvalidIndex };
         let Some(aggregate) = value.integer() else { return Accepted::InvalidValue };
+        // An aggregator that is attached to itself is a port that is not aggregated.
+        if aggregate == 0 || aggregate == index {
+            return Accepted::Yes;
+        }
         if !self.attached.contains_key(&index) && !meter.admit_row() {
             return Accepted::TooMany;
         }
@@ -58,13 +62,15 @@ impl Lag {
 
     pub(super) fn into_rows(self, interfaces: &Interfaces, meter: &mut Meter) -> Vec<LagRow> {
         meter.add_steps(self.attached.len() + self.stack.len());
-        // An aggregator that is attached to itself is a port that is not aggregated.
-        let attached = self.attached.into_iter().filter(|(member, lag)| *lag != 0 && lag != member);
-        let mut rows: BTreeMap<i64, i64> = attached.collect();
+        meter.use_rows(self.attached.len());
+        let mut rows = self.attached;
         let is_lag = |index: i64| interfaces.get(index).is_some_and(|row| row.if_type == Some(LAG_TYPE));
         for (member, lag) in self.stack {
             if is_lag(lag) && !is_lag(member) {
+                meter.use_rows(1);
                 rows.entry(member).or_insert(lag);
+            } else {
+                meter.leave_out(WarningCode::NotAnAggregate, || format!("interface {lag} above {member}"));
             }
         }
         rows.into_iter().map(|(if_index, lag_id)| LagRow { if_index, lag_id }).collect()

@@ -34,10 +34,12 @@ pub(super) enum Value<'v> {
 }
 
 impl Value<'_> {
+    /// Returns a number, also one that the device sent as text.
     fn integer(&self) -> Option<i64> {
         match self {
             Self::Integer(number) => Some(*number),
-            Self::Bytes(_) | Self::Oid(_) => None,
+            Self::Bytes(bytes) => super::text::number(bytes),
+            Self::Oid(_) => None,
         }
     }
 
@@ -146,6 +148,9 @@ impl Mib {
             [1, 3, 6, 1, 2, 1, 4, table, 1, column, index @ ..] => {
                 self.ip.accept(*table, *column, index, value, meter)
             }
+            [1, 3, 6, 1, 2, 1, 55, 1, table, 1, column, index @ ..] => {
+                self.ip.accept_ipv6(*table, *column, index, value, meter)
+            }
             [1, 3, 6, 1, 2, 1, 17, rest @ ..] => self.bridge.accept(rest, value, meter),
             [1, 3, 6, 1, 2, 1, 47, 1, 1, 1, 1, column, index] => {
                 self.entity.accept(*column, *index, value, meter)
@@ -189,7 +194,7 @@ impl Mib {
         };
         let local_ports = self.lldp.resolve_local_ports(&interfaces, base_ports, meter);
         self.system.describe(&mut device);
-        self.entity.describe(&mut device);
+        self.entity.describe(&mut device, meter);
         self.lldp.describe(&mut device);
         self.cdp.describe(&mut device);
         self.bridge.describe(&mut device);

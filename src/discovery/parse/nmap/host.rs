@@ -8,20 +8,31 @@ use super::each_attribute;
 use crate::discovery::parse::ParseErrorKind;
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::text::mac_text;
-use crate::discovery::report::{AddressRow, Device, PortRow, Table, WarningCode};
+use crate::discovery::report::{PortRow, WarningCode};
 use crate::model::{MacAddress, PortNumber, Protocol};
+
+/// What the elements of a `host` state.
+#[derive(Debug, Default)]
+pub(super) struct HostParts {
+    pub(super) hostname: Option<String>,
+    pub(super) addresses: Vec<IpAddr>,
+    pub(super) mac_address: Option<MacAddress>,
+    /// The open ports.
+    pub(super) ports: Vec<PortRow>,
+    /// Whether ports were scanned.
+    pub(super) has_ports: bool,
+    /// Whether the scanner gave up before it had scanned all ports.
+    pub(super) has_timed_out: bool,
+    /// The number of admitted rows: the host itself, its addresses and its ports.
+    pub(super) rows: usize,
+}
 
 /// Collects the elements of a `host`.
 #[derive(Debug, Default)]
 pub(super) struct HostBuilder {
     is_up: bool,
-    has_timed_out: bool,
-    has_ports: bool,
     ended_at: Option<i64>,
-    hostname: Option<String>,
-    addresses: Vec<IpAddr>,
-    mac_address: Option<MacAddress>,
-    ports: Vec<PortRow>,
+    parts: HostParts,
     port: Option<PortRow>,
     is_open: bool,
 }
@@ -31,7 +42,7 @@ impl HostBuilder {
         let mut host = Self { is_up: true, ..Self::default() };
         each_attribute(element, |name, value| match name {
             "endtime" => host.ended_at = value.parse().ok(),
-            "timedout" => host.has_timed_out = value == "true",
+            "timedout" => host.parts.has_timed_out = value == "true",
             _ => {}
         })?;
         Ok(host)
@@ -56,11 +67,11 @@ impl HostBuilder {
             }
             (2, "address") => self.open_address(element, meter),
             (2, "ports") => {
-                self.has_ports = true;
+                self.parts.has_ports = true;
                 Ok(())
             }
             (3, "hostname") => {
-                let hostname = &mut self.hostname;
+                let hostname = &mut self.parts.hostname;
                 each_attribute(element, |name, value| {
                     if name == "name" && hostname.is_none() && !value.is_empty() {
                         *hostname = Some(value.to_owned());
@@ -85,10 +96,12 @@ impl HostBuilder {
         if (depth, name) != (3, "port") {
             return;
         }
-        if let Some(port) = self.port.take().filter(|_| self.is_open)
-            && meter.admit_row()
-        {
-            self.ports.push(port);
+        let Some(port) = self.port.take() else { return };
+        if !self.is_open {
+            meter.skip_of(WarningCode::PortNotOpen, || format!("{}/{}", port.number, port.protocol));
+        } else if meter.admit_row() {
+            self.parts.rows += 1;
+            self.parts.ports.push(port);
         }
     }
 
@@ -100,22 +113,30 @@ impl HostBuilder {
             _ => {}
         })?;
         match (is_mac, address.parse(), mac_text(&address)) {
-            (true, _, Some(mac)) => self.mac_address = Some(mac),
-            (false, Ok(ip), _) => {
+            (true, _, Some(mac)) => {
                 if meter.admit_row() {
-                    self.addresses.push(ip);
+                    self.parts.rows += 1;
+                    self.parts.mac_address = Some(mac);
                 }
             }
-            _ => meter.skip(WarningCode::ValueInvalid),
+            (false, Ok(ip), _) => {
+                if meter.admit_row() {
+                    self.parts.rows += 1;
+                    self.parts.addresses.push(ip);
+                }
+            }
+            _ => meter.skip_of(WarningCode::RowIncomplete, || format!("address {address:?}")),
         }
         Ok(())
     }
 
     fn open_port(&mut self, element: &BytesStart<'_>, meter: &mut Meter) -> Result<(), ParseErrorKind> {
         let (mut number, mut protocol_name) = (None, None);
+        let mut text = String::new();
         each_attribute(element, |name, value| match name {
             "portid" => {
                 number = value.parse::<u16>().ok().and_then(|number| PortNumber::try_from(number).ok());
+                value.clone_into(&mut text);
             }
             "protocol" => protocol_name = protocol(value),
             _ => {}
@@ -123,7 +144,7 @@ impl HostBuilder {
         self.is_open = false;
         self.port = number.zip(protocol_name).map(|(number, protocol)| PortRow::new(number, protocol));
         if self.port.is_none() {
-            meter.skip(WarningCode::ValueInvalid);
+            meter.skip_of(WarningCode::RowIncomplete, || format!("port {text:?}"));
         }
         Ok(())
     }
@@ -142,30 +163,29 @@ impl HostBuilder {
         })
     }
 
-    pub(super) const fn is_up(&self) -> bool {
-        self.is_up
-    }
-
-    pub(super) const fn has_addresses(&self) -> bool {
-        !self.addresses.is_empty()
-    }
-
     pub(super) const fn ended_at(&self) -> Option<i64> {
         self.ended_at
     }
 
-    /// Converts the host. An IP address that nmap reached is one of the device's, but not all of them.
-    pub(super) fn into_device(self, complete: bool) -> Device {
-        let mac_address = self.mac_address;
-        let addresses = self.addresses.into_iter();
-        let addresses = addresses.map(|ip| AddressRow { mac_address, ..AddressRow::new(ip) }).collect();
-        let mut device = Device { hostname: self.hostname, ..Device::default() };
-        device.tables.addresses = Some(Table::truncated(addresses));
-        let is_complete = complete && !self.has_timed_out;
-        device.tables.ports = self
-            .has_ports
-            .then(|| if is_complete { Table::complete(self.ports) } else { Table::truncated(self.ports) });
-        device
+    /// Ends the element. Returns `None`, and counts its rows as left out, if it describes no host that can be used.
+    pub(super) fn finish(mut self, meter: &mut Meter) -> Option<HostParts> {
+        let unusable = if !self.is_up {
+            WarningCode::HostDown
+        } else if self.parts.addresses.is_empty() {
+            WarningCode::RowIncomplete
+        } else if meter.admit_row() {
+            self.parts.rows += 1;
+            return Some(self.parts);
+        } else {
+            WarningCode::RowLimitReached
+        };
+        let name = self.parts.addresses.first().map(ToString::to_string).or(self.parts.hostname);
+        let example = || name.as_deref().unwrap_or("a host without an address");
+        if unusable != WarningCode::RowLimitReached {
+            meter.skip_of(unusable, example);
+        }
+        (0..self.parts.rows).for_each(|_| meter.leave_out(unusable, example));
+        None
     }
 }
 

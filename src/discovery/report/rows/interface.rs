@@ -6,7 +6,7 @@ use crate::model::{AdminStatus, MacAddress, OperStatus, Vlans};
 
 /// A row of the SNMP interface table.
 ///
-/// Strings are as the device sent them, NUL and control characters included.
+/// Strings are as the device sent them, control characters included, but without NUL at their ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]

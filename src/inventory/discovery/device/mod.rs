@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use self::outcome::{ambiguous, ignored, recognized};
+use self::outcome::{ambiguous, ignored, recognized, unknown_observer};
 use self::store::{Attempted, Stage};
 use super::plan::Role;
 use super::reported::{Subject, given_ids};
@@ -94,6 +94,9 @@ impl Discovery {
             let target = match recognition {
                 Recognition::Known { id, matched_by, merged } => Target::Known { id, matched_by, merged },
                 Recognition::Ambiguous { key, hosts } => return Ok(ambiguous(device, key, &hosts)),
+                Recognition::New if device.is_only_observer() => {
+                    return Ok(ignored(device, unknown_observer(device)));
+                }
                 Recognition::New => match self.new_id(subject).await? {
                     Some(id) => Target::New { id },
                     None => return Ok(ignored(device, NO_IDENTITY.to_owned())),

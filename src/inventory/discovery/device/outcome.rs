@@ -5,6 +5,7 @@ use uuid::Uuid;
 use crate::discovery::reconcile::MatchedBy;
 use crate::discovery::report::Device;
 use crate::inventory::discovery::{DiscoveredHost, DiscoveryOutcome};
+use crate::printable::printable;
 
 /// Returns the name that a device reports.
 fn name_of(device: &Device) -> String {
@@ -21,6 +22,21 @@ pub(super) fn ignored(device: &Device, reason: String) -> DiscoveredHost {
         changes: Vec::new(),
         reason: Some(reason),
     }
+}
+
+/// Maximum number of characters of a name in a sentence.
+const MAX_NAME: usize = 60;
+
+/// Returns why the tables of a device are left out that describe others only.
+pub(super) fn unknown_observer(device: &Device) -> String {
+    let name = match (name_of(device), device.id) {
+        (name, _) if !name.is_empty() => format!("named \"{}\"", printable(&name, MAX_NAME)),
+        (_, Some(id)) => format!("with the id {id}"),
+        (_, None) => "like this device".to_owned(),
+    };
+    format!(
+        "There is no host {name}. Import a walk of the device, or its own addresses (`ip -j -d addr`), first."
+    )
 }
 
 pub(super) fn recognized(device: &Device, id: Uuid, matched_by: MatchedBy) -> DiscoveredHost {

@@ -69,7 +69,7 @@ const DISCOVERY: &[Parameter] = &[
 ];
 
 const REPORT: &[Parameter] = &[
-    Parameter::required("format", Kind::Choice(FORMATS), "The format of the body."),
+    Parameter::required("format", Kind::Choice(FORMATS), "The format of the body; `auto`: by its content."),
     Parameter::optional("network_id", Kind::Id, "The network of the devices. Keys of daemons have one."),
     Parameter::optional(
         "reporter",
@@ -81,7 +81,18 @@ const REPORT: &[Parameter] = &[
     Parameter::optional("dry_run", Kind::Flag(false), "Returns the same answer and stores nothing."),
 ];
 
-const FORMATS: &[&str] = &["nmap", "lldpctl", "snmpwalk", "snmprec", "arp", "report"];
+const FORMATS: &[&str] = &[
+    "auto",
+    "nmap",
+    "lldpctl",
+    "snmpwalk",
+    "snmprec",
+    "arp",
+    "ip_addr",
+    "bridge_fdb",
+    "bridge_vlan",
+    "report",
+];
 
 const CLAIMS: &[Parameter] =
     &[Parameter::nullable("kind", Kind::Choice(KINDS), "Lists only claims of this kind.")];
@@ -107,7 +118,11 @@ pub(super) fn reports() -> Vec<Route> {
             .access(Access::CallerOrDaemon(Requirement::level(Permission::Member)))
             .query(&[REPORT])
             .value("DiscoveryReport")
-            .errors(&[ErrorCode::EntityAccessDenied, ErrorCode::EntityNotFound]),
+            .errors(&[
+                ErrorCode::EntityAccessDenied,
+                ErrorCode::EntityNotFound,
+                ErrorCode::EntityReferenceInvalid,
+            ]),
         route(
             Method::GET,
             "/api/v1/hosts/{id}/claims",

@@ -1,0 +1,214 @@
+//! The heading of a table, and the cells of a line below it.
+
+use super::line::{Anchors, Word};
+
+/// The meaning of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    IpAddress,
+    MacAddress,
+    Interface,
+    /// The physical port behind a logical interface. It is the interface where there is no other.
+    Port,
+    Other,
+}
+
+/// The titles of columns, in lower case. Titles of several words precede their parts.
+const TITLES: &[(&str, Meaning)] = &[
+    ("link layer address", Meaning::MacAddress),
+    ("hardware address", Meaning::MacAddress),
+    ("hardware addr", Meaning::MacAddress),
+    ("hw address", Meaning::MacAddress),
+    ("hw addr", Meaning::MacAddress),
+    ("hwaddress", Meaning::MacAddress),
+    ("hwaddr", Meaning::MacAddress),
+    ("mac address", Meaning::MacAddress),
+    ("mac addr", Meaning::MacAddress),
+    ("mac-address", Meaning::MacAddress),
+    ("mac-addr", Meaning::MacAddress),
+    ("macaddress", Meaning::MacAddress),
+    ("mac", Meaning::MacAddress),
+    ("physical address", Meaning::MacAddress),
+    ("phys addr", Meaning::MacAddress),
+    ("linklayer address", Meaning::MacAddress),
+    ("linklayer addr", Meaning::MacAddress),
+    ("link-layer address", Meaning::MacAddress),
+    ("link-layer addr", Meaning::MacAddress),
+    ("linklayer", Meaning::MacAddress),
+    ("link-layer", Meaning::MacAddress),
+    ("ethernet address", Meaning::MacAddress),
+    ("ll address", Meaning::MacAddress),
+    ("lladdr", Meaning::MacAddress),
+    ("internet address", Meaning::IpAddress),
+    ("network address", Meaning::IpAddress),
+    ("ipv4 address", Meaning::IpAddress),
+    ("ipv6 address", Meaning::IpAddress),
+    ("ipv6 addr", Meaning::IpAddress),
+    ("ip address", Meaning::IpAddress),
+    ("ip addr", Meaning::IpAddress),
+    ("ip-address", Meaning::IpAddress),
+    ("ipaddress", Meaning::IpAddress),
+    ("address", Meaning::IpAddress),
+    ("destination", Meaning::IpAddress),
+    ("neighbor", Meaning::IpAddress),
+    ("host", Meaning::IpAddress),
+    ("ip", Meaning::IpAddress),
+    ("physical interface", Meaning::Other),
+    ("egress interface", Meaning::Other),
+    ("physical port", Meaning::Other),
+    ("vlan/vsi name", Meaning::Other),
+    ("vlan id", Meaning::Other),
+    ("vlan name", Meaning::Other),
+    ("l3 interface", Meaning::Interface),
+    ("interface name", Meaning::Interface),
+    ("interface/link id", Meaning::Interface),
+    ("interface", Meaning::Interface),
+    ("iface", Meaning::Interface),
+    ("netif", Meaning::Interface),
+    ("intf", Meaning::Interface),
+    ("device", Meaning::Interface),
+    ("port", Meaning::Port),
+];
+
+/// The words of the longest title.
+const LONGEST_TITLE: usize = 3;
+/// The difference between the places of a title and its values with which a line still counts as aligned.
+const TOLERANCE: usize = 3;
+/// Values that stand for none.
+const EMPTY: &[&str] = &["-", "--", "---", "n/a", "none", "*"];
+/// Words of other columns.
+const OTHERS: &[&str] = &[
+    "arpa",
+    "snap",
+    "ether",
+    "ethernet",
+    "dynamic",
+    "dyn",
+    "static",
+    "local",
+    "permanent",
+    "valid",
+    "complete",
+    "resolved",
+];
+
+/// The columns of a table.
+#[derive(Clone, Debug)]
+pub(super) struct Heading {
+    columns: Vec<(Meaning, usize)>,
+    ip: usize,
+    mac: usize,
+    interface: Option<usize>,
+}
+
+/// Returns what a name of a field or of a column means.
+pub(super) fn meaning(title: &str) -> Option<Meaning> {
+    TITLES.iter().find(|(known, _)| *known == title).map(|(_, meaning)| *meaning)
+}
+
+impl Heading {
+    /// Reads a heading. `None` if the words do not name the columns of both addresses.
+    pub(super) fn read(words: &[Word<'_>]) -> Option<Self> {
+        let mut columns: Vec<(Meaning, usize)> = Vec::new();
+        let mut rest = words;
+        while let Some(first) = rest.first() {
+            // A unit such as `(min)` belongs to the title before it.
+            if first.text.starts_with('(') && !columns.is_empty() {
+                rest = rest.get(1..).unwrap_or_default();
+                continue;
+            }
+            let (meaning, length) = title(rest);
+            columns.push((meaning, first.start));
+            rest = rest.get(length..).unwrap_or_default();
+        }
+        let place = |wanted| columns.iter().position(|(meaning, _)| *meaning == wanted);
+        let (ip, mac) = (place(Meaning::IpAddress)?, place(Meaning::MacAddress)?);
+        let interface = place(Meaning::Interface).or_else(|| place(Meaning::Port));
+        Some(Self { ip, mac, interface, columns })
+    }
+
+    /// Returns the interface of a line below the heading.
+    pub(super) fn interface(&self, words: &[Word<'_>], anchors: Anchors) -> Option<String> {
+        let wanted = self.interface?;
+        let columns = Anchors { ip: self.ip, mac: self.mac };
+        if columns.is_ip_first() != anchors.is_ip_first() {
+            return None;
+        }
+        let columns_of = |place: usize| self.columns.get(place).map(|(_, start)| *start);
+        let (first, last) = columns.ordered();
+        let (first_word, last_word) = anchors.ordered();
+        // The columns and words on the same side of both addresses, and the address beside them.
+        let (range, range_of_words, anchor) = if wanted > last {
+            (last + 1..self.columns.len(), last_word + 1..words.len(), (last, last_word))
+        } else if wanted < first {
+            (0..first, 0..first_word, (first, first_word))
+        } else {
+            (first + 1..last, first_word + 1..last_word, (first, first_word))
+        };
+        let (wanted_cell, count) = (wanted - range.start, range.len());
+        let words_beside = words.get(range_of_words)?;
+        let cells = cells(words_beside);
+        if cells.len() == count {
+            return cells.get(wanted_cell).and_then(|cell| interface_name(cell));
+        }
+        if words_beside.len() == count {
+            return words_beside.get(wanted_cell).and_then(|word| interface_name(word.text));
+        }
+        let is_aligned = words
+            .get(anchor.1)
+            .zip(columns_of(anchor.0))
+            .is_some_and(|(word, start)| word.start.abs_diff(start) <= TOLERANCE);
+        if is_aligned {
+            let (start, end) = (columns_of(wanted)?, columns_of(wanted + 1).unwrap_or(usize::MAX));
+            let cell = words_beside.iter().filter(|word| (start..end).contains(&(word.start + 1)));
+            let cell: Vec<&str> = cell.map(|word| word.text).collect();
+            return interface_name(&cell.join(" "));
+        }
+        let is_last = wanted + 1 == self.columns.len();
+        let word = if is_last { words_beside.last() } else { words_beside.get(wanted_cell) };
+        word.and_then(|word| undeclared_interface(word.text))
+    }
+}
+
+/// Returns the meaning of the title that begins the words, and the number of its words.
+fn title(words: &[Word<'_>]) -> (Meaning, usize) {
+    for length in (1..=LONGEST_TITLE.min(words.len())).rev() {
+        let words = words.get(..length).unwrap_or_default();
+        let text: Vec<&str> = words.iter().map(|word| word.text.trim_matches([',', ':', '.'])).collect();
+        if let Some(meaning) = meaning(&text.join(" ").to_ascii_lowercase()) {
+            return (meaning, length);
+        }
+    }
+    (Meaning::Other, 1)
+}
+
+/// Joins words with a single space between them.
+fn cells(words: &[Word<'_>]) -> Vec<String> {
+    let mut cells: Vec<String> = Vec::new();
+    for word in words {
+        match cells.last_mut().filter(|_| !word.follows_gap) {
+            Some(cell) => {
+                cell.push(' ');
+                cell.push_str(word.text);
+            }
+            None => cells.push(word.text.to_owned()),
+        }
+    }
+    cells
+}
+
+/// Returns the name of an interface. Where a port follows a comma, the interface is the logical one before it.
+pub(super) fn interface_name(cell: &str) -> Option<String> {
+    let name = cell.split(',').next()?.trim();
+    let is_none = name.is_empty() || EMPTY.iter().any(|empty| name.eq_ignore_ascii_case(empty));
+    (!is_none).then(|| name.to_owned())
+}
+
+/// Returns the name of an interface, if a word of an unknown column can be one.
+pub(super) fn undeclared_interface(word: &str) -> Option<String> {
+    let name = interface_name(word)?;
+    let is_other = OTHERS.iter().any(|other| name.eq_ignore_ascii_case(other))
+        || super::line::state(&name).is_some()
+        || !name.chars().any(char::is_alphabetic);
+    (!is_other).then_some(name)
+}

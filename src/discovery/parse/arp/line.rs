@@ -1,0 +1,221 @@
+//! A line of a table.
+
+use std::net::IpAddr;
+
+use super::heading::{Heading, Meaning, interface_name, meaning, undeclared_interface};
+use crate::discovery::report::{ArpRow, NeighborState};
+use crate::model::MacAddress;
+
+/// The words of a line that are looked at.
+const MAX_WORDS: usize = 64;
+/// Words that stand in place of a MAC address that is not known.
+const UNKNOWN: &[&str] = &["incomplete", "incmp", "incomp", "failed", "unresolved", "pending"];
+
+/// A word of a line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Word<'l> {
+    pub(super) text: &'l str,
+    /// The number of characters before it.
+    pub(super) start: usize,
+    /// Whether it begins the line or follows at least two spaces.
+    pub(super) follows_gap: bool,
+}
+
+/// The places of both addresses among the words of a line, or among the columns of a heading.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Anchors {
+    pub(super) ip: usize,
+    pub(super) mac: usize,
+}
+
+impl Anchors {
+    pub(super) const fn is_ip_first(self) -> bool {
+        self.ip < self.mac
+    }
+
+    pub(super) const fn ordered(self) -> (usize, usize) {
+        if self.is_ip_first() { (self.ip, self.mac) } else { (self.mac, self.ip) }
+    }
+}
+
+/// The meaning of a line.
+#[derive(Debug)]
+pub(super) enum Line {
+    Row(ArpRow),
+    /// An address for which no device has answered.
+    Incomplete,
+    /// An address alone. Its MAC address may be on the next line.
+    AddressOnly,
+    /// A MAC address without an IP address.
+    MacOnly,
+    /// The line has no address.
+    NoAddress,
+}
+
+/// Splits a line, whose tabs are expanded already, into words.
+pub(super) fn words(line: &str) -> Vec<Word<'_>> {
+    let (mut words, mut start, mut blanks) = (Vec::new(), 0, 2);
+    for part in line.split(' ') {
+        if part.is_empty() {
+            blanks += 1;
+            start += 1;
+            continue;
+        }
+        words.push(Word { text: part, start, follows_gap: blanks > 1 });
+        if words.len() == MAX_WORDS {
+            break;
+        }
+        start += part.chars().count() + 1;
+        blanks = 1;
+    }
+    words
+}
+
+/// Reads a line below a heading, if there was one.
+pub(super) fn read(words: &[Word<'_>], heading: Option<&Heading>) -> Line {
+    if let Some(line) = read_fields(words) {
+        return line;
+    }
+    let ip = words.iter().position(|word| ip_address(word.text).is_some());
+    let mac = words.iter().position(|word| mac_address(word.text).is_some());
+    let (ip, mac) = match (ip, mac) {
+        (Some(ip), Some(mac)) => (ip, mac),
+        (Some(ip), None) => return without_mac(words, ip, heading),
+        (None, Some(_)) => return Line::MacOnly,
+        (None, None) => return Line::NoAddress,
+    };
+    let others = || words.iter().enumerate().filter(|(place, _)| *place != ip && *place != mac);
+    let state = others().find_map(|(_, word)| state(word.text));
+    let interface = match keyword_interface(words) {
+        Some(interface) => interface,
+        None => match heading {
+            Some(heading) => heading.interface(words, Anchors { ip, mac }),
+            None => bare_interface(words, Anchors { ip, mac }),
+        },
+    };
+    let word = |place: usize| words.get(place).map_or("", |word| word.text);
+    row(word(ip), word(mac), interface, state)
+}
+
+fn row(ip: &str, mac: &str, if_name: Option<String>, state: Option<NeighborState>) -> Line {
+    let (Some(ip_address), Some(mac_address)) = (ip_address(ip), mac_address(mac)) else {
+        return Line::Incomplete;
+    };
+    if state == Some(NeighborState::Unreachable) || mac_address.octets() == [0; 6] {
+        return Line::Incomplete;
+    }
+    Line::Row(ArpRow { if_name, state, ..ArpRow::new(ip_address, mac_address) })
+}
+
+/// Reads a line with an IP address and no MAC address.
+fn without_mac(words: &[Word<'_>], ip: usize, heading: Option<&Heading>) -> Line {
+    if words.len() == 1 {
+        return Line::AddressOnly;
+    }
+    let is_unknown = |word: &Word<'_>| {
+        let text = word.text.trim_matches(['(', ')', '<', '>', ',']);
+        UNKNOWN.iter().any(|unknown| text.eq_ignore_ascii_case(unknown))
+    };
+    let is_ip_neigh = ip == 0 && words.get(1).is_some_and(|word| word.text == "dev");
+    if heading.is_some() || is_ip_neigh || words.iter().any(is_unknown) {
+        Line::Incomplete
+    } else {
+        Line::NoAddress
+    }
+}
+
+/// Reads the form `address=192.0.2.1 mac-address=00:00:5E:00:53:01 interface=ether1` of RouterOS.
+fn read_fields(words: &[Word<'_>]) -> Option<Line> {
+    let value = |wanted: Meaning| {
+        let fields = words.iter().filter_map(|word| word.text.split_once('='));
+        let mut values = fields.filter(|(name, _)| meaning(&name.to_ascii_lowercase()) == Some(wanted));
+        values.next().map(|(_, value)| value.trim_matches('"'))
+    };
+    let ip = value(Meaning::IpAddress)?;
+    ip_address(ip)?;
+    let Some(mac) = value(Meaning::MacAddress) else { return Some(Line::Incomplete) };
+    let state = words.iter().find_map(|word| state(word.text.strip_prefix("status=")?));
+    Some(row(ip, mac, value(Meaning::Interface).and_then(interface_name), state))
+}
+
+/// Returns the interface of a line in which keywords name the parts, as `ip neigh` and `arp -an` print it.
+///
+/// `None`: the line has no such keyword.
+fn keyword_interface(words: &[Word<'_>]) -> Option<Option<String>> {
+    let behind = |keyword: &str| {
+        let place = words.iter().position(|word| word.text == keyword)?;
+        words.get(place + 1).map(|word| word.text)
+    };
+    if behind("lladdr").is_some() || behind("dev").is_some() {
+        Some(behind("dev").and_then(interface_name))
+    } else if behind("at").is_some() {
+        Some(behind("on").and_then(interface_name))
+    } else {
+        None
+    }
+}
+
+/// Returns the interface of a line without heading: the last word, or the one that begins the line.
+fn bare_interface(words: &[Word<'_>], anchors: Anchors) -> Option<String> {
+    let (first, last) = anchors.ordered();
+    let behind = words.get(last + 1..).and_then(<[_]>::last);
+    if let Some(name) = behind.and_then(|word| undeclared_interface(word.text)) {
+        return Some(name);
+    }
+    // Cisco ASA: interface, IP address, MAC address, age.
+    (first == 1)
+        .then(|| words.first().and_then(|word| undeclared_interface(word.text)))
+        .flatten()
+        .filter(|name| name != "Internet")
+}
+
+/// Reads an IP address, without parentheses and without the zone that follows `%`.
+pub(in crate::discovery::parse) fn ip_address(word: &str) -> Option<IpAddr> {
+    word.trim_matches(['(', ')', ',']).split('%').next()?.parse().ok()
+}
+
+/// Reads a MAC address in the form of any vendor: 12 hexadecimal digits in equal groups, of which those of two digits may
+/// lack a leading zero.
+pub(super) fn mac_address(word: &str) -> Option<MacAddress> {
+    let word = word.trim_matches([',', '"']);
+    if word.len() > 17 || word.len() < 11 {
+        return None;
+    }
+    let separator = word.chars().find(|character| matches!(character, ':' | '-' | '.'));
+    let groups: Vec<&str> = match separator {
+        Some(separator) => word.split(separator).collect(),
+        None => vec![word],
+    };
+    let width = match groups.len() {
+        1 => 12,
+        2 => 6,
+        3 => 4,
+        6 => 2,
+        _ => return None,
+    };
+    let is_group = |group: &&str| {
+        let is_whole = group.len() == width || (width == 2 && group.len() == 1);
+        is_whole && group.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    if !groups.iter().all(is_group) {
+        return None;
+    }
+    let digits: String = groups.iter().map(|group| format!("{group:0>width$}")).collect();
+    let mut octets = [0; 6];
+    for (place, octet) in octets.iter_mut().enumerate() {
+        *octet = u8::from_str_radix(digits.get(place * 2..place * 2 + 2)?, 16).ok()?;
+    }
+    Some(MacAddress::new(octets))
+}
+
+/// Reads the state of an entry, as Linux, BSD, Windows or a device's table writes it.
+pub(in crate::discovery::parse) fn state(name: &str) -> Option<NeighborState> {
+    match name.to_ascii_lowercase().as_str() {
+        "reachable" | "reach" => Some(NeighborState::Reachable),
+        "stale" => Some(NeighborState::Stale),
+        "delay" | "probe" => Some(NeighborState::Probing),
+        "failed" | "incomplete" | "incmp" => Some(NeighborState::Unreachable),
+        "permanent" | "perm" | "noarp" | "static" => Some(NeighborState::Static),
+        _ => None,
+    }
+}

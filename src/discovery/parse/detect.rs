@@ -1,0 +1,157 @@
+//! Recognition of a format by the beginning of the input.
+
+use std::collections::BTreeSet;
+
+use memchr::memmem;
+
+use super::{Format, arp, encoding};
+
+/// The lines that are looked at. Some tools print a few lines before their output.
+const MAX_LINES: usize = 200;
+/// The deepest nesting of JSON in which keys are looked at.
+const MAX_DEPTH: usize = 4;
+
+impl Format {
+    /// Recognizes the format by the first bytes of the input; 16 KiB are enough. `None`: it is none of the formats.
+    ///
+    /// ```
+    /// use toposcope::discovery::Format;
+    ///
+    /// let neighbors = br#"[{"dst":"192.0.2.1","dev":"eth0","lladdr":"00:00:5e:00:53:01"}]"#;
+    /// assert_eq!(Format::detect(neighbors), Some(Format::Arp));
+    /// assert_eq!(Format::detect(b"Dear reader,\n"), None);
+    /// ```
+    #[must_use]
+    pub fn detect(input: &[u8]) -> Option<Self> {
+        detect(&encoding::decoded_head(input)?)
+    }
+}
+
+/// Recognizes the format of decoded input.
+pub(super) fn detect(head: &[u8]) -> Option<Format> {
+    let text = head.trim_ascii_start();
+    match text.first()? {
+        b'<' => memmem::find(text, b"<nmaprun").map(|_| Format::Nmap),
+        b'{' => object(&keys(text)),
+        b'[' => list(&keys(text)),
+        _ => lines(text),
+    }
+}
+
+/// Recognizes a JSON object by its keys.
+fn object(keys: &Keys) -> Option<Format> {
+    let has = |key: &str| keys.has(1, key);
+    if has("lldp") {
+        Some(Format::Lldpctl)
+    } else if has("devices") || (has("reporter") && has("observed_at")) {
+        Some(Format::Report)
+    } else {
+        // iproute2 before 4.20: lists of VLANs by the name of the interface.
+        keys.has(3, "vlan").then_some(Format::BridgeVlan)
+    }
+}
+
+/// Recognizes a JSON list by the keys of its objects.
+fn list(keys: &Keys) -> Option<Format> {
+    let has = |key: &str| keys.has(2, key);
+    if has("dst") && !has("mac") {
+        Some(Format::Arp)
+    } else if has("mac") && (has("ifname") || has("dev")) {
+        Some(Format::BridgeFdb)
+    } else if has("ifindex") && has("ifname") {
+        Some(Format::IpAddr)
+    } else if has("vlans") && has("ifname") {
+        Some(Format::BridgeVlan)
+    } else {
+        None
+    }
+}
+
+/// The keys of a JSON document by depth. Those of the outermost object have depth 1.
+#[derive(Default)]
+struct Keys(BTreeSet<(usize, String)>);
+
+impl Keys {
+    fn has(&self, depth: usize, key: &str) -> bool {
+        self.0.contains(&(depth, key.to_owned()))
+    }
+}
+
+/// Collects the keys of a document that may be cut off.
+fn keys(text: &[u8]) -> Keys {
+    let mut keys = Keys::default();
+    let (mut depth, mut last) = (0_usize, None);
+    let mut rest = text;
+    while let Some((first, behind)) = rest.split_first() {
+        rest = behind;
+        match first {
+            b'"' => {
+                let end = end_of_string(behind);
+                last = behind.get(..end);
+                rest = behind.get(end + 1..).unwrap_or_default();
+            }
+            b':' => {
+                if let Some(key) = last.take().filter(|_| depth <= MAX_DEPTH) {
+                    keys.0.insert((depth, String::from_utf8_lossy(key).into_owned()));
+                }
+            }
+            b'{' | b'[' => depth = depth.saturating_add(1),
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    keys
+}
+
+/// Returns the length of a string up to its closing quote.
+fn end_of_string(text: &[u8]) -> usize {
+    let mut is_escaped = false;
+    let end = text.iter().position(|byte| {
+        let is_end = *byte == b'"' && !is_escaped;
+        is_escaped = *byte == b'\\' && !is_escaped;
+        is_end
+    });
+    end.unwrap_or(text.len())
+}
+
+/// Recognizes text by its first lines.
+fn lines(text: &[u8]) -> Option<Format> {
+    let lines = || text.split(|byte| *byte == b'\n').take(MAX_LINES);
+    if lines().any(is_recorded) {
+        return Some(Format::Snmprec);
+    }
+    if lines().any(is_walked) {
+        return Some(Format::Snmpwalk);
+    }
+    arp::is_table(text, MAX_LINES).then_some(Format::Arp)
+}
+
+/// Returns whether a line has the form `OID|TAG|value`.
+fn is_recorded(line: &[u8]) -> bool {
+    let mut parts = line.splitn(3, |byte| *byte == b'|');
+    let (Some(oid), Some(tag), Some(_)) = (parts.next(), parts.next(), parts.next()) else { return false };
+    is_oid(oid) && tag.first().is_some_and(u8::is_ascii_digit)
+}
+
+/// Returns whether a line has the form `OID = TYPE: value`.
+fn is_walked(line: &[u8]) -> bool {
+    let Some(place) = memmem::find(line, b" =") else { return false };
+    let (name, value) = line.split_at(place);
+    let value = value.get(2..).unwrap_or_default().trim_ascii();
+    if name.contains(&b' ') && !name.contains(&b'"') {
+        return false;
+    }
+    let kind = value.split(|byte| *byte == b':').next().unwrap_or_default();
+    let is_typed = value.len() > kind.len()
+        && !kind.is_empty()
+        && kind.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b' '));
+    is_oid(name)
+        || name.starts_with(b".iso")
+        || name.starts_with(b"iso.")
+        || memmem::find(name, b"::").is_some()
+        || (is_typed && name.contains(&b'.') && name.first().is_some_and(u8::is_ascii_alphabetic))
+}
+
+fn is_oid(name: &[u8]) -> bool {
+    name.contains(&b'.') && name.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+}

@@ -1,0 +1,207 @@
+//! The forwarding databases of BRIDGE-MIB and Q-BRIDGE-MIB.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::ports::Ports;
+use super::vlans::VlanTables;
+use crate::discovery::parse::meter::Meter;
+use crate::discovery::parse::mib::interfaces::Interfaces;
+use crate::discovery::parse::mib::{Accepted, Value};
+use crate::discovery::parse::text;
+use crate::discovery::report::{FdbRow, FdbStatus, WarningCode};
+use crate::model::MacAddress;
+
+/// The longest index that may have an address in it.
+const MAX_ARCS: usize = 16;
+
+/// The entries of a bridge by table and index.
+#[derive(Debug, Default)]
+pub(super) struct Fdb {
+    entries: BTreeMap<(Table, Index), Entry>,
+}
+
+/// The table of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Table {
+    /// `dot1dTpFdbTable`.
+    Bridge,
+    /// `dot1qTpFdbTable`, with the number of the database if the index has one.
+    QBridge(Option<u32>),
+}
+
+/// The index of an entry: the MAC address, or another one of devices that do not follow the MIB.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Index {
+    Mac([u8; 6]),
+    Other(Vec<u64>),
+}
+
+#[derive(Debug, Default)]
+struct Entry {
+    /// The address from its own column. Needed if the index is another or lossy.
+    mac_address: Option<MacAddress>,
+    bridge_port: Option<i64>,
+    status: Option<FdbStatus>,
+    is_lossy: bool,
+    /// Whether two addresses have the same lossy index.
+    is_ambiguous: bool,
+}
+
+impl Fdb {
+    /// Stores a variable of `dot1dTpFdbTable`.
+    pub(super) fn accept(
+        &mut self,
+        column: u64,
+        index: &[u64],
+        lossy: bool,
+        value: &Value<'_>,
+        meter: &mut Meter,
+    ) -> Accepted {
+        self.accept_entry(Table::Bridge, column, index, lossy, value, meter)
+    }
+
+    /// Stores a variable of `dot1qTpFdbTable`.
+    pub(super) fn accept_vlan(
+        &mut self,
+        column: u64,
+        index: &[u64],
+        value: &Value<'_>,
+        meter: &mut Meter,
+    ) -> Accepted {
+        // A number alone counts the rows, and an address alone belongs to no database.
+        if matches!(index.len(), 1 | 6) {
+            return self.accept_entry(Table::QBridge(None), column, index, false, value, meter);
+        }
+        let Some((fdb_id, index)) = index.split_first() else { return Accepted::InvalidIndex };
+        let Ok(fdb_id) = u32::try_from(*fdb_id) else { return Accepted::InvalidIndex };
+        self.accept_entry(Table::QBridge(Some(fdb_id)), column, index, false, value, meter)
+    }
+
+    fn accept_entry(
+        &mut self,
+        table: Table,
+        column: u64,
+        index: &[u64],
+        lossy: bool,
+        value: &Value<'_>,
+        meter: &mut Meter,
+    ) -> Accepted {
+        let index = match text::mac_of_arcs(index) {
+            Some(address) => Index::Mac(address.octets()),
+            None if (1..=MAX_ARCS).contains(&index.len()) => Index::Other(index.to_vec()),
+            None => return Accepted::InvalidIndex,
+        };
+        let key = (table, index);
+        meter.add_steps(1);
+        if !self.entries.contains_key(&key) && !meter.admit_row() {
+            return Accepted::TooMany;
+        }
+        let entry = self.entries.entry(key).or_default();
+        entry.is_lossy |= lossy;
+        match column {
+            1 => {
+                let Some(address) = value.bytes().and_then(text::mac) else { return Accepted::InvalidValue };
+                entry.is_ambiguous |= entry.mac_address.is_some_and(|held| held != address);
+                entry.mac_address = Some(address);
+                Accepted::Yes
+            }
+            2 => Accepted::store(&mut entry.bridge_port, value.integer()),
+            3 => Accepted::store(&mut entry.status, value.integer().and_then(fdb_status)),
+            _ => Accepted::Yes,
+        }
+    }
+
+    /// Returns the rows. Bridges with VLANs repeat their entries, without the VLAN, in the table of BRIDGE-MIB.
+    pub(super) fn into_rows(
+        self,
+        vlans: &VlanTables,
+        base_ports: &BTreeMap<i64, i64>,
+        interfaces: &Interfaces,
+        meter: &mut Meter,
+    ) -> Vec<FdbRow> {
+        meter.add_steps(self.entries.len().saturating_mul(3));
+        let by_fdb = vlans.by_fdb();
+        let numbers = self.entries.values().filter_map(Entry::port).collect();
+        let ports = Ports::new(base_ports, interfaces, &numbers, meter);
+        let with_vlan = self.entries.iter().filter(|((table, _), _)| *table != Table::Bridge);
+        let with_vlan: BTreeSet<MacAddress> =
+            with_vlan.filter_map(|((_, index), entry)| entry.address(index)).collect();
+        let mut rows = Vec::new();
+        for ((table, index), entry) in &self.entries {
+            let Some(mac_address) = entry.address(index) else {
+                meter.leave_out(WarningCode::RowIncomplete, || index.describe());
+                continue;
+            };
+            meter.use_rows(1);
+            if *table == Table::Bridge && with_vlan.contains(&mac_address) {
+                continue;
+            }
+            let fdb_id = match table {
+                Table::Bridge => None,
+                Table::QBridge(fdb_id) => *fdb_id,
+            };
+            let bridge_port = entry.port();
+            let row = FdbRow {
+                vlan: fdb_id.and_then(|fdb_id| vlans.of_fdb(fdb_id, &by_fdb)),
+                fdb_id,
+                if_index: bridge_port.and_then(|port| ports.index_of(port)),
+                bridge_port,
+                status: entry.status,
+                ..FdbRow::new(mac_address)
+            };
+            if !leads_to_interface(&row, interfaces) {
+                meter.warn_of(WarningCode::BridgePortUnknown, || {
+                    let port = bridge_port.map_or("unknown".to_owned(), |port| port.to_string());
+                    format!("{mac_address} behind bridge port {port}")
+                });
+            }
+            rows.push(row);
+        }
+        rows
+    }
+}
+
+impl Index {
+    /// Names an entry for a warning.
+    fn describe(&self) -> String {
+        let arcs = match self {
+            Self::Mac(octets) => octets.map(u64::from).to_vec(),
+            Self::Other(arcs) => arcs.clone(),
+        };
+        let arcs: Vec<String> = arcs.iter().map(u64::to_string).collect();
+        format!("forwarding entry with the index {}", arcs.join("."))
+    }
+}
+
+impl Entry {
+    /// Returns the address, from its column or from the index.
+    fn address(&self, index: &Index) -> Option<MacAddress> {
+        let address = match index {
+            Index::Mac(octets) if !self.is_lossy => Some(MacAddress::new(*octets)),
+            Index::Mac(_) => self.mac_address,
+            Index::Other(arcs) => self.mac_address.or_else(|| text::mac_in_index(arcs)),
+        };
+        address.filter(|_| !self.is_ambiguous)
+    }
+
+    /// Returns the port; 0 is none.
+    fn port(&self) -> Option<i64> {
+        self.bridge_port.filter(|port| *port != 0)
+    }
+}
+
+/// Returns whether an entry is behind an interface of the device, if the report shows the interfaces.
+fn leads_to_interface(row: &FdbRow, interfaces: &Interfaces) -> bool {
+    row.if_index.is_some_and(|index| interfaces.is_empty() || interfaces.contains(index))
+}
+
+const fn fdb_status(number: i64) -> Option<FdbStatus> {
+    match number {
+        1 => Some(FdbStatus::Other),
+        2 => Some(FdbStatus::Invalid),
+        3 => Some(FdbStatus::Learned),
+        4 => Some(FdbStatus::SelfAddress),
+        5 => Some(FdbStatus::Configured),
+        _ => None,
+    }
+}

@@ -1,0 +1,106 @@
+//! Lists of ports, as VLANs have them.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use crate::discovery::parse::text;
+
+/// The form in which a device sends its lists of ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A bit string, as the MIB says. Port 1 is the most significant bit of the first byte.
+    Bits,
+    /// The hexadecimal digits of a bit string.
+    HexDigits,
+    /// Decimal numbers with commas.
+    Numbers,
+}
+
+/// A set of ports.
+#[derive(Debug)]
+pub(super) enum PortList<'l> {
+    Bits(Cow<'l, [u8]>),
+    Numbers(BTreeSet<i64>),
+}
+
+impl Form {
+    /// Recognizes the form of all lists of a device.
+    ///
+    /// Text is only taken for one if all ports that it names are known, which those of the bit string are not.
+    pub(super) fn of<'l>(
+        lists: impl Iterator<Item = &'l [u8]> + Clone,
+        is_known: impl Fn(i64) -> bool,
+    ) -> Self {
+        let lists = lists.filter(|list| !list.is_empty());
+        let fits = |form: Self| {
+            lists.clone().all(|list| form.read(list).is_some_and(|list| list.ports().all(&is_known)))
+        };
+        let is_text = |list: &[u8]| list.iter().all(|byte| is_text(*byte));
+        if lists.clone().next().is_none() || !lists.clone().all(is_text) {
+            return Self::Bits;
+        }
+        let has_comma = lists.clone().any(|list| list.contains(&b','));
+        if fits(Self::Numbers) && (has_comma || !fits(Self::Bits)) {
+            Self::Numbers
+        } else if !fits(Self::Bits) && fits(Self::HexDigits) {
+            Self::HexDigits
+        } else {
+            Self::Bits
+        }
+    }
+
+    /// Reads a list. Returns `None` if it does not have the form.
+    pub(super) fn read(self, list: &[u8]) -> Option<PortList<'_>> {
+        match self {
+            Self::Bits => Some(PortList::Bits(Cow::Borrowed(list))),
+            Self::HexDigits => hex(list).map(|octets| PortList::Bits(Cow::Owned(octets))),
+            Self::Numbers => numbers(list).map(PortList::Numbers),
+        }
+    }
+}
+
+const fn is_text(byte: u8) -> bool {
+    byte.is_ascii_hexdigit() || matches!(byte, 0 | b' ' | b',' | b':' | b'x' | b'\n' | b'\r')
+}
+
+/// Reads hexadecimal digits, with or without separators.
+fn hex(list: &[u8]) -> Option<Vec<u8>> {
+    let list = list.strip_prefix(b"0x").unwrap_or(list);
+    let is_separator = |byte: &u8| matches!(byte, 0 | b' ' | b':' | b'\n' | b'\r');
+    let digits: Vec<u8> = list.iter().copied().filter(|byte| !is_separator(byte)).collect();
+    text::hex_digits(&digits)
+}
+
+/// Reads decimal numbers, such as `514,515`.
+fn numbers(list: &[u8]) -> Option<BTreeSet<i64>> {
+    let list = str::from_utf8(list).ok()?;
+    let parts = list.split([',', ' ', '\0', '\n', '\r']).filter(|part| !part.is_empty());
+    parts.map(|part| part.parse().ok()).collect()
+}
+
+impl PortList<'_> {
+    /// Returns the ports, counted from 1, in ascending order.
+    pub(super) fn ports(&self) -> Box<dyn Iterator<Item = i64> + '_> {
+        match self {
+            Self::Bits(bits) => {
+                let octets = bits.iter().enumerate().filter(|(_, octet)| **octet != 0);
+                Box::new(octets.flat_map(|(index, octet)| {
+                    (0..8)
+                        .filter(move |bit| octet & (0x80 >> bit) != 0)
+                        .map(move |bit| index as i64 * 8 + bit + 1)
+                }))
+            }
+            Self::Numbers(numbers) => Box::new(numbers.iter().copied()),
+        }
+    }
+
+    pub(super) fn contains(&self, port: i64) -> bool {
+        match self {
+            Self::Bits(bits) => {
+                let Ok(bit) = usize::try_from(port - 1) else { return false };
+                bits.get(bit / 8).is_some_and(|octet| octet & (0x80 >> (bit % 8)) != 0)
+            }
+            Self::Numbers(numbers) => numbers.contains(&port),
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The VLANs of ports: `dot1qVlanCurrentTable`, `dot1qVlanStaticTable` and `dot1qPortVlanTable`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::lists::{Form, PortList};
+use super::ports::Ports;
+use crate::discovery::parse::meter::Meter;
+use crate::discovery::parse::mib::interfaces::Interfaces;
+use crate::discovery::parse::mib::{Accepted, Value};
+use crate::discovery::report::WarningCode;
+use crate::model::Vlans;
+
+/// The VLANs of a bridge.
+#[derive(Debug, Default)]
+pub(super) struct VlanTables {
+    vlans: BTreeMap<u16, Vlan>,
+    /// The VLANs of frames that come without a tag, by port: `dot1qPvid`.
+    port_vlans: BTreeMap<i64, i64>,
+}
+
+/// The forwarding database and the lists of ports of a VLAN.
+#[derive(Debug, Default)]
+struct Vlan {
+    fdb_id: Option<u32>,
+    egress: Vec<u8>,
+    untagged: Vec<u8>,
+    static_egress: Vec<u8>,
+    static_untagged: Vec<u8>,
+}
+
+impl Vlan {
+    /// Returns the egress list and the list of the ports without a tag: the current ones, or else the configured ones.
+    fn lists(&self) -> (&[u8], &[u8]) {
+        if self.egress.is_empty() {
+            (&self.static_egress, &self.static_untagged)
+        } else {
+            (&self.egress, &self.untagged)
+        }
+    }
+}
+
+/// The VLANs of one interface, in ascending order.
+#[derive(Debug, Default)]
+struct Membership {
+    untagged: Vec<u16>,
+    tagged: Vec<u16>,
+}
+
+/// The column of a VLAN's row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    FdbId,
+    Egress,
+    Untagged,
+    StaticEgress,
+    StaticUntagged,
+}
+
+impl VlanTables {
+    pub(super) fn accept(
+        &mut self,
+        column: Column,
+        vlan: u64,
+        value: &Value<'_>,
+        meter: &mut Meter,
+    ) -> Accepted {
+        let Some(vlan) = u16::try_from(vlan).ok().filter(|vlan| is_vlan(i64::from(*vlan))) else {
+            return Accepted::InvalidIndex;
+        };
+        meter.add_steps(1);
+        if !self.vlans.contains_key(&vlan) && !meter.admit_row() {
+            return Accepted::TooMany;
+        }
+        let vlan = self.vlans.entry(vlan).or_default();
+        let place = match column {
+            Column::FdbId => {
+                let fdb_id = value.integer().and_then(|fdb_id| fdb_id.try_into().ok());
+                return Accepted::store(&mut vlan.fdb_id, fdb_id);
+            }
+            Column::Egress => &mut vlan.egress,
+            Column::Untagged => &mut vlan.untagged,
+            Column::StaticEgress => &mut vlan.static_egress,
+            Column::StaticUntagged => &mut vlan.static_untagged,
+        };
+        let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
+        *place = bytes.to_vec();
+        Accepted::Yes
+    }
+
+    /// Stores `dot1qPvid` of a port.
+    pub(super) fn accept_port(&mut self, port: u64, value: &Value<'_>, meter: &mut Meter) -> Accepted {
+        super::insert(&mut self.port_vlans, port, value.integer(), meter)
+    }
+
+    /// Returns the VLAN of each forwarding database that has exactly one.
+    pub(super) fn by_fdb(&self) -> BTreeMap<u32, Option<u16>> {
+        let mut vlans = BTreeMap::new();
+        for (vlan, entry) in &self.vlans {
+            if let Some(fdb_id) = entry.fdb_id {
+                vlans.entry(fdb_id).and_modify(|held| *held = None).or_insert(Some(*vlan));
+            }
+        }
+        vlans
+    }
+
+    /// Returns the VLAN of a database. Devices that do not map databases to VLANs number them alike.
+    pub(super) fn of_fdb(&self, fdb_id: u32, by_fdb: &BTreeMap<u32, Option<u16>>) -> Option<u16> {
+        if let Some(vlan) = by_fdb.get(&fdb_id) {
+            return *vlan;
+        }
+        let same = u16::try_from(fdb_id).ok().filter(|vlan| is_vlan(i64::from(*vlan)))?;
+        (by_fdb.is_empty() || self.vlans.contains_key(&same)).then_some(same)
+    }
+
+    /// Returns the VLANs of each interface.
+    pub(super) fn by_interface(
+        &self,
+        base_ports: &BTreeMap<i64, i64>,
+        interfaces: &Interfaces,
+        meter: &mut Meter,
+    ) -> BTreeMap<i64, Vlans> {
+        let is_known = |port: i64| {
+            base_ports.contains_key(&port) || (base_ports.is_empty() && interfaces.contains(port))
+        };
+        let form = Form::of(self.all_lists(), is_known);
+        let lists = self.lists(form, meter);
+        let numbers = lists.iter().flat_map(|(_, egress, _)| egress.ports());
+        let numbers: BTreeSet<i64> = numbers.chain(self.port_vlans.keys().copied()).collect();
+        meter.add_steps(numbers.len());
+        let ports = Ports::new(base_ports, interfaces, &numbers, meter);
+        let index_of = |port: i64| ports.index_of(port).filter(|index| interfaces.contains(*index));
+        let mut members = members(&lists, index_of, meter);
+        self.add_port_vlans(&lists, &mut members, index_of, meter);
+        members.into_iter().map(|(index, membership)| (index, membership.into_vlans())).collect()
+    }
+
+    fn all_lists(&self) -> impl Iterator<Item = &[u8]> + Clone {
+        let lists = self.vlans.values().map(|vlan| {
+            [&vlan.egress, &vlan.untagged, &vlan.static_egress, &vlan.static_untagged].map(Vec::as_slice)
+        });
+        lists.flatten()
+    }
+
+    /// Returns the VLANs with their egress lists and their lists of ports without a tag.
+    fn lists(&self, form: Form, meter: &mut Meter) -> Vec<(u16, PortList<'_>, PortList<'_>)> {
+        let mut lists = Vec::with_capacity(self.vlans.len());
+        for (vlan, entry) in &self.vlans {
+            let (egress, untagged) = entry.lists();
+            meter.add_steps(egress.len() + untagged.len());
+            let (Some(egress), Some(untagged)) = (form.read(egress), form.read(untagged)) else { continue };
+            lists.push((*vlan, egress, untagged));
+        }
+        lists
+    }
+
+    /// Sorts out by `dot1qPvid` which VLAN takes the frames without a tag.
+    ///
+    /// It is believed only for a port that sends frames of the VLAN without a tag: many devices keep the VLAN that was
+    /// configured before. It is believed as well where the device sends no lists, or lists without any port that has
+    /// no tag.
+    fn add_port_vlans(
+        &self,
+        lists: &[(u16, PortList<'_>, PortList<'_>)],
+        members: &mut BTreeMap<i64, Membership>,
+        index_of: impl Fn(i64) -> Option<i64>,
+        meter: &mut Meter,
+    ) {
+        let has_members = lists.iter().any(|(_, egress, _)| egress.ports().next().is_some());
+        let has_untagged = lists.iter().any(|(_, _, untagged)| untagged.ports().next().is_some());
+        for (port, number) in &self.port_vlans {
+            meter.add_steps(1);
+            let Some(index) = index_of(*port) else {
+                meter.leave_out(WarningCode::PortWithoutInterface, || {
+                    format!("VLAN {number} of bridge port {port}")
+                });
+                continue;
+            };
+            let vlan = u16::try_from(*number).ok().filter(|_| is_vlan(*number));
+            let used = vlan.is_some_and(|vlan| {
+                if !has_members {
+                    members.entry(index).or_default().untagged.insert(0, vlan);
+                    return true;
+                }
+                members.get_mut(&index).is_some_and(|held| held.prefer(vlan, !has_untagged))
+            });
+            if used {
+                meter.use_rows(1);
+            } else {
+                meter.leave_out(WarningCode::PortVlanNotUntagged, || {
+                    format!("VLAN {number} of bridge port {port}")
+                });
+            }
+        }
+    }
+}
+
+/// Collects the VLANs of the interfaces, and counts the ports that are none.
+fn members(
+    lists: &[(u16, PortList<'_>, PortList<'_>)],
+    index_of: impl Fn(i64) -> Option<i64>,
+    meter: &mut Meter,
+) -> BTreeMap<i64, Membership> {
+    let mut members: BTreeMap<i64, Membership> = BTreeMap::new();
+    for (vlan, egress, untagged) in lists {
+        let (mut found, mut first_unknown) = (false, None);
+        for port in egress.ports() {
+            meter.add_steps(1);
+            let Some(index) = index_of(port) else {
+                first_unknown = first_unknown.or(Some(port));
+                meter.warn_of(WarningCode::VlanPortUnknown, || format!("bridge port {port} of VLAN {vlan}"));
+                continue;
+            };
+            found = true;
+            members.entry(index).or_default().add(*vlan, untagged.contains(port));
+        }
+        match first_unknown {
+            Some(port) if !found => meter.leave_out(WarningCode::PortWithoutInterface, || {
+                format!("VLAN {vlan} of bridge port {port}")
+            }),
+            _ => meter.use_rows(1),
+        }
+    }
+    members
+}
+
+impl Membership {
+    /// Adds a VLAN that is not lower than those before. Several bridge ports may lead to one interface.
+    fn add(&mut self, vlan: u16, is_untagged: bool) {
+        let list = if is_untagged { &mut self.untagged } else { &mut self.tagged };
+        if list.last() != Some(&vlan) {
+            list.push(vlan);
+        }
+    }
+
+    /// Moves a VLAN to the front of those without a tag. Returns whether the port is a member of it.
+    fn prefer(&mut self, vlan: u16, may_be_tagged: bool) -> bool {
+        if let Some(position) = self.untagged.iter().position(|held| *held == vlan) {
+            self.untagged.get_mut(..=position).into_iter().for_each(|held| held.rotate_right(1));
+            return true;
+        }
+        let Some(position) = self.tagged.iter().position(|held| may_be_tagged && *held == vlan) else {
+            return false;
+        };
+        self.tagged.remove(position);
+        self.untagged.insert(0, vlan);
+        true
+    }
+
+    fn into_vlans(self) -> Vlans {
+        let mut untagged = self.untagged.into_iter();
+        let first = untagged.next();
+        let mut other_untagged: Vec<u16> = untagged.filter(|vlan| Some(*vlan) != first).collect();
+        other_untagged.sort_unstable();
+        other_untagged.dedup();
+        Vlans { untagged: first, tagged: self.tagged, other_untagged }
+    }
+}
+
+fn is_vlan(number: i64) -> bool {
+    (1..4095).contains(&number)
+}

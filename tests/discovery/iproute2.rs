@@ -1,0 +1,199 @@
+//! JSON of `ip` and `bridge`.
+
+use toposcope::discovery::report::{FdbStatus, IfEntryRow, Report, WarningCode};
+use toposcope::discovery::{Format, ParseErrorKind, parse};
+use toposcope::model::{AdminStatus, OperStatus, Vlans};
+
+use crate::support::{
+    BRIDGE_FDB, BRIDGE_VLAN, IP_ADDR, count, options, parsed, refused, rows, with_reporter,
+};
+
+fn complete(format: Format, text: &str) -> Report {
+    parse(format, text.as_bytes(), &with_reporter().with_complete_tables()).unwrap()
+}
+
+fn vlans(untagged: Option<u16>, tagged: &[u16]) -> Vlans {
+    Vlans { untagged, tagged: tagged.to_vec(), ..Vlans::default() }
+}
+
+fn entry(rows: &[IfEntryRow], name: &str) -> IfEntryRow {
+    rows.iter().find(|row| row.if_name.as_deref() == Some(name)).unwrap().clone()
+}
+
+#[test]
+fn interfaces_have_types_states_and_addresses() {
+    let report = complete(Format::IpAddr, IP_ADDR);
+    let tables = &report.devices[0].tables;
+    let entries = rows(tables.if_entries.as_ref());
+    let types: Vec<_> = entries.iter().map(|row| (row.if_name.clone().unwrap(), row.if_type)).collect();
+    let expected = [
+        ("lo", Some(24)),
+        ("eth0", Some(6)),
+        ("eth1", Some(6)),
+        ("bond0", Some(161)),
+        ("br0", Some(209)),
+        ("eth2", Some(6)),
+        ("bond0.10", Some(135)),
+        ("wg0", Some(131)),
+    ];
+    assert!(types.iter().map(|(name, kind)| (name.as_str(), *kind)).eq(expected), "{types:?}");
+    let eth0 = entry(&entries, "eth0");
+    assert_eq!((eth0.if_index, eth0.if_alias.as_deref()), (2, Some("to the core")));
+    assert_eq!((eth0.admin_status, eth0.oper_status), (Some(AdminStatus::Up), Some(OperStatus::Up)));
+    assert_eq!(eth0.mac_address.map(|mac| mac.to_string()).as_deref(), Some("00:00:5E:00:53:02"));
+    let down = entry(&entries, "eth2");
+    assert_eq!((down.admin_status, down.oper_status), (Some(AdminStatus::Down), Some(OperStatus::Down)));
+    assert_eq!(entry(&entries, "lo").oper_status, Some(OperStatus::Up));
+    assert!(entry(&entries, "lo").mac_address.is_none() && entry(&entries, "wg0").mac_address.is_none());
+
+    let addresses = rows(tables.addresses.as_ref());
+    let described: Vec<_> =
+        addresses.iter().map(|row| (row.ip_address.to_string(), row.prefix_length, row.if_index)).collect();
+    let expected = [
+        ("127.0.0.1", Some(8), Some(1)),
+        ("192.0.2.7", Some(24), Some(7)),
+        ("2001:db8::7", Some(64), Some(7)),
+        ("fe80::7", Some(64), Some(7)),
+        ("198.51.100.7", Some(32), Some(8)),
+    ];
+    assert!(
+        described.iter().map(|(address, prefix, index)| (address.as_str(), *prefix, *index)).eq(expected),
+        "{described:?}"
+    );
+    assert_eq!(count(&report, WarningCode::AddressUnusable), 1);
+    assert_eq!((report.read_rows, report.used_rows, report.skipped_rows), (14, 13, 1));
+}
+
+#[test]
+fn members_of_a_bond_are_a_table_and_ports_of_a_bridge_are_not() {
+    let report = complete(Format::IpAddr, IP_ADDR);
+    let lag = report.devices[0].tables.lag.as_ref().unwrap();
+    let members: Vec<_> = lag.rows.iter().map(|row| (row.if_index, row.lag_id)).collect();
+    assert_eq!((members, lag.complete), (vec![(2, 4), (3, 4)], true));
+}
+
+#[test]
+fn interface_below_a_vlan_interface_has_the_tagged_vlan() {
+    let report = complete(Format::IpAddr, IP_ADDR);
+    let entries = rows(report.devices[0].tables.if_entries.as_ref());
+    assert_eq!(entry(&entries, "bond0").vlans, Some(vlans(None, &[10])));
+    assert_eq!(entry(&entries, "bond0.10").vlans, None);
+}
+
+#[test]
+fn output_without_details_still_shows_bonds_by_their_flags() {
+    let text = r#"[{"ifindex":2,"ifname":"eth0","flags":["SLAVE","UP"],"master":"bond0","link_type":"ether",
+        "address":"00:00:5e:00:53:02"},{"ifindex":3,"ifname":"bond0","flags":["MASTER","UP"],"link_type":"ether"}]"#;
+    let report = complete(Format::IpAddr, text);
+    let tables = &report.devices[0].tables;
+    assert_eq!(rows(tables.lag.as_ref()).len(), 1);
+    assert!(tables.addresses.is_none(), "`ip link` says nothing about addresses");
+    assert_eq!(Format::detect(text.as_bytes()), Some(Format::IpAddr));
+}
+
+#[test]
+fn objects_that_a_filter_left_empty_are_no_rows() {
+    let text =
+        r#"[{},{},{"ifindex":2,"ifname":"eth0","link_type":"ether","addr_info":[{},{"local":"192.0.2.1"}]}]"#;
+    let report = parsed(Format::IpAddr, text);
+    assert_eq!((report.read_rows, report.used_rows, count(&report, WarningCode::RowIncomplete)), (3, 2, 1));
+    assert_eq!(Format::detect(text.as_bytes()), Some(Format::IpAddr));
+    assert_eq!(parsed(Format::BridgeFdb, "[{},{}]").read_rows, 0);
+    assert_eq!(parsed(Format::BridgeVlan, "[{}]").read_rows, 0);
+}
+
+#[test]
+fn forwarding_database_names_interfaces_and_leaves_out_groups() {
+    let report = complete(Format::BridgeFdb, BRIDGE_FDB);
+    let table = report.devices[0].tables.fdb.as_ref().unwrap();
+    assert!(table.complete);
+    let described: Vec<_> = table
+        .rows
+        .iter()
+        .map(|row| {
+            (row.mac_address.octets()[5], row.if_name.as_deref().unwrap(), row.vlan, row.status.unwrap())
+        })
+        .collect();
+    let expected = [
+        (0x11, "swp1", Some(10), FdbStatus::Learned),
+        (0x12, "swp2", None, FdbStatus::Learned),
+        (0x01, "swp1", Some(10), FdbStatus::SelfAddress),
+        (0x13, "swp1", Some(20), FdbStatus::Configured),
+        (0x14, "vxlan10", Some(10), FdbStatus::Learned),
+    ];
+    assert_eq!(described, expected);
+    assert!(table.rows.iter().all(|row| row.if_index.is_none()));
+    assert_eq!(
+        (count(&report, WarningCode::AddressShared), count(&report, WarningCode::RowIncomplete)),
+        (2, 1)
+    );
+    assert_eq!((report.read_rows, report.used_rows, report.skipped_rows), (8, 5, 3));
+}
+
+#[test]
+fn vlans_of_ports_have_ranges_and_flags() {
+    let report = complete(Format::BridgeVlan, BRIDGE_VLAN);
+    let table = report.devices[0].tables.if_entries.as_ref().unwrap();
+    assert!(!table.complete, "only ports of bridges have VLANs");
+    let described: Vec<_> = table
+        .rows
+        .iter()
+        .map(|row| (row.if_index, row.if_name.as_deref().unwrap(), row.vlans.clone().unwrap()))
+        .collect();
+    let expected = [
+        (0, "swp1", vlans(Some(1), &[10, 20, 21, 22])),
+        (0, "swp2", Vlans { other_untagged: vec![20], ..vlans(Some(10), &[]) }),
+        (0, "swp3", vlans(None, &[99])),
+        (0, "br0", vlans(None, &[])),
+    ];
+    assert_eq!(described, expected);
+    assert_eq!((report.read_rows, report.used_rows), (4, 4));
+}
+
+#[test]
+fn vlans_by_the_name_of_the_interface_are_those_of_older_versions() {
+    let text = r#"{"swp1":[{"vlan":1,"flags":["PVID","Egress Untagged"]},{"vlan":10,"vlanEnd":12}],"br0":[{"vlan":99}]}"#;
+    let report = parsed(Format::BridgeVlan, text);
+    let rows = rows(report.devices[0].tables.if_entries.as_ref());
+    assert_eq!(rows[0].vlans, Some(vlans(Some(1), &[10, 11, 12])));
+    assert_eq!(rows[1].vlans, Some(vlans(None, &[99])));
+    assert_eq!(Format::detect(text.as_bytes()), Some(Format::BridgeVlan));
+}
+
+#[test]
+fn vlan_out_of_range_is_reported_and_a_range_is_bounded() {
+    let text = r#"[{"ifname":"swp1","vlans":[{"vlan":0},{"vlan":4095},{"vlan":9,"vlanEnd":99999999999},
+        {"vlan":20,"vlanEnd":10},{"vlan":4094}]}]"#;
+    let report = parsed(Format::BridgeVlan, text);
+    assert_eq!(count(&report, WarningCode::ValueInvalid), 4);
+    let rows = rows(report.devices[0].tables.if_entries.as_ref());
+    assert_eq!(rows[0].vlans.as_ref().unwrap().tagged, [4094]);
+    let many = "{\"ifname\":\"a\",\"vlans\":[{\"vlan\":1,\"vlanEnd\":4094}]},".repeat(2_000);
+    let report = parsed(Format::BridgeVlan, &format!("[{many}{{}}]"));
+    assert!(count(&report, WarningCode::RowLimitReached) > 1_000);
+    assert_eq!(report.read_rows, report.used_rows + report.skipped_rows);
+}
+
+#[test]
+fn formats_of_linux_need_a_reporter_and_refuse_each_other() {
+    let samples = [
+        (Format::Arp, crate::support::IP_NEIGH),
+        (Format::IpAddr, IP_ADDR),
+        (Format::BridgeFdb, BRIDGE_FDB),
+        (Format::BridgeVlan, BRIDGE_VLAN),
+    ];
+    for (format, text) in samples {
+        assert_eq!(Format::detect(text.as_bytes()), Some(format));
+        let error = parse(format, text.as_bytes(), &options()).unwrap_err();
+        assert!(matches!(error.kind(), ParseErrorKind::ReporterRequired), "{format}: {error}");
+        for (other, text) in samples {
+            if other != format {
+                refused(format, text);
+            }
+        }
+        assert!(matches!(
+            refused(format, "192 = 0").kind(),
+            ParseErrorKind::Syntax(_) | ParseErrorKind::WrongFormat(_)
+        ));
+    }
+}
