@@ -81,6 +81,19 @@ fn vlan_of_a_local_port_is_known_unless_the_bridge_states_vlans() {
 }
 
 #[test]
+fn extensions_are_read_by_their_names() {
+    let text = format!(
+        "{}LLDP-EXT-DOT3-MIB::lldpXdot3LocLinkAggStatus.16 = BITS: C0 aggregationCapable(0) aggregationCurrentlyActive(1)\n\
+         LLDP-EXT-DOT3-MIB::lldpXdot3LocLinkAggPortId.16 = INTEGER: 2\n\
+         LLDP-EXT-DOT1-MIB::lldpXdot1RemPortVlanId.0.16.1 = INTEGER: 10\n",
+        switch()
+    );
+    let report = walk(&text);
+    assert_eq!(rows(report.devices[0].tables.lag.as_ref()), [LagRow::new(16, 2)]);
+    assert_eq!(lldp(&report)[0].port_vlan, Some(10));
+}
+
+#[test]
 fn newer_mib_states_vlans_by_interface() {
     let mib = ".1.3.111.2.802.1.1.13.1";
     let text = format!(

@@ -26,13 +26,14 @@ pub(super) fn is_read(oid: &[u64]) -> bool {
 
 /// Returns whether a variable that no table needs belongs to a MIB that discovery reads.
 fn is_of_known_mib(oid: &[u64]) -> bool {
-    match oid {
-        [1, 0, 8802, 1, 1, 2, 1, 1 | 2, ..] | [1, 3, 111, 2, 802, 1, 1, 13, 1, 1 | 2, ..] => true,
-        [1, 0, 8802, 1, 1, 2, 1, 5, DOT3, 1, ..] | [1, 3, 111, 2, 802, 1, 1, 13, 1, 5, DOT3, 1, ..] => true,
-        [1, 2, 840, 10006, 300, 43, ..] | [1, 3, 6, 1, 4, 1, 9, 9, 23, ..] => true,
-        [1, 3, 6, 1, 4, 1, 6527, 3, 1, 2, 59, ..] => true,
-        _ => false,
-    }
+    let lldp = match oid {
+        [1, 0, 8802, 1, 1, 2, 1, rest @ ..] | [1, 3, 111, 2, 802, 1, 1, 13, 1, rest @ ..] => rest,
+        _ => &[],
+    };
+    let is_lldp = matches!(lldp, [1 | 2, ..] | [5, DOT3, 1, ..]);
+    let others: [&[u64]; 3] =
+        [&[1, 2, 840, 10006, 300, 43], &[1, 3, 6, 1, 4, 1, 9, 9, 23], &[1, 3, 6, 1, 4, 1, 6527, 3, 1, 2, 59]];
+    is_lldp || others.iter().any(|other| oid.starts_with(other))
 }
 
 /// The modules of these MIBs, as net-snmp names them.

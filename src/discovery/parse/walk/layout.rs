@@ -51,16 +51,16 @@ impl Layout {
     /// Returns whether a line begins a variable. Other lines continue the value of the variable before.
     ///
     /// Within quotes, a name of letters without a type behind it is text.
-    pub(super) fn begins_variable(&self, line: &[u8], is_quoted: bool) -> bool {
+    pub(super) fn begins_variable(&self, line: &[u8], is_quoted: impl Fn() -> bool) -> bool {
         let first = line.first().copied().unwrap_or_default();
         if first != b'.' && !first.is_ascii_alphanumeric() {
             return false;
         }
         let Some((name, value)) = self.split(line) else { return false };
         if self.is_quick {
-            return is_certain(name) || (!is_quoted && is_indexed_name(name));
+            return is_certain(name) || (is_indexed_name(name) && !is_quoted());
         }
-        begins(name, value) || (!is_quoted && is_indexed_name(name))
+        begins(name, value) || (is_indexed_name(name) && !is_quoted())
     }
 }
 

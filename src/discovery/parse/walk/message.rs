@@ -47,6 +47,10 @@ const TOOLS: &[&[u8]] =
 
 /// Recognizes the lines that the tools write besides variables.
 pub(super) fn message(line: &[u8]) -> Option<Message> {
+    // Most lines begin with a numeric identifier.
+    if line.first().is_none_or(|first| *first == b'.' || first.is_ascii_digit()) {
+        return None;
+    }
     let known =
         MESSAGES.iter().find(|(beginning, _)| line.starts_with(beginning)).map(|(_, message)| *message);
     if let Some(message) = known {
@@ -68,5 +72,5 @@ fn is_command(line: &[u8]) -> bool {
     let is_prompt =
         before.is_empty() || before.ends_with(b"$ ") || before.ends_with(b"# ") || before.ends_with(b"> ");
     let options = |tool: &&[u8]| command.strip_prefix(*tool).is_some_and(|rest| rest.starts_with(b" -"));
-    is_prompt && TOOLS.iter().any(|tool| options(tool))
+    is_prompt && TOOLS.iter().any(options)
 }

@@ -39,7 +39,7 @@ pub(super) fn read(lines: &mut Lines<'_>, mib: &mut Mib, meter: &mut Meter) -> R
         let line = layout.map_or(line, |layout| layout.content(line));
         let message = message(line);
         let begun = layout
-            .filter(|layout| message.is_none() && layout.begins_variable(line, variable.has_open_quote()));
+            .filter(|layout| message.is_none() && layout.begins_variable(line, || variable.has_open_quote()));
         if let Some(layout) = begun {
             variable.flush(mib, meter);
             check(mib, meter)?;

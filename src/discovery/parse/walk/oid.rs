@@ -53,6 +53,9 @@ pub(super) fn resolve(text: &[u8], arcs: &mut Vec<u64>) -> Resolution {
             if let Some(octets) = mac(inside) {
                 arcs.extend(octets.map(u64::from));
                 rest = behind;
+                if arcs.len() > MAX_ARCS {
+                    return Resolution::Malformed;
+                }
             } else {
                 (rest, outside) = (inside, behind);
             }
