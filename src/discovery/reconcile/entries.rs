@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::names;
 use crate::discovery::report::{AddressRow, CdpRow, IfEntryRow, LagRow, LldpRow, Table, Tables};
-use crate::model::{Host, IfEntry, Interface, Vlans, derived_id};
+use crate::model::{Host, IfEntry, Interface, derived_id};
 
 /// The interface entries that a report describes.
 #[derive(Debug)]

@@ -62,7 +62,9 @@ impl Inventory {
     ///
     /// Each device is recognized by its id, serial number, chassis id, MAC addresses, IP addresses or name, in this
     /// order, and only if exactly one host matches. A device that no host matches becomes a new host; one that several
-    /// match is ambiguous and changes nothing. Hosts become one only if the device has every identity of all of them.
+    /// match is ambiguous and changes nothing. A device that no host matches is ignored if the report has nothing of it but
+    /// an id or a name, and tables about other devices: an ARP cache, a forwarding database, or VLANs of interfaces of
+    /// which only the names are known. Hosts become one only if the device has every identity of all of them.
     ///
     /// Values and parts that users have changed or deleted stay as they are, and hosts with the source `Manual` are
     /// never changed. A complete table replaces the former claim of its kind, and a truncated one adds to it.

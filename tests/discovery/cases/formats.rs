@@ -1,5 +1,7 @@
 //! Formats, encodings, and forms of the same tool.
 
+use std::process::Command;
+
 use toposcope::discovery::report::WarningCode;
 use toposcope::discovery::{Format, ParseErrorKind, Report, parse};
 use toposcope::model::{PortNumber, Protocol};
@@ -578,4 +580,45 @@ fn hosts_of_a_ping_scan_have_no_table_of_ports() {
     assert_eq!(report.devices.len(), 1);
     assert!(report.devices[0].tables.ports.is_none());
     assert_eq!((report.read_rows, report.used_rows, report.skipped_rows), (5, 3, 2));
+}
+
+/// Returns the bytes of a file of the network of Linux machines, unpacked.
+fn live(name: &str) -> Option<Vec<u8>> {
+    let name = format!("../../live/s1/{name}");
+    let bytes = file(&name)?;
+    if !name.ends_with(".gz") {
+        return Some(bytes);
+    }
+    let path = super::data().join("cases/discovery").join(name);
+    Some(Command::new("gzip").arg("-dc").arg(path).output().unwrap().stdout)
+}
+
+#[test]
+fn files_of_linux_machines_are_recognized_and_agree_with_their_walk() {
+    for (name, format) in [
+        ("neigh/fw1.arp", Format::Arp),
+        ("arpan/fw1.arp", Format::Arp),
+        ("nmap/scan.xml", Format::Nmap),
+        ("truth.core1.addr.json", Format::IpAddr),
+        ("lldp/core1.json", Format::Lldpctl),
+        ("walk/core1.walk.gz", Format::Snmpwalk),
+    ] {
+        let Some(bytes) = live(name) else { return };
+        assert_eq!(Format::detect(&bytes), Some(format), "{name}");
+        parse(format, bytes.as_slice(), &with_reporter()).unwrap();
+    }
+    let tables = |format, name: &str| {
+        let bytes = live(name).unwrap();
+        parse(format, bytes.as_slice(), &with_reporter()).unwrap().devices.remove(0).tables
+    };
+    let walked = tables(Format::Snmpwalk, "walk/core1.walk.gz");
+    let printed = tables(Format::IpAddr, "truth.core1.addr.json");
+    for entry in rows(walked.if_entries.as_ref()) {
+        let same = rows(printed.if_entries.as_ref()).into_iter().find(|row| row.if_index == entry.if_index);
+        let same = same.unwrap_or_else(|| panic!("{entry:?}"));
+        assert_eq!((same.if_name, same.mac_address), (entry.if_name, entry.mac_address));
+    }
+    let members = rows(printed.lag.as_ref());
+    assert_eq!(members.len(), 2, "bond0 has two members");
+    assert!(members[0].lag_id == members[1].lag_id && members[0].if_index != members[1].if_index);
 }
