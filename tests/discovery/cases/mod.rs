@@ -6,6 +6,7 @@
 mod formats;
 mod neighbors;
 mod tables;
+mod vendors;
 
 use std::path::PathBuf;
 use std::{env, fs};
