@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use toposcope::Inventory;
 use toposcope::access::Caller;
 use toposcope::discovery::report::Warning;
-use toposcope::discovery::{Format, ParseErrorKind, ParseOptions, Report, ReporterId, parse};
+use toposcope::discovery::{Format, ParseErrorKind, ParseOptions, Report, parse};
 use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome, DiscoveryReport};
 use toposcope::model::Timestamp;
 use uuid::Uuid;

@@ -33,7 +33,8 @@ const LISTS: [&str; 4] = ["interfaces", "ports", "services", "if_entries"];
 pub struct ReportOptions {
     /// The network of the devices. Default: the network of the daemon's key. The keys of users have no default.
     pub network_id: Option<Uuid>,
-    /// The device that the report comes from, by host id or system name. Used if the report does not name it.
+    /// The device that the report comes from, by host id or system name. Used if the report does not name it. For tables
+    /// about other devices, such as [`Format::Arp`], it must be a host already.
     pub reporter: Option<String>,
     /// Whether the tables of the report have all rows, in formats that do not state this.
     pub complete: bool,
@@ -44,7 +45,7 @@ pub struct ReportOptions {
 }
 
 impl<S: HttpService> Client<S> {
-    /// Reconciles the output of a scanner or a device with the hosts.
+    /// Reconciles the output of a scanner or a device with the hosts. The server recognizes [`Format::Auto`].
     ///
     /// ```
     /// # use toposcope::client::{Client, ClientError, HttpService, ReportOptions, RequestBody};
@@ -63,7 +64,8 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// `entity_not_found`, `entity_access_denied`: of the network. `validation_invalid_format` for a report that cannot be
-    /// read, `rate_limit_exceeded` when too many are being imported.
+    /// read, `validation_required` for one whose device is not named, `entity_reference_invalid` for a table about other
+    /// devices whose own device is no host, `rate_limit_exceeded` when too many are being imported.
     pub async fn import_report(
         &self,
         format: Format,

@@ -28,6 +28,8 @@ pub(super) fn read(
     options: &ParseOptions,
     meter: &mut Meter,
 ) -> Result<Report, ParseError> {
+    // The bytes before the text, such as a byte order mark.
+    let start = meter.bytes();
     let mut xml = Reader::from_reader(Source::new(reader));
     let mut scan = Scan::new(options);
     let mut buffer = Vec::new();
@@ -46,19 +48,19 @@ pub(super) fn read(
                     scan.is_interrupted = true;
                     break;
                 }
-                return Err(located(error, &xml, meter));
+                return Err(located(error, &xml, start, meter));
             }
         };
         match scan.accept(event, meter) {
             Ok(Progress::Continue) => meter.check()?,
             Ok(Progress::End) => break,
-            Err(problem) => return Err(ParseError::new(problem, None, before)),
+            Err(problem) => return Err(ParseError::new(problem, None, start + before)),
         }
     }
     scan.finish(meter)
 }
 
-fn located(error: Error, xml: &Reader<Source<'_>>, meter: &Meter) -> ParseError {
+fn located(error: Error, xml: &Reader<Source<'_>>, start: u64, meter: &Meter) -> ParseError {
     let byte = xml.error_position();
     let kind = match error {
         _ if xml.get_ref().is_too_large() => {
@@ -68,7 +70,7 @@ fn located(error: Error, xml: &Reader<Source<'_>>, meter: &Meter) -> ParseError 
         error => ParseErrorKind::syntax(&error.to_string()),
     };
     // Errors of the reader itself have no position of their own.
-    let byte = if byte == 0 { meter.bytes() } else { byte };
+    let byte = if byte == 0 { meter.bytes() } else { start + byte };
     ParseError::new(kind, None, byte)
 }
 

@@ -67,9 +67,11 @@ impl Inventory {
     ///
     /// Each device is recognized by its id, serial number, chassis id, MAC addresses, IP addresses or name, in this
     /// order, and only if exactly one host matches. A device that no host matches becomes a new host; one that several
-    /// match is ambiguous and changes nothing. Other hosts that the device matches become a part of its host if the
-    /// device has every identity of both, if they have nothing but addresses or the unique name of the device, or if
-    /// nothing of both differs. Warnings state each merge, and why a host with a common value is another device.
+    /// match is ambiguous and changes nothing. A device that no host matches is ignored if the report has nothing of it but
+    /// an id or a name, and tables about other devices: an ARP cache, a forwarding database, or VLANs of interfaces of
+    /// which only the names are known. Other hosts that the device matches become a part of its host if the device has
+    /// every identity of both, if they have nothing but addresses or the unique name of the device, or if nothing of both
+    /// differs. Warnings state each merge, and why a host with a common value is another device.
     ///
     /// Values and parts that users have changed or deleted stay as they are, and hosts with the source `Manual` are
     /// never changed. A complete table replaces the former claim of its kind, and a truncated one adds to it.

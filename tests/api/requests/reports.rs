@@ -17,14 +17,25 @@ const RECORDING: &str = "1.3.6.1.2.1.1.5.0|4|NAME\n1.3.6.1.2.1.2.2.1.2.1|4|eth0\
 const CACHE: &str =
     r#"[{"dst": "10.0.0.10", "dev": "eth0", "lladdr": "00:1b:21:00:00:14", "state": ["REACHABLE"]}]"#;
 
+const ADDRESSES: &str = r#"[{"ifindex": 2, "ifname": "eth0", "flags": ["UP"], "link_type": "ether",
+    "address": "00:1b:21:00:00:15", "addr_info": [{"local": "10.0.0.9", "prefixlen": 24}]}]"#;
+const FORWARDING: &str = r#"[{"mac": "00:1b:21:00:00:16", "ifname": "eth0", "vlan": 10}]"#;
+const MEMBERSHIPS: &str = r#"[{"ifname": "eth0", "vlans": [{"vlan": 10}]}]"#;
+
 const MEDIA_TYPES: &str = "application/json|application/octet-stream|application/xml|text/plain";
+
+/// The formats with a sample.
+const FORMATS: &str = "nmap|lldpctl|snmpwalk|snmprec|arp|ip_addr|bridge_fdb|bridge_vlan|auto";
+
+/// The formats whose samples do not name their device.
+const NAMELESS: &[&str] = &["lldpctl", "arp", "ip_addr", "bridge_fdb", "bridge_vlan", "auto"];
 
 impl Author<'_> {
     /// Adds a report, and the query that describes it.
     pub(super) fn add_report(&mut self, request: &mut ApiRequest) {
         let format = match self.random.usize(..20) {
             0 => self.random.choose_part("x|"),
-            1..8 => self.random.choose_part("nmap|lldpctl|snmpwalk|snmprec|arp"),
+            1..8 => self.random.choose_part(FORMATS),
             _ => "report",
         };
         request.query.push(("format", format.to_owned()));
@@ -34,7 +45,7 @@ impl Author<'_> {
         if self.random.once_in(10) == is_by_daemon {
             request.query.push(("network_id", self.id("networks").to_string()));
         }
-        if ["lldpctl", "arp"].contains(&format) || self.random.once_in(8) {
+        if NAMELESS.contains(&format) || self.random.once_in(8) {
             let name = self.own.text().replace(' ', "-");
             let reporter = if self.random.bool() { self.id("hosts").to_string() } else { name };
             request.query.push(("reporter", reporter));
@@ -51,7 +62,10 @@ impl Author<'_> {
             "lldpctl" => NEIGHBORS,
             "snmpwalk" => WALK,
             "snmprec" => RECORDING,
-            "arp" => CACHE,
+            "arp" | "auto" => CACHE,
+            "ip_addr" => ADDRESSES,
+            "bridge_fdb" => FORWARDING,
+            "bridge_vlan" => MEMBERSHIPS,
             _ => "",
         };
         let body = if sample.is_empty() { self.report().to_string() } else { sample.to_owned() };

@@ -1,77 +1,8 @@
 //! The heading of a table, and the cells of a line below it.
 
 use super::line::{Anchors, Word};
+use super::titles::{Meaning, title};
 
-/// The meaning of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
-    IpAddress,
-    MacAddress,
-    Interface,
-    /// The physical port behind a logical interface. It is the interface where there is no other.
-    Port,
-    Other,
-}
-
-/// The titles of columns, in lower case. Titles of several words precede their parts.
-const TITLES: &[(&str, Meaning)] = &[
-    ("link layer address", Meaning::MacAddress),
-    ("hardware address", Meaning::MacAddress),
-    ("hardware addr", Meaning::MacAddress),
-    ("hw address", Meaning::MacAddress),
-    ("hw addr", Meaning::MacAddress),
-    ("hwaddress", Meaning::MacAddress),
-    ("hwaddr", Meaning::MacAddress),
-    ("mac address", Meaning::MacAddress),
-    ("mac addr", Meaning::MacAddress),
-    ("mac-address", Meaning::MacAddress),
-    ("mac-addr", Meaning::MacAddress),
-    ("macaddress", Meaning::MacAddress),
-    ("mac", Meaning::MacAddress),
-    ("physical address", Meaning::MacAddress),
-    ("phys addr", Meaning::MacAddress),
-    ("linklayer address", Meaning::MacAddress),
-    ("linklayer addr", Meaning::MacAddress),
-    ("link-layer address", Meaning::MacAddress),
-    ("link-layer addr", Meaning::MacAddress),
-    ("linklayer", Meaning::MacAddress),
-    ("link-layer", Meaning::MacAddress),
-    ("ethernet address", Meaning::MacAddress),
-    ("ll address", Meaning::MacAddress),
-    ("lladdr", Meaning::MacAddress),
-    ("internet address", Meaning::IpAddress),
-    ("network address", Meaning::IpAddress),
-    ("ipv4 address", Meaning::IpAddress),
-    ("ipv6 address", Meaning::IpAddress),
-    ("ipv6 addr", Meaning::IpAddress),
-    ("ip address", Meaning::IpAddress),
-    ("ip addr", Meaning::IpAddress),
-    ("ip-address", Meaning::IpAddress),
-    ("ipaddress", Meaning::IpAddress),
-    ("address", Meaning::IpAddress),
-    ("destination", Meaning::IpAddress),
-    ("neighbor", Meaning::IpAddress),
-    ("host", Meaning::IpAddress),
-    ("ip", Meaning::IpAddress),
-    ("physical interface", Meaning::Other),
-    ("egress interface", Meaning::Other),
-    ("physical port", Meaning::Other),
-    ("vlan/vsi name", Meaning::Other),
-    ("vlan id", Meaning::Other),
-    ("vlan name", Meaning::Other),
-    ("l3 interface", Meaning::Interface),
-    ("interface name", Meaning::Interface),
-    ("interface/link id", Meaning::Interface),
-    ("interface", Meaning::Interface),
-    ("iface", Meaning::Interface),
-    ("netif", Meaning::Interface),
-    ("intf", Meaning::Interface),
-    ("device", Meaning::Interface),
-    ("port", Meaning::Port),
-];
-
-/// The words of the longest title.
-const LONGEST_TITLE: usize = 3;
 /// The difference between the places of a title and its values with which a line still counts as aligned.
 const TOLERANCE: usize = 3;
 /// Values that stand for none.
@@ -101,11 +32,6 @@ pub(super) struct Heading {
     interface: Option<usize>,
 }
 
-/// Returns what a name of a field or of a column means.
-pub(super) fn meaning(title: &str) -> Option<Meaning> {
-    TITLES.iter().find(|(known, _)| *known == title).map(|(_, meaning)| *meaning)
-}
-
 impl Heading {
     /// Reads a heading. `None` if the words do not name the columns of both addresses.
     pub(super) fn read(words: &[Word<'_>]) -> Option<Self> {
@@ -129,57 +55,76 @@ impl Heading {
 
     /// Returns the interface of a line below the heading.
     pub(super) fn interface(&self, words: &[Word<'_>], anchors: Anchors) -> Option<String> {
-        let wanted = self.interface?;
         let columns = Anchors { ip: self.ip, mac: self.mac };
         if columns.is_ip_first() != anchors.is_ip_first() {
             return None;
         }
-        let columns_of = |place: usize| self.columns.get(place).map(|(_, start)| *start);
-        let (first, last) = columns.ordered();
-        let (first_word, last_word) = anchors.ordered();
-        // The columns and words on the same side of both addresses, and the address beside them.
-        let (range, range_of_words, anchor) = if wanted > last {
+        self.side(self.interface?, columns, words, anchors)?.interface()
+    }
+
+    /// Returns the columns and words on that side of both addresses which has a column.
+    fn side<'h, 'l>(
+        &'h self,
+        wanted: usize,
+        columns: Anchors,
+        words: &'h [Word<'l>],
+        anchors: Anchors,
+    ) -> Option<Side<'h, 'l>> {
+        let ((first, last), (first_word, last_word)) = (columns.ordered(), anchors.ordered());
+        let (range, range_of_words, (column, word)) = if wanted > last {
             (last + 1..self.columns.len(), last_word + 1..words.len(), (last, last_word))
         } else if wanted < first {
             (0..first, 0..first_word, (first, first_word))
         } else {
             (first + 1..last, first_word + 1..last_word, (first, first_word))
         };
-        let (wanted_cell, count) = (wanted - range.start, range.len());
-        let words_beside = words.get(range_of_words)?;
-        let cells = cells(words_beside);
-        if cells.len() == count {
-            return cells.get(wanted_cell).and_then(|cell| interface_name(cell));
-        }
-        if words_beside.len() == count {
-            return words_beside.get(wanted_cell).and_then(|word| interface_name(word.text));
-        }
-        let is_aligned = words
-            .get(anchor.1)
-            .zip(columns_of(anchor.0))
-            .is_some_and(|(word, start)| word.start.abs_diff(start) <= TOLERANCE);
-        if is_aligned {
-            let (start, end) = (columns_of(wanted)?, columns_of(wanted + 1).unwrap_or(usize::MAX));
-            let cell = words_beside.iter().filter(|word| (start..end).contains(&(word.start + 1)));
-            let cell: Vec<&str> = cell.map(|word| word.text).collect();
-            return interface_name(&cell.join(" "));
-        }
-        let is_last = wanted + 1 == self.columns.len();
-        let word = if is_last { words_beside.last() } else { words_beside.get(wanted_cell) };
-        word.and_then(|word| undeclared_interface(word.text))
+        let (_, start) = self.columns.get(column)?;
+        Some(Side {
+            wanted: wanted.checked_sub(range.start)?,
+            is_aligned: words.get(word)?.start.abs_diff(*start) <= TOLERANCE,
+            columns: self.columns.get(range)?,
+            words: words.get(range_of_words)?,
+        })
     }
 }
 
-/// Returns the meaning of the title that begins the words, and the number of its words.
-fn title(words: &[Word<'_>]) -> (Meaning, usize) {
-    for length in (1..=LONGEST_TITLE.min(words.len())).rev() {
-        let words = words.get(..length).unwrap_or_default();
-        let text: Vec<&str> = words.iter().map(|word| word.text.trim_matches([',', ':', '.'])).collect();
-        if let Some(meaning) = meaning(&text.join(" ").to_ascii_lowercase()) {
-            return (meaning, length);
+/// The columns and the words of a line before, between or behind the addresses.
+struct Side<'h, 'l> {
+    columns: &'h [(Meaning, usize)],
+    words: &'h [Word<'l>],
+    /// Whether the address beside them is below its title.
+    is_aligned: bool,
+    /// The place of the interface among the columns.
+    wanted: usize,
+}
+
+impl Side<'_, '_> {
+    /// Returns the cell of the interface. If each column has a cell, its place counts, and otherwise what is below the
+    /// title. Lines that are not aligned have it in the last column, or at its place among the words.
+    fn interface(&self) -> Option<String> {
+        let cells = cells(self.words);
+        if cells.len() == self.columns.len() {
+            return cells.get(self.wanted).and_then(|cell| interface_name(cell));
         }
+        if self.words.len() == self.columns.len() {
+            return self.words.get(self.wanted).and_then(|word| interface_name(word.text));
+        }
+        if self.is_aligned {
+            return interface_name(&self.below_title()?);
+        }
+        let is_last = self.wanted + 1 == self.columns.len();
+        let word = if is_last { self.words.last() } else { self.words.get(self.wanted) };
+        word.and_then(|word| undeclared_interface(word.text))
     }
-    (Meaning::Other, 1)
+
+    fn below_title(&self) -> Option<String> {
+        let start_of = |place: usize| self.columns.get(place).map(|(_, start)| *start);
+        let (start, end) = (start_of(self.wanted)?, start_of(self.wanted + 1).unwrap_or(usize::MAX));
+        // Values may begin one character before their title.
+        let cell = self.words.iter().filter(|word| (start..end).contains(&(word.start + 1)));
+        let cell: Vec<&str> = cell.map(|word| word.text).collect();
+        Some(cell.join(" "))
+    }
 }
 
 /// Joins words with a single space between them.

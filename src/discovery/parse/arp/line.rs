@@ -2,7 +2,8 @@
 
 use std::net::IpAddr;
 
-use super::heading::{Heading, Meaning, interface_name, meaning, undeclared_interface};
+use super::heading::{Heading, interface_name, undeclared_interface};
+use super::titles::{Meaning, meaning};
 use crate::discovery::report::{ArpRow, NeighborState};
 use crate::model::MacAddress;
 

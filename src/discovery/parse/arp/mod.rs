@@ -7,6 +7,7 @@
 mod heading;
 mod line;
 mod table;
+mod titles;
 
 use std::io::BufRead;
 

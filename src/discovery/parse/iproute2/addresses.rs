@@ -182,11 +182,12 @@ impl<'m> Sink<'m> {
             }
         }
         let is_complete = is_complete && !self.has_malformed && !self.meter.is_truncated();
-        let mut tables = Tables::default();
-        tables.if_entries = Some(table(self.entries, is_complete));
-        tables.addresses = self.has_addresses.then(|| table(self.addresses, is_complete));
-        tables.lag = (is_complete || !lag.is_empty()).then(|| table(lag, is_complete));
-        tables
+        Tables {
+            if_entries: Some(table(self.entries, is_complete)),
+            addresses: self.has_addresses.then(|| table(self.addresses, is_complete)),
+            lag: (is_complete || !lag.is_empty()).then(|| table(lag, is_complete)),
+            ..Tables::default()
+        }
     }
 }
 
