@@ -145,24 +145,24 @@ pub(in crate::service) fn split_host(mut call: Call<'_>) -> Pending<'_> {
 }
 
 fn read_split(fields: &Fields<'_>) -> Result<HostSplit, Error> {
-    let mut split = HostSplit::default();
-    split.name = fields.optional("name")?;
-    split.hostname = fields.optional("hostname")?;
-    split.sys_name = fields.optional("sys_name")?;
-    split.sys_descr = fields.optional("sys_descr")?;
-    split.sys_object_id = fields.optional("sys_object_id")?;
-    split.sys_location = fields.optional("sys_location")?;
-    split.sys_contact = fields.optional("sys_contact")?;
-    split.chassis_id = fields.optional("chassis_id")?;
-    split.manufacturer = fields.optional("manufacturer")?;
-    split.model = fields.optional("model")?;
-    split.serial_number = fields.optional("serial_number")?;
-    split.management_url = fields.optional("management_url")?;
-    split.interfaces = fields.optional("interfaces")?.unwrap_or_default();
-    split.ports = fields.optional("ports")?.unwrap_or_default();
-    split.services = fields.optional("services")?.unwrap_or_default();
-    split.if_entries = fields.optional("if_entries")?.unwrap_or_default();
-    Ok(split)
+    Ok(HostSplit {
+        name: fields.optional("name")?,
+        hostname: fields.optional("hostname")?,
+        sys_name: fields.optional("sys_name")?,
+        sys_descr: fields.optional("sys_descr")?,
+        sys_object_id: fields.optional("sys_object_id")?,
+        sys_location: fields.optional("sys_location")?,
+        sys_contact: fields.optional("sys_contact")?,
+        chassis_id: fields.optional("chassis_id")?,
+        manufacturer: fields.optional("manufacturer")?,
+        model: fields.optional("model")?,
+        serial_number: fields.optional("serial_number")?,
+        management_url: fields.optional("management_url")?,
+        interfaces: fields.optional("interfaces")?.unwrap_or_default(),
+        ports: fields.optional("ports")?.unwrap_or_default(),
+        services: fields.optional("services")?.unwrap_or_default(),
+        if_entries: fields.optional("if_entries")?.unwrap_or_default(),
+    })
 }
 
 /// `POST /api/v1/hosts/delete-stale`.

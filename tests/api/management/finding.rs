@@ -329,7 +329,8 @@ fn filters_find_what_a_scan_finds_after_every_kind_of_change() {
             let body = with(&random_host(&mut random, &tags), "network_id", OFFICE.to_string());
             fixture.post(HOSTS, &body).await;
         }
-        let cidr = json!({"network_id": OFFICE, "name": "a subnet", "cidr": "10.15.0.0/16"});
+        // None of the addresses is in it, so that only the change below puts an interface there.
+        let cidr = json!({"network_id": OFFICE, "name": "a subnet", "cidr": "203.0.113.0/24"});
         let subnet = fixture.post("/api/v1/subnets", &cidr).await;
         let in_subnet = format!("subnet_id={}", subnet["id"].as_str().unwrap());
         let mut compared = Compared::default();
