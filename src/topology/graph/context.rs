@@ -8,7 +8,7 @@ use super::role::{self, RoleReason, RoleSource};
 use super::shape::{Node, NodeKind, TextKind};
 use super::{GraphInput, HostSummary};
 use crate::model::{HostRole, Timestamp};
-use crate::topology::links::{End, Link};
+use crate::topology::links::{End, Evidence, Link};
 
 /// The hosts that a graph may show, and the services on them.
 pub(super) struct Context<'a> {
@@ -41,7 +41,7 @@ impl<'a> Context<'a> {
             if !has_tag(&summary.tags, &options.tag_ids) {
                 continue;
             }
-            let is_away = absences.get(&summary.id).is_some_and(|since| is_away(summary, *since));
+            let is_away = absences.get(&summary.id).is_some_and(|gone_at| is_away(summary, *gone_at));
             let seen = sightings.get(&summary.id).copied();
             let stale = is_away || is_stale(summary, seen, input.stale_before);
             if stale && !options.show_stale {
@@ -130,26 +130,25 @@ fn sightings(links: &[&Link]) -> BTreeMap<Uuid, Timestamp> {
     latest
 }
 
-/// Returns since when neighbors do not see each host any more; `None` for hosts with a link that is not stale.
+/// Returns from when on each host counts as gone for its neighbors; `None` for hosts with a link that is not stale.
 fn absences(links: &[&Link]) -> BTreeMap<Uuid, Option<Timestamp>> {
     let mut absences: BTreeMap<Uuid, Option<Timestamp>> = BTreeMap::new();
     for link in links {
-        let since = link.evidence.iter().filter_map(|evidence| evidence.missing_since).max();
-        let since = since.filter(|_| link.stale);
+        let gone_at = link.evidence.iter().filter_map(Evidence::gone_at).max();
+        let gone_at = gone_at.filter(|_| link.stale);
         for end in [&link.source, &link.target] {
             if let End::Host { host_id, .. } = end {
-                let entry = absences.entry(*host_id).or_insert(since);
-                *entry = entry.zip(since).map(|(one, other)| one.max(other));
+                let entry = absences.entry(*host_id).or_insert(gone_at);
+                *entry = entry.zip(gone_at).map(|(one, other)| one.max(other));
             }
         }
     }
     absences
 }
 
-/// Returns whether no report has shown a host since its neighbors miss it.
-fn is_away(summary: &HostSummary, missing_since: Option<Timestamp>) -> bool {
-    let (Some(seen), Some(since)) = (summary.last_seen_at, missing_since) else { return false };
-    seen < since
+/// Returns whether no report has shown a host since it is gone for its neighbors.
+fn is_away(summary: &HostSummary, gone_at: Option<Timestamp>) -> bool {
+    summary.last_seen_at.zip(gone_at).is_some_and(|(seen, gone_at)| seen < gone_at)
 }
 
 /// Returns whether a host is stale. A host that no report described was entered by a user, and is never stale.

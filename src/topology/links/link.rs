@@ -171,6 +171,22 @@ pub struct Evidence {
     pub missing_since: Option<Timestamp>,
 }
 
+impl Evidence {
+    /// Returns from when on the link counts as gone, if the claim is missing.
+    pub(in crate::topology) fn gone_at(&self) -> Option<Timestamp> {
+        self.last_seen.zip(self.missing_since).map(|(seen, since)| midway(seen, since))
+    }
+}
+
+/// Returns the time in the middle between two reports.
+///
+/// What was seen in the first report and not in the second went away between them. Reports of one scan are close
+/// together, and this time is far from both scans: what another device reported before it belongs to the first scan.
+pub(super) fn midway(seen: Timestamp, since: Timestamp) -> Timestamp {
+    let elapsed = since.unix_micros().saturating_sub(seen.unix_micros());
+    seen.plus_micros(elapsed / 2)
+}
+
 /// A claim that a stronger one overrides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]

@@ -1,5 +1,7 @@
 //! Claims that their devices no longer make.
 
+use super::device::Device;
+use super::link::midway;
 use super::{Evidence, Method};
 use crate::discovery::reconcile::STALE_AFTER;
 use crate::inventory::MissingRows;
@@ -22,23 +24,23 @@ impl Missing {
     /// Returns whether the claim still counts.
     ///
     /// It counts for a few scans, and longer for a host that no report has shown since: such a host is switched off, or
-    /// cannot be reached. `far_seen_at` is the time of the latest report of that host; `None` for other devices.
-    pub(super) fn counts(&self, far_seen_at: Option<Timestamp>) -> bool {
-        self.scans < STALE_AFTER || far_seen_at.is_some_and(|seen| seen < self.since)
+    /// cannot be reached. `host` is `None` if the claim names another device.
+    pub(super) fn counts(&self, host: Option<&Device>) -> bool {
+        let gone_at = midway(self.last_seen, self.since);
+        let is_away = |host: &Device| host.seen_at.is_none_or(|seen| seen < gone_at);
+        self.scans < STALE_AFTER || host.is_some_and(is_away)
     }
 }
 
 /// Returns whether only claims that are missing by now support a link.
 ///
-/// A claim of one end that is older than the report in which the other end lacks the link supports nothing. Neighbor
-/// caches say nothing about cables.
+/// A claim of one end supports nothing if it is from before the link went away at the other end. Neighbor caches say
+/// nothing about cables.
 pub(super) fn is_stale<'e>(evidence: impl Iterator<Item = &'e Evidence> + Clone) -> bool {
     let claims = evidence.filter(|evidence| evidence.method != Method::Arp);
-    let Some(since) = claims.clone().filter_map(|evidence| evidence.missing_since).max() else {
-        return false;
-    };
+    let Some(gone_at) = claims.clone().filter_map(Evidence::gone_at).max() else { return false };
     let is_old = |evidence: &Evidence| {
-        evidence.missing_since.is_some() || evidence.last_seen.is_some_and(|seen| seen < since)
+        evidence.missing_since.is_some() || evidence.last_seen.is_some_and(|seen| seen < gone_at)
     };
     claims.into_iter().all(is_old)
 }

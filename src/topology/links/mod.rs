@@ -10,6 +10,8 @@
 //! 3. Candidates between the same ports are one link. For each port the strongest rule wins, and the [`Link`] keeps the
 //!    claims that it overrides. Claims of equal rank that contradict each other are [`Confidence::Conflicting`].
 //! 4. A port with several neighbors is a [`Segment`], and the ports of an aggregation group are one link with members.
+//! 5. Claims that complete tables lack by now still make links, which are [`stale`](Link::stale). They lose against all
+//!    others.
 
 mod address_book;
 mod contest;

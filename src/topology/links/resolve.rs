@@ -33,8 +33,8 @@ pub(super) fn resolve(device: &Device, devices: &Devices) -> Vec<Seen> {
     let mut unknown = Vec::new();
     for (place, sighting) in device.sightings.iter().enumerate() {
         let counts = |host: Option<Uuid>| {
-            let far_seen_at = host.and_then(|host| devices.get(host)?.seen_at);
-            sighting.missing.as_ref().is_none_or(|missing| missing.counts(far_seen_at))
+            let host = host.and_then(|host| devices.get(host));
+            sighting.missing.as_ref().is_none_or(|missing| missing.counts(host))
         };
         match &sighting.names {
             Names::Record(id) => seen.extend(by_record(device, devices, sighting, place, *id)),

@@ -46,7 +46,11 @@ impl Network {
     }
 
     async fn report(&self, day: u8, device: Device) {
-        let mut report = Report::new(Reporter::new("test"), at(day));
+        self.report_at(at(day), device).await;
+    }
+
+    async fn report_at(&self, time: Timestamp, device: Device) {
+        let mut report = Report::new(Reporter::new("test"), time);
         report.devices.push(device);
         let outcome = self.inventory.discover(&self.caller, &report, DiscoverOptions::new(self.id)).await;
         assert_eq!(outcome.unwrap().hosts.len(), 1);
@@ -59,12 +63,7 @@ impl Network {
 
     /// Imports a host with an address, and with a MAC address if `has_mac`.
     async fn host(&self, day: u8, number: u8, has_mac: bool) {
-        let mut device = Device::default();
-        let mut row = AddressRow::new(format!("192.0.2.{number}").parse().unwrap());
-        row.mac_address = has_mac.then(|| mac(number));
-        device.hostname = Some(format!("host{number}"));
-        device.tables.addresses = Some(Table::complete(vec![row]));
-        self.report(day, device).await;
+        self.report(day, host(number, has_mac)).await;
     }
 
     /// Returns the graph. It follows from the records alone, and not from the graphs that were drawn before.
@@ -100,6 +99,15 @@ fn described(graph: &Graph) -> Vec<String> {
     let mut lines: Vec<String> = lines.collect();
     lines.sort();
     lines
+}
+
+fn host(number: u8, has_mac: bool) -> Device {
+    let mut device = Device::default();
+    let mut row = AddressRow::new(format!("192.0.2.{number}").parse().unwrap());
+    row.mac_address = has_mac.then(|| mac(number));
+    device.hostname = Some(format!("host{number}"));
+    device.tables.addresses = Some(Table::complete(vec![row]));
+    device
 }
 
 fn switch(number: u8, tables: &Tables<'_>) -> Device {
@@ -226,6 +234,19 @@ async fn device_that_was_never_scanned_fades_for_less_than_three_scans() {
 }
 
 #[tokio::test]
+async fn host_entered_by_a_user_keeps_its_link() {
+    let network = Network::new().await;
+    let mut entered = toposcope::model::Host::new(network.id, "sw2");
+    entered.chassis_id = Some(chassis(2));
+    network.inventory.put_host(network.caller.organization_id(), entered).await.unwrap();
+    network.switch(1, 1, lldp(&[(1, 2, 3)])).await;
+    for day in 2..8 {
+        network.switch(day, 1, lldp(&[])).await;
+    }
+    assert_eq!(network.edges().await, ["~sw1 Gi0/1 -- sw2"]);
+}
+
+#[tokio::test]
 async fn truncated_table_lacks_nothing() {
     let network = Network::new().await;
     network.switch(1, 1, lldp(&[(1, 9, 1)])).await;
@@ -249,6 +270,21 @@ async fn host_whose_address_is_no_longer_learned_fades_with_its_link() {
     network.host(12, 2, true).await;
     network.switch(12, 1, fdb(&[(4, 2)])).await;
     assert_eq!(network.edges().await, ["host2 -- sw1 Gi0/4"]);
+}
+
+#[tokio::test]
+async fn host_that_the_same_scan_shows_before_the_switch_is_not_stale() {
+    let network = Network::new().await;
+    let earlier = |day: u8| at(day).plus_micros(-600_000_000);
+    for (day, expected) in [(1, vec!["host2 -- sw1 Gi0/3"]), (2, vec!["~host2 -- sw1 Gi0/3"]), (5, vec![])] {
+        network.report_at(earlier(day), host(2, true)).await;
+        let learned: &[(i64, u8)] = if day == 1 { &[(3, 2)] } else { &[] };
+        network.switch(day, 1, fdb(learned)).await;
+        if day == 5 {
+            network.switch(6, 1, fdb(learned)).await;
+        }
+        assert_eq!(network.edges().await, expected, "day {day}");
+    }
 }
 
 #[tokio::test]

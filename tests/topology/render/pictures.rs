@@ -83,6 +83,32 @@ fn style_source_is_the_digest_of_the_style_element() {
 }
 
 #[test]
+fn stale_link_is_faded_and_explained() {
+    let mut current = graph();
+    let pictures = |graph: &Graph| {
+        Format::ALL.iter().map(|format| Picture::new(graph, "Network").render(*format)).collect::<Vec<_>>()
+    };
+    let before = pictures(&current);
+    assert!(before.iter().all(|picture| !picture.contains("not seen recently")));
+    current.edges[1].stale = true;
+    let after = pictures(&current);
+    let marks = [
+        (Format::Svg, " stale\" data-id="),
+        (Format::Svg, "Link not seen recently"),
+        (Format::Svg, "\u{b7} not seen recently</title>"),
+        (Format::Dot, "color=gray60"),
+        (Format::GraphMl, "<data key=\"edge_stale\">true</data>"),
+        (Format::DrawIo, "opacity=60;"),
+        (Format::Json, "\"stale\":true"),
+    ];
+    for (format, mark) in marks {
+        let place = Format::ALL.iter().position(|other| *other == format).unwrap();
+        assert!(!before[place].contains(mark), "{format}: {mark}");
+        assert!(after[place].contains(mark), "{format}: {mark}");
+    }
+}
+
+#[test]
 fn formats_and_themes_are_found_by_name() {
     for format in Format::ALL {
         assert_eq!(format.as_str().parse(), Ok(*format));

@@ -21,7 +21,7 @@ const VIRTUAL_TYPES: [i64; 2] = [53, 54];
 const ETHERNET_TYPE: i64 = 6;
 
 /// The usual names of aggregates without their numbers, abbreviated.
-const AGGREGATES: [&str; 14] = [
+const AGGREGATES: [&str; 13] = [
     "ae",
     "agg",
     "aggr",
@@ -33,7 +33,6 @@ const AGGREGATES: [&str; 14] = [
     "po",
     "ragg",
     "route-aggregation",
-    "static-trunk",
     "trk",
     "trunk",
 ];

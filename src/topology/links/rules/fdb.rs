@@ -86,7 +86,7 @@ impl FdbView {
         }
         for lost in device.lost.iter().filter(|lost| !uplinks.contains(&lost.place)) {
             let owner = owner(lost.address, device, devices).and_then(|owner| devices.get(owner));
-            if let Some(owner) = owner.filter(|owner| lost.missing.counts(owner.seen_at)) {
+            if let Some(owner) = owner.filter(|owner| lost.missing.counts(Some(owner))) {
                 view.access.entry(lost.place).or_default().lost.push((lost.address, owner.id));
             }
         }
@@ -155,6 +155,9 @@ fn uplinks(device: &Device, devices: &Devices) -> BTreeSet<u32> {
 /// Returns the aggregates with learned addresses whose members the device does not report, if parallel links to
 /// neighbors explain each of them.
 fn unexplained_aggregates(device: &Device) -> BTreeSet<u32> {
+    if !device.ports.iter().any(|port| port.is_aggregate) {
+        return BTreeSet::new();
+    }
     let port = |place: u32| device.port(&PortKey::Known(place));
     let has_members: BTreeSet<u32> = device.ports.iter().filter_map(|port| port.lag).collect();
     let learning: BTreeSet<u32> = device.learned.iter().map(|(_, place)| *place).collect();
