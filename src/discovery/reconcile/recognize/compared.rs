@@ -156,7 +156,7 @@ fn chassis_differs(one: &Traits, other: &Traits) -> bool {
         && !has_chassis_of(other, one)
 }
 
-fn macs_differ(one: &Traits, other: &Traits) -> bool {
+pub(super) fn macs_differ(one: &Traits, other: &Traits) -> bool {
     !one.port_macs.is_empty() && !other.port_macs.is_empty() && one.macs.is_disjoint(&other.macs)
 }
 
