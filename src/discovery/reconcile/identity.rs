@@ -59,6 +59,13 @@ impl Identity {
         self.kind
     }
 
+    /// Returns the IP address that the identity is.
+    pub(super) fn address(&self) -> Option<IpAddr> {
+        let bytes = Some(self.bytes.as_slice()).filter(|_| self.kind == IdentityKind::IpAddress)?;
+        let four = <[u8; 4]>::try_from(bytes).map(IpAddr::from);
+        four.or_else(|_| <[u8; 16]>::try_from(bytes).map(IpAddr::from)).ok()
+    }
+
     /// Returns the bytes by which an index finds the identity.
     ///
     /// There are at most 17 bytes, the same in every version of the crate. Addresses are contained as they are, other
@@ -96,9 +103,10 @@ impl Identity {
             }
             IdentityKind::Mac => format!("the MAC address {}", mac(&self.bytes).unwrap_or_default()),
             IdentityKind::IpAddress => {
-                let four = <[u8; 4]>::try_from(self.bytes.as_slice()).map(IpAddr::from);
-                let address = four.or_else(|_| <[u8; 16]>::try_from(self.bytes.as_slice()).map(IpAddr::from));
-                format!("the address {}", address.map(|address| address.to_string()).unwrap_or_default())
+                format!(
+                    "the address {}",
+                    self.address().map(|address| address.to_string()).unwrap_or_default()
+                )
             }
             IdentityKind::Name | IdentityKind::ShortName => format!("the name {}", text()),
         }

@@ -46,8 +46,8 @@ pub use neighbors::{named_by, resolve};
 pub use pieces::join_pieces;
 pub use project::{Projection, new_host_id};
 pub use recognize::{
-    MatchedBy, Merging, Recognition, RecognitionNote, Recognized, name_of_device, name_of_host, recognize,
-    recognize_with_notes,
+    AddressTimes, Context, MatchedBy, Merging, Recognition, RecognitionNote, Recognized, name_of_device,
+    name_of_host, recognize, recognize_with_notes,
 };
 pub use reported::device_of;
 pub use state::{HostState, Observed, STALE_AFTER, Seen};

@@ -32,6 +32,9 @@ pub struct HostState {
     /// When each discovered part was seen last, by its id.
     #[serde(default)]
     pub seen: BTreeMap<Uuid, Seen>,
+    /// When values were observed that are older than the latest report of their table or part, by their paths.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub kept: BTreeMap<String, Timestamp>,
     /// Whether the chassis id is a MAC address that the device does not announce as its chassis id.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_derived_chassis: bool,
@@ -69,6 +72,7 @@ impl HostState {
             deleted: BTreeSet::new(),
             observed: BTreeMap::new(),
             seen: BTreeMap::new(),
+            kept: BTreeMap::new(),
             has_derived_chassis: false,
         }
     }

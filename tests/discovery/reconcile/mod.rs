@@ -1,6 +1,7 @@
 //! Reconciliation of reports with hosts.
 
 mod edits;
+mod evidence;
 mod identities;
 mod merging;
 mod neighbors;

@@ -118,7 +118,7 @@ fn normalize(value: &mut Value, network: &str) {
 }
 
 /// Returns the labs by name, observed at this time. If the folder is missing, it prints a message and returns none.
-fn labs(at: &str) -> Vec<(String, Vec<Report>)> {
+pub(super) fn labs(at: &str) -> Vec<(String, Vec<Report>)> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
     let data = env::var_os("TOPOSCOPE_DISCOVERY_DATA").map_or_else(beside, PathBuf::from);
     let Ok(folders) = fs::read_dir(data.join("labs")) else {

@@ -1,20 +1,25 @@
 //! The merge of a report into a host.
 
 pub(super) mod edits;
+mod entries;
+mod freshness;
 pub(super) mod outcome;
 pub(super) mod parts;
 pub(super) mod plan;
 mod ports;
+mod values;
 
 use std::collections::{HashMap, HashSet};
 
 use uuid::Uuid;
 
 use self::edits::note_edits;
+use self::entries::is_described;
+use self::freshness::Freshness;
 use self::outcome::{MergeOutcome, MergeReason, Merged};
 use self::parts::{Part, Trust, bound_ports};
 use self::plan::{Plan, Planned};
-use super::attributes::{Attribute, HOST, Origin};
+use super::attributes::{HOST, Origin};
 use super::project::{Projection, derived_name};
 use super::state::{HostState, Observed, Seen};
 use crate::discovery::report::TableKind;
@@ -122,30 +127,6 @@ fn own_parts<P: Part>(host: &mut Host, now: Timestamp) {
     P::list_mut(host).iter_mut().for_each(|part| part.set_times(Some(now), now));
 }
 
-/// The relation of a table of a report to what is known of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Freshness {
-    /// The report does not have the table.
-    Absent,
-    /// The table is the latest.
-    Newer { complete: bool },
-    /// The table was observed at the same time as the latest. `complete`: it is the first complete one of that time.
-    Same { complete: bool },
-    /// The table is not the latest. It may add unless a later one is complete.
-    Older { may_add: bool },
-}
-
-/// Returns whether a table of neighbors describes a port.
-const fn is_described(entry: &IfEntry) -> bool {
-    entry.lldp_chassis_id.is_some() || entry.cdp_device_id.is_some()
-}
-
-/// Returns the fields of a part that come from a table, as text.
-fn group_text<P: Part>(part: &P, origin: Origin) -> String {
-    let fields = P::attributes().iter().filter(|field| field.origin() == origin);
-    fields.map(|field| field.text(part)).collect::<Vec<_>>().join(" ")
-}
-
 struct Merge<'m> {
     projection: &'m Projection,
     observed_at: Timestamp,
@@ -159,68 +140,10 @@ struct Merge<'m> {
 }
 
 impl Merge<'_> {
-    fn freshness(&self, origin: Origin) -> Freshness {
-        let (name, complete) = match origin {
-            Origin::Derived => return Freshness::Absent,
-            Origin::Device => (DEVICE, false),
-            // Derived entries only fill what no table of interfaces has described.
-            Origin::Table(TableKind::IfEntries) if self.projection.has_derived_entries => {
-                let is_described = self.has_interface_table;
-                return if is_described { Freshness::Absent } else { Freshness::Older { may_add: true } };
-            }
-            Origin::Table(kind) => match self.projection.tables.get(&kind) {
-                Some(complete) => (kind.as_str(), *complete),
-                None => return Freshness::Absent,
-            },
-        };
-        match self.state.observed.get(name) {
-            Some(observed) if observed.at == self.observed_at => {
-                Freshness::Same { complete: complete && observed.complete_at < Some(self.observed_at) }
-            }
-            Some(observed) if observed.at > self.observed_at => Freshness::Older {
-                may_add: observed.complete_at.is_none_or(|complete_at| complete_at <= self.observed_at),
-            },
-            _ => Freshness::Newer { complete },
-        }
-    }
-
     fn note_change(&mut self, path: String) {
         self.is_changed = true;
         if self.changes.len() < MAX_CHANGES {
             self.changes.push(path);
-        }
-    }
-
-    fn merge_device(&mut self) {
-        let freshness = self.freshness(Origin::Device);
-        for field in HOST {
-            let is_named_later = field.name() == "name" && self.projection.derives_name;
-            let reported = &self.projection.host;
-            let is_later = match freshness {
-                Freshness::Newer { .. } => true,
-                Freshness::Same { .. } => field.text(reported) > field.text(&self.host),
-                Freshness::Absent | Freshness::Older { .. } => false,
-            };
-            // An announced chassis id prevails over a MAC address that stands for it, whatever the time.
-            let is_chassis = field.name() == "chassis_id" && field.is_set(&self.host);
-            let is_preferred = match (self.projection.has_derived_chassis, self.state.has_derived_chassis) {
-                (false, true) if is_chassis => true,
-                (true, false) if is_chassis => false,
-                _ => is_later,
-            };
-            let applies = field.is_set(reported)
-                && !field.covers(&self.host, reported)
-                && (is_preferred || !field.is_set(&self.host));
-            if applies && !is_named_later && !self.state.is_edited(field.name()) {
-                field.assign(&mut self.host, reported);
-                self.note_change(field.name().to_owned());
-            }
-        }
-        if self.projection.host.chassis_id.is_some()
-            && self.projection.host.chassis_id == self.host.chassis_id
-        {
-            let was_derived = self.state.has_derived_chassis || self.state.baseline.chassis_id.is_none();
-            self.state.has_derived_chassis = was_derived && self.projection.has_derived_chassis;
         }
     }
 
@@ -268,56 +191,6 @@ impl Merge<'_> {
         }
     }
 
-    /// Removes the entries that followed from other tables, and that the first table of interfaces lacks.
-    ///
-    /// A port with a neighbor stays, without an index.
-    fn drop_derived(&mut self, reported: &HashSet<Uuid>) {
-        let mut entries = std::mem::take(&mut self.host.if_entries);
-        let before = entries.len();
-        let aggregates: HashSet<Uuid> = entries.iter().filter_map(|entry| entry.lag_id).collect();
-        entries.retain_mut(|entry| {
-            let prefix = format!("if_entries.{}.", entry.id);
-            let is_edited = self
-                .state
-                .edited
-                .range(prefix.clone()..)
-                .next()
-                .is_some_and(|path| path.starts_with(&prefix));
-            if reported.contains(&entry.id)
-                || is_edited
-                || aggregates.contains(&entry.id)
-                || entry.lag_id.is_some()
-            {
-                return true;
-            }
-            if is_described(entry) {
-                entry.if_index = 0;
-                return true;
-            }
-            self.state.seen.remove(&entry.id);
-            false
-        });
-        self.is_changed |= entries.len() < before;
-        self.host.if_entries = entries;
-    }
-
-    /// Clears the index of each port if the report gives it to another port.
-    fn withdraw_indexes(&mut self, indexes: &HashMap<i64, Uuid>) {
-        let mut entries = std::mem::take(&mut self.host.if_entries);
-        for entry in &mut entries {
-            let path = format!("if_entries.{}.if_index", entry.id);
-            let is_withdrawn = entry.if_index != 0
-                && indexes.get(&entry.if_index).is_some_and(|id| *id != entry.id)
-                && !self.state.is_edited(&path);
-            if is_withdrawn {
-                entry.if_index = 0;
-                entry.updated_at = self.now;
-                self.note_change(path);
-            }
-        }
-        self.host.if_entries = entries;
-    }
-
     /// Merges a list. `may_miss` states for each present part whether a complete table would show it.
     fn merge_list<P: Part>(&mut self, planned: Vec<Planned<P>>, may_miss: &[bool]) {
         let freshness = self.freshness(Origin::Table(P::TABLE));
@@ -330,10 +203,13 @@ impl Merge<'_> {
                 }
                 list.get_mut(place)
             });
-            self.note_seen(part.id(), freshness, present.is_some());
             match present {
-                Some(present) => self.merge_part(present, &part),
+                Some(present) => {
+                    self.merge_part(present, &part);
+                    self.note_seen(part.id(), freshness, true);
+                }
                 None => {
+                    self.note_seen(part.id(), freshness, false);
                     part.set_times(Some(self.now), self.now);
                     self.note_change(format!("{}.{}", P::LIST, part.id()));
                     list.push(part);
@@ -357,74 +233,6 @@ impl Merge<'_> {
             }
         }
         *P::list_mut(&mut self.host) = list;
-    }
-
-    /// Merges a part that the report describes.
-    fn merge_part<P: Part>(&mut self, present: &mut P, reported: &P) {
-        if P::attributes().is_empty() {
-            return;
-        }
-        let before = present.clone();
-        for field in P::attributes() {
-            let has_group = |part: &P| match field.origin() {
-                Origin::Table(table) => part.has_group(table),
-                Origin::Device | Origin::Derived => None,
-            };
-            let has_both = has_group(&before) == Some(true) && has_group(reported) == Some(true);
-            let applies = match self.freshness(field.origin()) {
-                Freshness::Absent => false,
-                Freshness::Newer { complete } => {
-                    let is_removed = field.is_cleared() && (complete || has_group(reported) == Some(true));
-                    field.is_set(reported) || is_removed
-                }
-                // Of two values of one time, the greater text counts, and of fields that belong together all.
-                Freshness::Same { .. } if has_both => {
-                    group_text(reported, field.origin()) > group_text(&before, field.origin())
-                }
-                Freshness::Same { .. } => {
-                    let is_missing = !has_group(&before).unwrap_or_else(|| field.is_set(&before));
-                    field.is_set(reported) && (is_missing || field.text(reported) > field.text(&before))
-                }
-                // Fields that belong together are not filled one by one.
-                Freshness::Older { may_add } => {
-                    let is_missing = !has_group(&before).unwrap_or_else(|| field.is_set(&before));
-                    may_add && is_missing && field.is_set(reported)
-                }
-            };
-            if applies {
-                self.assign(*field, present, reported);
-            }
-        }
-        if *present != before {
-            present.set_times(None, self.now);
-        }
-    }
-
-    /// Clears values that a complete table lacks. The table of the list itself is not considered.
-    fn merge_unreported<P: Part>(&mut self, present: &mut P, blank: &P) {
-        let before = self.changes.len();
-        let was_changed = std::mem::take(&mut self.is_changed);
-        for field in P::attributes().iter().filter(|field| field.is_cleared()) {
-            let is_other = field.origin() != Origin::Table(P::TABLE);
-            if is_other && self.freshness(field.origin()) == (Freshness::Newer { complete: true }) {
-                self.assign(*field, present, blank);
-            }
-        }
-        if self.is_changed || self.changes.len() > before {
-            present.set_times(None, self.now);
-        }
-        self.is_changed |= was_changed;
-    }
-
-    fn assign<P: Part>(&mut self, field: &dyn Attribute<P>, present: &mut P, reported: &P) {
-        if field.covers(present, reported) {
-            return;
-        }
-        let path = format!("{}.{}.{}", P::LIST, present.id(), field.name());
-        if !self.state.is_edited(&path) {
-            field.assign(present, reported);
-            self.note_change(path);
-        }
     }
 
     fn note_seen(&mut self, id: Uuid, freshness: Freshness, is_present: bool) {
@@ -470,12 +278,15 @@ impl Merge<'_> {
     }
 
     fn finish(mut self, current: &Host, before: Option<&HostState>) -> Merged {
+        self.forget_gone_parts();
         if self.is_changed {
             self.host.updated_at = self.now;
             self.host.sort_embedded();
         } else if let Some(before) = before
             && before.observed == self.state.observed
             && before.seen == self.state.seen
+            && before.kept == self.state.kept
+            && before.has_derived_chassis == self.state.has_derived_chassis
         {
             // Edits that this merge found are found again by the next one that has something to write.
             self.state.clone_from(before);
@@ -486,6 +297,21 @@ impl Merge<'_> {
         }
         let outcome = if self.is_changed { MergeOutcome::Updated } else { MergeOutcome::Unchanged };
         self.into_merged(outcome, true)
+    }
+
+    /// Forgets the times of values of parts that are gone.
+    fn forget_gone_parts(&mut self) {
+        if self.state.kept.is_empty() {
+            return;
+        }
+        let interfaces = self.host.interfaces.iter().map(|part| part.id);
+        let services = self.host.services.iter().map(|part| part.id);
+        let entries = self.host.if_entries.iter().map(|part| part.id);
+        let present: HashSet<Uuid> = interfaces.chain(services).chain(entries).collect();
+        self.state.kept.retain(|path, _| {
+            let part = path.split('.').nth(1).and_then(|id| Uuid::try_parse(id).ok());
+            part.is_none_or(|id| present.contains(&id))
+        });
     }
 
     fn into_merged(self, outcome: MergeOutcome, changes_state: bool) -> Merged {

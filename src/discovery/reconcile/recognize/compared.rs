@@ -153,7 +153,7 @@ fn chassis_differs(one: &Traits, other: &Traits) -> bool {
     differs(one, other, IdentityKind::ChassisId) && !has_chassis_of(one, other) && !has_chassis_of(other, one)
 }
 
-fn macs_differ(one: &Traits, other: &Traits) -> bool {
+pub(super) fn macs_differ(one: &Traits, other: &Traits) -> bool {
     !one.port_macs.is_empty() && !other.port_macs.is_empty() && one.macs.is_disjoint(&other.macs)
 }
 

@@ -1,6 +1,7 @@
 //! Recognition of a device among the hosts that share an identity with it.
 
 mod compared;
+mod former;
 mod joining;
 mod keys;
 mod notes;
@@ -11,13 +12,15 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use self::compared::Compared;
+use self::former::{forget_moved, moved_to_device};
 use self::joining::{Joined, join, may_join};
 use self::keys::matches;
 use self::notes::Subject;
 use super::identity::{IdentityKind, Traits};
 use crate::discovery::report::Device;
-use crate::model::Host;
+use crate::model::{Host, Timestamp};
 
+pub use self::former::AddressTimes;
 pub use self::notes::{RecognitionNote, name_of_device, name_of_host};
 
 /// The treatment of hosts that a report shows to be the same device.
@@ -107,7 +110,19 @@ pub struct Recognized {
 /// Returns which host a device is, as [`recognize_with_notes`] does, without notes.
 #[must_use]
 pub fn recognize(device: &Device, candidates: &[Host], merging: Merging) -> Recognition {
-    recognize_with_notes(device, candidates, merging).recognition
+    let context = Context { merging, times: &AddressTimes::default(), observed_at: Timestamp::UNIX_EPOCH };
+    recognize_with_notes(device, candidates, context).recognition
+}
+
+/// What recognition considers besides the device and the candidates.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'c> {
+    /// The treatment of hosts that a report shows to be the same device.
+    pub merging: Merging,
+    /// When the candidates were seen at their addresses.
+    pub times: &'c AddressTimes,
+    /// When the device was observed.
+    pub observed_at: Timestamp,
 }
 
 /// Returns which host a device is, and why.
@@ -121,6 +136,8 @@ pub fn recognize(device: &Device, candidates: &[Host], merging: Merging) -> Reco
 /// itself with the name and an address of a host is that host with another network card, if only its MAC addresses
 /// differ.
 ///
+/// An address that a host had before another one, with other MAC addresses, counts for the later one only.
+///
 /// An IP address counts if it is not one of many that differ, as the virtual address of a pair of routers is. A name
 /// counts if a second value confirms it, if one side has nothing else, or if both sides have the same full name and no
 /// kind of value that could differ.
@@ -128,7 +145,8 @@ pub fn recognize(device: &Device, candidates: &[Host], merging: Merging) -> Reco
 /// Other hosts that the device matches are merged into its host: if the device has every identity of both; if they have
 /// nothing but addresses or a unique name of the device; or if nothing of both hosts differs.
 #[must_use]
-pub fn recognize_with_notes(device: &Device, candidates: &[Host], merging: Merging) -> Recognized {
+pub fn recognize_with_notes(device: &Device, candidates: &[Host], context: Context<'_>) -> Recognized {
+    let Context { merging, times, observed_at } = context;
     if let Some(host) = candidates.iter().find(|host| Some(host.id) == device.id) {
         let known = Recognition::Known { id: host.id, matched_by: MatchedBy::Id, merged: Vec::new() };
         return Recognized { recognition: known, notes: Vec::new() };
@@ -137,7 +155,9 @@ pub fn recognize_with_notes(device: &Device, candidates: &[Host], merging: Mergi
     hosts.sort_by_key(|compared| (compared.host.created_at, compared.host.id));
     hosts.dedup_by_key(|compared| compared.host.id);
     let traits = Traits::of_device(device);
+    forget_moved(&mut hosts, &traits, times);
     let subject = Subject { name: name_of_device(device), traits: &traits };
+    let moved = |own| moved_to_device((&subject.name, &traits), own, &hosts, times, observed_at);
     match find(&traits, &hosts, merging) {
         Match::Host { host, matched_by } => {
             let joined = match merging {
@@ -145,12 +165,14 @@ pub fn recognize_with_notes(device: &Device, candidates: &[Host], merging: Mergi
                 Merging::Forbidden => Joined::default(),
             };
             let merged = joined.merged.iter().map(|one| one.host.id).collect();
-            let notes = subject.notes(Some(host), &joined, &hosts);
+            let mut notes = subject.notes(Some(host), &joined, &hosts);
+            notes.extend(moved(Some(host)));
             let recognition = Recognition::Known { id: host.host.id, matched_by, merged };
             Recognized { recognition, notes }
         }
         Match::Nothing => {
-            let notes = subject.notes(None, &Joined::default(), &hosts);
+            let mut notes = subject.notes(None, &Joined::default(), &hosts);
+            notes.extend(moved(None));
             Recognized { recognition: Recognition::New, notes }
         }
         Match::Several { key, hosts } => {

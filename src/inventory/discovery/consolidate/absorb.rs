@@ -185,7 +185,7 @@ pub(in crate::inventory::discovery) fn absorb_state(
     now: Timestamp,
 ) {
     let (state, other) = (&mut discovery.state, other.state);
-    let HostState { mut baseline, edited, deleted, observed, seen, .. } = other;
+    let HostState { mut baseline, edited, deleted, observed, seen, kept, .. } = other;
     fill_parts(&mut state.baseline, &baseline, replaced);
     let is_kept = |id: Uuid| !replaced.contains_key(&id);
     baseline.interfaces.retain(|part| is_kept(part.id));
@@ -196,6 +196,7 @@ pub(in crate::inventory::discovery) fn absorb_state(
     let is_of_part = |path: &String| path.contains('.');
     state.edited.extend(edited.into_iter().filter(is_of_part));
     state.deleted.extend(deleted);
+    state.kept.extend(kept.into_iter().filter(|(path, _)| is_of_part(path)));
     for (id, seen) in seen {
         let id = replaced.get(&id).copied().unwrap_or(id);
         let latest = state.seen.entry(id).or_insert(seen);

@@ -6,6 +6,7 @@ mod store;
 pub(super) use self::outcome::listed;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use uuid::Uuid;
@@ -13,15 +14,19 @@ use uuid::Uuid;
 use self::outcome::{ambiguous, ignored, recognized, unknown_observer};
 use self::store::{Attempted, Stage};
 use super::plan::Role;
+use super::records::HostDiscovery;
 use super::reported::{Subject, given_ids};
 use super::{DiscoveredHost, DiscoveredTable, Discovery, DiscoveryOutcome};
 use crate::discovery::reconcile::{
-    Identity, MatchedBy, Merging, Recognition, Recognized, name_of_host, new_host_id, recognize_with_notes,
+    AddressTimes, Context, Identity, MatchedBy, Merging, Recognition, Recognized, name_of_host, new_host_id,
+    recognize_with_notes,
 };
 use crate::discovery::report::Device;
-use crate::inventory::schema::{HOST, discovered_hosts_key, host_key, organization_key};
+use crate::inventory::schema::{
+    HOST, decode, discovered_hosts_key, host_discovery_key, host_key, organization_key,
+};
 use crate::inventory::{Entity, Error, ErrorKind};
-use crate::model::Host;
+use crate::model::{Host, MacAddress};
 use crate::store::{Key, Query, Record};
 
 /// Maximum number of hosts that a device is compared with, for each kind of identity.
@@ -173,7 +178,9 @@ impl Discovery {
             Role::Reported => self.merging,
             Role::Neighbor => Merging::Forbidden,
         };
-        let mut recognized = recognize_with_notes(&subject.device, &hosts, merging);
+        let times = self.address_times(&subject.device, &hosts).await?;
+        let context = Context { merging, times: &times, observed_at: self.observed_at };
+        let mut recognized = recognize_with_notes(&subject.device, &hosts, context);
         if let Recognition::Known { id, matched_by, merged } = &recognized.recognition
             && !merged.is_empty()
         {
@@ -184,6 +191,30 @@ impl Discovery {
         }
         let names = hosts.iter().map(|host| (host.id, name_of_host(host))).collect();
         Ok((recognized, names))
+    }
+
+    /// Returns when the hosts that have an address of the device were seen there.
+    ///
+    /// A single host is told from others by nothing else, so that its times do not count unless the device has MAC
+    /// addresses.
+    async fn address_times(&self, device: &Device, hosts: &[Host]) -> Result<AddressTimes, Error> {
+        let rows = device.tables.addresses.iter().flat_map(|table| &table.rows);
+        let addresses: BTreeSet<IpAddr> = rows.map(|row| row.ip_address.to_canonical()).collect();
+        let has_address = |host: &&Host| {
+            host.interfaces.iter().any(|part| addresses.contains(&part.ip_address.to_canonical()))
+        };
+        let holders: Vec<&Host> = hosts.iter().filter(has_address).collect();
+        let mut times = AddressTimes::default();
+        if hosts.len() < 2 && !shares_no_mac(device, &holders) {
+            return Ok(times);
+        }
+        let keys: Vec<Key> = holders.iter().map(|host| host_discovery_key(host.id)).collect();
+        for (host, record) in holders.into_iter().zip(self.inventory.store.get(&keys).await?) {
+            if let Some(record) = record {
+                times.add(host, &decode::<HostDiscovery>(&record)?.state);
+            }
+        }
+        Ok(times)
     }
 
     /// Returns the id of a new host, or `None` if the device has no identity.
@@ -219,6 +250,18 @@ impl Discovery {
         }
         keys
     }
+}
+
+/// Returns whether the device has a MAC address, and none that one of the hosts has.
+fn shares_no_mac(device: &Device, hosts: &[&Host]) -> bool {
+    let rows = device.tables.addresses.iter().flat_map(|table| &table.rows);
+    let mut macs = rows.filter_map(|row| row.mac_address).peekable();
+    let of_host = |host: &&Host| {
+        let interfaces = host.interfaces.iter().filter_map(|part| part.mac_address);
+        interfaces.chain(host.if_entries.iter().filter_map(|part| part.mac_address)).collect::<Vec<_>>()
+    };
+    let known: BTreeSet<MacAddress> = hosts.iter().flat_map(of_host).collect();
+    macs.peek().is_some() && macs.all(|address| !known.contains(&address))
 }
 
 const NO_IDENTITY: &str = "The device has no identity by which it could be recognized again.";

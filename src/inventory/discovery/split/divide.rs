@@ -158,6 +158,9 @@ fn divide_discovery(
     state.edited = edited;
     let (moved_seen, seen) = std::mem::take(&mut state.seen).into_iter().partition(|(id, _)| is_moved(id));
     state.seen = seen;
+    let (moved_kept, kept) =
+        std::mem::take(&mut state.kept).into_iter().partition(|(path, _)| is_of_moved_part(path));
+    state.kept = kept;
     HostDiscovery {
         organization_id: discovery.organization_id,
         network_id: discovery.network_id,
@@ -169,6 +172,7 @@ fn divide_discovery(
             deleted: state.deleted.clone(),
             observed: state.observed.clone(),
             seen: moved_seen,
+            kept: moved_kept,
             has_derived_chassis: state.has_derived_chassis && split.chassis_id.is_some(),
         },
         separate: BTreeSet::new(),
