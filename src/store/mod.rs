@@ -45,8 +45,9 @@ use crate::model::Timestamp;
 
 /// A database of records with facets: the interface of every storage backend.
 ///
-/// A backend implements six methods. The seventh, [`revision`](Self::revision), is optional; it lets the API answer
-/// conditional requests without reading records. Error names below are variants of [`StoreErrorKind`].
+/// A backend implements six methods. Two further ones are optional: [`revision`](Self::revision) lets the API answer
+/// conditional requests without reading records, and [`is_shared`](Self::is_shared) tells whether there may be other
+/// processes. Error names below are variants of [`StoreErrorKind`].
 ///
 /// The *state* of a store is the set of its records at one moment, with their versions, bodies and facets.
 ///

@@ -4,6 +4,7 @@ mod credentials;
 mod exchanges;
 mod hosts;
 mod networks;
+mod readers;
 mod sessions;
 mod streams;
 mod users;
