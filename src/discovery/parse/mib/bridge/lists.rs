@@ -78,6 +78,23 @@ fn numbers(list: &[u8]) -> Option<BTreeSet<i64>> {
     parts.map(|part| part.parse().ok()).collect()
 }
 
+/// Returns the ports that are in any of the lists.
+pub(super) fn union<'l>(lists: impl Iterator<Item = &'l PortList<'l>>) -> BTreeSet<i64> {
+    let mut octets: Vec<u8> = Vec::new();
+    let mut ports = BTreeSet::new();
+    for list in lists {
+        match list {
+            PortList::Bits(bits) => {
+                octets.resize(octets.len().max(bits.len()), 0);
+                octets.iter_mut().zip(bits.iter()).for_each(|(octet, bits)| *octet |= bits);
+            }
+            PortList::Numbers(numbers) => ports.extend(numbers),
+        }
+    }
+    ports.extend(PortList::Bits(Cow::Owned(octets)).ports());
+    ports
+}
+
 impl PortList<'_> {
     /// Returns the ports, counted from 1, in ascending order.
     pub(super) fn ports(&self) -> Box<dyn Iterator<Item = i64> + '_> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lists::{Form, PortList};
+use super::lists::{Form, PortList, union};
 use super::ports::Ports;
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::mib::interfaces::Interfaces;
@@ -124,12 +124,12 @@ impl VlanTables {
         };
         let form = Form::of(self.all_lists(), is_known);
         let lists = self.lists(form, meter);
-        let numbers = lists.iter().flat_map(|(_, egress, _)| egress.ports());
-        let numbers: BTreeSet<i64> = numbers.chain(self.port_vlans.keys().copied()).collect();
+        let mut numbers = union(lists.iter().map(|(_, egress, _)| egress));
+        numbers.extend(self.port_vlans.keys());
         meter.add_steps(numbers.len());
         let ports = Ports::new(base_ports, interfaces, &numbers, meter);
         let index_of = |port: i64| ports.index_of(port).filter(|index| interfaces.contains(*index));
-        let mut members = members(&lists, index_of, meter);
+        let mut members = members(&lists, Members::new(&numbers, index_of), meter);
         self.add_port_vlans(&lists, &mut members, index_of, meter);
         members.into_iter().map(|(index, membership)| (index, membership.into_vlans())).collect()
     }
@@ -194,24 +194,56 @@ impl VlanTables {
     }
 }
 
+/// The VLANs of the interfaces that are ports of a table.
+#[derive(Debug)]
+struct Members {
+    /// Port numbers in ascending order, each with the place of its interface.
+    places: Vec<(i64, usize)>,
+    /// Interface indexes with their VLANs.
+    interfaces: Vec<(i64, Membership)>,
+}
+
+impl Members {
+    /// Finds the interfaces behind the ports of a table.
+    fn new(numbers: &BTreeSet<i64>, index_of: impl Fn(i64) -> Option<i64>) -> Self {
+        let mut members = Self { places: Vec::with_capacity(numbers.len()), interfaces: Vec::new() };
+        let mut places: BTreeMap<i64, usize> = BTreeMap::new();
+        for port in numbers {
+            let Some(index) = index_of(*port) else { continue };
+            let place = *places.entry(index).or_insert(members.interfaces.len());
+            if place == members.interfaces.len() {
+                members.interfaces.push((index, Membership::default()));
+            }
+            members.places.push((*port, place));
+        }
+        members
+    }
+
+    /// Returns the VLANs of the interface behind a port.
+    fn get_mut(&mut self, port: i64) -> Option<&mut Membership> {
+        let position = self.places.binary_search_by_key(&port, |(port, _)| *port).ok()?;
+        let (_, place) = self.places.get(position)?;
+        self.interfaces.get_mut(*place).map(|(_, membership)| membership)
+    }
+}
+
 /// Collects the VLANs of the interfaces, and counts the ports that are none.
 fn members(
     lists: &[(u16, PortList<'_>, PortList<'_>)],
-    index_of: impl Fn(i64) -> Option<i64>,
+    mut members: Members,
     meter: &mut Meter,
 ) -> BTreeMap<i64, Membership> {
-    let mut members: BTreeMap<i64, Membership> = BTreeMap::new();
     for (vlan, egress, untagged) in lists {
         let (mut found, mut first_unknown) = (false, None);
         for port in egress.ports() {
             meter.add_steps(1);
-            let Some(index) = index_of(port) else {
-                first_unknown = first_unknown.or(Some(port));
-                meter.warn_of(WarningCode::VlanPortUnknown, || format!("bridge port {port} of VLAN {vlan}"));
+            if let Some(membership) = members.get_mut(port) {
+                found = true;
+                membership.add(*vlan, untagged.contains(port));
                 continue;
-            };
-            found = true;
-            members.entry(index).or_default().add(*vlan, untagged.contains(port));
+            }
+            first_unknown = first_unknown.or(Some(port));
+            meter.warn_of(WarningCode::VlanPortUnknown, || format!("bridge port {port} of VLAN {vlan}"));
         }
         match first_unknown {
             Some(port) if !found => meter.leave_out(WarningCode::PortWithoutInterface, || {
@@ -220,10 +252,15 @@ fn members(
             _ => meter.use_rows(1),
         }
     }
-    members
+    let interfaces = members.interfaces.into_iter();
+    interfaces.filter(|(_, membership)| !membership.is_empty()).collect()
 }
 
 impl Membership {
+    const fn is_empty(&self) -> bool {
+        self.untagged.is_empty() && self.tagged.is_empty()
+    }
+
     /// Adds a VLAN that is not lower than those before. Several bridge ports may lead to one interface.
     fn add(&mut self, vlan: u16, is_untagged: bool) {
         let list = if is_untagged { &mut self.untagged } else { &mut self.tagged };
