@@ -44,8 +44,8 @@ pub(super) fn read(
     }
     meter.use_rows(lldp.len() + cdp.len());
     let complete = options.complete && !meter.is_truncated() && meter.lost_rows() == lost_before;
-    // lldpd shows the neighbors by all protocols together.
-    if !cdp.is_empty() || complete {
+    // Without a neighbor by CDP, it is not known whether lldpd listens to that protocol.
+    if !cdp.is_empty() {
         device.tables.cdp = Some(if complete { Table::complete(cdp) } else { Table::truncated(cdp) });
     }
     device.tables.lldp = Some(if complete { Table::complete(lldp) } else { Table::truncated(lldp) });
