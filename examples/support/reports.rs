@@ -134,15 +134,35 @@ impl ReportFile {
 
     /// Returns folder, format and device of a file that only its own name gives a device.
     fn name_key(&self) -> Option<NameKey> {
-        let mut head = Vec::new();
-        File::open(&self.path).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
         let format = match self.format {
-            Format::Auto => Format::detect(&head)?,
+            Format::Auto => Format::detect(&self.head()?)?,
             format => format,
         };
         let is_named = self.reporter.is_none() && never_names_its_device(format);
         let name = device_name(&self.path).filter(|_| is_named)?;
         Some((self.path.parent().map(Path::to_owned), format.as_str(), name))
+    }
+
+    /// Returns the beginning of the content, unpacked.
+    fn head(&self) -> Option<Vec<u8>> {
+        let file = File::open(&self.path).ok()?;
+        let mut head = Vec::new();
+        let Some(program) = unpacker(&self.path) else {
+            file.take(HEAD).read_to_end(&mut head).ok()?;
+            return Some(head);
+        };
+        let mut unpacking = Command::new(program)
+            .arg("-dc")
+            .stdin(file)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .ok()?;
+        unpacking.stdout.take()?.take(HEAD).read_to_end(&mut head).ok()?;
+        // The rest is not needed, so that the program may be ended within its work.
+        let _ = unpacking.kill();
+        unpacking.wait().ok()?;
+        Some(head)
     }
 
     fn shares_its_name(&self) -> Failure {
