@@ -1,5 +1,6 @@
 //! Reports of scanners and devices in files.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -46,9 +47,13 @@ pub(crate) async fn reconcile(
 ) -> Result<Vec<Outcome>, Failure> {
     let mut outcomes = Vec::new();
     let mut ignored = Vec::new();
+    let names = device_names(files);
     for file in files {
         on_file(file);
-        let outcome = match file.parse(is_complete) {
+        let is_named_twice =
+            file.name_key().is_some_and(|key| names.get(&key).is_some_and(|count| *count > 1));
+        let parsed = if is_named_twice { Err(file.shares_its_name()) } else { file.parse(is_complete) };
+        let outcome = match parsed {
             // A file that cannot be read says nothing about the others.
             Err(failure) => Err(failure),
             Ok(report) => Ok(discover(inventory, caller, network, file, &report).await?),
@@ -68,6 +73,18 @@ pub(crate) async fn reconcile(
         }
     }
     Ok(outcomes)
+}
+
+/// A folder, a format, and the name of a device.
+type NameKey = (Option<PathBuf>, &'static str, String);
+
+/// Counts the files that would be of one device by their names.
+fn device_names(files: &[ReportFile]) -> BTreeMap<NameKey, usize> {
+    let mut names = BTreeMap::new();
+    for key in files.iter().filter_map(ReportFile::name_key) {
+        *names.entry(key).or_default() += 1;
+    }
+    names
 }
 
 fn is_ignored(outcome: DiscoveryOutcome) -> bool {
@@ -113,6 +130,46 @@ impl ReportFile {
             return Err(Failure::new(format!("{self} cannot be unpacked: {program} has failed.")));
         }
         Ok(report)
+    }
+
+    /// Returns folder, format and device of a file that only its own name gives a device.
+    fn name_key(&self) -> Option<NameKey> {
+        let format = match self.format {
+            Format::Auto => Format::detect(&self.head()?)?,
+            format => format,
+        };
+        let is_named = self.reporter.is_none() && never_names_its_device(format);
+        let name = device_name(&self.path).filter(|_| is_named)?;
+        Some((self.path.parent().map(Path::to_owned), format.as_str(), name))
+    }
+
+    /// Returns the beginning of the content, unpacked.
+    fn head(&self) -> Option<Vec<u8>> {
+        let file = File::open(&self.path).ok()?;
+        let mut head = Vec::new();
+        let Some(program) = unpacker(&self.path) else {
+            file.take(HEAD).read_to_end(&mut head).ok()?;
+            return Some(head);
+        };
+        let mut unpacking = Command::new(program)
+            .arg("-dc")
+            .stdin(file)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .ok()?;
+        unpacking.stdout.take()?.take(HEAD).read_to_end(&mut head).ok()?;
+        // The rest is not needed, so that the program may be ended within its work.
+        let _ = unpacking.kill();
+        unpacking.wait().ok()?;
+        Some(head)
+    }
+
+    fn shares_its_name(&self) -> Failure {
+        Failure::new(format!(
+            "{self} is not read: the names of several files of its kind begin alike, so that they do not show their devices. \
+             Name the device with --reporter, or begin the name of the file with it."
+        ))
     }
 
     fn parse_content(&self, mut content: impl Read, is_complete: bool) -> Result<Report, Failure> {

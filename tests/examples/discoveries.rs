@@ -83,3 +83,19 @@ async fn reporter_is_named_by_a_flag() {
     let printed = run(&[path, "--reporter", "sw-7"]).await.unwrap();
     assert!(printed.contains("new       sw-7"), "{printed}");
 }
+
+#[tokio::test]
+async fn files_whose_names_begin_alike_are_not_taken_for_one_device() {
+    let folder = TempDir::new().unwrap();
+    for number in 1..=2 {
+        let addresses = format!(
+            "[{{\"ifindex\":2,\"ifname\":\"eth0\",\"addr_info\":[{{\"local\":\"192.0.2.{number}\",\"prefixlen\":24}}]}}]"
+        );
+        fs::write(folder.path().join(format!("addr.srv-{number}.json")), addresses).unwrap();
+    }
+    let printed = run(&[folder.path().to_str().unwrap()]).await.unwrap();
+    assert!(printed.contains("begin alike") && printed.ends_with("Hosts: 0\n"), "{printed}");
+    let path = folder.path().join("addr.srv-1.json");
+    let printed = run(&["--reporter", "srv-1", path.to_str().unwrap()]).await.unwrap();
+    assert!(printed.contains("new       srv-1"), "{printed}");
+}
