@@ -92,7 +92,8 @@ impl Identity {
     /// Describes the identity in a sentence, such as `the address 192.0.2.7`.
     pub(super) fn described(&self) -> String {
         let text = || String::from_utf8_lossy(&self.bytes).into_owned();
-        let mac = |bytes: &[u8]| <[u8; 6]>::try_from(bytes).ok().map(|bytes| MacAddress::new(bytes).to_string());
+        let mac =
+            |bytes: &[u8]| <[u8; 6]>::try_from(bytes).ok().map(|bytes| MacAddress::new(bytes).to_string());
         match self.kind {
             IdentityKind::SerialNumber => format!("the serial number {}", text()),
             IdentityKind::ChassisId => {
@@ -102,7 +103,10 @@ impl Identity {
             }
             IdentityKind::Mac => format!("the MAC address {}", mac(&self.bytes).unwrap_or_default()),
             IdentityKind::IpAddress => {
-                format!("the address {}", self.address().map(|address| address.to_string()).unwrap_or_default())
+                format!(
+                    "the address {}",
+                    self.address().map(|address| address.to_string()).unwrap_or_default()
+                )
             }
             IdentityKind::Name | IdentityKind::ShortName => format!("the name {}", text()),
         }

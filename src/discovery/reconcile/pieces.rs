@@ -30,7 +30,8 @@ pub fn join_pieces(devices: &[Device]) -> Cow<'_, [Device]> {
     }
     join_by_address(&by_address, devices, &mut groups);
     for places in by_mac.values() {
-        let names: BTreeSet<String> = places.iter().filter_map(|place| own_name(devices.get(*place)?)).collect();
+        let names: BTreeSet<String> =
+            places.iter().filter_map(|place| own_name(devices.get(*place)?)).collect();
         if names.len() < 2 {
             groups.join(places.iter().copied());
         }
@@ -91,7 +92,8 @@ fn macs(device: &Device) -> BTreeSet<MacAddress> {
 
 /// Returns the short form of the DNS name, unless it belongs to the address.
 fn own_name(device: &Device) -> Option<String> {
-    let name = names::device_name(device.hostname.as_deref()?).filter(|name| !names::is_made_of_address(name))?;
+    let name =
+        names::device_name(device.hostname.as_deref()?).filter(|name| !names::is_made_of_address(name))?;
     names::short_name(&name).map(str::to_owned)
 }
 

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::claims::{ClaimedTable, claimed_tables};
-use super::device::listed;
 use super::consolidate::absorb::{Replaced, absorb, absorb_state};
+use super::device::listed;
 use super::neighbors::follow::Naming;
 use super::records::{ClaimRecord, HostDiscovery, Place};
 use super::report::{DiscoveredHost, DiscoveryOutcome};
 use super::subnets::Subnets;
 use crate::access::{RandomSource, uuid_v4};
 use crate::discovery::reconcile::{
-    HostState, Identity, MatchedBy, MergeOutcome, MergeReason, Projection, merge, set_subnets,
+    HostState, Identity, MatchedBy, MergeOutcome, MergeReason, Projection, merge, set_subnets, take_edits,
 };
 use crate::discovery::report::{Device, PortRange, Reporter, TableKind};
 use crate::inventory::Error;
@@ -115,6 +115,13 @@ impl Stored {
 }
 
 impl Opened {
+    /// Takes over the values that users have changed in another host.
+    fn take_edits(&mut self, other: &Self) {
+        if let (Some(own), Some(known)) = (&mut self.discovery, &other.discovery) {
+            take_edits(&mut self.host, &mut own.state, &other.host, &known.state);
+        }
+    }
+
     /// Takes over everything of another host. Returns what replaces the parts that both have.
     pub(super) fn absorb(&mut self, place: Place, other: Self, now: Timestamp) -> Replaced {
         let is_known = self.discovery.is_some() || other.discovery.is_some();
@@ -167,6 +174,7 @@ impl Plan {
         let merged_hosts: Vec<Uuid> = others.iter().map(|other| other.host.id).collect();
         if let Some(opened) = &mut opened {
             for other in others {
+                opened.take_edits(&other);
                 replaced.extend(opened.absorb(self.place, other, self.now));
             }
         }
@@ -358,9 +366,17 @@ fn stored_size(before: &Before, host: Uuid) -> usize {
 impl Planned {
     /// States which hosts became a part of this one, by their names.
     pub(super) fn explain_merge(&mut self, names: &BTreeMap<Uuid, String>) {
-        if !self.merged_hosts.is_empty() {
-            let hosts = listed(&self.merged_hosts, names);
-            self.reason = Some(format!("The hosts {hosts} are the same device and became this one."));
+        let hosts = listed(&self.merged_hosts, names);
+        match self.merged_hosts.len() {
+            0 => {}
+            1 => {
+                self.reason =
+                    Some(format!("The host {hosts} is the same device and became a part of this one."))
+            }
+            _ => {
+                self.reason =
+                    Some(format!("The hosts {hosts} are the same device and became parts of this one."))
+            }
         }
     }
 

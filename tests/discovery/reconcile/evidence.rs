@@ -131,13 +131,17 @@ fn new_network_card_is_no_other_device_unless_the_chassis_id_or_the_serial_numbe
     // A scan does not describe the device from inside.
     let scan = scanned("192.0.2.1", Some(B), Some("nas"));
     assert_eq!(outcome(&scan, std::slice::from_ref(&before)), None);
-    let with_chassis = |value: &str| Host { chassis_id: Some(chassis(Subtype::LocallyAssigned, value)), ..before.clone() };
+    let with_chassis =
+        |value: &str| Host { chassis_id: Some(chassis(Subtype::LocallyAssigned, value)), ..before.clone() };
     let mut announced = after.clone();
     announced.chassis_id = Some(chassis(Subtype::LocallyAssigned, "unit-b"));
     assert_eq!(outcome(&announced, &[with_chassis("unit-b")]), Some((1, vec![])));
     assert_eq!(outcome(&announced, &[with_chassis("unit-a")]), None);
     let note = recognized(&announced, &[with_chassis("unit-a")]).notes.swap_remove(0);
-    assert_eq!(note.text, "nas and nas both have the address 192.0.2.1, but their chassis ids differ: two hosts");
+    assert_eq!(
+        note.text,
+        "nas and nas both have the address 192.0.2.1, but their chassis ids differ: two hosts"
+    );
     let with_serial = Host { serial_number: Some("SN-1111".to_owned()), ..before.clone() };
     let mut other_serial = after;
     other_serial.serial_number = Some("SN-2222".to_owned());
@@ -257,9 +261,15 @@ fn elements_of_a_scan_are_joined_by_address_and_by_mac_address() {
     assert_eq!(whole[0].hostname.as_deref(), Some("srv.example.net"));
     assert_eq!(whole[0].tables.addresses.as_ref().unwrap().rows.len(), 2);
     // One address with two MAC addresses, and one MAC address with two names.
-    assert_eq!(joined(&[element("192.0.2.1", Some(A), None, 22), element("192.0.2.1", Some(B), None, 22)]), 2);
+    assert_eq!(
+        joined(&[element("192.0.2.1", Some(A), None, 22), element("192.0.2.1", Some(B), None, 22)]),
+        2
+    );
     let behind = |address, name| element(address, Some(A), Some(name), 80);
-    assert_eq!(joined(&[behind("192.0.2.1", "pc-a.example.net"), behind("192.0.2.2", "pc-b.example.net")]), 2);
+    assert_eq!(
+        joined(&[behind("192.0.2.1", "pc-a.example.net"), behind("192.0.2.2", "pc-b.example.net")]),
+        2
+    );
     // Devices that describe themselves.
     let walks = [walked("a", CISCO, "192.0.2.1", &[A]), walked("b", CISCO, "192.0.2.1", &[A])];
     assert_eq!(joined(&walks), 2);

@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use toposcope::discovery::report::{TableKind, WarningCode};
+use toposcope::discovery::report::{AddressRow, Device, Table, TableKind, WarningCode};
 use toposcope::discovery::{Format, ParseOptions, Report, parse};
 use toposcope::inventory::{ClaimRows, DiscoverOptions, DiscoveryOutcome, DiscoveryReport};
 use toposcope::model::Host;
 
 use super::canonical::{canonical, hosts};
-use super::support::{FIRST, FOURTH, SECOND, THIRD, outcomes};
+use super::support::{FIRST, FOURTH, SECOND, THIRD, discover, discover_one, outcomes, switch_seeing};
 use crate::backend::run;
 use crate::support::{Fixture, owner_of, time};
 
@@ -22,7 +22,10 @@ fn file(name: &str) -> Option<Vec<u8>> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
     let data = env::var_os("TOPOSCOPE_DISCOVERY_DATA").map_or_else(beside, PathBuf::from);
     if !data.join("cases").is_dir() {
-        eprintln!("skipped: no cases at {}; TOPOSCOPE_DISCOVERY_DATA may name another folder", data.display());
+        eprintln!(
+            "skipped: no cases at {}; TOPOSCOPE_DISCOVERY_DATA may name another folder",
+            data.display()
+        );
         return None;
     }
     Some(fs::read(data.join(name)).unwrap())
@@ -156,7 +159,8 @@ fn complete_cdp_file_clears_nothing_of_the_interfaces() {
                 assert!(entry.oper_status.is_some());
             }
             let caller = owner_of(fixture.organization);
-            let claims = fixture.inventory.claims_as(&caller, host.id, Some(TableKind::IfEntries)).await.unwrap();
+            let claims =
+                fixture.inventory.claims_as(&caller, host.id, Some(TableKind::IfEntries)).await.unwrap();
             assert_eq!(claims[0].rows.len(), 3);
             assert!(claims[0].parts.iter().all(|part| part.missed_scans == 0), "{:?}", claims[0].parts);
             let found = canonical(&fixture).await;
@@ -317,5 +321,53 @@ fn device_with_another_network_card_stays_one_host() {
             let again = import(&fixture, File { at: Some(FOURTH), ..files[1] }).await.unwrap();
             assert_eq!(outcomes(&again), [DiscoveryOutcome::Unchanged]);
         }
+    });
+}
+
+#[test]
+fn edits_of_an_absorbed_host_stay() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let caller = owner_of(fixture.organization);
+        let mut scanned = Device::default();
+        scanned.tables.addresses = Some(Table::truncated(vec![AddressRow::new([192, 0, 2, 1].into())]));
+        let (_, host) = discover_one(&fixture, scanned, FIRST).await;
+        let rename = |host: &mut Host| {
+            host.name = "desk 5".to_owned();
+            Ok(())
+        };
+        fixture.inventory.update_host_as(&caller, host.id, rename).await.unwrap();
+        let mut neighbors = switch_seeing(1, 2);
+        (neighbors.tables.addresses, neighbors.tables.if_entries) = (None, None);
+        discover_one(&fixture, neighbors, FIRST).await;
+        let answer = discover(&fixture, vec![switch_seeing(1, 2)], SECOND).await;
+        let stored = hosts(&fixture).await;
+        assert_eq!((stored.len(), stored[0].name.as_str()), (1, "desk 5"));
+        assert_eq!(stored[0].sys_name.as_deref(), Some("switch-1"));
+        let reason = answer.hosts[0].reason.as_deref().unwrap();
+        assert!(reason.starts_with("The host desk 5 (") && reason.contains("same device"), "{reason}");
+        assert!(codes(&answer).contains(&WarningCode::HostsMerged));
+    });
+}
+
+#[test]
+fn ambiguous_device_is_explained_with_the_names_of_the_hosts() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let named = |address: u8| {
+            let mut device = Device::default();
+            device.sys_name = Some("switch".to_owned());
+            device.tables.addresses =
+                Some(Table::truncated(vec![AddressRow::new([192, 0, 2, address].into())]));
+            device
+        };
+        discover(&fixture, vec![named(1), named(2)], FIRST).await;
+        let mut by_name = named(1);
+        by_name.tables.addresses = None;
+        let answer = discover(&fixture, vec![by_name], SECOND).await;
+        assert_eq!(outcomes(&answer), [DiscoveryOutcome::Ambiguous]);
+        let reason = answer.hosts[0].reason.as_deref().unwrap();
+        assert!(reason.starts_with("switch may be any of the hosts switch ("), "{reason}");
+        assert!(codes(&answer).contains(&WarningCode::DeviceAmbiguous));
     });
 }

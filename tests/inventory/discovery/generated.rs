@@ -7,7 +7,9 @@ use toposcope::discovery::report::{
     AddressRow, Device, IfEntryRow, LldpRow, PortRow, Report, Reporter, Table,
 };
 use toposcope::inventory::DiscoverOptions;
-use toposcope::model::{LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress, Protocol};
+use toposcope::model::{
+    LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress, Protocol,
+};
 
 use super::canonical::canonical;
 use super::support::FIRST;
@@ -157,8 +159,10 @@ fn network_described_by_several_tools_has_the_same_hosts_in_any_order() {
             for _ in 0..rounds() {
                 random.shuffle(&mut all);
                 let fixture = Fixture::new().await;
-                let (caller, options) = (owner_of(fixture.organization), DiscoverOptions::new(fixture.network));
-                for report in all.iter().chain(all.iter().filter(|_| random.u8(..4) == 0).collect::<Vec<_>>()) {
+                let (caller, options) =
+                    (owner_of(fixture.organization), DiscoverOptions::new(fixture.network));
+                for report in all.iter().chain(all.iter().filter(|_| random.u8(..4) == 0).collect::<Vec<_>>())
+                {
                     fixture.inventory.discover(&caller, report, options).await.unwrap();
                 }
                 let found = canonical(&fixture).await;

@@ -69,7 +69,8 @@ fn labs_in_pieces_give_the_same_hosts_in_any_order() {
                 let mut random = Rng::with_seed(seed);
                 random.shuffle(&mut all);
                 let fixture = Fixture::new().await;
-                let (caller, options) = (owner_of(fixture.organization), DiscoverOptions::new(fixture.network));
+                let (caller, options) =
+                    (owner_of(fixture.organization), DiscoverOptions::new(fixture.network));
                 let mut outcomes: BTreeMap<String, usize> = BTreeMap::new();
                 for report in &all {
                     let answer = fixture.inventory.discover(&caller, report, options).await.unwrap();

@@ -22,8 +22,17 @@ impl Merge<'_> {
         let aggregates: HashSet<Uuid> = entries.iter().filter_map(|entry| entry.lag_id).collect();
         entries.retain_mut(|entry| {
             let prefix = format!("if_entries.{}.", entry.id);
-            let is_edited = self.state.edited.range(prefix.clone()..).next().is_some_and(|path| path.starts_with(&prefix));
-            if reported.contains(&entry.id) || is_edited || aggregates.contains(&entry.id) || entry.lag_id.is_some() {
+            let is_edited = self
+                .state
+                .edited
+                .range(prefix.clone()..)
+                .next()
+                .is_some_and(|path| path.starts_with(&prefix));
+            if reported.contains(&entry.id)
+                || is_edited
+                || aggregates.contains(&entry.id)
+                || entry.lag_id.is_some()
+            {
                 return true;
             }
             if is_described(entry) {

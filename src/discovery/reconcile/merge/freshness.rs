@@ -36,9 +36,9 @@ impl Merge<'_> {
             },
         };
         match self.state.observed.get(name) {
-            Some(observed) if observed.at == self.observed_at => Freshness::Same {
-                complete: complete && observed.complete_at < Some(self.observed_at),
-            },
+            Some(observed) if observed.at == self.observed_at => {
+                Freshness::Same { complete: complete && observed.complete_at < Some(self.observed_at) }
+            }
             Some(observed) if observed.at > self.observed_at => Freshness::Older {
                 may_add: observed.complete_at.is_none_or(|complete_at| complete_at <= self.observed_at),
             },
@@ -74,7 +74,8 @@ impl Merge<'_> {
 
     /// Notes when a value was observed if the table or the part will appear later than it is.
     pub(super) fn keep_time(&mut self, place: &Place, time: Timestamp) {
-        let later = |known: Option<Timestamp>| known.map_or(self.observed_at, |known| known.max(self.observed_at));
+        let later =
+            |known: Option<Timestamp>| known.map_or(self.observed_at, |known| known.max(self.observed_at));
         let observed = later(self.observed_time(place));
         let is_of_table = place.part.is_some_and(|(.., is_of_table)| is_of_table);
         let implied = if is_of_table { observed.min(later(self.seen_time(place))) } else { observed };

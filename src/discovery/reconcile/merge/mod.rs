@@ -38,7 +38,10 @@ const DEVICE: &str = "device";
 ///
 /// - Fields that users have changed stay, and parts that users have deleted are not created again. A user has changed what
 ///   differs from the state's baseline. Hosts with source `Manual` stay as they are.
-/// - Of a table that an earlier merge had from a later report, only what is missing is taken.
+/// - Of two values, the one that was observed later counts, whatever the order of the reports; of two values of one time,
+///   the one with the greater text. Fields that belong together, such as those of a neighbor, are taken together.
+/// - Interface entries that follow from other tables are made only for a host that no table of interfaces has described.
+///   They change nothing of the others but their neighbors, and the first table of interfaces replaces them.
 /// - A complete table clears what it lacks, such as the neighbor of a port. Parts that it lacks are kept and counted as missed.
 #[must_use]
 pub fn merge(
@@ -153,8 +156,9 @@ impl Merge<'_> {
         };
         let trust =
             Trust { reported: !self.projection.has_derived_entries, current: self.has_interface_table };
-        let mut plan =
-            Plan::new(current, &self.projection.host, &self.state.deleted, trust, |table| may_add(self, table));
+        let mut plan = Plan::new(current, &self.projection.host, &self.state.deleted, trust, |table| {
+            may_add(self, table)
+        });
         if self.projection.has_derived_entries && self.has_interface_table {
             plan.if_entries.retain(|planned| planned.place.is_some() || is_described(&planned.part));
             for planned in plan.if_entries.iter_mut().filter(|planned| planned.place.is_none()) {
@@ -218,10 +222,8 @@ impl Merge<'_> {
         let unreported = is_reported.iter().enumerate().filter(|(_, is_reported)| !**is_reported);
         for (place, _) in unreported {
             let Some(part) = list.get_mut(place) else { continue };
-            let is_complete = matches!(
-                freshness,
-                Freshness::Newer { complete: true } | Freshness::Same { complete: true }
-            );
+            let is_complete =
+                matches!(freshness, Freshness::Newer { complete: true } | Freshness::Same { complete: true });
             if is_complete
                 && may_miss.get(place) == Some(&true)
                 && let Some(seen) = self.state.seen.get_mut(&part.id())

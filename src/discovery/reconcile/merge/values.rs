@@ -146,7 +146,8 @@ impl Merge<'_> {
             Freshness::Older { .. } => {
                 let noted = self.state.kept.get(&group_place(stored, origin).path());
                 is_reported
-                    && noted.is_some_and(|at| *at < self.observed_at || (*at == self.observed_at && is_greater()))
+                    && noted
+                        .is_some_and(|at| *at < self.observed_at || (*at == self.observed_at && is_greater()))
             }
         }
     }
@@ -160,7 +161,8 @@ impl Merge<'_> {
             }
             let place = group_place(present, origin);
             let is_taken = group_text(present, origin) == group_text(reported, origin);
-            let is_new = before.has_group(table) == Some(false) || self.state.kept.contains_key(&place.path());
+            let is_new =
+                before.has_group(table) == Some(false) || self.state.kept.contains_key(&place.path());
             if is_taken && (is_new || !matches!(self.freshness(origin), Freshness::Older { .. })) {
                 self.keep_time(&place, self.observed_at);
             }

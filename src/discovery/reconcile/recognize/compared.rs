@@ -148,12 +148,9 @@ fn are_disjoint<T: Ord>(one: &BTreeSet<T>, other: &BTreeSet<T>) -> bool {
 
 /// Some agents announce one MAC address of the device or another.
 fn chassis_differs(one: &Traits, other: &Traits) -> bool {
-    let has_chassis_of = |one: &Traits, other: &Traits| {
-        one.chassis_mac.is_some_and(|address| other.macs.contains(&address))
-    };
-    differs(one, other, IdentityKind::ChassisId)
-        && !has_chassis_of(one, other)
-        && !has_chassis_of(other, one)
+    let has_chassis_of =
+        |one: &Traits, other: &Traits| one.chassis_mac.is_some_and(|address| other.macs.contains(&address));
+    differs(one, other, IdentityKind::ChassisId) && !has_chassis_of(one, other) && !has_chassis_of(other, one)
 }
 
 pub(super) fn macs_differ(one: &Traits, other: &Traits) -> bool {

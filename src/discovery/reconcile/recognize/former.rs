@@ -100,7 +100,9 @@ pub(super) fn moved_to_device(
             let is_earlier = times.may_lose(other.host.id, address).is_some_and(|at| at < observed_at);
             if is_earlier && macs_differ(&other.traits, device) {
                 let name = name_of_host(other.host);
-                let text = format!("The address {address} moved from {name} to {device_name}, whose MAC address differs");
+                let text = format!(
+                    "The address {address} moved from {name} to {device_name}, whose MAC address differs"
+                );
                 notes.push(RecognitionNote::new(WarningCode::AddressMoved, text));
             }
         }

@@ -51,12 +51,7 @@ pub(super) fn join<'c, 'h>(
 ///
 /// The device has all identities of both; or nothing of them differs, so that each would have been recognized as the
 /// other after this report; or the other host has nothing but addresses that the device has.
-pub(super) fn may_join(
-    own: &Compared<'_>,
-    other: &Compared<'_>,
-    is_decided: bool,
-    device: &Traits,
-) -> bool {
+pub(super) fn may_join(own: &Compared<'_>, other: &Compared<'_>, is_decided: bool, device: &Traits) -> bool {
     if !own.is_mergeable() || !other.is_mergeable() || other.contradicts(MatchedBy::Name, device) {
         return false;
     }
@@ -66,8 +61,7 @@ pub(super) fn may_join(
         return false;
     }
     let is_accounted = other.is_accounted_for(device) && other.shares_identity(device);
-    (is_accounted && own.is_accounted_for(device))
-        || (is_accounted && other.is_weak())
+    (is_accounted && (other.is_weak() || own.is_accounted_for(device)))
         || (is_decided && is_complementary(&own.traits, &other.traits))
 }
 

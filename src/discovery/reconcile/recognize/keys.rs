@@ -37,11 +37,7 @@ impl MatchedBy {
     }
 }
 
-pub(super) fn matches<'c, 'h>(
-    key: MatchedBy,
-    device: &Traits,
-    hosts: &'c [Compared<'h>],
-) -> Matches<'c, 'h> {
+pub(super) fn matches<'c, 'h>(key: MatchedBy, device: &Traits, hosts: &'c [Compared<'h>]) -> Matches<'c, 'h> {
     let Some(kind) = key.kind() else { return by_name(device, hosts) };
     let mut matches = Matches::default();
     for one in hosts.iter() {

@@ -1,9 +1,9 @@
 //! Sentences about what was recognized, merged and refused.
 
+use super::MatchedBy;
 use super::compared::{Compared, Difference};
 use super::joining::Joined;
 use super::keys::{common, is_minority};
-use super::MatchedBy;
 use crate::discovery::reconcile::identity::{Identity, IdentityKind, Traits};
 use crate::discovery::report::{Device, WarningCode};
 use crate::model::Host;
@@ -43,7 +43,8 @@ pub fn name_of_host(host: &Host) -> String {
 #[must_use]
 pub fn name_of_device(device: &Device) -> String {
     let names = [&device.sys_name, &device.hostname, &device.cdp_device_id];
-    let address = || device.tables.addresses.iter().flat_map(|table| &table.rows).map(|row| row.ip_address).min();
+    let address =
+        || device.tables.addresses.iter().flat_map(|table| &table.rows).map(|row| row.ip_address).min();
     let name = names.into_iter().flatten().find(|name| !name.trim().is_empty()).cloned();
     name.or_else(|| address().map(|address| address.to_string())).unwrap_or_else(|| "the device".to_owned())
 }
@@ -91,12 +92,12 @@ impl Subject<'_> {
     }
 
     fn new_macs(&self, own: &Compared<'_>) -> RecognitionNote {
-        let one = |traits: &Traits| {
-            traits.port_macs.first().map(ToString::to_string).unwrap_or_default()
-        };
+        let one = |traits: &Traits| traits.port_macs.first().map(ToString::to_string).unwrap_or_default();
         let (before, after) = (one(&own.traits), one(self.traits));
         let name = name_of_host(own.host);
-        let text = format!("{name} has other MAC addresses, such as {after} for {before}; name and address are the same");
+        let text = format!(
+            "{name} has other MAC addresses, such as {after} for {before}; name and address are the same"
+        );
         RecognitionNote { code: WarningCode::MacChanged, text }
     }
 
@@ -109,7 +110,8 @@ impl Subject<'_> {
         let missing = missing.unwrap_or_else(|| "all values".to_owned());
         let common = self.strongest(other).map_or_else(|| "a name".to_owned(), Identity::described);
         let (device, name) = (&self.name, name_of_host(other.host));
-        let text = format!("{device} and {name} both have {common}, but the report of {device} lacks {missing}");
+        let text =
+            format!("{device} and {name} both have {common}, but the report of {device} lacks {missing}");
         RecognitionNote { code: WarningCode::MergeRefused, text }
     }
 

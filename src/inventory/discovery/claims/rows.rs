@@ -56,7 +56,8 @@ pub(super) fn join<R: Row>(layers: &[Layer<'_, R>], since: Option<Timestamp>) ->
             }
         }
     }
-    let rows = latest.into_values().flat_map(|(at, rows)| distinct(rows).into_iter().map(move |row| (at, row)));
+    let rows =
+        latest.into_values().flat_map(|(at, rows)| distinct(rows).into_iter().map(move |row| (at, row)));
     rows.take(MAX_ROWS).map(|(at, row)| (at, row.clone())).collect()
 }
 

@@ -5,9 +5,9 @@ use std::hash::Hash;
 
 use uuid::Uuid;
 
+use super::fill::{fill, fill_entry, fill_interface};
 use crate::discovery::reconcile::HostState;
 use crate::inventory::discovery::records::HostDiscovery;
-use super::fill::{fill, fill_entry, fill_interface};
 use crate::inventory::hosts::rename_parts;
 use crate::model::{BindingTarget, Host, IfEntry, Interface, Neighbor, Service, Timestamp};
 

@@ -18,7 +18,8 @@ use super::records::HostDiscovery;
 use super::reported::{Subject, given_ids};
 use super::{DiscoveredHost, DiscoveredTable, Discovery, DiscoveryOutcome};
 use crate::discovery::reconcile::{
-    AddressTimes, Context, Identity, MatchedBy, Merging, Recognition, Recognized, name_of_host, new_host_id, recognize_with_notes,
+    AddressTimes, Context, Identity, MatchedBy, Merging, Recognition, Recognized, name_of_host, new_host_id,
+    recognize_with_notes,
 };
 use crate::discovery::report::Device;
 use crate::inventory::schema::{
@@ -125,7 +126,8 @@ impl Discovery {
             let attempt = Attempted { subject, target, marker, has_fresh_ids, names: &names };
             match self.store(attempt, &candidates).await? {
                 Stage::Done(outcome) => {
-                    let reason = outcome.reason.or_else(|| notes.first().map(|note| format!("{}.", note.text)));
+                    let reason =
+                        outcome.reason.or_else(|| notes.first().map(|note| format!("{}.", note.text)));
                     self.warn(notes);
                     return Ok(DiscoveredHost { reason, ..outcome });
                 }
