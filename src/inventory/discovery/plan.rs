@@ -367,17 +367,12 @@ impl Planned {
     /// States which hosts became a part of this one, by their names.
     pub(super) fn explain_merge(&mut self, names: &BTreeMap<Uuid, String>) {
         let hosts = listed(&self.merged_hosts, names);
-        match self.merged_hosts.len() {
-            0 => {}
-            1 => {
-                self.reason =
-                    Some(format!("The host {hosts} is the same device and became a part of this one."))
-            }
-            _ => {
-                self.reason =
-                    Some(format!("The hosts {hosts} are the same device and became parts of this one."))
-            }
-        }
+        let text = match self.merged_hosts.len() {
+            0 => return,
+            1 => format!("The host {hosts} is the same device and became a part of this one."),
+            _ => format!("The hosts {hosts} are the same device and became parts of this one."),
+        };
+        self.reason = Some(text);
     }
 
     pub(super) fn outcome(self, id: Uuid, matched_by: Option<MatchedBy>) -> DiscoveredHost {
