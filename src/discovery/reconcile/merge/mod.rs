@@ -9,7 +9,7 @@ pub(super) mod plan;
 mod ports;
 mod values;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use uuid::Uuid;
 
@@ -70,11 +70,14 @@ pub fn merge(
         observed_at,
         now,
         has_interface_table: is_entered || next_state.has_interface_table(),
+        freshness_of_device: Freshness::Absent,
+        freshness_of_tables: BTreeMap::new(),
         host: current.clone(),
         state: next_state,
         changes: Vec::new(),
         is_changed: false,
     };
+    merge.compare_times();
     merge.merge_device();
     merge.merge_parts(current);
     merge.derive_name();
@@ -107,6 +110,8 @@ fn create(projection: &Projection, observed_at: Timestamp, now: Timestamp) -> Me
         observed_at,
         now,
         has_interface_table: false,
+        freshness_of_device: Freshness::Absent,
+        freshness_of_tables: BTreeMap::new(),
         state: HostState {
             has_derived_chassis: projection.has_derived_chassis && host.chassis_id.is_some(),
             ..HostState::of_host(&host)
@@ -136,6 +141,8 @@ struct Merge<'m> {
     now: Timestamp,
     /// Whether a table of interfaces has described the host before.
     has_interface_table: bool,
+    freshness_of_device: Freshness,
+    freshness_of_tables: BTreeMap<TableKind, Freshness>,
     host: Host,
     state: HostState,
     changes: Vec<String>,

@@ -74,6 +74,13 @@ impl ClaimedTable {
     /// The result does not depend on the order of reports. Of a subject, the latest rows count. A complete table removes
     /// older rows. Rows that were observed at one time are joined.
     pub(in crate::inventory::discovery) fn after(self, stored: &Self) -> Option<Self> {
+        let is_newer = self.observed_at > stored.observed_at;
+        if is_newer && self.complete {
+            return Some(self);
+        }
+        if self == *stored {
+            return None;
+        }
         let after = self.joined(stored.clone());
         let is_same = after.observed_at == stored.observed_at
             && after.complete == stored.complete
