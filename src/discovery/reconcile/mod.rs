@@ -2,9 +2,9 @@
 //!
 //! All functions are pure: they use neither a store nor a clock.
 //!
-//! 1. [`Identity::of_device`] returns what identifies a device of a report. An index of [`Identity::of_host`] by
+//! 1. [`join_pieces`] joins the elements of a scan that describe one device. [`Identity::of_device`] returns what identifies a device of a report. An index of [`Identity::of_host`] by
 //!    [`Identity::term`] finds the hosts that share one of them.
-//! 2. [`recognize()`] decides which of these hosts the device is.
+//! 2. [`recognize_with_notes`] decides which of these hosts the device is, and which of them are one. It states why.
 //! 3. [`Projection::of_device`] converts the device to the form of a host.
 //! 4. [`merge()`] merges the projection into the host. Values that users have changed stay; [`HostState`] remembers them.
 //! 5. [`resolve`] finds the neighbors of the host's ports among the hosts that its LLDP and CDP tables name ([`named_by`]).
@@ -38,6 +38,7 @@ pub(crate) use prefixes::{described_prefixes, undescribed_prefixes};
 pub(crate) use project::derived_name;
 
 pub use identity::{Identity, IdentityKind};
+pub(crate) use merge::edits::take_edits;
 pub use merge::merge;
 pub use merge::outcome::{MergeOutcome, MergeReason, Merged};
 pub use neighbors::derived::{set_neighbors, set_subnets};

@@ -17,7 +17,7 @@ use super::subnets::Subnets;
 use crate::access::{RandomSource, uuid_v4};
 use crate::discovery::reconcile::{
     HostState, Identity, MatchedBy, MergeOutcome, MergeReason, Projection, merge, set_ages, set_subnets,
-    undescribed_prefixes,
+    take_edits, undescribed_prefixes,
 };
 use crate::discovery::report::{Device, PortRange, Reporter, TableKind};
 use crate::inventory::Error;
@@ -118,6 +118,13 @@ impl Stored {
 }
 
 impl Opened {
+    /// Takes over the values that users have changed in another host.
+    fn take_edits(&mut self, other: &Self) {
+        if let (Some(own), Some(known)) = (&mut self.discovery, &other.discovery) {
+            take_edits(&mut self.host, &mut own.state, &other.host, &known.state);
+        }
+    }
+
     /// Takes over everything of another host. Returns what replaces the parts that both have.
     pub(super) fn absorb(&mut self, place: Place, other: Self, now: Timestamp) -> Replaced {
         let is_known = self.discovery.is_some() || other.discovery.is_some();
@@ -177,6 +184,7 @@ impl Plan {
         let merged_hosts: Vec<Uuid> = others.iter().map(|other| other.host.id).collect();
         if let Some(opened) = &mut opened {
             for other in others {
+                opened.take_edits(&other);
                 replaced.extend(opened.absorb(self.place, other, self.now));
             }
         }
@@ -375,10 +383,13 @@ fn stored_size(before: &Before, host: Uuid) -> usize {
 impl Planned {
     /// States which hosts became a part of this one, by their names.
     pub(super) fn explain_merge(&mut self, names: &BTreeMap<Uuid, String>) {
-        if !self.merged_hosts.is_empty() {
-            let hosts = listed(&self.merged_hosts, names);
-            self.reason = Some(format!("The hosts {hosts} are the same device and became this one."));
-        }
+        let hosts = listed(&self.merged_hosts, names);
+        let text = match self.merged_hosts.len() {
+            0 => return,
+            1 => format!("The host {hosts} is the same device and became a part of this one."),
+            _ => format!("The hosts {hosts} are the same device and became parts of this one."),
+        };
+        self.reason = Some(text);
     }
 
     pub(super) fn outcome(self, id: Uuid, matched_by: Option<MatchedBy>) -> DiscoveredHost {

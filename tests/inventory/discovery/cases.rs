@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use toposcope::discovery::report::{TableKind, WarningCode};
+use toposcope::discovery::report::{AddressRow, Device, Table, TableKind, WarningCode};
 use toposcope::discovery::{Format, ParseOptions, Report, parse};
 use toposcope::inventory::{ClaimRows, DiscoverOptions, DiscoveryOutcome, DiscoveryReport};
 use toposcope::model::Host;
 
 use super::canonical::{canonical, hosts};
-use super::support::{FIRST, FOURTH, SECOND, THIRD, outcomes};
+use super::support::{FIRST, FOURTH, SECOND, THIRD, discover, discover_one, outcomes, switch_seeing};
 use crate::backend::run;
 use crate::support::{Fixture, owner_of, time};
 
@@ -175,7 +175,8 @@ fn unreadable_arp_file_empties_no_table() {
         let fixture = Fixture::new().await;
         let Some(junos) = file(case!("arp_junos.arp")) else { return };
         let options = ParseOptions::new(time(FIRST)).with_reporter("edge".into()).with_complete_tables();
-        let walk = ".1.3.6.1.2.1.1.5.0 = STRING: \"edge\"\n\
+        let walk = ".1.3.6.1.2.1.1.1.0 = STRING: \"a router\"\n\
+             .1.3.6.1.2.1.1.5.0 = STRING: \"edge\"\n\
              .1.3.6.1.2.1.4.22.1.2.1.192.0.2.5 = Hex-STRING: 00 1B 21 00 00 05\n\
              .1.3.6.1.2.1.4.22.1.2.1.192.0.2.6 = Hex-STRING: 00 1B 21 00 00 06\n";
         let report = parse(Format::Snmpwalk, walk.as_bytes(), &options).unwrap();
@@ -321,5 +322,53 @@ fn device_with_another_network_card_stays_one_host() {
             let again = import(&fixture, File { at: Some(FOURTH), ..files[1] }).await.unwrap();
             assert_eq!(outcomes(&again), [DiscoveryOutcome::Unchanged]);
         }
+    });
+}
+
+#[test]
+fn edits_of_an_absorbed_host_stay() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let caller = owner_of(fixture.organization);
+        let mut scanned = Device::default();
+        scanned.tables.addresses = Some(Table::truncated(vec![AddressRow::new([192, 0, 2, 1].into())]));
+        let (_, host) = discover_one(&fixture, scanned, FIRST).await;
+        let rename = |host: &mut Host| {
+            host.name = "desk 5".to_owned();
+            Ok(())
+        };
+        fixture.inventory.update_host_as(&caller, host.id, rename).await.unwrap();
+        let mut neighbors = switch_seeing(1, 2);
+        (neighbors.tables.addresses, neighbors.tables.if_entries) = (None, None);
+        discover_one(&fixture, neighbors, FIRST).await;
+        let answer = discover(&fixture, vec![switch_seeing(1, 2)], SECOND).await;
+        let stored = hosts(&fixture).await;
+        assert_eq!((stored.len(), stored[0].name.as_str()), (1, "desk 5"));
+        assert_eq!(stored[0].sys_name.as_deref(), Some("switch-1"));
+        let reason = answer.hosts[0].reason.as_deref().unwrap();
+        assert!(reason.starts_with("The host desk 5 (") && reason.contains("same device"), "{reason}");
+        assert!(codes(&answer).contains(&WarningCode::HostsMerged));
+    });
+}
+
+#[test]
+fn ambiguous_device_is_explained_with_the_names_of_the_hosts() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let named = |address: u8| {
+            let mut device = Device::default();
+            device.sys_name = Some("switch".to_owned());
+            device.tables.addresses =
+                Some(Table::truncated(vec![AddressRow::new([192, 0, 2, address].into())]));
+            device
+        };
+        discover(&fixture, vec![named(1), named(2)], FIRST).await;
+        let mut by_name = named(1);
+        by_name.tables.addresses = None;
+        let answer = discover(&fixture, vec![by_name], SECOND).await;
+        assert_eq!(outcomes(&answer), [DiscoveryOutcome::Ambiguous]);
+        let reason = answer.hosts[0].reason.as_deref().unwrap();
+        assert!(reason.starts_with("switch may be any of the hosts switch ("), "{reason}");
+        assert!(codes(&answer).contains(&WarningCode::DeviceAmbiguous));
     });
 }

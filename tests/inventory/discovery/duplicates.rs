@@ -52,9 +52,9 @@ fn each_value_on_two_hosts_is_one_occurrence_with_both_names() {
             let answer = discover(&fixture, devices.clone(), at).await;
             assert_eq!(fixture.documents().await.len(), 3);
             let expected = [
-                (WarningCode::AddressOnTwoHosts, 2, "192.0.2.1 is on core and edge"),
-                (WarningCode::MacOnTwoHosts, 1, "00:1B:21:55:00:01 is on core and edge"),
-                (WarningCode::NameOnTwoHosts, 1, "edge is on edge and edge"),
+                (WarningCode::AddressOnTwoHosts, 2, "the address 192.0.2.1 is on core and edge"),
+                (WarningCode::MacOnTwoHosts, 1, "the MAC address 00:1B:21:55:00:01 is on core and edge"),
+                (WarningCode::NameOnTwoHosts, 1, "the name edge is on edge and edge"),
             ];
             let found = duplicates(&answer.warnings);
             assert_eq!(found.len(), 3, "{found:?}");

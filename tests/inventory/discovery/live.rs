@@ -1,7 +1,7 @@
 //! The files of a real network, in the folder `live` of the test data, in random orders.
 //!
 //! The test data is in `TOPOSCOPE_DISCOVERY_DATA`, or in `../shared/data` beside the crate.
-//! `TOPOSCOPE_DISCOVERY_ORDERS` is the number of orders; the default is 8.
+//! `TOPOSCOPE_DISCOVERY_ORDERS` is the number of orders of each test and variant; the default is 5.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ use toposcope::discovery::{Format, ParseOptions, Report, parse};
 use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome};
 use toposcope::model::Timestamp;
 
-use super::canonical::canonical;
+use super::canonical::{canonical, hosts};
 use crate::backend::run;
 use crate::support::{Fixture, owner_of, time};
 
@@ -30,20 +30,45 @@ fn live_network_gives_the_same_hosts_in_any_order() {
     }
 }
 
+#[test]
+fn live_network_with_its_neighbors_has_the_same_hosts_in_any_order() {
+    let Some(reports) = reports(false, 0) else { return };
+    run(async || {
+        let mut expected: Option<Vec<String>> = None;
+        for seed in 0..orders() {
+            let order = random_order(reports.len(), seed);
+            let fixture = Fixture::new().await;
+            import(&fixture, &reports, &order, DiscoverOptions::new(fixture.network).create_neighbors())
+                .await;
+            let mut names: Vec<String> = hosts(&fixture).await.into_iter().map(|host| host.name).collect();
+            names.sort();
+            assert!(names.len() <= HOSTS, "seed {seed}: {names:?}");
+            let expected = expected.get_or_insert_with(|| names.clone());
+            assert_eq!(&names, expected, "seed {seed}");
+        }
+    });
+}
+
+/// Returns the places of all reports in a random order, and of some of them again.
+fn random_order(count: usize, seed: u64) -> Vec<usize> {
+    let mut random = Rng::with_seed(seed);
+    let mut order: Vec<usize> = (0..count).collect();
+    random.shuffle(&mut order);
+    for _ in 0..5 {
+        let again = order[random.usize(..order.len())];
+        order.insert(random.usize(..order.len()), again);
+    }
+    order
+}
+
 /// Checks that random orders of reports, some of them repeated, give the same hosts.
 fn check_orders(reports: &[(String, Report)], name: &str) {
     run(async || {
         let mut expected: Option<Vec<String>> = None;
         for seed in 0..orders() {
-            let mut random = Rng::with_seed(seed);
-            let mut order: Vec<usize> = (0..reports.len()).collect();
-            random.shuffle(&mut order);
-            for _ in 0..5 {
-                let again = order[random.usize(..order.len())];
-                order.insert(random.usize(..order.len()), again);
-            }
+            let order = random_order(reports.len(), seed);
             let fixture = Fixture::new().await;
-            import(&fixture, reports, &order).await;
+            import(&fixture, reports, &order, DiscoverOptions::new(fixture.network)).await;
             let found = canonical(&fixture).await;
             let files: Vec<&str> = order.iter().map(|place| reports[*place].0.as_str()).collect();
             assert!(found.len() <= HOSTS, "{name}, seed {seed}: {} hosts by {files:?}", found.len());
@@ -54,8 +79,8 @@ fn check_orders(reports: &[(String, Report)], name: &str) {
 }
 
 /// Imports reports in an order. Reports that were ignored are offered again after the others.
-async fn import(fixture: &Fixture, reports: &[(String, Report)], order: &[usize]) {
-    let (caller, options) = (owner_of(fixture.organization), DiscoverOptions::new(fixture.network));
+async fn import(fixture: &Fixture, reports: &[(String, Report)], order: &[usize], options: DiscoverOptions) {
+    let caller = owner_of(fixture.organization);
     let mut left = order.to_vec();
     for _ in 0..2 {
         let mut ignored = Vec::new();
@@ -80,7 +105,7 @@ fn assert_same(expected: &[String], found: &[String], name: &str) {
 }
 
 fn orders() -> u64 {
-    env::var("TOPOSCOPE_DISCOVERY_ORDERS").map_or(8, |number| number.parse().unwrap())
+    env::var("TOPOSCOPE_DISCOVERY_ORDERS").map_or(5, |number| number.parse().unwrap())
 }
 
 /// Returns the report of each file by its name; `None` after a message if the folder is missing. The reports are

@@ -22,6 +22,19 @@ pub(in crate::discovery::reconcile) fn note_edits(state: &mut HostState, current
     note_edits_of::<IfEntry>(state, current);
 }
 
+/// Takes over the values that users have changed in a host which becomes a part of this one. Own changes stay.
+pub(crate) fn take_edits(host: &mut Host, state: &mut HostState, other: &Host, other_state: &HostState) {
+    for field in HOST {
+        let is_edited = |host: &Host, state: &HostState| {
+            state.is_edited(field.name()) || !field.is_equal(&state.baseline, host)
+        };
+        if is_edited(other, other_state) && !is_edited(host, state) {
+            field.assign(host, other);
+            state.edited.insert(field.name().to_owned());
+        }
+    }
+}
+
 fn note_edits_of<P: Part>(state: &mut HostState, current: &Host) {
     let HostState { baseline, edited, deleted, seen, .. } = state;
     if P::list(baseline) == P::list(current) {

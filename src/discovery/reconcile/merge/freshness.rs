@@ -21,7 +21,23 @@ pub(super) enum Freshness {
 }
 
 impl Merge<'_> {
+    /// Returns the relation of the report to what is known of a table. It stays the same during a merge.
     pub(super) fn freshness(&self, origin: Origin) -> Freshness {
+        match origin {
+            Origin::Derived => Freshness::Absent,
+            Origin::Device => self.freshness_of_device,
+            Origin::Table(kind) => self.freshness_of_tables.get(&kind).copied().unwrap_or(Freshness::Absent),
+        }
+    }
+
+    /// Compares the times of all tables with those that are known.
+    pub(super) fn compare_times(&mut self) {
+        let compared = |kind: &TableKind| (*kind, self.compared(Origin::Table(*kind)));
+        self.freshness_of_tables = TableKind::ALL.iter().map(compared).collect();
+        self.freshness_of_device = self.compared(Origin::Device);
+    }
+
+    fn compared(&self, origin: Origin) -> Freshness {
         let (name, complete) = match origin {
             Origin::Derived => return Freshness::Absent,
             Origin::Device => (DEVICE, false),
@@ -74,6 +90,10 @@ impl Merge<'_> {
 
     /// Notes when a value was observed if the table or the part will appear later than it is.
     pub(super) fn keep_time(&mut self, place: &Place, time: Timestamp) {
+        let is_latest = !matches!(self.freshness(place.origin), Freshness::Older { .. });
+        if self.state.kept.is_empty() && time == self.observed_at && is_latest {
+            return;
+        }
         let later =
             |known: Option<Timestamp>| known.map_or(self.observed_at, |known| known.max(self.observed_at));
         let observed = later(self.observed_time(place));

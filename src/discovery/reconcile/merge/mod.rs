@@ -9,7 +9,7 @@ pub(super) mod plan;
 mod ports;
 mod values;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use uuid::Uuid;
 
@@ -38,7 +38,10 @@ const DEVICE: &str = "device";
 ///
 /// - Fields that users have changed stay, and parts that users have deleted are not created again. A user has changed what
 ///   differs from the state's baseline. Hosts with source `Manual` stay as they are.
-/// - Of a table that an earlier merge had from a later report, only what is missing is taken.
+/// - Of two values, the one that was observed later counts, whatever the order of the reports; of two values of one time,
+///   the one with the greater text. Fields that belong together, such as those of a neighbor, are taken together.
+/// - Interface entries that follow from other tables are made only for a host that no table of interfaces has described.
+///   They change nothing of the others but their neighbors, and the first table of interfaces replaces them.
 /// - A complete table clears what it lacks, such as the neighbor of a port. Parts that it lacks are kept and counted as missed.
 #[must_use]
 pub fn merge(
@@ -67,11 +70,14 @@ pub fn merge(
         observed_at,
         now,
         has_interface_table: is_entered || next_state.has_interface_table(),
+        freshness_of_device: Freshness::Absent,
+        freshness_of_tables: BTreeMap::new(),
         host: current.clone(),
         state: next_state,
         changes: Vec::new(),
         is_changed: false,
     };
+    merge.compare_times();
     merge.merge_device();
     merge.merge_parts(current);
     merge.derive_name();
@@ -104,6 +110,8 @@ fn create(projection: &Projection, observed_at: Timestamp, now: Timestamp) -> Me
         observed_at,
         now,
         has_interface_table: false,
+        freshness_of_device: Freshness::Absent,
+        freshness_of_tables: BTreeMap::new(),
         state: HostState {
             has_derived_chassis: projection.has_derived_chassis && host.chassis_id.is_some(),
             ..HostState::of_host(&host)
@@ -133,6 +141,8 @@ struct Merge<'m> {
     now: Timestamp,
     /// Whether a table of interfaces has described the host before.
     has_interface_table: bool,
+    freshness_of_device: Freshness,
+    freshness_of_tables: BTreeMap<TableKind, Freshness>,
     host: Host,
     state: HostState,
     changes: Vec<String>,

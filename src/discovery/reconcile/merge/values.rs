@@ -60,6 +60,10 @@ impl Merge<'_> {
         place: &Place,
     ) -> (bool, Option<Timestamp>) {
         let is_stored = field.is_set(stored);
+        let freshness = self.freshness(field.origin());
+        if matches!(freshness, Freshness::Newer { .. }) && field.is_set(reported) {
+            return (true, Some(self.observed_at));
+        }
         let stored_at = if is_stored { self.value_time(place) } else { None };
         if !field.is_set(reported) {
             return (false, stored_at);
@@ -71,7 +75,7 @@ impl Merge<'_> {
             return (!is_stored || is_greater(), None);
         }
         let is_later = match (is_stored, stored_at) {
-            (false, _) => self.freshness(field.origin()) != (Freshness::Older { may_add: false }),
+            (false, _) => freshness != (Freshness::Older { may_add: false }),
             (true, None) => true,
             (true, Some(at)) => at < self.observed_at || (at == self.observed_at && is_greater()),
         };

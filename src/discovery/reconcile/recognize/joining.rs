@@ -61,8 +61,7 @@ pub(super) fn may_join(own: &Compared<'_>, other: &Compared<'_>, is_decided: boo
         return false;
     }
     let is_accounted = other.is_accounted_for(device) && other.shares_identity(device);
-    (is_accounted && own.is_accounted_for(device))
-        || (is_accounted && other.is_weak())
+    (is_accounted && (other.is_weak() || own.is_accounted_for(device)))
         || (is_decided && is_complementary(&own.traits, &other.traits))
 }
 

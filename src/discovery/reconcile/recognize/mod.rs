@@ -165,14 +165,14 @@ pub fn recognize_with_notes(device: &Device, candidates: &[Host], context: Conte
                 Merging::Forbidden => Joined::default(),
             };
             let merged = joined.merged.iter().map(|one| one.host.id).collect();
-            let mut notes = subject.notes(Some(host), &joined, &hosts);
-            notes.extend(moved(Some(host)));
+            let mut notes = moved(Some(host));
+            notes.extend(subject.notes(Some(host), &joined, &hosts));
             let recognition = Recognition::Known { id: host.host.id, matched_by, merged };
             Recognized { recognition, notes }
         }
         Match::Nothing => {
-            let mut notes = subject.notes(None, &Joined::default(), &hosts);
-            notes.extend(moved(None));
+            let mut notes = moved(None);
+            notes.extend(subject.notes(None, &Joined::default(), &hosts));
             Recognized { recognition: Recognition::New, notes }
         }
         Match::Several { key, hosts } => {

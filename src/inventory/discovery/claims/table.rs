@@ -78,11 +78,18 @@ impl ClaimedTable {
     /// The result does not depend on the order of reports. Of a subject, the latest rows count. A complete table removes
     /// older rows. Rows that were observed at one time are joined.
     pub(in crate::inventory::discovery) fn after(self, stored: &Self) -> Option<Self> {
-        let mut after = self.clone().joined(stored.clone());
-        after.missing = stored.missing_after(&after, &[]);
+        if self == *stored {
+            return None;
+        }
         // Rows of an older table that arrives late are missing in the later ones.
-        let late = self.missing_after(&after, &after.missing);
-        after.missing.extend(late);
+        let late = (self.observed_at < stored.observed_at).then(|| self.clone());
+        let replaces = self.complete && self.observed_at > stored.observed_at;
+        let mut after = if replaces { self } else { self.joined(stored.clone()) };
+        after.missing = stored.missing_after(&after, &[]);
+        if let Some(late) = late {
+            let missing = late.missing_after(&after, &after.missing);
+            after.missing.extend(missing);
+        }
         let is_same = after.observed_at == stored.observed_at
             && after.complete == stored.complete
             && after.derived == stored.derived
