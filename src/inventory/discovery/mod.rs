@@ -46,6 +46,7 @@ use self::duplicates::Duplicates;
 use self::neighbors::DecodedHosts;
 use self::overlay::Overlay;
 use self::plan::Role;
+pub(in crate::inventory) use self::subnets::SubnetCache;
 use self::subnets::Subnets;
 use super::hosts::HostTerms;
 use super::records::belongs_to;
@@ -202,7 +203,7 @@ impl Inventory {
             inventory.store = Arc::new(Overlay::new(Arc::clone(&self.store)));
         }
         let network = options.network_id;
-        let subnets = Arc::new(inventory.subnets_of(organization, network).await?);
+        let subnets = inventory.subnets_of(organization, network).await?;
         Ok(Discovery {
             organization,
             network,

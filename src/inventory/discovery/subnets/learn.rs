@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::Subnets;
 use crate::discovery::report::{Warning, WarningCode};
 use crate::inventory::collections::{CollectionRecord, deleted_subnet_key};
 use crate::inventory::discovery::{DiscoveredSubnet, Discovery};
@@ -94,17 +93,15 @@ impl Discovery {
             batch.guard(exists(network_key(self.network)));
             let is_created = transaction.commit(batch).await?;
             // Another request may have created some of them.
-            let mut subnets = match is_created {
-                true => Subnets::clone(&self.subnets),
-                false => inventory.subnets_of(self.organization, self.network).await?,
-            };
-            if is_created {
-                for subnet in &created {
-                    subnets.insert(subnet.cidr, subnet.id);
-                    self.answer.subnets.push(DiscoveredSubnet { id: subnet.id, cidr: subnet.cidr });
-                }
+            if !is_created {
+                self.subnets = inventory.subnets_of(self.organization, self.network).await?;
+                continue;
             }
-            self.subnets = Arc::new(subnets);
+            let subnets = Arc::make_mut(&mut self.subnets);
+            for subnet in &created {
+                subnets.insert(subnet.cidr, subnet.id);
+                self.answer.subnets.push(DiscoveredSubnet { id: subnet.id, cidr: subnet.cidr });
+            }
         }
     }
 
