@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 
 use super::Merge;
+use super::plan::Planned;
 use crate::model::IfEntry;
 
 /// Returns whether a table of neighbors describes a port.
@@ -44,6 +45,22 @@ impl Merge<'_> {
         });
         self.is_changed |= entries.len() < before;
         self.host.if_entries = entries;
+    }
+
+    /// Clears the name of each port that a neighbor's row has named by what the report knows as its description.
+    ///
+    /// The report's name then takes its place, as if the report had come first.
+    pub(super) fn withdraw_descriptions(&mut self, planned: &[Planned<IfEntry>]) {
+        for Planned { part, place } in planned {
+            if let Some(present) = place.and_then(|place| self.host.if_entries.get_mut(place))
+                && present.if_descr.is_empty()
+                && part.if_name.is_some()
+                && present.if_name.as_ref() == Some(&part.if_descr)
+                && !self.state.is_edited(&format!("if_entries.{}.if_name", present.id))
+            {
+                present.if_name = None;
+            }
+        }
     }
 
     /// Clears the index of each port if the report gives it to another port.

@@ -192,6 +192,7 @@ impl Merge<'_> {
             plan.if_entries.iter().map(|planned| (planned.part.if_index, planned.part.id)).collect();
         let freshness = self.freshness(Origin::Table(TableKind::IfEntries));
         let reported: HashSet<Uuid> = plan.if_entries.iter().map(|planned| planned.part.id).collect();
+        self.withdraw_descriptions(&plan.if_entries);
         self.merge_list::<IfEntry>(plan.if_entries, &entries);
         if matches!(freshness, Freshness::Newer { .. } | Freshness::Same { .. }) {
             if !self.has_interface_table {
