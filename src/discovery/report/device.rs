@@ -72,7 +72,10 @@ impl Device {
             || tables.stp.is_some()
             || tables.lag.is_some()
             || tables.ports.is_some()
-            || tables.if_entries.iter().flat_map(|table| &table.rows).any(|row| row.if_index != 0);
+            || tables
+                .if_entries
+                .as_ref()
+                .is_some_and(|table| table.derived || table.rows.iter().any(|row| row.if_index != 0));
         let texts = [
             &self.hostname,
             &self.sys_descr,

@@ -54,7 +54,7 @@ impl Merge<'_> {
         for Planned { part, place } in planned {
             if let Some(present) = place.and_then(|place| self.host.if_entries.get_mut(place))
                 && present.if_descr.is_empty()
-                && part.if_name.is_some()
+                && part.if_name != present.if_name
                 && present.if_name.as_ref() == Some(&part.if_descr)
                 && !self.state.is_edited(&format!("if_entries.{}.if_name", present.id))
             {
