@@ -60,3 +60,30 @@ fn more_objects_than_rows_justify_are_refused() {
     let error = parse(Format::Report, json.as_bytes(), &options().with_max_rows(4)).unwrap_err();
     assert!(error.to_string().contains("too many"), "{error}");
 }
+
+#[test]
+fn arrays_in_place_of_devices_and_rows_are_refused() {
+    let report = |devices: &str| {
+        format!(
+            "{{\"reporter\":{{\"name\":\"a\"}},\"observed_at\":\"2026-10-01T00:00:00Z\",\"devices\":[{devices}]}}"
+        )
+    };
+    for devices in ["[]", "{\"sys_name\":\"a\",\"tables\":{\"if_entries\":{\"rows\":[[1]]}}}"] {
+        let error = refused(Format::Report, report(devices));
+        assert!(is_syntax(&error) && error.to_string().contains("an object"), "{error}");
+    }
+    assert!(parse(Format::Report, report("{\"sys_name\":\"a\"}").as_bytes(), &options()).is_ok());
+}
+
+#[test]
+fn report_of_more_than_100_000_devices_is_refused() {
+    let report = |count: usize| {
+        let devices = vec!["{}"; count].join(",");
+        format!(
+            "{{\"reporter\":{{\"name\":\"a\"}},\"observed_at\":\"2026-10-01T00:00:00Z\",\"devices\":[{devices}]}}"
+        )
+    };
+    assert!(parse(Format::Report, report(100_000).as_bytes(), &options()).is_ok());
+    let error = refused(Format::Report, report(100_001));
+    assert!(error.to_string().contains("more than 100000 devices"), "{error}");
+}

@@ -4,6 +4,7 @@
 //! ignored.
 
 mod device;
+mod objects;
 mod rows;
 mod table;
 mod warning;
@@ -45,8 +46,8 @@ pub struct Report {
     pub reporter: Reporter,
     /// When the reported state was observed.
     pub observed_at: Timestamp,
-    /// The devices, in the order of the input.
-    #[serde(default)]
+    /// The devices, in the order of the input. At most 100,000 are deserialized.
+    #[serde(default, deserialize_with = "objects::devices")]
     pub devices: Vec<Device>,
     /// The port numbers that were scanned; empty when unknown. A complete `ports` table is complete for these only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -18,7 +18,8 @@ pub struct Table<T> {
     /// Such rows describe a host that has no others of this kind. They never replace rows, and are never complete.
     #[serde(default, skip_serializing_if = "is_false")]
     pub derived: bool,
-    /// The rows, in the order of the input or of their keys.
+    /// The rows, in the order of the input or of their keys. At most 500,000 are deserialized.
+    #[serde(deserialize_with = "super::objects::rows", bound(deserialize = "T: Deserialize<'de>"))]
     pub rows: Vec<T>,
 }
 

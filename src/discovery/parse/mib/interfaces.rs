@@ -1,6 +1,6 @@
 //! IF-MIB: `ifTable` and `ifXTable`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{HashMap, hash_map};
 
 use super::{Accepted, Value};
 use crate::discovery::parse::meter::Meter;
@@ -17,9 +17,14 @@ const MAX_SPEED: u64 = 10_000_000_000_000;
 /// `ifSpeed` of an interface whose speed it cannot express.
 const SATURATED_SPEED: u64 = u32::MAX as u64;
 
+/// The interfaces of a device, in the order of the input.
+///
+/// A list takes a third of the memory of an ordered map here, because the rows are large.
 #[derive(Debug, Default)]
 pub(super) struct Interfaces {
-    rows: BTreeMap<i64, Entry>,
+    entries: Vec<Entry>,
+    /// The places of the entries by index.
+    places: HashMap<i64, usize>,
 }
 
 #[derive(Debug)]
@@ -122,21 +127,24 @@ impl Interfaces {
     fn entry(&mut self, index: u64, meter: &mut Meter) -> Result<&mut Entry, Accepted> {
         let index = i64::try_from(index).map_err(|_| Accepted::InvalidIndex)?;
         meter.add_steps(1);
-        match self.rows.entry(index) {
-            std::collections::btree_map::Entry::Occupied(entry) => Ok(entry.into_mut()),
-            std::collections::btree_map::Entry::Vacant(entry) if meter.admit_row() => {
-                Ok(entry.insert(Entry::new(index)))
+        let place = match self.places.entry(index) {
+            hash_map::Entry::Occupied(place) => *place.get(),
+            hash_map::Entry::Vacant(place) if meter.admit_row() => {
+                self.entries.push(Entry::new(index));
+                *place.insert(self.entries.len() - 1)
             }
-            std::collections::btree_map::Entry::Vacant(_) => Err(Accepted::TooMany),
-        }
+            hash_map::Entry::Vacant(_) => return Err(Accepted::TooMany),
+        };
+        debug_assert!(place < self.entries.len(), "every place is that of an entry");
+        self.entries.get_mut(place).ok_or(Accepted::TooMany)
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.entries.is_empty()
     }
 
     pub(super) fn contains(&self, index: i64) -> bool {
-        self.rows.contains_key(&index)
+        self.places.contains_key(&index)
     }
 
     /// Returns whether an interface can be a bridge port: one of Ethernet, an aggregate, or one of unknown type.
@@ -146,48 +154,59 @@ impl Interfaces {
     }
 
     pub(super) fn get(&self, index: i64) -> Option<&IfEntryRow> {
-        self.rows.get(&index).map(|entry| &entry.row)
+        self.entries.get(*self.places.get(&index)?).map(|entry| &entry.row)
     }
 
     /// Returns the row of an interface that other tables name, for devices without an interface table.
     ///
     /// The row is added if it is new. It is no row of the input.
     pub(super) fn derive(&mut self, index: i64) -> Option<&mut IfEntryRow> {
-        let new = || Entry::new(index);
-        (index > 0).then(|| &mut self.rows.entry(index).or_insert_with(new).row)
+        if index <= 0 {
+            return None;
+        }
+        let place = *self.places.entry(index).or_insert_with(|| {
+            self.entries.push(Entry::new(index));
+            self.entries.len() - 1
+        });
+        self.entries.get_mut(place).map(|entry| &mut entry.row)
     }
 
     /// Returns the indexes of the interfaces with one of these types. Interfaces of unknown type are among them.
     pub(super) fn of_types(&self, types: &[i64], meter: &mut Meter) -> Vec<i64> {
-        meter.add_steps(self.rows.len());
-        let is_of = |entry: &Entry| entry.row.if_type.is_none_or(|kind| types.contains(&kind));
-        self.rows.iter().filter(|(_, entry)| is_of(entry)).map(|(index, _)| *index).collect()
+        meter.add_steps(self.entries.len().saturating_mul(2));
+        let is_of = |entry: &&Entry| entry.row.if_type.is_none_or(|kind| types.contains(&kind));
+        let mut indexes: Vec<i64> =
+            self.entries.iter().filter(is_of).map(|entry| entry.row.if_index).collect();
+        indexes.sort_unstable();
+        indexes
     }
 
     /// Returns whether the VLANs of any interface are known.
     pub(super) fn have_vlans(&self, meter: &mut Meter) -> bool {
-        meter.add_steps(self.rows.len());
-        self.rows.values().any(|entry| entry.row.vlans.is_some())
+        meter.add_steps(self.entries.len());
+        self.entries.iter().any(|entry| entry.row.vlans.is_some())
     }
 
     pub(super) fn set_vlans(&mut self, index: i64, vlans: Vlans) {
-        if let Some(entry) = self.rows.get_mut(&index) {
+        let place = self.places.get(&index);
+        if let Some(entry) = place.and_then(|place| self.entries.get_mut(*place)) {
             entry.row.vlans = Some(vlans);
         }
     }
 
     pub(super) fn names(&self, meter: &mut Meter) -> Names<'_> {
         let mut names = Names::default();
-        meter.add_steps(self.rows.len() * 4);
-        for (index, Entry { row, .. }) in &self.rows {
+        meter.add_steps(self.entries.len() * 4);
+        for Entry { row, .. } in &self.entries {
+            let index = row.if_index;
             for name in [&row.if_name, &row.if_descr].into_iter().flatten() {
-                note(&mut names.names, name.as_str(), *index);
+                note(&mut names.names, name.as_str(), index);
             }
             if let Some(alias) = &row.if_alias {
-                note(&mut names.aliases, alias.as_str(), *index);
+                note(&mut names.aliases, alias.as_str(), index);
             }
             if let Some(address) = row.mac_address {
-                note(&mut names.macs, address, *index);
+                note(&mut names.macs, address, index);
             }
         }
         names
@@ -195,27 +214,32 @@ impl Interfaces {
 
     /// Converts interfaces that other tables name, which are no rows of the input.
     pub(super) fn into_derived_rows(self, meter: &mut Meter) -> Vec<IfEntryRow> {
-        meter.add_steps(self.rows.len());
-        self.rows.into_values().map(|entry| entry.row).collect()
+        self.into_sorted(meter).into_iter().map(|entry| entry.row).collect()
     }
 
     pub(super) fn into_rows(self, meter: &mut Meter) -> Vec<IfEntryRow> {
-        meter.add_steps(self.rows.len());
-        meter.use_rows(self.rows.len());
-        let mut rows = Vec::with_capacity(self.rows.len());
-        for entry in self.rows.into_values() {
-            if entry.has_excessive_speed() {
-                meter.warn_of(WarningCode::ValueInvalid, || {
-                    let Entry { row, high_speed, .. } = &entry;
-                    let (index, low) = (row.if_index, row.speed_bps);
-                    let shown =
-                        |speed: Option<u64>| speed.map_or("none".to_owned(), |speed| speed.to_string());
-                    format!("interface {index}: ifSpeed {}, ifHighSpeed {}", shown(low), shown(*high_speed))
-                });
-            }
-            rows.push(IfEntryRow { speed_bps: entry.speed(), ..entry.row });
+        let entries = self.into_sorted(meter);
+        meter.use_rows(entries.len());
+        for entry in entries.iter().filter(|entry| entry.has_excessive_speed()) {
+            meter.warn_of(WarningCode::ValueInvalid, || {
+                let Entry { row, high_speed, .. } = entry;
+                let (index, low) = (row.if_index, row.speed_bps);
+                let shown = |speed: Option<u64>| speed.map_or("none".to_owned(), |speed| speed.to_string());
+                format!("interface {index}: ifSpeed {}, ifHighSpeed {}", shown(low), shown(*high_speed))
+            });
         }
-        rows
+        let rows = entries.into_iter();
+        // Collected in the memory of the entries.
+        rows.map(|entry| IfEntryRow { speed_bps: entry.speed(), ..entry.row }).collect()
+    }
+
+    /// Returns the entries in the order of their indexes.
+    fn into_sorted(self, meter: &mut Meter) -> Vec<Entry> {
+        let Self { mut entries, places } = self;
+        drop(places);
+        meter.add_steps(entries.len().saturating_mul(2));
+        entries.sort_unstable_by_key(|entry| entry.row.if_index);
+        entries
     }
 }
 

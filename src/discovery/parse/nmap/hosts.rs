@@ -2,7 +2,7 @@
 //!
 //! masscan writes an element for each open port. A file may have several runs, of which a later one has newer facts.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 
 use super::host::HostParts;
@@ -24,6 +24,8 @@ struct Host {
     parts: HostParts,
     /// The last run that has the host.
     run: usize,
+    /// The addresses, once a second element was joined.
+    addresses: Option<HashSet<IpAddr>>,
     /// The places of the ports, once a second element was joined.
     places: Option<HashMap<(Protocol, PortNumber), usize>>,
 }
@@ -42,7 +44,7 @@ impl Hosts {
                 let replaced = host.join(parts, run, scanned, meter);
                 self.rows = self.rows.saturating_sub(replaced);
             }
-            None => self.hosts.push(Host { parts, run, places: None }),
+            None => self.hosts.push(Host { parts, run, addresses: None, places: None }),
         }
     }
 
@@ -70,12 +72,9 @@ impl Host {
         own.mac_address = if is_newer { later_mac.or(earlier_mac) } else { earlier_mac.or(later_mac) };
         own.has_ports |= later.has_ports;
         own.has_timed_out |= later.has_timed_out;
-        meter.add_steps(later.addresses.len().saturating_mul(own.addresses.len()));
-        for address in later.addresses {
-            if !own.addresses.contains(&address) {
-                own.addresses.push(address);
-            }
-        }
+        meter.add_steps(later.addresses.len());
+        let known = self.addresses.get_or_insert_with(|| own.addresses.iter().copied().collect());
+        own.addresses.extend(later.addresses.into_iter().filter(|address| known.insert(*address)));
         for port in later.ports {
             replaced += usize::from(self.join_port(port, is_newer, meter));
         }

@@ -13,7 +13,7 @@ use crate::discovery::report::{
 };
 use crate::inventory::{
     Claim, ClaimRows, DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome, DiscoveryReport,
-    SeenPart, StaleDeletion,
+    MissingRows, SeenPart, StaleDeletion,
 };
 use crate::model::{
     Cidr, DaemonCapabilities, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType,
@@ -98,11 +98,13 @@ fn add_rows(schemas: &mut Schemas) {
         status: Some(FdbStatus::Learned),
         ..FdbRow::new(mac_address)
     });
-    schemas.add(&ArpRow {
+    let neighbor = ArpRow {
         if_index: Some(7),
         state: Some(NeighborState::Reachable),
         ..ArpRow::new(address, mac_address)
-    });
+    };
+    schemas.add(&neighbor);
+    schemas.add(&MissingRows::new(ClaimRows::Arp(vec![neighbor]), now(), now()));
     schemas.add(&StpRow {
         state: Some(StpState::Forwarding),
         designated_root: Some(BridgeId { priority: 32_768, mac_address }),
