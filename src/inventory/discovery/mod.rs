@@ -18,6 +18,7 @@ mod duplicates;
 mod index;
 mod named;
 mod neighbors;
+mod opened;
 mod options;
 mod overlay;
 mod plan;

@@ -8,23 +8,23 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::claims::{ClaimedTable, claimed_tables};
-use super::consolidate::absorb::{Replaced, absorb, absorb_state};
+use super::consolidate::absorb::Replaced;
 use super::device::listed;
 use super::neighbors::follow::Naming;
-use super::records::{ClaimRecord, HostDiscovery, Place};
+use super::opened::{Opened, Stored};
+use super::records::{HostDiscovery, Place};
 use super::report::{DiscoveredHost, DiscoveryOutcome};
 use super::subnets::Subnets;
 use crate::access::{RandomSource, uuid_v4};
 use crate::discovery::reconcile::{
     HostState, Identity, MatchedBy, MergeOutcome, MergeReason, Projection, merge, set_ages, set_subnets,
-    take_edits, undescribed_prefixes,
+    undescribed_prefixes,
 };
-use crate::discovery::report::{Device, PortRange, Reporter, TableKind};
+use crate::discovery::report::{Device, PortRange, Reporter};
 use crate::inventory::Error;
 use crate::inventory::hosts::{
     Before, EncodedHost, HostEncoder, Summary, check_host_texts, decode as decode_host, rename_parts,
 };
-use crate::inventory::schema::decode;
 use crate::model::{Cidr, Host, Neighbor, Timestamp};
 use crate::store::Record;
 
@@ -34,14 +34,6 @@ pub(super) enum Role {
     Reported,
     /// Becomes a hidden host, and never changes one.
     Neighbor,
-}
-
-/// The stored records of a host.
-#[derive(Debug)]
-pub(super) struct Stored {
-    pub(super) record: Record,
-    pub(super) state: Option<Record>,
-    pub(super) claims: Vec<Record>,
 }
 
 /// The host that a device is, and the hosts that become a part of it.
@@ -95,72 +87,6 @@ pub(super) struct Planned {
     /// The hosts that became a part of this one.
     merged_hosts: Vec<Uuid>,
     reason: Option<String>,
-}
-
-/// A host with what discovery knows of it.
-#[derive(Clone, Debug)]
-pub(super) struct Opened {
-    pub(super) host: Host,
-    pub(super) discovery: Option<HostDiscovery>,
-    pub(super) claims: BTreeMap<TableKind, ClaimedTable>,
-}
-
-impl Stored {
-    pub(super) fn open(&self) -> Result<Opened, Error> {
-        let mut claims = BTreeMap::new();
-        for record in &self.claims {
-            let claimed = decode::<ClaimRecord>(record)?.claimed;
-            claims.insert(claimed.table.kind(), claimed);
-        }
-        let discovery = self.state.as_ref().map(decode).transpose()?;
-        Ok(Opened { host: decode_host(&self.record)?, discovery, claims })
-    }
-}
-
-impl Opened {
-    /// Takes over the values that users have changed in another host.
-    fn take_edits(&mut self, other: &Self) {
-        if let (Some(own), Some(known)) = (&mut self.discovery, &other.discovery) {
-            take_edits(&mut self.host, &mut own.state, &other.host, &known.state);
-        }
-    }
-
-    /// Takes over everything of another host. Returns what replaces the parts that both have.
-    pub(super) fn absorb(&mut self, place: Place, other: Self, now: Timestamp) -> Replaced {
-        let is_known = self.discovery.is_some() || other.discovery.is_some();
-        let mut discovery = self.discovery.take().unwrap_or_else(|| new_discovery(place, &self.host));
-        let gone = other.host.id;
-        let replaced = absorb(&mut self.host, other.host, now);
-        if let Some(mut state) = other.discovery {
-            discovery.separate.append(&mut state.separate);
-            for id in [gone, self.host.id] {
-                discovery.separate.remove(&id);
-            }
-            absorb_state(&mut discovery, state, &replaced, now);
-        }
-        for (kind, claimed) in other.claims {
-            let joined = match self.claims.remove(&kind) {
-                Some(own) => own.joined(claimed),
-                None => claimed,
-            };
-            self.claims.insert(kind, joined);
-        }
-        set_ages(&mut self.host, &mut discovery.state);
-        discovery.claims = self.claims.keys().copied().collect();
-        self.discovery = is_known.then_some(discovery);
-        replaced
-    }
-}
-
-/// Returns what discovery knows of a host that it has not described yet.
-fn new_discovery(place: Place, host: &Host) -> HostDiscovery {
-    HostDiscovery {
-        organization_id: place.organization,
-        network_id: place.network,
-        claims: Vec::new(),
-        state: HostState::of_host(host),
-        separate: BTreeSet::new(),
-    }
 }
 
 impl Plan {

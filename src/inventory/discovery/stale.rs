@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::plan::Opened;
+use super::opened::Opened;
 use super::records::{put_state, stale_filter};
 use crate::access::Caller;
 use crate::inventory::hosts::{Attempt, Before, HostChange, Summary};

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::discovery::report::TableKind;
-use crate::inventory::discovery::plan::Opened;
+use crate::inventory::discovery::opened::Opened;
 use crate::inventory::discovery::{Claim, ClaimRows, SeenPart};
 use crate::inventory::{Error, Inventory};
 

@@ -13,7 +13,7 @@ use crate::discovery::reconcile::Identity;
 use crate::discovery::report::TableKind;
 use crate::inventory::discovery::neighbors::DecodedHosts;
 use crate::inventory::discovery::neighbors::follow::Naming;
-use crate::inventory::discovery::plan::Opened;
+use crate::inventory::discovery::opened::Opened;
 use crate::inventory::discovery::records::{
     HostDiscovery, Place, put_claim, put_discovered_hosts, put_state,
 };
@@ -97,7 +97,7 @@ impl Inventory {
             let open = move || {
                 let opened = hosts
                     .iter()
-                    .map(crate::inventory::discovery::plan::Stored::open)
+                    .map(crate::inventory::discovery::opened::Stored::open)
                     .collect::<Result<Vec<_>, _>>();
                 opened.map(|opened| (hosts, opened))
             };

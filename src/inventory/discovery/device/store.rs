@@ -9,7 +9,8 @@ use uuid::Uuid;
 
 use super::Target;
 use crate::discovery::report::{Device, TableKind};
-use crate::inventory::discovery::plan::{Known, Plan, Planned, Stored};
+use crate::inventory::discovery::opened::Stored;
+use crate::inventory::discovery::plan::{Known, Plan, Planned};
 use crate::inventory::discovery::records::{Place, claim_key, put_claim, put_discovered_hosts, put_state};
 use crate::inventory::discovery::reported::Subject;
 use crate::inventory::discovery::{DiscoveredHost, Discovery};

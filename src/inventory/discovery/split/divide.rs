@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::claims::MovedPorts;
 use super::request::{HostSplit, Selection};
 use crate::discovery::reconcile::{HostState, derived_name, set_ages};
-use crate::inventory::discovery::plan::Opened;
+use crate::inventory::discovery::opened::Opened;
 use crate::inventory::discovery::records::HostDiscovery;
 use crate::inventory::hosts::rename_parts;
 use crate::model::{CredentialAssignment, Host, Timestamp};

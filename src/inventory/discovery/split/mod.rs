@@ -14,7 +14,7 @@ pub use self::request::HostSplit;
 use self::request::Selection;
 use super::neighbors::DecodedHosts;
 use super::neighbors::follow::Naming;
-use super::plan::{Opened, Stored};
+use super::opened::{Opened, Stored};
 use super::records::{Place, claim_key, put_claim, put_discovered_hosts, put_state};
 use crate::access::Caller;
 use crate::discovery::reconcile::Identity;
