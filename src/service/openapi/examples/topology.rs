@@ -55,6 +55,7 @@ fn add_graph(schemas: &mut Schemas) {
         "members": [{"source_port": port(41, "Gi1/0/1"), "target_port": port(45, "eth0")}],
         "confidence": "Reported",
         "evidence": evidence,
+        "stale": false,
         "points": [[92, 48], [92, 112]],
     });
     let rejected = json!([{
