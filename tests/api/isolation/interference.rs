@@ -225,6 +225,20 @@ async fn run(seed: u64, steps: usize) -> Reached {
     reached
 }
 
+/// Returns a body without the times at which keys were used last.
+fn without_last_use(body: &[u8]) -> String {
+    const FIELD: &str = "\"last_used\":";
+    let text = String::from_utf8_lossy(body);
+    let mut parts = text.split(FIELD);
+    let mut left = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find([',', '}']).unwrap_or(part.len());
+        left.push_str(FIELD);
+        left.push_str(&part[end..]);
+    }
+    left
+}
+
 /// Pairs of weak entity tags of the two servers for equal lists. The keys of `tags` are those of the server without the
 /// other organization.
 ///
@@ -250,7 +264,11 @@ impl ListTags {
     /// Asserts that two answers are the same.
     fn compare(&mut self, mut expected: Reply, given: &Reply) {
         assert_eq!(expected.status, given.status);
-        assert_eq!(String::from_utf8_lossy(&expected.body), String::from_utf8_lossy(&given.body));
+        assert_eq!(without_last_use(&expected.body), without_last_use(&given.body));
+        // Uses of keys are recorded in the background, so that one server may have done so and the other not yet.
+        if expected.body != given.body {
+            return;
+        }
         if let (Some(tag), Some(other)) = (expected.headers.get("etag"), given.headers.get("etag")) {
             let (tag, other) = (tag.to_str().unwrap(), other.to_str().unwrap().to_owned());
             if tag.starts_with("W/") {
