@@ -115,7 +115,7 @@ fn announcing(node: Node, rows: &[(i64, u8, i64, i64)]) -> Node {
 
 #[test]
 fn parallel_links_to_one_announced_aggregate_are_one_link() {
-    // The number that the neighbor announces; what names the aggregate where the neighbor has a port of this index.
+    // The number that the neighbor announces. It is the index of the aggregate if the neighbor has such a port.
     let cases = [
         // lldpd on Linux: the index of bond0, to which net-snmp gives the type of Ethernet.
         ("Linux bond0", "bond0", Some(6), 5, " bond0"),

@@ -195,8 +195,7 @@ impl Discovery {
 
     /// Returns when the hosts that have an address of the device were seen there.
     ///
-    /// A single host is told from others by nothing else, so that its times do not count unless the device has MAC
-    /// addresses.
+    /// With a single host the times matter only if the device has MAC addresses, none of which the host has.
     async fn address_times(&self, device: &Device, hosts: &[Host]) -> Result<AddressTimes, Error> {
         let rows = device.tables.addresses.iter().flat_map(|table| &table.rows);
         let addresses: BTreeSet<IpAddr> = rows.map(|row| row.ip_address.to_canonical()).collect();
