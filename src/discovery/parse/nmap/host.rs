@@ -101,6 +101,7 @@ impl HostBuilder {
             meter.skip_of(WarningCode::PortNotOpen, || format!("{}/{}", port.number, port.protocol));
         } else if meter.admit_row() {
             self.parts.rows += 1;
+            self.parts.has_ports = true;
             self.parts.ports.push(port);
         }
     }

@@ -266,17 +266,16 @@ impl Neighbors {
         // A neighbor that was lost and found again has two time marks, and one that two MIBs report has two rows.
         meter.add_steps(rows.len());
         rows.sort_by(|one, other| sort_key(one).cmp(&sort_key(other)));
-        let mut kept: Vec<LldpRow> = Vec::with_capacity(rows.len());
-        for row in rows {
-            if kept.last().is_some_and(|before| sort_key(before) == sort_key(&row)) {
-                let name = row.sys_name.as_deref().unwrap_or(&row.chassis_id.value);
+        rows.dedup_by(|later, earlier| {
+            let is_repeated = sort_key(later) == sort_key(earlier);
+            if is_repeated {
+                let name = later.sys_name.as_deref().unwrap_or(&later.chassis_id.value);
                 meter.leave_out(WarningCode::RowRepeated, || format!("{name} by LLDP"));
-            } else {
-                kept.push(row);
             }
-        }
-        meter.use_rows(kept.len());
-        kept
+            is_repeated
+        });
+        meter.use_rows(rows.len());
+        rows
     }
 }
 
