@@ -3,7 +3,10 @@
 //! masscan writes an element for each open port. A file may have several runs, of which a later one has newer facts.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
+
+use hashbrown::HashTable;
 
 use super::host::HostParts;
 use crate::discovery::parse::meter::Meter;
@@ -16,9 +19,25 @@ pub(super) struct Hosts {
     devices: Vec<Device>,
     /// What is known of the device at the same place beside its tables.
     states: Vec<State>,
-    by_address: HashMap<IpAddr, usize>,
+    by_address: HashTable<AddressPlace>,
+    hashes: RandomState,
     /// The elements that the hosts consist of.
     rows: usize,
+}
+
+/// A device, and one of its addresses. Most hosts of a scan have little more than that, so that it must be small.
+#[derive(Clone, Copy, Debug)]
+struct AddressPlace {
+    device: u32,
+    row: u32,
+}
+
+impl AddressPlace {
+    fn address(self, devices: &[Device]) -> Option<IpAddr> {
+        let device = devices.get(usize::try_from(self.device).ok()?)?;
+        let rows = &device.tables.addresses.as_deref()?.rows;
+        Some(rows.get(usize::try_from(self.row).ok()?)?.ip_address)
+    }
 }
 
 /// What the elements of a host state that the device cannot hold yet.
@@ -42,21 +61,43 @@ impl Hosts {
     /// Adds an element. `scanned` are the ports of its run, merged and sorted.
     pub(super) fn push(&mut self, parts: HostParts, run: usize, scanned: &[PortRange], meter: &mut Meter) {
         self.rows = self.rows.saturating_add(parts.rows);
-        let known = parts.addresses.iter().find_map(|address| self.by_address.get(address)).copied();
-        let place = known.unwrap_or(self.devices.len());
-        for address in &parts.addresses {
-            self.by_address.entry(*address).or_insert(place);
-        }
-        match (self.devices.get_mut(place), self.states.get_mut(place)) {
+        let place =
+            parts.addresses.iter().find_map(|address| self.find(*address)).unwrap_or(self.devices.len());
+        let known_addresses = match (self.devices.get_mut(place), self.states.get_mut(place)) {
             (Some(device), Some(state)) => {
+                let known_addresses = addresses(device).len();
                 let replaced = Host { device, state }.join(parts, run, scanned, meter);
                 self.rows = self.rows.saturating_sub(replaced);
+                known_addresses
             }
             _ => {
                 let HostParts { mac_address, has_timed_out, .. } = parts;
                 self.states.push(State { run, mac_address, has_timed_out, places: None });
                 self.devices.push(device(parts));
+                0
             }
+        };
+        self.note_addresses(place, known_addresses);
+    }
+
+    /// Returns the place of the device with an address.
+    fn find(&self, address: IpAddr) -> Option<usize> {
+        let hash = self.hashes.hash_one(Some(address));
+        let place = self.by_address.find(hash, |place| place.address(&self.devices) == Some(address))?;
+        usize::try_from(place.device).ok()
+    }
+
+    /// Notes the addresses of a device from a row on. An address stays with the device that had it first.
+    fn note_addresses(&mut self, place: usize, first: usize) {
+        let Self { devices, by_address, hashes, .. } = self;
+        let Some(device) = devices.get(place) else { return };
+        for (row, address) in addresses(device).iter().enumerate().skip(first) {
+            let (Ok(device), Ok(row)) = (u32::try_from(place), u32::try_from(row)) else { return };
+            let of = |place: &AddressPlace| place.address(devices);
+            let is_same = |place: &AddressPlace| of(place) == Some(address.ip_address);
+            by_address
+                .entry(hashes.hash_one(Some(address.ip_address)), is_same, |place| hashes.hash_one(of(place)))
+                .or_insert(AddressPlace { device, row });
         }
     }
 
@@ -175,6 +216,10 @@ fn join_port(
     known.version = known.version.take().or(port.version);
     known.tunnel = known.tunnel.take().or(port.tunnel);
     false
+}
+
+fn addresses(device: &Device) -> &[AddressRow] {
+    device.tables.addresses.as_deref().map_or(&[], |table| &table.rows)
 }
 
 /// Returns whether one of the ranges, which are sorted and do not overlap, contains a port.

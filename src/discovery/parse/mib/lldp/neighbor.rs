@@ -234,7 +234,8 @@ impl Neighbors {
 
     /// Converts the neighbors, ordered by local port.
     pub(super) fn into_rows(self, locals: &Locals<'_>, meter: &mut Meter) -> Vec<LldpRow> {
-        let mut rows: Vec<LldpRow> = Vec::new();
+        // Equal rows stay in the order of their indexes. Sorting by it takes less memory than a stable sort.
+        let mut rows: Vec<(usize, LldpRow)> = Vec::new();
         for (index, neighbor) in self.rows {
             meter.add_steps(1);
             let number = locals.number(index.port);
@@ -261,12 +262,14 @@ impl Neighbors {
                     format!("{name} by LLDP, {}", at(number))
                 });
             }
-            rows.push(row);
+            rows.push((rows.len(), row));
         }
         // A neighbor that was lost and found again has two time marks, and one that two MIBs report has two rows.
         meter.add_steps(rows.len());
-        rows.sort_by(|one, other| sort_key(one).cmp(&sort_key(other)));
-        rows.dedup_by(|later, earlier| {
+        rows.sort_unstable_by(|(place, row), (other_place, other)| {
+            sort_key(row).cmp(&sort_key(other)).then(place.cmp(other_place))
+        });
+        rows.dedup_by(|(_, later), (_, earlier)| {
             let is_repeated = sort_key(later) == sort_key(earlier);
             if is_repeated {
                 let name = later.sys_name.as_deref().unwrap_or(&later.chassis_id.value);
@@ -275,7 +278,7 @@ impl Neighbors {
             is_repeated
         });
         meter.use_rows(rows.len());
-        rows
+        rows.into_iter().map(|(_, row)| row).collect()
     }
 }
 
