@@ -22,7 +22,9 @@ fn hosts_that_are_up_have_addresses_names_and_open_ports() {
     assert_eq!((ports[0].service.as_deref(), ports[0].version.as_deref()), (Some("ssh"), Some("8.4")));
     assert_eq!((ports[1].product.as_deref(), ports[1].tunnel.as_deref()), (Some("nginx <1>"), Some("ssl")));
     assert!(report.devices[1].tables.ports.is_none(), "ports of this host were not scanned");
-    assert_eq!(count(&report, WarningCode::RowIncomplete), 2);
+    assert_eq!(count(&report, WarningCode::RowIncomplete), 1);
+    let unread = report.warnings.iter().find(|warning| warning.code == WarningCode::ProtocolUnread).unwrap();
+    assert_eq!((unread.count, unread.example.as_deref()), (1, Some("7/sctp")));
     assert_eq!((count(&report, WarningCode::PortNotOpen), count(&report, WarningCode::HostDown)), (1, 2));
     assert_eq!(report.skipped_rows, 5);
     assert_eq!(report.read_rows, report.used_rows + report.skipped_rows);
