@@ -13,6 +13,7 @@
 
 mod age;
 mod attributes;
+mod cached;
 mod entries;
 mod identity;
 mod merge;
@@ -34,6 +35,10 @@ pub(crate) use {
 };
 
 pub(crate) use age::set_ages;
+pub(crate) use cached::{
+    device_at, is_address_only, lists_others, own_macs, restore_cached_macs, set_cached_macs,
+    withdraw_cached_macs,
+};
 pub(crate) use prefixes::{described_prefixes, undescribed_prefixes};
 pub(crate) use project::derived_name;
 

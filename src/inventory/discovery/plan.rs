@@ -3,6 +3,7 @@
 //! It is a pure decision on the records that were read.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use uuid::Uuid;
@@ -17,8 +18,8 @@ use super::report::{DiscoveredHost, DiscoveryOutcome};
 use super::subnets::Subnets;
 use crate::access::{RandomSource, uuid_v4};
 use crate::discovery::reconcile::{
-    HostState, Identity, MatchedBy, MergeOutcome, MergeReason, Projection, merge, set_ages, set_subnets,
-    undescribed_prefixes,
+    HostState, Identity, MatchedBy, MergeOutcome, MergeReason, Projection, derived_name, is_address_only,
+    merge, restore_cached_macs, set_ages, set_subnets, undescribed_prefixes, withdraw_cached_macs,
 };
 use crate::discovery::report::{Device, PortRange, Reporter};
 use crate::inventory::Error;
@@ -34,6 +35,8 @@ pub(super) enum Role {
     Reported,
     /// Becomes a hidden host, and never changes one.
     Neighbor,
+    /// Stands for a host of which a neighbor cache states a MAC address. Only merges hosts.
+    Cached,
 }
 
 /// The host that a device is, and the hosts that become a part of it.
@@ -81,6 +84,8 @@ pub(super) struct Planned {
     pub(super) affected: Vec<Identity>,
     /// The prefixes of addresses whose interfaces only the host describes.
     pub(super) prefixes: BTreeSet<Cidr>,
+    /// The addresses of a host of which nothing else is known.
+    pub(super) addresses: Vec<IpAddr>,
     name: String,
     outcome: DiscoveryOutcome,
     changes: Vec<String>,
@@ -107,6 +112,9 @@ impl Plan {
         }
         let original = opened.as_ref().and_then(|opened: &Opened| opened.discovery.clone());
         let stored_claims = opened.as_ref().map(|opened| opened.claims.clone()).unwrap_or_default();
+        let is_shown = opened.iter().chain(&others).any(|opened| !opened.host.hidden);
+        let derives_name =
+            opened.as_ref().is_some_and(|opened| derived_name(&opened.host) == opened.host.name);
         let merged_hosts: Vec<Uuid> = others.iter().map(|other| other.host.id).collect();
         if let Some(opened) = &mut opened {
             for other in others {
@@ -114,13 +122,34 @@ impl Plan {
                 replaced.extend(opened.absorb(self.place, other, self.now));
             }
         }
+        let mut cached = BTreeMap::new();
+        if let Some(opened) = &mut opened {
+            cached = withdraw_cached_macs(&mut opened.host);
+            if let Some(known) = &mut opened.discovery {
+                withdraw_cached_macs(&mut known.state.baseline);
+            }
+        }
 
         let discovery = opened.as_ref().and_then(|opened| opened.discovery.as_ref());
         let separate = discovery.map(|known| known.separate.clone()).unwrap_or_default();
-        let mut merged = self.merge(opened.as_ref())?;
+        let mut merged = match (self.role, &opened) {
+            (Role::Cached, Some(opened)) => {
+                let mut merged = MergedHost::of(opened, derives_name);
+                if is_shown {
+                    self.set_hidden(&mut merged);
+                }
+                merged
+            }
+            _ => self.merge(opened.as_ref())?,
+        };
+        let lost = restore_cached_macs(&mut merged.host, &mut merged.state, &cached);
+        merged.add_changes(lost, self.now);
         let is_known = opened.is_some();
         let mut claims = opened.map(|opened| opened.claims).unwrap_or_default();
-        let reported = claimed_tables(&self.device.tables, self.observed_at, &self.reporter);
+        let reported = match self.role {
+            Role::Cached => Vec::new(),
+            _ => claimed_tables(&self.device.tables, self.observed_at, &self.reporter),
+        };
         for claimed in reported {
             let kind = claimed.table.kind();
             let after = match claims.get(&kind) {
@@ -159,6 +188,8 @@ impl Plan {
         };
         let prefixes = undescribed_prefixes(&self.device.tables, &merged.host.if_entries);
         let name = merged.host.name.clone();
+        let parts = if is_address_only(&merged.host) { merged.host.interfaces.as_slice() } else { &[] };
+        let addresses = parts.iter().map(|part| part.ip_address).collect();
         let encoded = match is_changed || is_aged {
             true => Some(self.encoder.of_stored(stored_size(&before, self.place.host)).encode(merged.host)?),
             false => None,
@@ -172,6 +203,7 @@ impl Plan {
             replaced,
             affected,
             prefixes,
+            addresses,
             name,
             outcome: match (is_known, is_changed) {
                 (false, _) => DiscoveryOutcome::Created,
@@ -279,6 +311,18 @@ struct MergedHost {
 }
 
 impl MergedHost {
+    /// Returns a host that took over others, and that no report describes. It may be named after its fields.
+    fn of(opened: &Opened, derives_name: bool) -> Self {
+        let mut host = opened.host.clone();
+        let state = opened.discovery.as_ref().map(|known| known.state.clone());
+        let mut state = state.unwrap_or_else(|| HostState::of_host(&host));
+        if derives_name && !state.is_edited("name") {
+            host.name = derived_name(&host);
+            state.baseline.name.clone_from(&host.name);
+        }
+        Self { host, state, is_changed: false, changes: Vec::new(), reason: None }
+    }
+
     fn add_changes(&mut self, changes: Vec<String>, now: Timestamp) {
         if !changes.is_empty() {
             self.is_changed = true;
