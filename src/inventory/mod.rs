@@ -58,6 +58,8 @@ pub use discovery::{
     Claim, ClaimRows, DiscoverOptions, DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome,
     DiscoveryReport, HostSplit, MissingRows, SeenPart, StaleDeletion,
 };
+#[cfg(feature = "discovery")]
+pub(in crate::inventory) use discovery::NeighborCaches;
 pub use error::{Entity, Error, ErrorKind, Problem};
 pub use hosts::{
     Atomicity, BulkChange, BulkHost, BulkResult, HostPage, HostQuery, Part, PortFilter, PortFilterError,
@@ -154,6 +156,8 @@ struct State {
     long: Offload,
     #[cfg(feature = "discovery")]
     credentials: HeldCredentials,
+    #[cfg(feature = "discovery")]
+    neighbor_caches: Arc<NeighborCaches>,
     /// When expired sessions were last purged, in microseconds of Unix time.
     purged_at: AtomicI64,
 }

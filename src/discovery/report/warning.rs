@@ -107,6 +107,9 @@ pub enum WarningCode {
     MacChanged,
     /// Several hosts have one MAC address, which therefore identifies none of them.
     MacShared,
+    /// A host of which only addresses are known got a MAC address from the neighbor cache of another device. One
+    /// occurrence for each address.
+    MacFromNeighborCache,
     /// Subnets of the devices' own addresses were not created, because the report or the network has too many.
     SubnetLimitReached,
     /// Two hosts of the network have the same IP address. One occurrence for each address.

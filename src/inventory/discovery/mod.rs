@@ -3,7 +3,8 @@
 //! For each device of a report: the hosts that share an identity with it are looked up by terms ([`index`]), the device
 //! is recognized among them, what it reports is merged into its host ([`plan`]), and host, state and claims are
 //! committed together ([`device`]). Then the neighbors of the ports are resolved, for the hosts of the report and for
-//! those whose claims name them ([`neighbors`]). Every other change of hosts is followed in the same way
+//! those whose claims name them ([`neighbors`]), and hosts that are known by addresses only get the MAC addresses that
+//! neighbor caches state ([`caches`]). Every other change of hosts is followed in the same way
 //! ([`neighbors::follow`]).
 //!
 //! Beside a host, discovery stores ([`records`]):
@@ -11,6 +12,7 @@
 //! - its *claims*: the latest table of each kind that it reported.
 
 mod age;
+mod caches;
 mod claims;
 mod consolidate;
 mod device;
@@ -30,6 +32,7 @@ mod stale;
 mod subnets;
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use uuid::Uuid;
@@ -43,6 +46,7 @@ pub use report::{DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOut
 pub use split::HostSplit;
 pub use stale::StaleDeletion;
 
+pub(in crate::inventory) use self::caches::NeighborCaches;
 use self::duplicates::Duplicates;
 use self::neighbors::DecodedHosts;
 use self::overlay::Overlay;
@@ -183,8 +187,9 @@ impl Inventory {
         let mut discovery = self.begin_discovery(organization, report, options, merging)?;
         let discovered = discovery.run(report, options.create_neighbors).await;
         // Even after an error, because the devices before it are stored.
+        let cached = discovery.resolve_macs().await;
         let resolved = discovery.resolve_neighbors().await;
-        discovered.and(resolved)?;
+        discovered.and(cached).and(resolved)?;
         Ok(discovery.answer)
     }
 
@@ -202,6 +207,11 @@ impl Inventory {
         if options.dry_run {
             inventory.store = Arc::new(Overlay::new(Arc::clone(&self.store)));
         }
+        // The overlay has versions of its own.
+        let caches = match options.dry_run {
+            true => Arc::default(),
+            false => Arc::clone(&self.state.neighbor_caches),
+        };
         let network = options.network_id;
         Ok(Discovery {
             organization,
@@ -215,6 +225,8 @@ impl Inventory {
             affected_identities: BTreeSet::new(),
             affected_hosts: BTreeSet::new(),
             prefixes: BTreeSet::new(),
+            addresses: BTreeSet::new(),
+            caches,
             duplicates: Duplicates::default(),
             answer: DiscoveryReport {
                 dry_run: options.dry_run,
@@ -248,6 +260,9 @@ struct Discovery {
     affected_hosts: BTreeSet<Uuid>,
     /// The prefixes of addresses whose interfaces only the hosts describe.
     prefixes: BTreeSet<Cidr>,
+    /// The addresses whose hosts may have other MAC addresses by neighbor caches.
+    addresses: BTreeSet<IpAddr>,
+    caches: Arc<NeighborCaches>,
     duplicates: Duplicates,
     answer: DiscoveryReport,
 }

@@ -60,6 +60,7 @@ impl Inventory {
         let subject =
             Subject { device: Arc::new(device), reported: Some(Arc::new(host)), role: Role::Reported };
         let discovered = discovery.try_discover(&subject).await?;
+        discovery.resolve_macs().await?;
         discovery.resolve_neighbors().await?;
         discovery.mark_stale_hosts().await?;
         let id = match (discovered.outcome, discovered.id) {

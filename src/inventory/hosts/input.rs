@@ -13,8 +13,8 @@ use super::validate::{check_source, check_values, check_vlans};
 use crate::inventory::{Error, Problem, dotted};
 use crate::model::{
     AdminStatus, Binding, BindingTarget, CredentialAssignment, Host, HostRole, HostVirtualization, IfEntry,
-    Interface, LldpChassisId, LldpPortId, MacAddress, Neighbor, OperStatus, Port, PortNumber, Protocol,
-    Service, ServiceDefinition, ServiceVirtualization, Source, Timestamp, Vlans,
+    Interface, LldpChassisId, LldpPortId, MacAddress, MacSource, Neighbor, OperStatus, Port, PortNumber,
+    Protocol, Service, ServiceDefinition, ServiceVirtualization, Source, Timestamp, Vlans,
 };
 
 /// The position of a part that the request leaves to the server.
@@ -179,6 +179,8 @@ struct InterfaceDocument {
     name: Option<String>,
     ip_address: IpAddr,
     mac_address: Option<MacAddress>,
+    #[serde(skip)]
+    mac_source: Option<MacSource>,
     #[serde(default = "unplaced")]
     position: i64,
     #[serde(skip, default = "unset")]

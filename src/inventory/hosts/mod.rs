@@ -43,7 +43,10 @@ pub(super) use {
     change::{Attempt, HostChange},
     document::decode,
     rewrite::{FIRST_HOSTS, MAX_HOSTS, first_bytes},
-    terms::{IDENTITY, WORD, becoming_stale, identity_value, ip_prefix_range, ip_range, mac_range},
+    terms::{
+        ADDRESS_ONLY, IDENTITY, WORD, address_only_value, becoming_stale, identity_value, ip_prefix_range,
+        ip_range, mac_range,
+    },
     virtualization::Summary,
 };
 

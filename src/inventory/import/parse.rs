@@ -13,8 +13,8 @@ use crate::inventory::hosts::{EncodedHost, HostEncoder, check_host_texts};
 use crate::inventory::{Error, ErrorKind, dotted};
 use crate::model::{
     AdminStatus, CredentialAssignment, Host, HostRole, HostVirtualization, IfEntry, Interface, LldpChassisId,
-    LldpPortId, MacAddress, Neighbor, OperStatus, Port, PortNumber, Protocol, Service, Source, Timestamp,
-    Vlans,
+    LldpPortId, MacAddress, MacSource, Neighbor, OperStatus, Port, PortNumber, Protocol, Service, Source,
+    Timestamp, Vlans,
 };
 use crate::printable::printable;
 
@@ -136,6 +136,7 @@ fn repair_interface(interface: InterfaceDocument, alterations: &mut Alterations)
         name: interface.name,
         ip_address: interface.ip_address,
         mac_address: repair_mac(interface.mac_address, alterations),
+        mac_source: interface.mac_source,
         position: interface.position,
         created_at: interface.created_at,
         updated_at: interface.updated_at,
@@ -267,6 +268,7 @@ struct InterfaceDocument {
     ip_address: IpAddr,
     #[serde(default)]
     mac_address: MacDocument,
+    mac_source: Option<MacSource>,
     position: i64,
     created_at: Timestamp,
     updated_at: Timestamp,

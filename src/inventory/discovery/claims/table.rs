@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rows::{Layer, Row, join};
 use super::{ClaimRows, MissingRows};
-use crate::discovery::report::{Reporter, Table, Tables};
+use crate::discovery::report::{ArpRow, Reporter, Table, Tables};
 use crate::model::Timestamp;
 
 /// What a claim consists of apart from its place.
@@ -73,6 +73,15 @@ fn claimed<R: Row>(
 }
 
 impl ClaimedTable {
+    /// Returns the rows of a neighbor cache, with those that are missing by now. Other tables have none.
+    pub(in crate::inventory::discovery) fn arp_rows(&self) -> impl Iterator<Item = &ArpRow> {
+        let tables = std::iter::once(&self.table).chain(self.missing.iter().map(|group| &group.rows));
+        tables.flat_map(|table| match table {
+            ClaimRows::Arp(rows) => rows.as_slice(),
+            _ => &[],
+        })
+    }
+
     /// Returns the stored table after this report of it; `None`: it stays as it is.
     ///
     /// The result does not depend on the order of reports. Of a subject, the latest rows count. A complete table removes

@@ -81,6 +81,7 @@ impl Discovery {
             Attempt::Committed => {
                 self.note(id, &planned);
                 self.prefixes.append(&mut planned.prefixes);
+                self.addresses.extend(planned.addresses.drain(..));
                 Stage::Done(planned.outcome(id, matched_by))
             }
             Attempt::Stale => Stage::Stale,

@@ -7,17 +7,20 @@ use uuid::Uuid;
 
 use super::merged::MergedHost;
 use super::past::Past;
-use super::{Plan, Planned};
-use crate::discovery::reconcile::{Identity, MergeReason, undescribed_prefixes};
+use super::{Plan, Planned, Role};
+use crate::discovery::reconcile::{
+    Identity, MergeReason, is_address_only, undescribed_prefixes, withdraw_cached_macs,
+};
 use crate::discovery::report::TableKind;
 use crate::inventory::Error;
 use crate::inventory::discovery::claims::{ClaimedTable, claimed_tables};
 use crate::inventory::discovery::neighbors::follow::Naming;
+use crate::inventory::discovery::opened::Opened;
 use crate::inventory::discovery::records::{HostDiscovery, Place};
 use crate::inventory::discovery::report::DiscoveryOutcome;
 use crate::inventory::discovery::subnets::SubnetsOfAddresses;
 use crate::inventory::hosts::{Before, decode as decode_host};
-use crate::model::Host;
+use crate::model::{Host, MacAddress};
 
 const MANUAL_HOST: &str = "The host was entered by a user, so that discovery never changes it.";
 
@@ -40,13 +43,20 @@ impl Plan {
     /// # Errors
     /// `Invalid` for a device with too long a text.
     pub(in crate::inventory::discovery) fn draft(mut self) -> Result<Draft, Error> {
-        let (past, opened) = self.open_known()?;
-        let merged = MergedHost::new(&self, opened.as_ref())?;
+        let (past, mut opened) = self.open_known()?;
+        let cached = opened.as_mut().map(withdraw_cached).unwrap_or_default();
+        let mut merged = match (self.role, &opened) {
+            (Role::Cached, Some(opened)) => MergedHost::of(opened, past.derives_name),
+            _ => MergedHost::new(&self, opened.as_ref())?,
+        };
+        merged.restore_cached_macs(&cached, self.now);
         let is_known = opened.is_some();
         let (discovery, mut claims) =
             opened.map(|opened| (opened.discovery, opened.claims)).unwrap_or_default();
         let separate = discovery.map(|known| known.separate).unwrap_or_default();
-        self.add_claims(&mut claims);
+        if self.role != Role::Cached {
+            self.add_claims(&mut claims);
+        }
         Ok(Draft { plan: self, past, merged, claims, separate, is_known })
     }
 
@@ -75,7 +85,9 @@ impl Draft {
         subnets: &SubnetsOfAddresses,
     ) -> Result<Planned, Error> {
         self.merged.set_subnets(subnets, self.plan.now);
-        self.merged.set_hidden(self.plan.role, self.plan.now);
+        if self.plan.role != Role::Cached || self.past.is_shown {
+            self.merged.set_hidden(self.plan.role, self.plan.now);
+        }
         self.refresh_ids()?;
         let is_changed = self.merged.is_changed || !self.past.merged_hosts.is_empty() || !self.is_known;
         let is_aged = self.merged.set_ages();
@@ -93,6 +105,8 @@ impl Draft {
         };
         let prefixes = undescribed_prefixes(&plan.device.tables, &merged.host.if_entries);
         let name = merged.host.name.clone();
+        let parts = if is_address_only(&merged.host) { merged.host.interfaces.as_slice() } else { &[] };
+        let addresses = parts.iter().map(|part| part.ip_address).collect();
         let encoder = plan.encoder.of_stored(stored_size(&past.before, plan.place.host));
         let is_written = is_changed || is_aged;
         Ok(Planned {
@@ -104,6 +118,7 @@ impl Draft {
             replaced: past.replaced,
             affected,
             prefixes,
+            addresses,
             name,
             outcome: match (is_known, is_changed) {
                 (false, _) => DiscoveryOutcome::Created,
@@ -142,6 +157,14 @@ impl Draft {
         kinds.dedup();
         kinds
     }
+}
+
+/// Takes the MAC addresses of neighbor caches from a host, so that they are not taken for its own.
+fn withdraw_cached(opened: &mut Opened) -> BTreeMap<Uuid, MacAddress> {
+    if let Some(known) = &mut opened.discovery {
+        withdraw_cached_macs(&mut known.state.baseline);
+    }
+    withdraw_cached_macs(&mut opened.host)
 }
 
 /// Returns the size of the stored host in bytes.

@@ -1,6 +1,6 @@
 //! A host with a device merged into it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::IpAddr;
 
 use uuid::Uuid;
@@ -8,13 +8,14 @@ use uuid::Uuid;
 use super::{Plan, Role};
 use crate::access::{RandomSource, uuid_v4};
 use crate::discovery::reconcile::{
-    HostState, MergeOutcome, MergeReason, Projection, merge, set_ages, set_subnets,
+    HostState, MergeOutcome, MergeReason, Projection, derived_name, merge, restore_cached_macs, set_ages,
+    set_subnets,
 };
 use crate::inventory::Error;
 use crate::inventory::discovery::opened::Opened;
 use crate::inventory::discovery::subnets::SubnetsOfAddresses;
 use crate::inventory::hosts::{check_host_texts, rename_parts};
-use crate::model::{Host, Neighbor, Timestamp};
+use crate::model::{Host, MacAddress, Neighbor, Timestamp};
 
 /// Maximum number of changes that are listed.
 const MAX_CHANGES: usize = 1_000;
@@ -59,6 +60,24 @@ impl MergedHost {
             merged.state.edited.extend(by_hand);
         }
         Ok(merged)
+    }
+
+    /// Returns a host that took over others, and that no report describes. It may be named after its fields.
+    pub(super) fn of(opened: &Opened, derives_name: bool) -> Self {
+        let mut host = opened.host.clone();
+        let state = opened.discovery.as_ref().map(|known| known.state.clone());
+        let mut state = state.unwrap_or_else(|| HostState::of_host(&host));
+        if derives_name && !state.is_edited("name") {
+            host.name = derived_name(&host);
+            state.baseline.name.clone_from(&host.name);
+        }
+        Self { host, state, is_changed: false, changes: Vec::new(), reason: None }
+    }
+
+    /// Gives the interfaces that have no MAC address those of neighbor caches again.
+    pub(super) fn restore_cached_macs(&mut self, cached: &BTreeMap<Uuid, MacAddress>, now: Timestamp) {
+        let lost = restore_cached_macs(&mut self.host, &mut self.state, cached);
+        self.add_changes(lost, now);
     }
 
     /// Returns whether a user has entered the host, so that it stays as it is.

@@ -8,6 +8,7 @@ mod merged;
 mod past;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use uuid::Uuid;
@@ -31,6 +32,8 @@ pub(super) enum Role {
     Reported,
     /// Becomes a hidden host, and never changes one.
     Neighbor,
+    /// Stands for a host of which a neighbor cache states a MAC address. Only merges hosts.
+    Cached,
 }
 
 /// The host that a device is, and the hosts that become a part of it.
@@ -77,6 +80,8 @@ pub(super) struct Planned {
     pub(super) affected: Vec<Identity>,
     /// The prefixes of addresses whose interfaces only the host describes.
     pub(super) prefixes: BTreeSet<Cidr>,
+    /// The addresses of a host of which nothing else is known.
+    pub(super) addresses: Vec<IpAddr>,
     name: String,
     outcome: DiscoveryOutcome,
     changes: Vec<String>,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 use super::{Known, Plan};
+use crate::discovery::reconcile::derived_name;
 use crate::discovery::report::TableKind;
 use crate::inventory::Error;
 use crate::inventory::discovery::claims::ClaimedTable;
@@ -27,6 +28,10 @@ pub(super) struct Past {
     /// The claims of the host itself.
     pub(super) claims: BTreeMap<TableKind, ClaimedTable>,
     pub(super) merged_hosts: Vec<Uuid>,
+    /// Whether the host, or one that becomes a part of it, is shown.
+    pub(super) is_shown: bool,
+    /// Whether the host is named after its fields.
+    pub(super) derives_name: bool,
     /// The replacements of hosts and parts that are gone.
     pub(super) replaced: Replaced,
 }
@@ -41,6 +46,8 @@ impl Plan {
         past.claims.clone_from(&opened.claims);
         past.state_record = host.state;
         let others = others.iter().map(|other| past.open(other)).collect::<Result<Vec<_>, _>>()?;
+        past.is_shown = !opened.host.hidden || others.iter().any(|other| !other.host.hidden);
+        past.derives_name = derived_name(&opened.host) == opened.host.name;
         for other in others {
             past.merged_hosts.push(other.host.id);
             opened.take_edits(&other);

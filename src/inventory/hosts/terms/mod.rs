@@ -16,9 +16,9 @@ use self::address::{ip_term, ipv6_text_terms, mac_prefix_range, mac_term, text_r
 pub(in crate::inventory) use self::age::becoming_stale;
 use self::age::{SEEN, STALE, age_terms, seen_since, stale_range};
 #[cfg(feature = "discovery")]
-use self::identity::identity_terms;
+pub(in crate::inventory) use self::identity::{ADDRESS_ONLY, IDENTITY, address_only_value, identity_value};
 #[cfg(feature = "discovery")]
-pub(in crate::inventory) use self::identity::{IDENTITY, identity_value};
+use self::identity::{address_only_terms, identity_terms};
 use self::words::{QueryWord, Words, folded, query_words};
 use super::query::HostQuery;
 use crate::inventory::{Error, Problem};
@@ -61,7 +61,7 @@ pub(super) fn terms(host: &Host) -> Vec<Term> {
     terms.extend(age_terms(host));
     add_words(&mut terms, host);
     #[cfg(feature = "discovery")]
-    terms.extend(identity_terms(host));
+    terms.extend(identity_terms(host).chain(address_only_terms(host)));
     terms.sort_unstable();
     terms.dedup();
     terms
