@@ -54,8 +54,6 @@ pub(in crate::inventory) use daemons::HeldCredentials;
 #[cfg(feature = "discovery")]
 pub use daemons::{DaemonStatus, DiscoveryUpdate, NewDaemon, Work};
 #[cfg(feature = "discovery")]
-pub(in crate::inventory) use discovery::SubnetCache;
-#[cfg(feature = "discovery")]
 pub use discovery::{
     Claim, ClaimRows, DiscoverOptions, DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome,
     DiscoveryReport, HostSplit, MissingRows, SeenPart, StaleDeletion,
@@ -156,8 +154,6 @@ struct State {
     long: Offload,
     #[cfg(feature = "discovery")]
     credentials: HeldCredentials,
-    #[cfg(feature = "discovery")]
-    subnets: SubnetCache,
     /// When expired sessions were last purged, in microseconds of Unix time.
     purged_at: AtomicI64,
 }

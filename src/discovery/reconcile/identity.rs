@@ -278,7 +278,7 @@ impl Traits {
         }
         traits.add_own_names(device.sys_name.as_deref(), device.hostname.as_deref());
         traits.sys_object_id.clone_from(&device.sys_object_id);
-        let has_interfaces = device.tables.if_entries.as_ref().is_some_and(|table| !table.derived);
+        let has_interfaces = device.tables.if_entries.as_deref().is_some_and(|table| !table.derived);
         traits.describes_itself = device.sys_name.is_some()
             && (has_interfaces || device.sys_object_id.is_some() || device.sys_descr.is_some());
         traits

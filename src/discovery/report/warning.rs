@@ -91,7 +91,7 @@ pub enum WarningCode {
     ChassisIdMissing,
     /// A port announces an aggregate that is none of the device's interfaces; the membership was ignored.
     AggregateUnknown,
-    /// A neighbor by a protocol other than LLDP and CDP was skipped.
+    /// A neighbor by a protocol other than LLDP and CDP, or a port of one other than TCP and UDP, was skipped.
     ProtocolUnread,
     /// Variables of MIBs that discovery does not read. They are no rows.
     VariableUnread,

@@ -47,7 +47,6 @@ use self::duplicates::Duplicates;
 use self::neighbors::DecodedHosts;
 use self::overlay::Overlay;
 use self::plan::Role;
-pub(in crate::inventory) use self::subnets::SubnetCache;
 use self::subnets::Subnets;
 use super::hosts::HostTerms;
 use super::records::belongs_to;
@@ -181,7 +180,7 @@ impl Inventory {
         options: DiscoverOptions,
         merging: Merging,
     ) -> Result<DiscoveryReport, Error> {
-        let mut discovery = self.begin_discovery(organization, report, options, merging).await?;
+        let mut discovery = self.begin_discovery(organization, report, options, merging)?;
         let discovered = discovery.run(report, options.create_neighbors).await;
         // Even after an error, because the devices before it are stored.
         let resolved = discovery.resolve_neighbors().await;
@@ -189,7 +188,7 @@ impl Inventory {
         Ok(discovery.answer)
     }
 
-    async fn begin_discovery(
+    fn begin_discovery(
         &self,
         organization: Uuid,
         report: &Report,
@@ -204,7 +203,6 @@ impl Inventory {
             inventory.store = Arc::new(Overlay::new(Arc::clone(&self.store)));
         }
         let network = options.network_id;
-        let subnets = inventory.subnets_of(organization, network).await?;
         Ok(Discovery {
             organization,
             network,
@@ -212,7 +210,7 @@ impl Inventory {
             reporter: report.reporter.clone(),
             scanned_ports: PortRange::merged(&report.scanned_ports).into(),
             observed_at: report.observed_at.min(inventory.now()),
-            subnets,
+            subnets: Subnets::default(),
             decoded: DecodedHosts::default(),
             affected_identities: BTreeSet::new(),
             affected_hosts: BTreeSet::new(),
@@ -241,7 +239,8 @@ struct Discovery {
     reporter: Reporter,
     scanned_ports: Arc<[PortRange]>,
     observed_at: Timestamp,
-    subnets: Arc<Subnets>,
+    /// The subnets that have been looked up, anew for every chunk of devices.
+    subnets: Subnets,
     decoded: DecodedHosts,
     /// The identities that have appeared or disappeared. Hosts whose claims name them may have other neighbors.
     affected_identities: BTreeSet<Identity>,
@@ -257,6 +256,7 @@ impl Discovery {
     async fn run(&mut self, report: &Report, create_neighbors: bool) -> Result<(), Error> {
         let joined = join_pieces(&report.devices);
         for devices in joined.chunks(DEVICES) {
+            self.subnets = Subnets::default();
             // First, so that new hosts are stored with their subnets.
             let prefixes = devices.iter().flat_map(|device| described_prefixes(&device.tables)).collect();
             self.learn_subnets(prefixes).await?;

@@ -56,7 +56,7 @@ fn named(number: u8) -> Device {
     device
 }
 
-fn interfaces(number: u8) -> Table<IfEntryRow> {
+fn interfaces(number: u8) -> Box<Table<IfEntryRow>> {
     let row = |port: u8| {
         let mut row = IfEntryRow::new(i64::from(port) + 10);
         row.if_name = Some(format!("Gi0/{port}"));

@@ -38,15 +38,15 @@ pub(in crate::inventory::discovery) fn claimed_tables(
 ) -> Vec<ClaimedTable> {
     let Tables { if_entries, addresses, lldp, cdp, fdb, arp, stp, lag, ports } = tables;
     let all = [
-        claimed(if_entries.as_ref(), ClaimRows::IfEntries),
-        claimed(addresses.as_ref(), ClaimRows::Addresses),
-        claimed(lldp.as_ref(), ClaimRows::Lldp),
-        claimed(cdp.as_ref(), ClaimRows::Cdp),
-        claimed(fdb.as_ref(), ClaimRows::Fdb),
-        claimed(arp.as_ref(), ClaimRows::Arp),
-        claimed(stp.as_ref(), ClaimRows::Stp),
-        claimed(lag.as_ref(), ClaimRows::Lag),
-        claimed(ports.as_ref(), ClaimRows::Ports),
+        claimed(if_entries.as_deref(), ClaimRows::IfEntries),
+        claimed(addresses.as_deref(), ClaimRows::Addresses),
+        claimed(lldp.as_deref(), ClaimRows::Lldp),
+        claimed(cdp.as_deref(), ClaimRows::Cdp),
+        claimed(fdb.as_deref(), ClaimRows::Fdb),
+        claimed(arp.as_deref(), ClaimRows::Arp),
+        claimed(stp.as_deref(), ClaimRows::Stp),
+        claimed(lag.as_deref(), ClaimRows::Lag),
+        claimed(ports.as_deref(), ClaimRows::Ports),
     ];
     let claims = all.into_iter().flatten().map(|(complete, derived, table)| ClaimedTable {
         observed_at,
