@@ -91,6 +91,8 @@ pub enum ErrorCode {
     QuotaExceeded,
     /// The request body is too large. Params: `limit`, in bytes.
     RequestTooLarge,
+    /// The answer would be too large. Params: `limit`, in bytes.
+    AnswerTooLarge,
     /// The endpoint does not accept the `Content-Type` of the body.
     RequestUnsupportedMediaType,
     /// The client has sent too many requests, or has too many long operations in progress. Params: `retry_after`, in
@@ -153,6 +155,7 @@ impl ErrorCode {
             Self::PreconditionFailed => ("precondition_failed", StatusCode::PRECONDITION_FAILED),
             Self::QuotaExceeded => ("quota_exceeded", StatusCode::CONFLICT),
             Self::RequestTooLarge => ("request_too_large", StatusCode::PAYLOAD_TOO_LARGE),
+            Self::AnswerTooLarge => ("answer_too_large", StatusCode::PAYLOAD_TOO_LARGE),
             Self::RequestUnsupportedMediaType => {
                 ("request_unsupported_media_type", StatusCode::UNSUPPORTED_MEDIA_TYPE)
             }

@@ -128,6 +128,15 @@ impl ApiError {
         Self::new(ErrorCode::RequestTooLarge, message, json!({"limit": limit}))
     }
 
+    /// Creates the error for a graph whose encoding is larger than `limit` bytes.
+    #[cfg(feature = "topology")]
+    pub(crate) fn answer_too_large(limit: usize) -> Self {
+        let message = format!(
+            "The answer is larger than the maximum of {limit} bytes. Select a part of the network, such as with `focus` or `tag_ids`."
+        );
+        Self::new(ErrorCode::AnswerTooLarge, message, json!({"limit": limit}))
+    }
+
     pub(crate) fn unsupported_media_type(expected: &str) -> Self {
         let message = format!("The `Content-Type` header must be one of: {expected}.");
         Self::new(ErrorCode::RequestUnsupportedMediaType, message, Value::Null)

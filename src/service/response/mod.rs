@@ -159,6 +159,15 @@ impl Responder {
         Ok(ResponseBody::full(text.into()))
     }
 
+    /// Encodes a value in its envelope, as a body, unless it is too large.
+    #[cfg(feature = "topology")]
+    pub(super) fn bounded_body(&self, data: &impl Serialize) -> Result<ResponseBody, ApiError> {
+        let data = crate::topology::render::json(data);
+        let data = data.map_err(|error| ApiError::answer_too_large(error.limit))?;
+        let parts = [BEFORE_DATA, data.as_bytes(), &self.meta, AFTER_META];
+        Ok(ResponseBody::full(parts.concat().into()))
+    }
+
     /// Encodes a record in its envelope. The tag is that of the record.
     pub(super) fn record(&self, record: &impl Serialize, tag: EntityTag) -> Result<Outcome, ApiError> {
         Ok(self.value(record)?.with_tag(Some(tag)))

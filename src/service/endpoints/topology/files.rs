@@ -12,7 +12,7 @@ use crate::service::response::shape::accepts;
 use crate::service::response::{JSON, Outcome};
 use crate::service::routes::route::{Call, Pending};
 use crate::topology::graph::Graph;
-use crate::topology::render::{Format, Picture, Theme, style_source};
+use crate::topology::render::{FileTooLarge, Format, Picture, Theme, style_source};
 
 /// A file in an envelope.
 #[derive(Serialize)]
@@ -63,12 +63,12 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
                 let mut picture = Picture::new(&graph, &network.name);
                 picture.theme = theme;
                 picture.date = graph.observed_at;
-                let content = picture.render(format);
+                let content = picture.render(format).map_err(too_large)?;
                 if !is_in_envelope {
                     return Ok(ResponseBody::full(content.into()));
                 }
                 let media_type = format.media_type().to_owned();
-                responder.body(&TopologyFile { file_name: own_name, media_type, content })
+                responder.bounded_body(&TopologyFile { file_name: own_name, media_type, content })
             };
             let drawn = state.topologies.drawn(organization, network_id, query.options, true, write);
             Ok::<_, ApiError>(state.keep(drawn_tag, drawn.await??))
@@ -76,6 +76,10 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
         let body = state.drawings.get(organization, drawn_tag, draw).await?;
         Ok(outcome(ResponseBody::full(body))?.with_tag(tag))
     })
+}
+
+pub(super) fn too_large(error: FileTooLarge) -> ApiError {
+    ApiError::answer_too_large(error.limit)
 }
 
 fn as_file(body: ResponseBody, format: Format, theme: Theme, file_name: &str) -> Result<Outcome, ApiError> {
