@@ -75,6 +75,7 @@ mod limits {
 }
 
 mod lists {
+    mod accept;
     mod conditional;
     mod oracle;
     mod order;
@@ -90,6 +91,7 @@ mod service {
     mod embedding;
     mod envelope;
     mod health;
+    mod locations;
     mod precedence;
 }
 

@@ -1,5 +1,6 @@
 //! Reading of requests: the body and its fields, and the parameters of path and query.
 
+mod accept;
 mod bodies;
 mod parameters;
 mod patient;
@@ -25,6 +26,7 @@ use self::patient::PatientBody;
 use super::response::error::ApiError;
 use super::response::shape::LINES;
 
+pub(super) use self::accept::Accept;
 pub(super) use self::bodies::{Fields, check_types, read_ids, read_login, read_referral};
 pub(super) use self::parameters::{
     DEFAULT_LIMIT, HOST_FIELDS, MAX_IDS, MAX_OFFSET, MAX_TERMS, Paging, read_hosts_query, read_id,

@@ -25,7 +25,7 @@ pub(crate) struct ApiError {
 }
 
 /// Seconds after which a client may retry a request that the store could not serve.
-const STORE_RETRY_AFTER: u64 = 1;
+pub(in crate::service) const STORE_RETRY_AFTER: u64 = 1;
 
 /// Maximum number of characters of a parameter's name in a sentence.
 const MAX_PARAMETER: usize = 64;

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::graphs::Asked;
 use crate::model::{Network, TopologyView};
+use crate::service::input::Accept;
 use crate::service::response::body::ResponseBody;
 use crate::service::response::error::ApiError;
-use crate::service::response::shape::accepts;
 use crate::service::response::{JSON, Outcome};
 use crate::service::routes::route::{Call, Pending};
 use crate::topology::graph::Graph;
@@ -36,7 +36,7 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
         let network: Network = state.inventory.get_as(&caller, query.network_id).await?;
         // The file contains the name of the network.
         let tag = tag.and_then(|tag| tag.of_part(&network.name));
-        let is_in_envelope = accepts(request, JSON);
+        let is_in_envelope = is_in_envelope(Accept::of(request), query.format);
         let tag = if is_in_envelope { tag.and_then(|tag| tag.of_part("envelope")) } else { tag };
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(Outcome::not_modified(tag).vary_by_accept());
@@ -80,6 +80,14 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
 
 pub(super) fn too_large(error: FileTooLarge) -> ApiError {
     ApiError::answer_too_large(error.limit)
+}
+
+/// Returns whether a client prefers an envelope to the file itself. An envelope with a JSON file must be named.
+fn is_in_envelope(accept: Accept<'_>, format: Format) -> bool {
+    match format.media_type() {
+        JSON => accept.names(JSON),
+        file => accept.choose(file, &[JSON]) == JSON,
+    }
 }
 
 fn as_file(body: ResponseBody, format: Format, theme: Theme, file_name: &str) -> Result<Outcome, ApiError> {

@@ -195,7 +195,9 @@ fn links() -> Vec<Route> {
         handler: topology::list_links,
         ..links.list::<TopologyLink>(&[groups::PAGE, groups::IDS, NETWORK, groups::ORDER_BY_TIME])
     };
-    vec![list.errors(NETWORK_ERRORS), links.create::<TopologyLink>(LINK), links.delete::<TopologyLink>()]
+    // A single link has no path to get it by.
+    let create = Route { creates_in: None, ..links.create::<TopologyLink>(LINK) };
+    vec![list.errors(NETWORK_ERRORS), create, links.delete::<TopologyLink>()]
 }
 
 impl Template for TopologyLink {
