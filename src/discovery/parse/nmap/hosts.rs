@@ -154,12 +154,8 @@ impl Host<'_> {
 
     fn join_parts(&mut self, later: HostParts, is_newer: bool, meter: &mut Meter) -> usize {
         let Self { device, state } = self;
-        let latest = |earlier: Option<String>, later: Option<String>| {
-            if is_newer { later.or(earlier) } else { earlier.or(later) }
-        };
-        device.hostname = latest(device.hostname.take(), later.hostname);
-        let (earlier_mac, later_mac) = (state.mac_address, later.mac_address);
-        state.mac_address = if is_newer { later_mac.or(earlier_mac) } else { earlier_mac.or(later_mac) };
+        device.hostname = latest(device.hostname.take(), later.hostname, is_newer);
+        state.mac_address = latest(state.mac_address, later.mac_address, is_newer);
         state.has_timed_out |= later.has_timed_out;
 
         let addresses = &mut device.tables.addresses.get_or_insert_with(|| Table::truncated(Vec::new())).rows;
@@ -191,6 +187,11 @@ impl Places {
             ports: keys.enumerate().map(|(place, key)| (key, place)).collect(),
         }
     }
+}
+
+/// Returns the value of the later run, or the one that was stated first by elements of one run.
+fn latest<T>(earlier: Option<T>, later: Option<T>, is_newer: bool) -> Option<T> {
+    if is_newer { later.or(earlier) } else { earlier.or(later) }
 }
 
 /// Joins a port that belongs to a place. Returns whether it replaces one of an earlier run.
