@@ -47,8 +47,6 @@ pub(crate) const CODES: [(u16, &str, &[&str]);
     (409, "quota_exceeded", &["entity", "limit"]),
     (412, "precondition_failed", &["entity", "id"]),
     (413, "request_too_large", &["limit"]),
-    #[cfg(feature = "topology")]
-    (413, "answer_too_large", &["limit"]),
     (415, "request_unsupported_media_type", &[]),
     (429, "rate_limit_exceeded", &["retry_after"]),
     (429, "auth_too_many_attempts", &["retry_after"]),
