@@ -11,7 +11,7 @@ use super::{Reply, VERSION};
 
 /// The error codes with their statuses and the keys of their params, from the contract.
 pub(crate) const CODES: [(u16, &str, &[&str]);
-    36 + cfg!(feature = "discovery") as usize + cfg!(feature = "topology") as usize] = [
+    36 + cfg!(feature = "discovery") as usize + 2 * cfg!(feature = "topology") as usize] = [
     (400, "validation_required", &["field"]),
     (400, "validation_empty", &["field"]),
     (400, "validation_max_length", &["field", "max"]),
@@ -47,6 +47,8 @@ pub(crate) const CODES: [(u16, &str, &[&str]);
     (409, "quota_exceeded", &["entity", "limit"]),
     (412, "precondition_failed", &["entity", "id"]),
     (413, "request_too_large", &["limit"]),
+    #[cfg(feature = "topology")]
+    (413, "answer_too_large", &["limit"]),
     (415, "request_unsupported_media_type", &[]),
     (429, "rate_limit_exceeded", &["retry_after"]),
     (429, "auth_too_many_attempts", &["retry_after"]),
