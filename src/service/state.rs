@@ -56,6 +56,9 @@ pub(super) struct ApiState {
     pub(super) patience: Option<Duration>,
     #[cfg(feature = "topology")]
     pub(super) topologies: Topologies,
+    /// Maximum size of a graph or a file, in bytes.
+    #[cfg(feature = "topology")]
+    pub(super) drawing_limit: usize,
     /// Graphs and files that are being drawn.
     #[cfg(feature = "topology")]
     pub(super) drawings: Drawings<Bytes>,

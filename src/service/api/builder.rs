@@ -50,6 +50,8 @@ pub struct ApiBuilder {
     report_body_limit: usize,
     #[cfg(feature = "topology")]
     frame_ancestors: FrameAncestors,
+    #[cfg(feature = "topology")]
+    drawing_limit: usize,
     import_body_limit: Option<u64>,
     allowed_origins: Vec<String>,
     session_cookie: SessionCookie,
@@ -95,6 +97,8 @@ impl ApiBuilder {
             report_body_limit: REPORT_BODY_LIMIT,
             #[cfg(feature = "topology")]
             frame_ancestors: FrameAncestors::default(),
+            #[cfg(feature = "topology")]
+            drawing_limit: crate::topology::render::MAX_FILE,
             import_body_limit: None,
             allowed_origins: Vec::new(),
             session_cookie: SessionCookie::default(),
@@ -165,6 +169,15 @@ impl ApiBuilder {
     #[must_use]
     pub fn report_body_limit(self, bytes: usize) -> Self {
         Self { report_body_limit: bytes, ..self }
+    }
+
+    /// Sets the maximum size of the graph or the file of a network, in bytes.
+    ///
+    /// Default: 64 MiB. Larger ones are refused with 413 `answer_too_large`.
+    #[cfg(feature = "topology")]
+    #[must_use]
+    pub fn drawing_limit(self, bytes: usize) -> Self {
+        Self { drawing_limit: bytes, ..self }
     }
 
     /// Sets the maximum size of the body of an import, in bytes.
@@ -289,6 +302,8 @@ impl ApiBuilder {
             shared_drawings: Drawings::new(drawing_slots),
             #[cfg(feature = "topology")]
             frame_ancestors: self.frame_ancestors,
+            #[cfg(feature = "topology")]
+            drawing_limit: self.drawing_limit,
             responder: Responder::new(self.server_version, self.inventory.clock()),
             inventory: self.inventory,
             buckets: self.rate_limit.map(Buckets::new),

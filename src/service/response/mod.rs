@@ -169,8 +169,8 @@ impl Responder {
 
     /// Encodes a value in its envelope, as a body, unless it is too large.
     #[cfg(feature = "topology")]
-    pub(super) fn bounded_body(&self, data: &impl Serialize) -> Result<ResponseBody, ApiError> {
-        let data = crate::topology::render::json(data);
+    pub(super) fn bounded_body(&self, data: &impl Serialize, limit: usize) -> Result<ResponseBody, ApiError> {
+        let data = crate::topology::render::json(data, limit);
         let data = data.map_err(|error| ApiError::answer_too_large(error.limit))?;
         let parts = [BEFORE_DATA, data.as_bytes(), &self.meta, AFTER_META];
         Ok(ResponseBody::full(parts.concat().into()))

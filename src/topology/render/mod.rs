@@ -39,23 +39,26 @@ pub struct Picture<'a> {
     pub date: Option<Timestamp>,
     /// The colors.
     pub theme: Theme,
+    /// The maximum size of the file, in bytes.
+    pub limit: usize,
 }
 
 impl<'a> Picture<'a> {
-    /// Creates a picture without subtitle and date, whose colors follow the reader's preference.
+    /// Creates a picture without subtitle and date, whose colors follow the reader's preference. Its file has at most
+    /// [`MAX_FILE`] bytes.
     #[must_use]
     pub const fn new(graph: &'a Graph, title: &'a str) -> Self {
-        Self { graph, title, subtitle: None, date: None, theme: Theme::Auto }
+        Self { graph, title, subtitle: None, date: None, theme: Theme::Auto, limit: MAX_FILE }
     }
 
     /// Writes the picture in a format.
     ///
     /// # Errors
-    /// [`FileTooLarge`] if the file would be larger than [`MAX_FILE`].
+    /// [`FileTooLarge`] if the file would be larger than [`limit`](Self::limit).
     pub fn render(&self, format: Format) -> Result<String, FileTooLarge> {
-        let mut file = File::new();
+        let mut file = File::new(self.limit);
         match format {
-            Format::Json => return json(self.graph),
+            Format::Json => return json(self.graph, self.limit),
             Format::Svg => svg::write(self, &mut file),
             Format::Mermaid => mermaid::write(self, &mut file),
             Format::Dot => dot::write(self, &mut file),

@@ -11,7 +11,7 @@ use super::{Reply, VERSION};
 
 /// The error codes with their statuses and the keys of their params, from the contract.
 pub(crate) const CODES: [(u16, &str, &[&str]);
-    37 + cfg!(feature = "discovery") as usize + cfg!(feature = "topology") as usize] = [
+    36 + cfg!(feature = "discovery") as usize + 2 * cfg!(feature = "topology") as usize] = [
     (400, "validation_required", &["field"]),
     (400, "validation_empty", &["field"]),
     (400, "validation_max_length", &["field", "max"]),

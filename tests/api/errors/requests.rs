@@ -166,7 +166,23 @@ async fn sizes(fixture: &Populated) -> Produced {
         }
         produced.extend(check(server, rows).await);
     }
+    if cfg!(feature = "topology") {
+        produced.extend(drawings(fixture).await);
+    }
     produced
+}
+
+/// Graphs and files that are larger than the maximum.
+async fn drawings(fixture: &Populated) -> Produced {
+    let small = fixture.drawing_limited(100);
+    let mut rows = Vec::new();
+    for part in ["graph", "export?format=dot", "export?format=json"] {
+        let separator = if part.contains('?') { '&' } else { '?' };
+        let path = format!("/api/v1/topology/{part}{separator}network_id={OFFICE}");
+        let request = fixture.by_key(bare("GET", &path));
+        rows.push(Row::refused_with(part, request, "answer_too_large", json!({"limit": 100})));
+    }
+    check(&small, rows).await
 }
 
 async fn counts(fixture: &Populated) -> Produced {

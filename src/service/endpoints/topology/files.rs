@@ -58,17 +58,18 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
         let organization = caller.organization_id();
         let (drawn_tag, own_name) = (tag.as_ref(), file_name.clone());
         let draw = || async move {
-            let responder = state.responder.clone();
+            let (responder, limit) = (state.responder.clone(), state.drawing_limit);
             let write = move |graph: Graph| {
                 let mut picture = Picture::new(&graph, &network.name);
                 picture.theme = theme;
+                picture.limit = limit;
                 picture.date = graph.observed_at;
                 let content = picture.render(format).map_err(too_large)?;
                 if !is_in_envelope {
                     return Ok(ResponseBody::full(content.into()));
                 }
                 let media_type = format.media_type().to_owned();
-                responder.bounded_body(&TopologyFile { file_name: own_name, media_type, content })
+                responder.bounded_body(&TopologyFile { file_name: own_name, media_type, content }, limit)
             };
             let drawn = state.topologies.drawn(organization, network_id, query.options, true, write);
             Ok::<_, ApiError>(state.keep(drawn_tag, drawn.await??))

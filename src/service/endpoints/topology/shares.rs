@@ -219,12 +219,13 @@ impl ApiState {
         open: &OpenShare,
         tags: Option<&[EntityTag; 2]>,
     ) -> Result<[Bytes; 2], ApiError> {
-        let name = open.share.name.clone();
+        let (name, limit) = (open.share.name.clone(), self.drawing_limit);
         let write = move |graph: Graph| {
             let mut picture = Picture::new(&graph, &name);
             picture.date = graph.observed_at;
+            picture.limit = limit;
             let svg = picture.render(Format::Svg).map_err(too_large)?;
-            let graph = json(&SharedGraph::from(&graph)).map_err(too_large)?;
+            let graph = json(&SharedGraph::from(&graph), limit).map_err(too_large)?;
             Ok::<_, ApiError>([graph, svg])
         };
         let [graph, svg] = self.topologies.shared(open, write).await??;
