@@ -48,7 +48,7 @@ pub use collections::{
     BulkDeletable, Creatable, Deletable, ListOrderField, ListPage, ListQuery, NewOrganization, PageCursor,
     PageCursorError, Resource,
 };
-pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, Pages, Requirement};
+pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, Requirement};
 #[cfg(feature = "discovery")]
 pub(in crate::inventory) use daemons::HeldCredentials;
 #[cfg(feature = "discovery")]
@@ -275,7 +275,7 @@ impl Inventory {
 
     /// Sets the limits on failed and concurrent logins. Default: [`LoginLimits::default`].
     ///
-    /// The passwords of shares have the same limits, counted by share and client. Attempts through earlier clones are
+    /// The passwords of shares have the same limits, counted by share in place of the address. Attempts through earlier clones are
     /// counted separately.
     #[must_use]
     pub fn with_login_limits(self, limits: LoginLimits) -> Self {

@@ -19,6 +19,7 @@ use super::routes::route::Answer;
 use super::routes::route::{BodyLimit, Call, Route};
 use super::sender::credentials;
 use super::sender::{Access, Sender};
+use super::slots::Holder;
 use super::state::ApiState;
 use crate::inventory::{Error, ErrorKind};
 
@@ -39,6 +40,7 @@ impl ApiState {
             Some(Access::Unlimited) => None,
             _ => self.allowance(request, sender.as_ref().and_then(|sender| sender.as_ref().ok())),
         };
+        let holder = self.response_holder(request, sender.as_ref().and_then(|sender| sender.as_ref().ok()));
         let outcome = match allowance.and_then(|allowance| allowance.retry_after) {
             Some(seconds) => Err(ApiError::rate_limit_exceeded(seconds)),
             None => {
@@ -50,7 +52,12 @@ impl ApiState {
                 };
                 let body = body.map(|body| body.with_patience(self.patience));
                 let input = Input { request, body, body_limit };
-                catch_panic(pin!(self.handle(found, sender, input))).await
+                let holds = self.require_bytes(request, holder);
+                let outcome = match holds {
+                    Ok(()) => catch_panic(pin!(self.handle(found, sender, input))).await,
+                    Err(error) => Err(error),
+                };
+                outcome.and_then(|outcome| self.hold_bytes(request, holder, outcome))
             }
         };
         let mut response = self.responder.respond(outcome);
@@ -62,6 +69,23 @@ impl ApiState {
             add_allowance(&mut response, allowance);
         }
         if request.method == Method::HEAD { without_body(response) } else { response }
+    }
+
+    /// Refuses a write of a sender with too many unread responses. Once something was written, the response must be sent.
+    fn require_bytes(&self, request: &Parts, holder: Holder) -> Result<(), ApiError> {
+        if request.method.is_safe() { Ok(()) } else { self.response_bytes.require_room(holder) }
+    }
+
+    /// Has the body of a response count until the client has read it.
+    fn hold_bytes(&self, request: &Parts, holder: Holder, outcome: Outcome) -> Result<Outcome, ApiError> {
+        let is_refusable = request.method.is_safe();
+        outcome.map_body(|body| {
+            let reserve = |bytes| match is_refusable {
+                true => self.response_bytes.acquire_many(holder, bytes),
+                false => Ok(self.response_bytes.take(holder, bytes)),
+            };
+            body.held(reserve, self.patience)
+        })
     }
 
     /// Identifies the sender by the credentials that the endpoint looks at.

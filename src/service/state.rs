@@ -4,6 +4,7 @@ use std::time::Duration;
 #[cfg(feature = "topology")]
 use bytes::Bytes;
 use http::request::Parts;
+use uuid::Uuid;
 
 use super::endpoints::health::Health;
 #[cfg(feature = "topology")]
@@ -15,8 +16,8 @@ use super::sender::Sender;
 use super::sender::client_address::ClientPrefixes;
 use super::sender::credentials::{CrossSitePolicy, SessionCookie};
 use super::sender::rate_limit::{Allowance, Buckets, Client};
-use super::slots::Slots;
-use crate::access::Credential;
+use super::slots::{Holder, Slots};
+use crate::access::{ClientPrefix, Credential};
 use crate::inventory::{Error, Inventory};
 #[cfg(feature = "topology")]
 use crate::topology::{Topologies, render::page::FrameAncestors};
@@ -39,6 +40,8 @@ pub(super) struct ApiState {
     /// Maximum number of hosts in a list without a limit; `None` means any number.
     pub(super) whole_list_limit: Option<u64>,
     pub(super) list_slots: Arc<Slots>,
+    /// Bytes of responses that wait for their clients.
+    pub(super) response_bytes: Arc<Slots>,
     /// Slots of bulk requests for hosts.
     pub(super) bulk_slots: Arc<Slots>,
     /// Slots of imports of hosts.
@@ -82,6 +85,16 @@ impl ApiState {
             self.cross_site.check(request)?;
         }
         Ok(sender)
+    }
+
+    /// Returns the organization and the user, the daemon key or the network prefix that unread responses count for.
+    pub(super) fn response_holder(&self, request: &Parts, sender: Option<&Sender>) -> Holder {
+        match sender {
+            Some(Sender::Caller(caller)) => (caller.organization_id(), caller.user_id()),
+            #[cfg(feature = "discovery")]
+            Some(Sender::Daemon(daemon)) => (daemon.organization_id, daemon.key_id),
+            None => (Uuid::nil(), self.client_prefixes.of(request).map_or(Uuid::nil(), ClientPrefix::id)),
+        }
     }
 
     /// Takes one request from the client's bucket. Returns `None` without a rate limit.

@@ -72,6 +72,7 @@ mod limits {
     mod rate_limit;
     mod rate_limit_model;
     mod refusal_log;
+    mod unread;
 }
 
 mod lists {

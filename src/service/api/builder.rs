@@ -57,6 +57,7 @@ pub struct ApiBuilder {
     session_cookie: SessionCookie,
     whole_list_limit: Option<u64>,
     whole_lists_at_once: (usize, usize),
+    unread_responses: (usize, usize),
     stall_timeout: Option<Duration>,
     page_cache: usize,
 }
@@ -77,7 +78,10 @@ const PAGE_CACHE: usize = 16 * 1024 * 1024;
 /// Default maximum number of concurrent lists without a limit, per user and in total.
 const WHOLE_LISTS_AT_ONCE: (usize, usize) = (4, 64);
 
-/// Default time after which a list without a limit or a request body is aborted if its client stalls.
+/// Default maximum size of the responses that wait for their clients, per user and in total, in bytes.
+const UNREAD_RESPONSES: (usize, usize) = (64 * 1024 * 1024, 192 * 1024 * 1024);
+
+/// Default time after which a long response or a request body is aborted if its client stalls.
 const STALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Bounds how often the timer of a stalled list wakes up.
@@ -104,6 +108,7 @@ impl ApiBuilder {
             session_cookie: SessionCookie::default(),
             whole_list_limit: None,
             whole_lists_at_once: WHOLE_LISTS_AT_ONCE,
+            unread_responses: UNREAD_RESPONSES,
             stall_timeout: Some(STALL_TIMEOUT),
             page_cache: PAGE_CACHE,
         }
@@ -250,11 +255,23 @@ impl ApiBuilder {
         Self { whole_lists_at_once: (per_user, total), ..self }
     }
 
-    /// Sets how long a client may stall: send nothing of a body, or read nothing of a whole list.
+    /// Sets the maximum size of the responses that wait for their clients, per user and in total, in bytes.
     ///
-    /// Default: 60 seconds. A request whose body stalls is rejected with 400 `validation_malformed_json`. A list without
-    /// a limit that is not read is aborted: this frees its memory and its slot, and ends the body with an error, so that
-    /// the server closes the connection. `None` means that nothing is aborted. Time spent waiting for the store does not
+    /// Default: 64 MiB and 192 MiB. One organization gets at most three quarters of the total, and less while others have
+    /// some. Further requests are rejected with 429 `rate_limit_exceeded`. A response above 16 KiB counts from when it
+    /// begins until the client has read it. A page or a whole list above 1 MiB is read while it is sent, so only its
+    /// current part counts, at least 1 MiB. Daemon keys count like users, and requests without credentials by the
+    /// network prefix of the client. Those without unread responses get one that is larger than their own limit.
+    #[must_use]
+    pub fn unread_responses(self, per_user: usize, total: usize) -> Self {
+        Self { unread_responses: (per_user, total), ..self }
+    }
+
+    /// Sets how long a client may stall: send nothing of a body, or read nothing of a long response.
+    ///
+    /// Default: 60 seconds. A request whose body stalls is rejected with 400 `validation_malformed_json`. A whole list, or
+    /// a response above 64 KiB, that is not read is aborted: this frees its memory and its slot, and ends the body with an
+    /// error, so that the server closes the connection. `None` means that nothing is aborted. Time spent waiting for the store does not
     /// count. The timer needs a tokio runtime with its time driver enabled; values below 1 millisecond count as 1
     /// millisecond.
     #[must_use]
@@ -315,6 +332,7 @@ impl ApiBuilder {
             session_cookie: self.session_cookie,
             whole_list_limit: self.whole_list_limit,
             list_slots: Slots::new(self.whole_lists_at_once, ApiError::too_many_whole_lists),
+            response_bytes: Slots::new(self.unread_responses, ApiError::too_many_unread_responses),
             bulk_slots: Slots::new(BULK_REQUESTS_AT_ONCE, ApiError::too_many_bulk_requests),
             import_slots: Slots::new(IMPORTS_AT_ONCE, ApiError::too_many_imports),
             #[cfg(feature = "discovery")]

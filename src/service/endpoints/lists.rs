@@ -1,4 +1,4 @@
-//! Lists, in pages or whole (`limit=0`). Whole lists are sent while they are read from the store.
+//! Lists, in pages or whole (`limit=0`). Whole lists and long pages are sent while they are read from the store.
 
 use std::pin::pin;
 
@@ -6,9 +6,9 @@ use bytes::Bytes;
 use http::request::Parts;
 
 use crate::access::Caller;
-use crate::inventory::{DocumentPages, Documents, Error, ErrorKind, Inventory, Pages, Resource};
+use crate::inventory::{DocumentPages, Documents, Error, ErrorKind, Inventory, Resource};
 use crate::service::input::{Paging, read_hosts_query, read_list_query};
-use crate::service::response::body::{NextPart, Part, ResponseBody};
+use crate::service::response::body::{FirstPart, Holds, NextPart, Part, ResponseBody};
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::{ApiError, catch_panic};
 use crate::service::response::shape::{Representation, Shape, Shaped};
@@ -39,23 +39,23 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
         }
         let (inventory, organization) = (&state.inventory, caller.organization_id());
         let shape = Shape::new(fields, representation);
-        if query.limit.is_none() {
-            let pages = inventory.host_pages(caller, &query).await?;
-            let pages = Shaped { pages, shape, inventory: inventory.clone(), organization };
-            let outcome = begin_whole_list(state, caller, request, pages, paging, representation).await?;
-            return Ok(vary(outcome.with_tag(tag)));
-        }
-        if let Some(body) = tag.as_ref().and_then(|tag| state.page_cache.get(tag)) {
+        if query.limit.is_some()
+            && let Some(body) = tag.as_ref().and_then(|tag| state.page_cache.get(tag))
+        {
             return Ok(Outcome::new(body).with_tag(tag));
         }
-        let documents = inventory.listed_hosts(caller, &query).await?;
-        let documents = shape.apply(documents, inventory, organization).await?;
-        let body = page(state, documents, paging)?;
+        let pages = inventory.host_pages(caller, &query).await?;
+        let pages = Shaped { pages, shape, inventory: inventory.clone(), organization };
+        let body = begin_list(state, caller, request, pages, paging, representation).await?;
         let body = match &tag {
-            Some(tag) => state.page_cache.insert(tag, body),
-            None => body,
+            Some(tag) if query.limit.is_some() => state.page_cache.insert(tag, body),
+            _ => body,
         };
-        Ok(Outcome::new(body).with_tag(tag))
+        let outcome = match representation {
+            Representation::Envelope => Outcome::new(body),
+            Representation::Lines => Outcome::lines(body),
+        };
+        Ok(vary(outcome.with_tag(tag)))
     })
 }
 
@@ -72,14 +72,9 @@ pub(in crate::service) fn list<T: Resource>(call: Call<'_>) -> Pending<'_> {
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(Outcome::not_modified(tag));
         }
-        if query.limit.is_none() {
-            let pages = Pages::<T>::new(&state.inventory, caller, &query);
-            let representation = Representation::Envelope;
-            let outcome = begin_whole_list(state, caller, request, pages, paging, representation).await?;
-            return Ok(outcome.with_tag(tag));
-        }
-        let documents = state.inventory.list_as::<T>(caller, &query).await?.into_documents()?;
-        Ok(Outcome::new(page(state, documents, paging)?).with_tag(tag))
+        let pages = state.inventory.pages_as::<T>(caller, &query).await?;
+        let body = begin_list(state, caller, request, pages, paging, Representation::Envelope).await?;
+        Ok(Outcome::new(body).with_tag(tag))
     })
 }
 
@@ -88,17 +83,21 @@ pub(in crate::service) fn page(
     documents: Documents,
     paging: Paging,
 ) -> Result<ResponseBody, ApiError> {
-    let Documents { bodies, total, next } = documents;
-    let pagination = if paging.is_by_cursor {
-        Pagination::by_cursor(total, paging.limit, next.map(|next| next.to_string()))
-    } else {
-        Pagination::new(total, paging.limit, paging.offset, bodies.len() as u64)
-    };
-    state.responder.page(bodies, &pagination)
+    let pagination = pagination(&documents, paging, 0);
+    state.responder.page(documents.bodies, &pagination)
 }
 
-/// A whole list that is being sent.
-struct WholeList<P> {
+/// Returns the pagination of a page whose first part has these documents.
+fn pagination(Documents { bodies, total, next }: &Documents, paging: Paging, unread: usize) -> Pagination {
+    if paging.is_by_cursor {
+        Pagination::by_cursor(*total, paging.limit, next.as_ref().map(ToString::to_string))
+    } else {
+        Pagination::new(*total, paging.limit, paging.offset, (bodies.len() + unread) as u64)
+    }
+}
+
+/// A list that is being sent.
+struct SentList<P> {
     inventory: Inventory,
     responder: Responder,
     request: Parts,
@@ -108,62 +107,69 @@ struct WholeList<P> {
     representation: Representation,
     /// Number of items sent so far.
     sent: u64,
+    /// The pagination of a page; `None` for a whole list.
+    pagination: Option<Pagination>,
 }
 
-/// Reads the first items of a whole list. Returns a body that streams the rest.
+/// Reads the first items of a list. Returns a body that streams the rest.
 ///
 /// Errors up to here get an error response; later ones abort the body. A list that these items complete is sent as an
 /// ordinary page.
-async fn begin_whole_list<P: DocumentPages>(
+async fn begin_list<P: DocumentPages>(
     state: &ApiState,
     caller: &Caller,
     request: &Parts,
     mut pages: P,
     paging: Paging,
     representation: Representation,
-) -> Result<Outcome, ApiError> {
+) -> Result<ResponseBody, ApiError> {
     let first = pages.next().await?;
+    let is_whole = paging.limit == 0;
     if let Some(max) = state.whole_list_limit
+        && is_whole
         && first.total.saturating_sub(paging.offset) > max
     {
         return Err(ApiError::list_too_long(max));
     }
     if pages.is_finished() {
         return match representation {
-            Representation::Envelope => Ok(Outcome::new(page(state, first, paging)?)),
-            Representation::Lines => Ok(Outcome::lines(ResponseBody::lines(first.bodies))),
+            Representation::Envelope => page(state, first, paging),
+            Representation::Lines => Ok(ResponseBody::lines(first.bodies)),
         };
     }
-    let slot = state.list_slots.acquire(caller.organization_id(), caller.user_id())?;
-    let list = WholeList {
+    let holder = (caller.organization_id(), caller.user_id());
+    let reserve = |bytes| {
+        let list = is_whole.then(|| state.list_slots.acquire(holder.0, holder.1)).transpose()?;
+        Ok(Holds { _list: list, bytes: state.response_bytes.acquire_many(holder, bytes)? })
+    };
+    let list = SentList {
         inventory: state.inventory.clone(),
         responder: state.responder.clone(),
         request: request.clone(),
         caller: caller.clone(),
+        sent: first.bodies.len() as u64,
+        pagination: (!is_whole).then(|| pagination(&first, paging, pages.unread())),
         pages,
         paging,
         representation,
-        sent: first.bodies.len() as u64,
     };
-    let (next, patience) = (next_part(list), state.patience);
-    Ok(match representation {
-        Representation::Envelope => Outcome::new(ResponseBody::list(first.bodies, next, slot, patience)),
-        Representation::Lines => {
-            Outcome::lines(ResponseBody::list_of_lines(first.bodies, next, slot, patience))
-        }
-    })
+    let first = match representation {
+        Representation::Envelope => FirstPart::Documents(first.bodies),
+        Representation::Lines => FirstPart::Lines(first.bodies),
+    };
+    ResponseBody::list(first, next_part(list), reserve, state.patience)
 }
 
-fn next_part<P: DocumentPages>(list: WholeList<P>) -> NextPart {
+fn next_part<P: DocumentPages>(list: SentList<P>) -> NextPart {
     Box::pin(async move {
         let part = catch_panic(pin!(list.read_next())).await;
         part.inspect_err(|error| {
-            tracing::warn!("a list without a limit was aborted: {}", error.with_causes());
+            tracing::warn!("a list was aborted: {}", error.with_causes());
         })
     })
 }
 
-impl<P: DocumentPages> WholeList<P> {
+impl<P: DocumentPages> SentList<P> {
     async fn read_next(mut self) -> Result<Part, Error> {
         if self.pages.is_finished() && self.representation == Representation::Lines {
             return Ok(Part::Tail(Bytes::new()));
@@ -186,10 +192,13 @@ impl<P: DocumentPages> WholeList<P> {
         if caller == self.caller { Ok(()) } else { Err(ErrorKind::NotAuthenticated.into()) }
     }
 
-    /// Returns the pagination of the items sent so far.
+    /// Returns the pagination of the page, or that of the items sent so far.
     ///
-    /// Its total agrees with the list even if items were added or deleted meanwhile.
+    /// The total of a whole list agrees with it even if items were added or deleted meanwhile.
     fn pagination(&self) -> Pagination {
+        if let Some(pagination) = &self.pagination {
+            return pagination.clone();
+        }
         let Paging { offset, is_by_cursor, .. } = self.paging;
         if is_by_cursor {
             Pagination::by_cursor(self.sent, 0, None)

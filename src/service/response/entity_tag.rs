@@ -1,4 +1,6 @@
 use base64ct::{Base64UrlUnpadded, Encoding};
+#[cfg(feature = "topology")]
+use bytes::Bytes;
 use http::header::{IF_MATCH, IF_NONE_MATCH};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue};
@@ -68,7 +70,27 @@ impl EntityTag {
         weak(digest.chain_update(request.uri.query().unwrap_or_default()))
     }
 
-    /// Creates the tag of what a share shows, from the JSON of the share.
+    /// Creates the tag of a file from its content.
+    #[cfg(feature = "topology")]
+    pub(in crate::service) fn of_content(content: &[u8]) -> Option<Self> {
+        weak(Sha256::new().chain_update(content))
+    }
+
+    /// Returns the text of the tag, for a cache.
+    #[cfg(feature = "topology")]
+    pub(in crate::service) fn into_text(self) -> Bytes {
+        Bytes::copy_from_slice(self.0.as_bytes())
+    }
+
+    /// Returns the tag with a text that [`into_text`](Self::into_text) returned.
+    #[cfg(feature = "topology")]
+    pub(in crate::service) fn of_text(text: &[u8]) -> Option<Self> {
+        HeaderValue::from_bytes(text).ok().map(Self)
+    }
+
+    /// Creates the key under which the drawings of a share are cached, from the JSON of the share.
+    ///
+    /// It changes with every topology of the organization, so that it is no tag for viewers.
     #[cfg(feature = "topology")]
     pub(in crate::service) fn of_share(
         revision: &[u128],

@@ -73,6 +73,14 @@ impl ApiError {
         Self { message, ..Self::rate_limit_exceeded(retry_after) }
     }
 
+    pub(crate) fn too_many_unread_responses(retry_after: u64) -> Self {
+        let message = format!(
+            "Too many bytes of responses wait for their clients. Read the responses to earlier requests, or retry in \
+             {retry_after} seconds."
+        );
+        Self { message, ..Self::rate_limit_exceeded(retry_after) }
+    }
+
     pub(crate) fn too_many_bulk_requests(retry_after: u64) -> Self {
         let message = format!("Too many bulk requests are being processed. Retry in {retry_after} seconds.");
         Self { message, ..Self::rate_limit_exceeded(retry_after) }

@@ -115,6 +115,17 @@ impl Outcome {
         self
     }
 
+    /// Replaces the body, if there is one.
+    ///
+    /// # Errors
+    /// Those of `map`.
+    pub(super) fn map_body(
+        self,
+        map: impl FnOnce(ResponseBody) -> Result<ResponseBody, ApiError>,
+    ) -> Result<Self, ApiError> {
+        Ok(Self { body: self.body.map(map).transpose()?, ..self })
+    }
+
     /// Adds `Vary: Accept`.
     pub(super) fn vary_by_accept(self) -> Self {
         Self { varies: true, ..self }

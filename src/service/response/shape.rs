@@ -60,6 +60,10 @@ impl<P: DocumentPages> DocumentPages for Shaped<P> {
         self.pages.is_finished()
     }
 
+    fn unread(&self) -> usize {
+        self.pages.unread()
+    }
+
     async fn next(&mut self) -> Result<Documents, Error> {
         let documents = self.pages.next().await?;
         self.shape.apply(documents, &self.inventory, self.organization).await

@@ -57,8 +57,8 @@ pub(in crate::service) fn open_share(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, id) = (call.state, read_share(&call)?);
         let open = state.inventory.open_share(id, bearer_token(call.input.request)).await?;
-        let tag = state.tag_of_share(&open).await?;
-        let topology = state.shared_topology(&open, tag.as_ref()).await?;
+        let key = state.cache_key_of_share(&open).await?;
+        let topology = state.shared_topology(&open, key.as_ref()).await?;
         let share = ShareMetadata::from(&open.share);
         Ok(private(state.responder.value(&OpenedShare { share, topology })?))
     })
@@ -69,11 +69,22 @@ pub(in crate::service) fn get_shared_picture(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, request) = (call.state, call.input.request);
         let open = state.inventory.open_share(read_share(&call)?, bearer_token(request)).await?;
-        let tag = state.tag_of_share(&open).await?;
+        let key = state.cache_key_of_share(&open).await?;
+        let key_of_tag = key.as_ref().and_then(|key| key.of_part("tag"));
+        let known = key_of_tag.as_ref().and_then(|key| state.cached(key));
+        if let Some(tag) = known.and_then(|text| EntityTag::of_text(&text)).filter(|tag| tag.matches(request))
+        {
+            return Ok(private(Outcome::not_modified(&tag)));
+        }
+        let [_, svg] = state.drawings_of_share(&open, key.as_ref()).await?;
+        // A tag of the picture itself: it must not tell viewers that something changed which the share does not show.
+        let tag = EntityTag::of_content(&svg);
+        if let (Some(key), Some(tag)) = (&key_of_tag, &tag) {
+            state.page_cache.keep(key, tag.clone().into_text());
+        }
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(private(Outcome::not_modified(tag)));
         }
-        let [_, svg] = state.drawings_of_share(&open, tag.as_ref()).await?;
         let outcome = Outcome::file(Format::Svg.media_type(), ResponseBody::full(svg));
         with_picture_policy(private(outcome.with_tag(tag)), Theme::Auto)
     })
@@ -174,13 +185,13 @@ impl ApiState {
             }
             open => open?,
         };
-        let tag = self.tag_of_share(&open).await?;
-        let SharedTopology { graph, svg } = self.shared_topology(&open, tag.as_ref()).await?;
+        let key = self.cache_key_of_share(&open).await?;
+        let SharedTopology { graph, svg } = self.shared_topology(&open, key.as_ref()).await?;
         page(form.open(&svg, graph.get()))
     }
 
-    /// Returns the tag of a share's content; `None` if the store does not support revisions.
-    async fn tag_of_share(&self, open: &OpenShare) -> Result<Option<EntityTag>, ApiError> {
+    /// Returns the key under which a share's content is cached; `None` if the store does not support revisions.
+    async fn cache_key_of_share(&self, open: &OpenShare) -> Result<Option<EntityTag>, ApiError> {
         let revision = self.inventory.topology_revision(open.share.organization_id).await?;
         let share = serde_json::to_vec(&open.share).map_err(|_| ApiError::internal())?;
         let version = self.responder.server_version();
@@ -191,9 +202,9 @@ impl ApiState {
     async fn shared_topology(
         &self,
         open: &OpenShare,
-        tag: Option<&EntityTag>,
+        key: Option<&EntityTag>,
     ) -> Result<SharedTopology, ApiError> {
-        let [graph, svg] = self.drawings_of_share(open, tag).await?;
+        let [graph, svg] = self.drawings_of_share(open, key).await?;
         let graph = RawValue::from_string(text(graph)?).map_err(|_| ApiError::internal())?;
         Ok(SharedTopology { graph, svg: text(svg)? })
     }
@@ -202,15 +213,15 @@ impl ApiState {
     async fn drawings_of_share(
         &self,
         open: &OpenShare,
-        tag: Option<&EntityTag>,
+        key: Option<&EntityTag>,
     ) -> Result<[Bytes; 2], ApiError> {
-        let parts = tag.and_then(|tag| Some([tag.of_part("graph")?, tag.of_part("svg")?]));
+        let parts = key.and_then(|key| Some([key.of_part("graph")?, key.of_part("svg")?]));
         let cached = parts.as_ref().map(|parts| parts.each_ref().map(|tag| self.cached(tag)));
         if let Some([Some(graph), Some(svg)]) = cached {
             return Ok([graph, svg]);
         }
         let draw = || self.draw_share(open, parts.as_ref());
-        self.shared_drawings.get(open.share.organization_id, tag, draw).await
+        self.shared_drawings.get(open.share.organization_id, key, draw).await
     }
 
     /// Draws the graph and the picture of a share.
