@@ -4,11 +4,14 @@ use std::pin::pin;
 
 use bytes::Bytes;
 use http::request::Parts;
+use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::inventory::{DocumentPages, Documents, Error, ErrorKind, Inventory, Pages, Resource};
 use crate::service::input::{Paging, read_hosts_query, read_list_query};
 use crate::service::response::body::{NextPart, Part, ResponseBody};
+#[cfg(feature = "csv")]
+use crate::service::response::csv::host_columns;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::{ApiError, catch_panic};
 use crate::service::response::shape::{Representation, Shape, Shaped};
@@ -23,39 +26,38 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, request) = (call.state, call.input.request);
         let (query, paging, fields) = read_hosts_query(request.uri.query(), &call.route.query)?;
-        let representation = Representation::of(request, paging.limit == 0);
+        let representation = Representation::of_hosts(request, paging.limit == 0);
+        let shape = Shape::new(fields, representation);
+        #[cfg(feature = "csv")]
+        let shape = shape.or_columns(host_columns);
         let caller = &call.into_caller()?;
         // The tag is read before the list: a tag newer than its list would hide changes from the client.
         let revision = state.inventory.hosts_revision(caller).await?;
         let version = state.responder.server_version();
         let tag = revision.and_then(|revision| EntityTag::of_list(revision, caller, request, version));
-        let tag = match representation {
-            Representation::Envelope => tag,
-            Representation::Lines => tag.and_then(EntityTag::of_lines),
-        };
-        let vary = |outcome: Outcome| if paging.limit == 0 { outcome.vary_by_accept() } else { outcome };
+        let tag = representation.tag(tag);
+        let is_varied = paging.limit == 0 || cfg!(feature = "csv");
+        let vary = |outcome: Outcome| if is_varied { outcome.vary_by_accept() } else { outcome };
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(vary(Outcome::not_modified(tag)));
         }
         let (inventory, organization) = (&state.inventory, caller.organization_id());
-        let shape = Shape::new(fields, representation);
         if query.limit.is_none() {
             let pages = inventory.host_pages(caller, &query).await?;
-            let pages = Shaped { pages, shape, inventory: inventory.clone(), organization };
+            let pages = Shaped { pages, shape, inventory: inventory.clone(), organization, has_begun: false };
             let outcome = begin_whole_list(state, caller, request, pages, paging, representation).await?;
             return Ok(vary(outcome.with_tag(tag)));
         }
         if let Some(body) = tag.as_ref().and_then(|tag| state.page_cache.get(tag)) {
-            return Ok(Outcome::new(body).with_tag(tag));
+            return Ok(vary(representation.outcome(request, body).with_tag(tag)));
         }
         let documents = inventory.listed_hosts(caller, &query).await?;
-        let documents = shape.apply(documents, inventory, organization).await?;
-        let body = page(state, documents, paging)?;
+        let body = shaped_page(state, organization, documents, &shape, paging).await?;
         let body = match &tag {
             Some(tag) => state.page_cache.insert(tag, body),
             None => body,
         };
-        Ok(Outcome::new(body).with_tag(tag))
+        Ok(vary(representation.outcome(request, body).with_tag(tag)))
     })
 }
 
@@ -81,6 +83,21 @@ pub(in crate::service) fn list<T: Resource>(call: Call<'_>) -> Pending<'_> {
         let documents = state.inventory.list_as::<T>(caller, &query).await?.into_documents()?;
         Ok(Outcome::new(page(state, documents, paging)?).with_tag(tag))
     })
+}
+
+/// Creates the body of a page in a shape.
+pub(in crate::service) async fn shaped_page(
+    state: &ApiState,
+    organization: Uuid,
+    documents: Documents,
+    shape: &Shape,
+    paging: Paging,
+) -> Result<ResponseBody, ApiError> {
+    let documents = shape.apply(documents, &state.inventory, organization).await?;
+    match shape.representation() {
+        Representation::Envelope => page(state, documents, paging),
+        _ => Ok(ResponseBody::lines(shape.with_header(documents.bodies))),
+    }
 }
 
 pub(in crate::service) fn page(
@@ -129,10 +146,11 @@ async fn begin_whole_list<P: DocumentPages>(
         return Err(ApiError::list_too_long(max));
     }
     if pages.is_finished() {
-        return match representation {
-            Representation::Envelope => Ok(Outcome::new(page(state, first, paging)?)),
-            Representation::Lines => Ok(Outcome::lines(ResponseBody::lines(first.bodies))),
+        let body = match representation {
+            Representation::Envelope => page(state, first, paging)?,
+            _ => ResponseBody::lines(first.bodies),
         };
+        return Ok(representation.outcome(request, body));
     }
     let slot = state.list_slots.acquire(caller.organization_id(), caller.user_id())?;
     let list = WholeList {
@@ -146,12 +164,13 @@ async fn begin_whole_list<P: DocumentPages>(
         sent: first.bodies.len() as u64,
     };
     let (next, patience) = (next_part(list), state.patience);
-    Ok(match representation {
-        Representation::Envelope => Outcome::new(ResponseBody::list(first.bodies, next, slot, patience)),
-        Representation::Lines => {
-            Outcome::lines(ResponseBody::list_of_lines(first.bodies, next, slot, patience))
-        }
-    })
+    Ok(representation.outcome(
+        request,
+        match representation {
+            Representation::Envelope => ResponseBody::list(first.bodies, next, slot, patience),
+            _ => ResponseBody::list_of_lines(first.bodies, next, slot, patience),
+        },
+    ))
 }
 
 fn next_part<P: DocumentPages>(list: WholeList<P>) -> NextPart {
@@ -165,7 +184,7 @@ fn next_part<P: DocumentPages>(list: WholeList<P>) -> NextPart {
 
 impl<P: DocumentPages> WholeList<P> {
     async fn read_next(mut self) -> Result<Part, Error> {
-        if self.pages.is_finished() && self.representation == Representation::Lines {
+        if self.pages.is_finished() && self.representation != Representation::Envelope {
             return Ok(Part::Tail(Bytes::new()));
         }
         if self.pages.is_finished() {
