@@ -3,7 +3,7 @@
 //! The host application supplies a [`Store`] and mounts an [`Api`] in axum or hyper, or calls it in process. The API
 //! lists, creates, updates and deletes networks, subnets, tags, and hosts with their interfaces, ports, services and
 //! SNMP interface entries; users, API keys of users and of discovery daemons, and shares. Many hosts are stored in one
-//! request, or imported and exported as JSON Lines. It also reconciles what scanners, devices and discovery daemons
+//! request, or imported and exported as JSON Lines or CSV. It also reconciles what scanners, devices and discovery daemons
 //! report with the hosts (feature `discovery`), and draws networks with the evidence for each link (feature
 //! `topology`). [`Inventory`] and `topology::Topologies` offer the same operations as typed methods, without HTTP.
 //!
@@ -63,6 +63,7 @@
 //!   durability, operations, several processes, discovery, topology, sharing, the client.
 //!
 //! # Features
+//! * `csv`, on by default: lists of hosts and parts as CSV, and import of hosts from it. It adds the crate `csv-core`.
 //! * `discovery`, on by default: the `discovery` module, and daemons and their work, with endpoints for both sides. It adds
 //!   the crate `quick-xml`.
 //! * `openapi`, on by default: `openapi()`, the OpenAPI document of the API, and the endpoints that serve it. It adds
@@ -80,6 +81,8 @@
 pub mod access;
 #[cfg(feature = "client")]
 pub mod client;
+#[cfg(feature = "csv")]
+mod csv;
 #[cfg(feature = "discovery")]
 pub mod discovery;
 mod fair_threads;

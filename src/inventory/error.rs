@@ -243,6 +243,9 @@ pub enum Problem {
     /// The inventory does not support the filter.
     #[error("is not supported by this server")]
     Unsupported,
+    /// Hosts have no field of this name.
+    #[error("is not a field of hosts")]
+    UnknownField,
     /// The value occurs twice where it may occur once.
     #[error("must not be repeated")]
     Duplicate,

@@ -65,6 +65,7 @@ pub use hosts::{
     Atomicity, BulkChange, BulkHost, BulkResult, HostPage, HostQuery, Part, PortFilter, PortFilterError,
     PortUpdate, Written,
 };
+pub(crate) use hosts::{HOST_FIELDS, IF_ENTRY_FIELDS, INTERFACE_FIELDS, PORT_FIELDS, SERVICE_FIELDS};
 pub(crate) use hosts::{parse_host, parse_part, without_comma};
 pub use import::{Alteration, DroppedPort, Import, ImportReport, Reassignment, Refusal};
 pub use quotas::Quotas;

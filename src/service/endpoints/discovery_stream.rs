@@ -57,7 +57,7 @@ pub(in crate::service) fn stream_discoveries(call: Call<'_>) -> Pending<'_> {
         let mut first = "retry: 2000\n\n".to_owned();
         first.push_str(&stream.changes().await?);
         let next = next_events(stream);
-        Ok(Outcome::events(ResponseBody::events(first.into(), next, slot, LIFETIME)))
+        Ok(Outcome::of_type("text/event-stream", ResponseBody::events(first.into(), next, slot, LIFETIME)))
     })
 }
 

@@ -6,12 +6,15 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::collections::BulkDeletion;
-use super::lists::page;
+use super::lists::shaped_page;
 use crate::inventory::{Entity, Error, ErrorKind, Part, parse_host, parse_part};
 use crate::model::{Host, Port};
-use crate::service::input::{Fields, check_types, read_id, read_ids, read_no_query, read_parts_query};
+use crate::service::input::{
+    Fields, check_types, fields_of, read_fields, read_id, read_ids, read_no_query, read_parts_query,
+};
 use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
+use crate::service::response::shape::{Representation, Shape};
 use crate::service::routes::route::{Call, Pending};
 
 /// `GET /api/v1/hosts/{id}`.
@@ -120,15 +123,24 @@ pub(in crate::service) fn list_parts<P: Part>(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, request) = (call.state, call.input.request);
         let (host, query, paging) = read_parts_query(request.uri.query(), &call.route.query)?;
+        let fields = read_fields(request.uri.query(), &call.route.query)?;
+        let representation = Representation::of_parts(request);
+        let shape = Shape::new(fields, representation);
+        #[cfg(feature = "csv")]
+        let shape = shape
+            .or_columns(|| fields_of(&call.route.query).iter().map(|field| (*field).to_owned()).collect());
+        let vary = |outcome: Outcome| if cfg!(feature = "csv") { outcome.vary_by_accept() } else { outcome };
         let caller = call.into_caller()?;
         let revision = state.inventory.hosts_revision(&caller).await?;
         let version = state.responder.server_version();
         let tag = revision.and_then(|revision| EntityTag::of_list(revision, &caller, request, version));
+        let tag = representation.tag(tag);
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
-            return Ok(Outcome::not_modified(tag));
+            return Ok(vary(Outcome::not_modified(tag)));
         }
         let documents = state.inventory.list_parts_as::<P>(&caller, host, &query).await?.into_documents()?;
-        Ok(Outcome::new(page(state, documents, paging)?).with_tag(tag))
+        let body = shaped_page(state, caller.organization_id(), documents, &shape, paging).await?;
+        Ok(vary(representation.outcome(request, body).with_tag(tag)))
     })
 }
 

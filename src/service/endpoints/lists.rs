@@ -4,11 +4,14 @@ use std::pin::pin;
 
 use bytes::Bytes;
 use http::request::Parts;
+use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::inventory::{DocumentPages, Documents, Error, ErrorKind, Inventory, Resource};
 use crate::service::input::{Paging, read_hosts_query, read_list_query};
 use crate::service::response::body::{FirstPart, Holds, NextPart, Part, ResponseBody};
+#[cfg(feature = "csv")]
+use crate::service::response::csv::host_columns;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::{ApiError, catch_panic};
 use crate::service::response::shape::{Representation, Shape, Shaped};
@@ -23,39 +26,35 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, request) = (call.state, call.input.request);
         let (query, paging, fields) = read_hosts_query(request.uri.query(), &call.route.query)?;
-        let representation = Representation::of(request, paging.limit == 0);
+        let representation = Representation::of_hosts(request, paging.limit == 0);
+        let shape = Shape::new(fields, representation);
+        #[cfg(feature = "csv")]
+        let shape = shape.or_columns(host_columns);
         let caller = &call.into_caller()?;
         // The tag is read before the list: a tag newer than its list would hide changes from the client.
         let revision = state.inventory.hosts_revision(caller).await?;
         let version = state.responder.server_version();
         let tag = revision.and_then(|revision| EntityTag::of_list(revision, caller, request, version));
-        let tag = match representation {
-            Representation::Envelope => tag,
-            Representation::Lines => tag.and_then(EntityTag::of_lines),
-        };
-        let vary = |outcome: Outcome| if paging.limit == 0 { outcome.vary_by_accept() } else { outcome };
+        let tag = representation.tag(tag);
+        let is_varied = paging.limit == 0 || cfg!(feature = "csv");
+        let vary = |outcome: Outcome| if is_varied { outcome.vary_by_accept() } else { outcome };
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(vary(Outcome::not_modified(tag)));
         }
         let (inventory, organization) = (&state.inventory, caller.organization_id());
-        let shape = Shape::new(fields, representation);
         if query.limit.is_some()
             && let Some(body) = tag.as_ref().and_then(|tag| state.page_cache.get(tag))
         {
-            return Ok(Outcome::new(body).with_tag(tag));
+            return Ok(vary(representation.outcome(request, body).with_tag(tag)));
         }
         let pages = inventory.host_pages(caller, &query).await?;
-        let pages = Shaped { pages, shape, inventory: inventory.clone(), organization };
+        let pages = Shaped { pages, shape, inventory: inventory.clone(), organization, has_begun: false };
         let body = begin_list(state, caller, request, pages, paging, representation).await?;
         let body = match &tag {
             Some(tag) if query.limit.is_some() => state.page_cache.insert(tag, body),
             _ => body,
         };
-        let outcome = match representation {
-            Representation::Envelope => Outcome::new(body),
-            Representation::Lines => Outcome::lines(body),
-        };
-        Ok(vary(outcome.with_tag(tag)))
+        Ok(vary(representation.outcome(request, body).with_tag(tag)))
     })
 }
 
@@ -76,6 +75,21 @@ pub(in crate::service) fn list<T: Resource>(call: Call<'_>) -> Pending<'_> {
         let body = begin_list(state, caller, request, pages, paging, Representation::Envelope).await?;
         Ok(Outcome::new(body).with_tag(tag))
     })
+}
+
+/// Creates the body of a page in a shape.
+pub(in crate::service) async fn shaped_page(
+    state: &ApiState,
+    organization: Uuid,
+    documents: Documents,
+    shape: &Shape,
+    paging: Paging,
+) -> Result<ResponseBody, ApiError> {
+    let documents = shape.apply(documents, &state.inventory, organization).await?;
+    match shape.representation() {
+        Representation::Envelope => page(state, documents, paging),
+        _ => Ok(ResponseBody::lines(shape.with_header(documents.bodies))),
+    }
 }
 
 pub(in crate::service) fn page(
@@ -134,7 +148,7 @@ async fn begin_list<P: DocumentPages>(
     if pages.is_finished() {
         return match representation {
             Representation::Envelope => page(state, first, paging),
-            Representation::Lines => Ok(ResponseBody::lines(first.bodies)),
+            _ => Ok(ResponseBody::lines(first.bodies)),
         };
     }
     let holder = (caller.organization_id(), caller.user_id());
@@ -155,7 +169,7 @@ async fn begin_list<P: DocumentPages>(
     };
     let first = match representation {
         Representation::Envelope => FirstPart::Documents(first.bodies),
-        Representation::Lines => FirstPart::Lines(first.bodies),
+        _ => FirstPart::Lines(first.bodies),
     };
     ResponseBody::list(first, next_part(list), reserve, state.patience)
 }
@@ -171,7 +185,7 @@ fn next_part<P: DocumentPages>(list: SentList<P>) -> NextPart {
 
 impl<P: DocumentPages> SentList<P> {
     async fn read_next(mut self) -> Result<Part, Error> {
-        if self.pages.is_finished() && self.representation == Representation::Lines {
+        if self.pages.is_finished() && self.representation != Representation::Envelope {
             return Ok(Part::Tail(Bytes::new()));
         }
         if self.pages.is_finished() {

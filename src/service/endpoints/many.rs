@@ -13,6 +13,7 @@ use uuid::Uuid;
 use crate::inventory::{Atomicity, BulkChange, BulkHost, BulkResult, Error, ErrorKind, Import};
 use crate::service::input::{BodyReadError, BoxedBody, Fields, read_import_query};
 use crate::service::response::error::ApiError;
+use crate::service::response::shape::LINES;
 use crate::service::routes::parameter::RequestContent;
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::credentials::identify;
@@ -22,6 +23,13 @@ pub(in crate::service) const BULK_REQUESTS_AT_ONCE: (usize, usize) = (8, 32);
 
 /// The maximum number of concurrent imports, per user and in total. Each holds a few groups of lines in memory.
 pub(in crate::service) const IMPORTS_AT_ONCE: (usize, usize) = (2, 8);
+
+/// The media types of the body of an import.
+pub(in crate::service) const HOST_MEDIA_TYPES: &[&str] = &[
+    LINES,
+    #[cfg(feature = "csv")]
+    crate::csv::MEDIA_TYPE,
+];
 
 /// `POST /api/v1/hosts/bulk`.
 pub(in crate::service) fn bulk_put_hosts(mut call: Call<'_>) -> Pending<'_> {
@@ -103,7 +111,8 @@ pub(in crate::service) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let state = call.state;
         let (network, is_dry_run) = read_import_query(call.input.query(), &call.route.query)?;
-        let input = BodyReader::new(call.input.lines()?, state.import_body_limit);
+        let (body, media_type) = call.input.rows(HOST_MEDIA_TYPES)?;
+        let input = BodyReader::new(body, state.import_body_limit);
         let sender = call.caller()?;
         let _slot = state.import_slots.acquire(sender.organization_id(), sender.user_id())?;
         let mut import = Import::new().max_line(state.inventory.max_sent_line());
@@ -112,6 +121,10 @@ pub(in crate::service) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
         }
         if is_dry_run {
             import = import.dry_run();
+        }
+        #[cfg(feature = "csv")]
+        if media_type != LINES {
+            import = import.csv();
         }
         let (request, access) = (call.input.request, call.route.access);
         let import = import.identify_again(move || async move {

@@ -36,6 +36,9 @@ impl<'r> Accept<'r> {
     ///
     /// A client that accepts none of them gets the first, too. That is more useful than a refusal.
     pub(in crate::service) fn choose(self, usual: &'static str, others: &[&'static str]) -> &'static str {
+        if others.is_empty() {
+            return usual;
+        }
         let (mut chosen, mut most) = (usual, self.preference(usual));
         for other in others.iter().copied() {
             let preference = self.preference(other);

@@ -24,12 +24,11 @@ use matchit::Params;
 
 use self::patient::PatientBody;
 use super::response::error::ApiError;
-use super::response::shape::LINES;
 
 pub(super) use self::accept::Accept;
 pub(super) use self::bodies::{Fields, check_types, read_ids, read_login, read_referral};
 pub(super) use self::parameters::{
-    DEFAULT_LIMIT, HOST_FIELDS, MAX_IDS, MAX_OFFSET, MAX_TERMS, Paging, read_hosts_query, read_id,
+    DEFAULT_LIMIT, MAX_IDS, MAX_OFFSET, MAX_TERMS, Paging, fields_of, read_fields, read_hosts_query, read_id,
     read_import_query, read_list_query, read_no_query, read_parts_query,
 };
 #[cfg(feature = "discovery")]
@@ -115,13 +114,20 @@ impl<'r> Input<'r> {
         self.request.uri.query()
     }
 
-    /// Returns the body, to be read as it comes. The `Content-Type` must be JSON Lines.
+    /// Returns the body, to be read as it comes, and which of these media types it has.
     ///
     /// # Errors
     /// `request_unsupported_media_type`.
-    pub(super) fn lines(&mut self) -> Result<RequestBody, ApiError> {
-        let is_lines = media_type(self.request).is_some_and(|essence| essence == LINES);
-        if is_lines { Ok(self.body.take()) } else { Err(ApiError::unsupported_media_type(LINES)) }
+    pub(super) fn rows(
+        &mut self,
+        media_types: &[&'static str],
+    ) -> Result<(RequestBody, &'static str), ApiError> {
+        let given = media_type(self.request);
+        let known = media_types.iter().find(|known| given.as_deref() == Some(**known));
+        match known {
+            Some(known) => Ok((self.body.take(), known)),
+            None => Err(ApiError::unsupported_media_type(&media_types.join(", "))),
+        }
     }
 
     /// Reads the body. The `Content-Type` must be JSON; the syntax is not checked.

@@ -98,8 +98,16 @@ fn of_body(route: &Route) -> Vec<ErrorCode> {
         RequestContent::Nothing => return Vec::new(),
         RequestContent::Fields(fields) => fields.iter().flat_map(of_field).collect(),
         RequestContent::Ids => vec![ErrorCode::ValidationEmpty, ErrorCode::ValidationMaxLength],
-        RequestContent::HostLines => {
-            return vec![ErrorCode::ValidationMalformedJson, ErrorCode::RequestUnsupportedMediaType];
+        RequestContent::HostRows => {
+            return vec![
+                ErrorCode::ValidationMalformedJson,
+                ErrorCode::RequestUnsupportedMediaType,
+                // A header that names no field, or not all that are required.
+                #[cfg(feature = "csv")]
+                ErrorCode::ValidationInvalidFormat,
+                #[cfg(feature = "csv")]
+                ErrorCode::ValidationRequired,
+            ];
         }
         #[cfg(feature = "discovery")]
         RequestContent::Report => Vec::new(),

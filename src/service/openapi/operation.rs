@@ -8,8 +8,11 @@ use super::errors;
 use super::inputs::Inputs;
 use super::parameters::{in_header, in_path, in_query, reference, set};
 use crate::inventory::MAX_BULK;
+use crate::service::endpoints::many::HOST_MEDIA_TYPES;
 #[cfg(feature = "discovery")]
 use crate::service::endpoints::reports::MEDIA_TYPES;
+use crate::service::input::fields_of;
+use crate::service::response::shape::LINES;
 use crate::service::routes::parameter::RequestContent;
 use crate::service::routes::route::{Answer, Route};
 use crate::service::sender::Access;
@@ -56,15 +59,31 @@ pub(super) fn operation(route: &Route, shared: &mut Shared<'_>) -> Value {
     if let Some(content) = body(route, shared.inputs) {
         set(&mut operation, "requestBody", json!({"required": true, "content": content}));
     }
-    if matches!(route.answer, Answer::Page("Host")) {
-        // A second media type would make every generated list a text or a list.
-        set(&mut operation, "description", json!(LINES));
+    if let Some(description) = other_representations(route) {
+        set(&mut operation, "description", json!(description));
     }
     operation
 }
 
-const LINES: &str = "With `limit=0` and where `Accept` prefers `application/x-ndjson`, the answer is JSON Lines \
-    without an envelope: each host is one JSON object on a line of its own.";
+/// Describes the representations of a list beside JSON.
+///
+/// They are not in the list of media types, because they would make every generated list a text or a list.
+fn other_representations(route: &Route) -> Option<String> {
+    let Answer::Page(schema) = route.answer else { return None };
+    let mut sentences = Vec::new();
+    if schema == "Host" {
+        sentences.push(
+            "With `limit=0`, and where `Accept` prefers `application/x-ndjson`, the answer is JSON Lines without an \
+             envelope: each host is one JSON object on a line of its own.",
+        );
+    }
+    if cfg!(feature = "csv") && !fields_of(&route.query).is_empty() {
+        sentences.push(
+            "Where `Accept` prefers `text/csv`, the answer is a CSV with a header. `fields` selects its columns.",
+        );
+    }
+    (!sentences.is_empty()).then(|| sentences.join(" "))
+}
 
 fn security(access: Access) -> Value {
     match access {
@@ -110,9 +129,16 @@ fn body(route: &Route, inputs: &Inputs) -> Option<Value> {
             let ids = json!({"type": "array", "items": id, "minItems": 1, "maxItems": MAX_BULK});
             Some(json!({"application/json": {"schema": ids}}))
         }
-        RequestContent::HostLines => {
-            let lines = json!({"type": "string", "description": "A host a line, each as one JSON object."});
-            Some(json!({"application/x-ndjson": {"schema": lines}}))
+        RequestContent::HostRows => {
+            let types = HOST_MEDIA_TYPES.iter().map(|media_type| {
+                let description = match *media_type {
+                    LINES => "A host a line, each as one JSON object.",
+                    _ => "A header with names of fields, and a host a row.",
+                };
+                let schema = json!({"type": "string", "description": description});
+                ((*media_type).to_owned(), json!({"schema": schema}))
+            });
+            Some(types.collect::<Map<_, _>>().into())
         }
         #[cfg(feature = "discovery")]
         RequestContent::Report => {

@@ -51,11 +51,6 @@ impl EntityTag {
         weak(digest)
     }
 
-    /// Returns the tag of the same list as JSON Lines.
-    pub(in crate::service) fn of_lines(self) -> Option<Self> {
-        weak(Sha256::new().chain_update("lines").chain_update(self.0.as_bytes()))
-    }
-
     /// Creates the tag of a topology. Pages are cached by tag, so that it depends on the path as well.
     #[cfg(feature = "topology")]
     pub(in crate::service) fn of_topology(
@@ -102,7 +97,6 @@ impl EntityTag {
 
     /// Returns the tag of a part of the response that has this tag. The part may also be another representation of the
     /// response.
-    #[cfg(feature = "topology")]
     pub(in crate::service) fn of_part(&self, name: &str) -> Option<Self> {
         weak(Sha256::new().chain_update(name).chain_update(self.0.as_bytes()))
     }

@@ -242,7 +242,7 @@ fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value)
         Problem::Empty => (ErrorCode::ValidationEmpty, json!({"field": field})),
         Problem::MaxLength { max } => (ErrorCode::ValidationMaxLength, json!({"field": field, "max": max})),
         Problem::MinLength { min } => (ErrorCode::ValidationMinLength, json!({"field": field, "min": min})),
-        Problem::InvalidFormat | Problem::Duplicate | Problem::Inseparable => {
+        Problem::InvalidFormat | Problem::UnknownField | Problem::Duplicate | Problem::Inseparable => {
             (ErrorCode::ValidationInvalidFormat, json!({"field": field}))
         }
         Problem::OutOfRange { min, max } => {

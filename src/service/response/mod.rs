@@ -1,4 +1,6 @@
 pub(super) mod body;
+#[cfg(feature = "csv")]
+pub(super) mod csv;
 pub(super) mod entity_tag;
 pub(super) mod error;
 pub(super) mod page_cache;
@@ -20,7 +22,6 @@ use uuid::Uuid;
 use self::body::ResponseBody;
 use self::entity_tag::EntityTag;
 use self::error::ApiError;
-use self::shape::LINES;
 use super::routes::route::Route;
 use super::sender::rate_limit::Allowance;
 use crate::access::Clock;
@@ -85,20 +86,8 @@ impl Outcome {
         Self { body: None, tag: Some(tag.header()), ..Self::new(ResponseBody::default()) }
     }
 
-    /// Creates a response of JSON Lines.
-    pub(super) fn lines(body: ResponseBody) -> Self {
-        Self { content_type: LINES, ..Self::new(body) }
-    }
-
-    /// Creates a response of server-sent events.
-    #[cfg(feature = "discovery")]
-    pub(super) fn events(body: ResponseBody) -> Self {
-        Self { content_type: "text/event-stream", ..Self::new(body) }
-    }
-
-    /// Creates a response of a file.
-    #[cfg(feature = "topology")]
-    pub(super) fn file(content_type: &'static str, body: ResponseBody) -> Self {
+    /// Creates a response that is no JSON.
+    pub(super) fn of_type(content_type: &'static str, body: ResponseBody) -> Self {
         Self { content_type, ..Self::new(body) }
     }
 

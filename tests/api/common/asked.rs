@@ -204,6 +204,15 @@ impl Asked {
         self.is_list() && form_urlencoded::parse(self.query.as_bytes()).any(|(name, _)| name == "cursor")
     }
 
+    /// Returns whether the `Accept` header decides about the form of a list.
+    pub(super) fn has_other_forms(&self) -> bool {
+        let is_of_hosts = self.path.ends_with("/hosts");
+        let is_of_parts = ["/interfaces", "/ports", "/services", "/if-entries"]
+            .iter()
+            .any(|list| self.path.ends_with(list));
+        (is_of_hosts && self.is_whole_list()) || (cfg!(feature = "csv") && (is_of_hosts || is_of_parts))
+    }
+
     /// Returns whether the request asks for a list without a limit.
     pub(super) fn is_whole_list(&self) -> bool {
         self.is_list()

@@ -119,14 +119,22 @@ pub(super) fn check_described(asked: &Asked, reply: &Reply) {
     }
 }
 
-/// Adds the required fields of hosts that a request has not selected.
+/// Adds the fields that a request has not selected, and that the schema requires.
 fn with_all_fields(asked: &Asked, mut json: Value) -> Value {
     let selects = form_urlencoded::parse(asked.query.as_bytes()).any(|(name, _)| name == "fields");
-    let hosts = json.get_mut("data").and_then(Value::as_array_mut).filter(|_| selects);
-    for host in hosts.into_iter().flatten() {
-        let mut all = COMPONENTS["schemas"]["Host"]["examples"][0].clone();
-        all.as_object_mut().unwrap().extend(host.as_object().unwrap().clone());
-        *host = all;
+    let schema = match asked.path.rsplit('/').next().unwrap() {
+        "hosts" => "Host",
+        "interfaces" => "Interface",
+        "ports" => "Port",
+        "services" => "Service",
+        "if-entries" => "IfEntry",
+        _ => return json,
+    };
+    let records = json.get_mut("data").and_then(Value::as_array_mut).filter(|_| selects);
+    for record in records.into_iter().flatten() {
+        let mut all = COMPONENTS["schemas"][schema]["examples"][0].clone();
+        all.as_object_mut().unwrap().extend(record.as_object().unwrap().clone());
+        *record = all;
     }
     json
 }

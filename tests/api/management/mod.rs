@@ -1,6 +1,8 @@
 //! Hosts, their parts and what concerns several collections.
 
 mod accounts;
+#[cfg(feature = "csv")]
+mod csv;
 mod export;
 mod finding;
 mod hosts;

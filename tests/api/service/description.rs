@@ -204,6 +204,25 @@ fn lists_have_one_media_type_and_items_of_one_schema() {
     assert!(hosts.described["description"].as_str().unwrap().contains("`application/x-ndjson`"));
 }
 
+#[test]
+fn selectable_fields_are_those_of_the_records() {
+    let document = toposcope::openapi();
+    for (path, schema) in [
+        (HOSTS, "Host"),
+        ("/api/v1/interfaces", "Interface"),
+        ("/api/v1/ports", "Port"),
+        ("/api/v1/services", "Service"),
+        ("/api/v1/if-entries", "IfEntry"),
+    ] {
+        let parameters = document["paths"][path]["get"]["parameters"].as_array().unwrap();
+        let fields = parameters.iter().find(|parameter| parameter["name"] == "fields").unwrap();
+        let fields: BTreeSet<&str> =
+            fields["schema"]["items"]["enum"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let properties = document["components"]["schemas"][schema]["properties"].as_object().unwrap();
+        assert_eq!(fields, properties.keys().map(String::as_str).collect(), "{schema}");
+    }
+}
+
 /// A code generator makes a type of each schema that is not in the list of schemas.
 #[test]
 fn errors_have_one_schema_and_successes_that_of_their_data() {

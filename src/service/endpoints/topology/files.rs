@@ -93,7 +93,7 @@ fn is_in_envelope(accept: Accept<'_>, format: Format) -> bool {
 
 fn as_file(body: ResponseBody, format: Format, theme: Theme, file_name: &str) -> Result<Outcome, ApiError> {
     let disposition = HeaderValue::try_from(format!("attachment; filename=\"{file_name}\""));
-    let outcome = Outcome::file(format.media_type(), body).vary_by_accept();
+    let outcome = Outcome::of_type(format.media_type(), body).vary_by_accept();
     let outcome = outcome.with_header(CONTENT_DISPOSITION, disposition.map_err(|_| ApiError::internal())?);
     if format == Format::Svg { with_picture_policy(outcome, theme) } else { Ok(outcome) }
 }

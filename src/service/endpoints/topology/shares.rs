@@ -85,7 +85,7 @@ pub(in crate::service) fn get_shared_picture(call: Call<'_>) -> Pending<'_> {
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(private(Outcome::not_modified(tag)));
         }
-        let outcome = Outcome::file(Format::Svg.media_type(), ResponseBody::full(svg));
+        let outcome = Outcome::of_type(Format::Svg.media_type(), ResponseBody::full(svg));
         with_picture_policy(private(outcome.with_tag(tag)), Theme::Auto)
     })
 }
@@ -166,7 +166,7 @@ impl<'g> From<&'g Graph> for SharedGraph<'g> {
 
 fn page(page: Page) -> Result<Outcome, ApiError> {
     let policy = HeaderValue::try_from(page.content_security_policy).map_err(|_| ApiError::internal())?;
-    let outcome = Outcome::file(HTML, ResponseBody::full(page.html.into()));
+    let outcome = Outcome::of_type(HTML, ResponseBody::full(page.html.into()));
     Ok(private(outcome.with_header(CONTENT_SECURITY_POLICY, policy)))
 }
 

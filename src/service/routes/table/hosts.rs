@@ -29,7 +29,7 @@ pub(super) fn hosts() -> Vec<Route> {
         groups::TAGS,
         groups::HOST_FILTERS,
         groups::HOST_ORDER,
-        groups::FIELDS,
+        groups::HOST_SELECTION,
     ];
     let list =
         |path, id| route(Method::GET, path, id, "Lists hosts.", lists::list_hosts).query(&query).page("Host");
@@ -87,7 +87,7 @@ pub(super) fn hosts() -> Vec<Route> {
             ])
         },
         Route {
-            body: RequestContent::HostLines,
+            body: RequestContent::HostRows,
             ..route(
                 Method::POST,
                 "/api/v1/hosts/import",
@@ -178,7 +178,7 @@ pub(super) fn parts() -> Vec<Route> {
         schema: "Interface",
         fields: groups::INTERFACE,
         order: groups::ORDER,
-        filters: &[],
+        filters: &[groups::INTERFACE_SELECTION],
     };
     let ports = Parts {
         path: "/api/v1/ports",
@@ -190,7 +190,7 @@ pub(super) fn parts() -> Vec<Route> {
         schema: "Port",
         fields: groups::PORT,
         order: groups::ORDER_BY_TIME,
-        filters: &[],
+        filters: &[groups::PORT_SELECTION],
     };
     let services = Parts {
         path: "/api/v1/services",
@@ -202,7 +202,7 @@ pub(super) fn parts() -> Vec<Route> {
         schema: "Service",
         fields: groups::SERVICE,
         order: groups::ORDER,
-        filters: &[groups::TAGS],
+        filters: &[groups::TAGS, groups::SERVICE_SELECTION],
     };
     let entries = Parts {
         path: "/api/v1/if-entries",
@@ -214,7 +214,7 @@ pub(super) fn parts() -> Vec<Route> {
         schema: "IfEntry",
         fields: groups::IF_ENTRY,
         order: groups::ORDER,
-        filters: &[],
+        filters: &[groups::IF_ENTRY_SELECTION],
     };
     let routes = [
         interfaces.routes::<Interface>(hosts::update_part::<Interface>),
