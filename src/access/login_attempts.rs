@@ -296,12 +296,20 @@ impl<K: Eq + Hash> CountMap<K> {
     }
 
     pub(crate) fn increment(&mut self, key: K) {
-        *self.0.entry(key).or_default() += 1;
+        self.add(key, 1);
     }
 
     pub(crate) fn decrement(&mut self, key: &K) {
+        self.subtract(key, 1);
+    }
+
+    pub(crate) fn add(&mut self, key: K, number: usize) {
+        *self.0.entry(key).or_default() += number;
+    }
+
+    pub(crate) fn subtract(&mut self, key: &K, number: usize) {
         if let Some(count) = self.0.get_mut(key) {
-            *count -= 1;
+            *count = count.saturating_sub(number);
             if *count == 0 {
                 self.0.remove(key);
             }

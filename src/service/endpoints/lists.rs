@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::request::Parts;
 
 use crate::access::Caller;
-use crate::inventory::{DocumentPages, Documents, Error, ErrorKind, Inventory, Pages, Resource};
+use crate::inventory::{DocumentPages, Documents, Error, ErrorKind, Pages, Resource};
 use crate::service::input::{Paging, read_hosts_query, read_list_query};
 use crate::service::response::body::{NextPart, Part, ResponseBody};
 use crate::service::response::entity_tag::EntityTag;
@@ -14,7 +14,7 @@ use crate::service::response::error::{ApiError, catch_panic};
 use crate::service::response::shape::{Representation, Shape, Shaped};
 use crate::service::response::{Outcome, Responder};
 use crate::service::routes::route::{Call, Pending};
-use crate::service::sender::credentials;
+use crate::service::sender::credentials::Credentials;
 use crate::service::state::ApiState;
 use crate::wire::Pagination;
 
@@ -99,7 +99,7 @@ pub(in crate::service) fn page(
 
 /// A whole list that is being sent.
 struct WholeList<P> {
-    inventory: Inventory,
+    credentials: Credentials,
     responder: Responder,
     request: Parts,
     caller: Caller,
@@ -136,7 +136,7 @@ async fn begin_whole_list<P: DocumentPages>(
     }
     let slot = state.list_slots.acquire(caller.organization_id(), caller.user_id())?;
     let list = WholeList {
-        inventory: state.inventory.clone(),
+        credentials: state.credentials.clone(),
         responder: state.responder.clone(),
         request: request.clone(),
         caller: caller.clone(),
@@ -182,7 +182,7 @@ impl<P: DocumentPages> WholeList<P> {
     ///
     /// A slow client must not receive records that the caller may no longer see.
     async fn require_caller(&self) -> Result<(), Error> {
-        let caller = credentials::identify_caller(&self.inventory, &self.request).await?;
+        let caller = self.credentials.identify_caller(&self.request).await?;
         if caller == self.caller { Ok(()) } else { Err(ErrorKind::NotAuthenticated.into()) }
     }
 

@@ -99,7 +99,12 @@ fn of_body(route: &Route) -> Vec<ErrorCode> {
         RequestContent::Fields(fields) => fields.iter().flat_map(of_field).collect(),
         RequestContent::Ids => vec![ErrorCode::ValidationEmpty, ErrorCode::ValidationMaxLength],
         RequestContent::HostLines => {
-            return vec![ErrorCode::ValidationMalformedJson, ErrorCode::RequestUnsupportedMediaType];
+            return vec![
+                ErrorCode::ValidationMalformedJson,
+                ErrorCode::RequestTimeout,
+                ErrorCode::RequestTooLarge,
+                ErrorCode::RequestUnsupportedMediaType,
+            ];
         }
         #[cfg(feature = "discovery")]
         RequestContent::Report => Vec::new(),
@@ -107,6 +112,7 @@ fn of_body(route: &Route) -> Vec<ErrorCode> {
     codes.extend([
         ErrorCode::ValidationInvalidFormat,
         ErrorCode::ValidationMalformedJson,
+        ErrorCode::RequestTimeout,
         ErrorCode::RequestTooLarge,
         ErrorCode::RequestUnsupportedMediaType,
     ]);

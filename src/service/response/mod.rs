@@ -91,7 +91,9 @@ impl Outcome {
     /// Creates a response of server-sent events.
     #[cfg(feature = "discovery")]
     pub(super) fn events(body: ResponseBody) -> Self {
-        Self { content_type: "text/event-stream", ..Self::new(body) }
+        let outcome = Self { content_type: "text/event-stream", ..Self::new(body) };
+        // Proxies such as nginx otherwise hold back what arrives until they have a whole buffer.
+        outcome.with_header(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"))
     }
 
     /// Creates a response of a file.
@@ -101,7 +103,7 @@ impl Outcome {
     }
 
     /// Adds a header.
-    #[cfg(feature = "topology")]
+    #[cfg(feature = "discovery")]
     pub(super) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.others.push((name, value));
         self
