@@ -59,7 +59,7 @@
 //! * `topology` (feature `topology`): the links between hosts, graphs and layouts of networks, and pictures of them in six
 //!   formats.
 //! * `testing` (feature `testing`): the conformance suite for stores, and a store for fault injection.
-//! * [`guide`]: getting started, the API in ten requests, embedding, the data model, access, stores, performance,
+//! * [`guide`]: getting started, the API in ten requests, embedding, reverse proxies, the data model, access, stores, performance,
 //!   durability, operations, several processes, discovery, topology, sharing, the client.
 //!
 //! # Features
@@ -88,6 +88,7 @@ pub mod discovery;
 mod fair_threads;
 pub mod guide;
 pub mod inventory;
+mod json_objects;
 mod keyed_lock;
 mod lines;
 pub mod model;

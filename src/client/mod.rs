@@ -100,6 +100,8 @@ pub struct Client<S> {
     credential: Credential,
     user_agent: HeaderValue,
     response_limit: usize,
+    /// The name of the session cookie.
+    cookie_name: String,
 }
 
 /// The credential of the caller, as the value of a header.
@@ -123,6 +125,7 @@ impl<S> Client<S> {
             credential: Credential::None,
             user_agent: HeaderValue::from_static(USER_AGENT),
             response_limit: DEFAULT_RESPONSE_LIMIT,
+            cookie_name: accounts::COOKIE_NAME.to_owned(),
         }
     }
 
@@ -154,8 +157,16 @@ impl<S> Client<S> {
     /// # Errors
     /// `Request` if the text cannot be sent in a header.
     pub fn with_session(self, session: &str) -> Result<Self, ClientError> {
-        let cookie = format!("{}={session}", accounts::COOKIE_NAME);
+        let cookie = format!("{}={session}", self.cookie_name);
         Ok(Self { credential: Credential::Session(secret_header(&cookie)?), ..self })
+    }
+
+    /// Sets the name of the session cookie, for servers that have changed it. Default: `session_id`.
+    ///
+    /// Set it before [`with_session`](Self::with_session) and before a login.
+    #[must_use]
+    pub fn with_cookie_name(self, name: impl Into<String>) -> Self {
+        Self { cookie_name: name.into(), ..self }
     }
 
     /// Sets the `User-Agent` header. Default: `toposcope/` and the version of this crate.

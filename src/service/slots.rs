@@ -60,6 +60,17 @@ impl Slots {
         Arc::new(Self { max_per_holder, max_total, refusal, used: Mutex::default() })
     }
 
+    /// Checks that a holder could acquire a slot now.
+    ///
+    /// A slot is acquired once the body has arrived: a client that sends it slowly must not keep others waiting. Checking
+    /// before spares clients a body that would most likely be rejected.
+    ///
+    /// # Errors
+    /// Those of [`acquire`](Self::acquire).
+    pub(super) fn check(self: &Arc<Self>, organization: Uuid, holder: Uuid) -> Result<(), ApiError> {
+        self.acquire(organization, holder).map(drop)
+    }
+
     /// Acquires a slot for a holder in an organization.
     ///
     /// # Errors

@@ -9,12 +9,15 @@ use uuid::Uuid;
 use super::endpoints::health::Health;
 #[cfg(feature = "topology")]
 use super::endpoints::topology::Drawings;
+use super::input::BodyBudget;
+#[cfg(feature = "openapi")]
+use super::openapi::Descriptions;
 use super::response::Responder;
 use super::response::error::ApiError;
 use super::response::page_cache::PageCache;
 use super::sender::Sender;
 use super::sender::client_address::ClientPrefixes;
-use super::sender::credentials::{CrossSitePolicy, SessionCookie};
+use super::sender::credentials::{Credentials, CrossSitePolicy};
 use super::sender::rate_limit::{Allowance, Buckets, Client};
 use super::slots::{Holder, Slots};
 use crate::access::{ClientPrefix, Credential};
@@ -36,7 +39,9 @@ pub(super) struct ApiState {
     /// Maximum size of the body of an import, in bytes; `None` means any size.
     pub(super) import_body_limit: Option<u64>,
     pub(super) cross_site: CrossSitePolicy,
-    pub(super) session_cookie: SessionCookie,
+    pub(super) credentials: Credentials,
+    /// The memory for the bodies of requests.
+    pub(super) bodies: Arc<BodyBudget>,
     /// Maximum number of hosts in a list without a limit; `None` means any number.
     pub(super) whole_list_limit: Option<u64>,
     pub(super) list_slots: Arc<Slots>,
@@ -73,6 +78,8 @@ pub(super) struct ApiState {
     pub(super) frame_ancestors: FrameAncestors,
     pub(super) page_cache: PageCache,
     pub(super) health: Health,
+    #[cfg(feature = "openapi")]
+    pub(super) descriptions: Descriptions,
 }
 
 impl ApiState {

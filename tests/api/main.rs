@@ -59,6 +59,7 @@ mod endpoints {
 }
 
 mod errors {
+    mod arrays;
     mod faults;
     mod fields;
     mod json;

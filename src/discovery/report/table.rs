@@ -19,7 +19,7 @@ pub struct Table<T> {
     #[serde(default, skip_serializing_if = "is_false")]
     pub derived: bool,
     /// The rows, in the order of the input or of their keys. At most 500,000 are deserialized.
-    #[serde(deserialize_with = "super::objects::rows", bound(deserialize = "T: Deserialize<'de>"))]
+    #[serde(deserialize_with = "super::lists::rows", bound(deserialize = "T: Deserialize<'de>"))]
     pub rows: Vec<T>,
 }
 
@@ -56,8 +56,8 @@ impl<T> Table<T> {
 #[serde(default)]
 #[non_exhaustive]
 pub struct Tables {
-    /// The SNMP interface table.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The SNMP interface table. At most 100,000 rows are deserialized.
+    #[serde(deserialize_with = "super::lists::if_entries", skip_serializing_if = "Option::is_none")]
     pub if_entries: Option<Box<Table<IfEntryRow>>>,
     /// The device's own addresses.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -230,7 +230,7 @@ impl Inventory {
             duplicates: Duplicates::default(),
             answer: DiscoveryReport {
                 dry_run: options.dry_run,
-                warnings: report.warnings.clone(),
+                warnings: report::joined(&report.warnings),
                 read_rows: report.read_rows,
                 used_rows: report.used_rows,
                 skipped_rows: report.skipped_rows,

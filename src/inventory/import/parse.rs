@@ -11,6 +11,8 @@ use super::report::{Alteration, Alterations, DroppedPort, Reassignment, Refusal}
 use super::times::count_truncated_times;
 use crate::inventory::hosts::{EncodedHost, HostEncoder, check_host_texts};
 use crate::inventory::{Error, ErrorKind, dotted};
+use crate::json_objects::Objects;
+use crate::lines::is_utf_16;
 use crate::model::{
     AdminStatus, CredentialAssignment, Host, HostRole, HostVirtualization, IfEntry, Interface, LldpChassisId,
     LldpPortId, MacAddress, MacSource, Neighbor, OperStatus, Port, PortNumber, Protocol, Service, Source,
@@ -51,12 +53,13 @@ pub(super) fn parse(line: u64, bytes: &[u8], encoder: HostEncoder) -> Result<Par
 ///
 /// Path tracking is slower, and nearly all lines are valid.
 fn read(line: u64, bytes: &[u8]) -> Result<HostDocument, Refusal> {
-    if bytes.trim_ascii_start().first() != Some(&b'{') {
-        return Err(Refusal { line, field: None, reason: "not a JSON object".to_owned() });
+    if bytes.trim_ascii_start().first() != Some(&b'{') || is_utf_16(bytes) {
+        let reason = if is_utf_16(bytes) { "UTF-16 text and not UTF-8" } else { "not a JSON object" };
+        return Err(Refusal { line, field: None, reason: reason.to_owned() });
     }
-    serde_json::from_slice(bytes).or_else(|_| {
+    read_fast(bytes).or_else(|_| {
         let mut reader = serde_json::Deserializer::from_slice(bytes);
-        let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let read = serde_path_to_error::deserialize(Objects(&mut reader)).map_err(|error| {
             let field = dotted(error.path());
             Refusal { line, field, reason: fault(&error.into_inner()) }
         });
@@ -65,6 +68,13 @@ fn read(line: u64, bytes: &[u8]) -> Result<HostDocument, Refusal> {
         ended.map_err(|error| Refusal { line, field: None, reason: fault(&error) })?;
         Ok(document)
     })
+}
+
+fn read_fast(bytes: &[u8]) -> serde_json::Result<HostDocument> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let document = HostDocument::deserialize(Objects(&mut reader))?;
+    reader.end()?;
+    Ok(document)
 }
 
 /// Describes a parser's error, which may quote any part of the line.

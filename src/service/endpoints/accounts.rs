@@ -13,7 +13,6 @@ use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
 use crate::service::routes::route::{Call, Pending};
-use crate::service::sender::credentials::session_ids;
 use crate::service::state::ApiState;
 
 /// `GET` and `POST /api/auth/me`.
@@ -32,7 +31,8 @@ pub(in crate::service) fn change_password(mut call: Call<'_>) -> Pending<'_> {
         let (body, caller) = call.read().await?;
         let fields = Fields::read(&body, call.route.body)?;
         let (current, new) = (fields.required("current_password")?, fields.required("new_password")?);
-        let kept = session_ids(call.input.request).next();
+        let (credentials, request) = (&call.state.credentials, call.input.request);
+        let kept = credentials.session(request).await.ok().map(|(_, session)| session);
         call.state.inventory.change_own_password_as(&caller, current, new, kept).await?;
         call.state.responder.empty()
     })

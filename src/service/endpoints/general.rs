@@ -8,12 +8,11 @@ use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 
 use super::health::Report;
-use crate::inventory::ErrorKind;
 use crate::service::input::{Fields, read_id, read_login, read_no_query, read_referral};
 use crate::service::response::Outcome;
 use crate::service::response::error::{ApiError, STORE_RETRY_AFTER};
 use crate::service::routes::route::{Call, Pending};
-use crate::service::sender::credentials::session_ids;
+use crate::service::sender::credentials::is_fault;
 use crate::service::state::ApiState;
 use crate::wire::API_VERSION;
 
@@ -75,7 +74,7 @@ pub(in crate::service) fn log_in(mut call: Call<'_>) -> Pending<'_> {
         let body = call.input.json().await?;
         let (email, password) = read_login(&Fields::read(&body, call.route.body)?)?;
         let session = state.inventory.log_in_from(client, &email, password).await?;
-        let cookie = state.session_cookie.begin(&session)?;
+        let cookie = state.credentials.cookie.begin(&session)?;
         Ok(state.responder.value(session.user())?.with_cookie(cookie))
     })
 }
@@ -86,21 +85,20 @@ pub(in crate::service) fn log_in(mut call: Call<'_>) -> Pending<'_> {
 pub(in crate::service) fn log_out(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, request) = (call.state, call.input.request);
-        for id in session_ids(request) {
+        let ids = state.credentials.cookie.session_ids(request);
+        for id in &ids {
             match state.inventory.authenticate_session(id).await {
                 Ok(_) => state.cross_site.check(request)?,
-                Err(error) if matches!(error.kind(), ErrorKind::StoreUnavailable | ErrorKind::Internal) => {
-                    return Err(error.into());
-                }
+                Err(error) if is_fault(&error) => return Err(error.into()),
                 // A logout without a valid session succeeds.
                 Err(_) => {}
             }
         }
         read_no_query(&call.input)?;
-        for id in session_ids(request) {
+        for id in ids {
             state.inventory.log_out(id).await?;
         }
-        Ok(state.responder.empty()?.with_cookie(state.session_cookie.end()?))
+        Ok(state.responder.empty()?.with_cookie(state.credentials.cookie.end()?))
     })
 }
 

@@ -7,7 +7,7 @@ use http::request::Parts;
 use uuid::Uuid;
 
 use crate::access::Caller;
-use crate::inventory::{DocumentPages, Documents, Error, ErrorKind, Inventory, Resource};
+use crate::inventory::{DocumentPages, Documents, Error, ErrorKind, Resource};
 use crate::service::input::{Paging, read_hosts_query, read_list_query};
 use crate::service::response::body::{FirstPart, Holds, NextPart, Part, ResponseBody};
 #[cfg(feature = "csv")]
@@ -17,7 +17,7 @@ use crate::service::response::error::{ApiError, catch_panic};
 use crate::service::response::shape::{Representation, Shape, Shaped};
 use crate::service::response::{Outcome, Responder};
 use crate::service::routes::route::{Call, Pending};
-use crate::service::sender::credentials;
+use crate::service::sender::credentials::Credentials;
 use crate::service::state::ApiState;
 use crate::wire::Pagination;
 
@@ -112,7 +112,7 @@ fn pagination(Documents { bodies, total, next }: &Documents, paging: Paging, unr
 
 /// A list that is being sent.
 struct SentList<P> {
-    inventory: Inventory,
+    credentials: Credentials,
     responder: Responder,
     request: Parts,
     caller: Caller,
@@ -157,7 +157,7 @@ async fn begin_list<P: DocumentPages>(
         Ok(Holds { _list: list, bytes: state.response_bytes.acquire_many(holder, bytes)? })
     };
     let list = SentList {
-        inventory: state.inventory.clone(),
+        credentials: state.credentials.clone(),
         responder: state.responder.clone(),
         request: request.clone(),
         caller: caller.clone(),
@@ -202,7 +202,7 @@ impl<P: DocumentPages> SentList<P> {
     ///
     /// A slow client must not receive records that the caller may no longer see.
     async fn require_caller(&self) -> Result<(), Error> {
-        let caller = credentials::identify_caller(&self.inventory, &self.request).await?;
+        let caller = self.credentials.identify_caller(&self.request).await?;
         if caller == self.caller { Ok(()) } else { Err(ErrorKind::NotAuthenticated.into()) }
     }
 

@@ -16,7 +16,6 @@ use crate::service::response::error::ApiError;
 use crate::service::response::shape::LINES;
 use crate::service::routes::parameter::RequestContent;
 use crate::service::routes::route::{Call, Pending};
-use crate::service::sender::credentials::identify;
 
 /// The maximum number of concurrent bulk requests, per user and in total. Each holds its body and its hosts in memory.
 pub(in crate::service) const BULK_REQUESTS_AT_ONCE: (usize, usize) = (8, 32);
@@ -35,8 +34,9 @@ pub(in crate::service) const HOST_MEDIA_TYPES: &[&str] = &[
 pub(in crate::service) fn bulk_put_hosts(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let sender = call.caller()?;
-        let _slot = call.state.bulk_slots.acquire(sender.organization_id(), sender.user_id())?;
+        call.state.bulk_slots.check(sender.organization_id(), sender.user_id())?;
         let (body, caller) = call.read().await?;
+        let _slot = call.state.bulk_slots.acquire(caller.organization_id(), caller.user_id())?;
         let (size, body) = (body.len(), Bytes::from(body));
         let (inventory, content) = (&call.state.inventory, call.route.body);
         let split = move || split_hosts(&body, content);
@@ -128,55 +128,47 @@ pub(in crate::service) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
         }
         let (request, access) = (call.input.request, call.route.access);
         let import = import.identify_again(move || async move {
-            let sender = identify(&state.inventory, access, request).await?;
+            let sender = state.credentials.identify(access, request).await?;
             access.check(&sender)?;
             sender.into_caller()
         });
         let caller = call.into_caller()?;
         match state.inventory.import_hosts_as(&caller, input, import).await {
             Ok(report) => state.responder.value(&report),
-            Err(error) => Err(import_error(error, state.import_body_limit)),
+            Err(error) => Err(import_error(error)),
         }
     })
 }
 
 /// Returns the error of an import. A failure to read the body is the client's fault.
-fn import_error(error: Error, limit: Option<u64>) -> ApiError {
-    match (error.kind(), limit) {
-        (ErrorKind::Unreadable, Some(limit)) if is_caused_by(&error, io::ErrorKind::FileTooLarge) => {
-            ApiError::request_too_large(usize::try_from(limit).unwrap_or(usize::MAX))
-        }
-        (ErrorKind::Unreadable, _) if is_caused_by(&error, io::ErrorKind::TimedOut) => {
-            ApiError::body_stalled()
-        }
-        // The connection is most likely gone, so the position does not matter.
-        (ErrorKind::Unreadable, _) => ApiError::malformed_json(1, 1),
+fn import_error(error: Error) -> ApiError {
+    let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<io::Error>());
+    let of_body = cause.and_then(|cause| cause.get_ref()?.downcast_ref::<BodyReadError>());
+    match (of_body.map(ApiError::from), error.kind()) {
+        (Some(of_body), _) => of_body,
+        (None, ErrorKind::Unreadable) => ApiError::body_incomplete(),
         _ => error.into(),
     }
-}
-
-fn is_caused_by(error: &Error, kind: io::ErrorKind) -> bool {
-    let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<io::Error>());
-    cause.is_some_and(|cause| cause.kind() == kind)
 }
 
 /// A request body as a reader. The next frame is polled only once the previous one has been read.
 struct BodyReader {
     body: Option<BoxedBody>,
     frame: Bytes,
-    /// Number of bytes that may still come; `None`: any.
-    allowed: Option<u64>,
+    /// Number of bytes that may come; `None`: any.
+    limit: Option<u64>,
+    received: u64,
 }
 
 impl BodyReader {
     const fn new(body: Option<BoxedBody>, limit: Option<u64>) -> Self {
-        Self { body, frame: Bytes::new(), allowed: limit }
+        Self { body, frame: Bytes::new(), limit, received: 0 }
     }
 
     fn accept(&mut self, frame: Bytes) -> io::Result<()> {
-        if let Some(allowed) = &mut self.allowed {
-            let left = allowed.checked_sub(frame.len() as u64);
-            *allowed = left.ok_or(io::ErrorKind::FileTooLarge)?;
+        self.received = self.received.saturating_add(frame.len() as u64);
+        if self.limit.is_some_and(|limit| self.received > limit) {
+            return Err(io::Error::other(BodyReadError::TooLarge(self.limit)));
         }
         self.frame = frame;
         Ok(())
@@ -193,7 +185,6 @@ impl AsyncRead for BodyReader {
             let Some(body) = &mut self.body else { return Poll::Ready(Ok(())) };
             match std::task::ready!(body.poll_frame(context)) {
                 None => self.body = None,
-                Some(Err(BodyReadError::Stalled)) => return Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
                 Some(Err(error)) => return Poll::Ready(Err(io::Error::other(error))),
                 // Trailers are ignored.
                 Some(Ok(frame)) => {

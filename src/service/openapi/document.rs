@@ -9,8 +9,9 @@ use super::parameters::set;
 use super::schemas::{self, TypeSchemas};
 use crate::service::routes::route::Route;
 
-/// Builds the document. The server URL is the way from the document to the root of the API.
-pub(in crate::service) fn build(routes: &'static [Route], server: &str) -> Value {
+/// Builds the document. The server URL is the way from the document to the root of the API, and `cookie` the name of the
+/// session cookie.
+pub(in crate::service) fn build(routes: &'static [Route], server: &str, cookie: &str) -> Value {
     let routes: Vec<&Route> = routes.iter().filter(|route| route.operation_id.is_some()).collect();
     let TypeSchemas { records, inputs: forms } = schemas::of_types(&routes);
     let inputs = Inputs::new(&routes, &records, &forms);
@@ -46,12 +47,12 @@ pub(in crate::service) fn build(routes: &'static [Route], server: &str) -> Value
             "schemas": components,
             "responses": errors,
             "headers": headers(),
-            "securitySchemes": security_schemes(),
+            "securitySchemes": security_schemes(cookie),
         },
     })
 }
 
-fn security_schemes() -> Value {
+fn security_schemes(cookie: &str) -> Value {
     let bearer = |description: &str| json!({"type": "http", "scheme": "bearer", "description": description});
     let schemes = [
         ("api_key", bearer("A user's API key. The organization must have API access.")),
@@ -60,7 +61,7 @@ fn security_schemes() -> Value {
             json!({
                 "type": "apiKey",
                 "in": "cookie",
-                "name": "session_id",
+                "name": cookie,
                 "description": "The session that a login begins.",
             }),
         ),

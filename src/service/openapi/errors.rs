@@ -101,6 +101,8 @@ fn of_body(route: &Route) -> Vec<ErrorCode> {
         RequestContent::HostRows => {
             return vec![
                 ErrorCode::ValidationMalformedJson,
+                ErrorCode::RequestTimeout,
+                ErrorCode::RequestTooLarge,
                 ErrorCode::RequestUnsupportedMediaType,
                 // A header that names no field, or not all that are required.
                 #[cfg(feature = "csv")]
@@ -115,6 +117,7 @@ fn of_body(route: &Route) -> Vec<ErrorCode> {
     codes.extend([
         ErrorCode::ValidationInvalidFormat,
         ErrorCode::ValidationMalformedJson,
+        ErrorCode::RequestTimeout,
         ErrorCode::RequestTooLarge,
         ErrorCode::RequestUnsupportedMediaType,
     ]);

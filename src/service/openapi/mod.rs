@@ -12,4 +12,4 @@ mod parameters;
 mod schemas;
 
 pub(super) use self::document::build;
-pub(super) use self::endpoints::{at_root, under_api};
+pub(super) use self::endpoints::{Descriptions, at_root, under_api};

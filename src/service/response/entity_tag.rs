@@ -119,19 +119,35 @@ impl EntityTag {
 
     /// Returns whether the request's `If-Match` allows a change of the record.
     ///
-    /// The header must name the record's tag or `*`. Weak tags never match. A request without the header is allowed.
+    /// The header must name the record's tag or `*`. A request without the header is allowed.
+    ///
+    /// Weak forms match as well, against RFC 9110: proxies that compress responses weaken tags, although the tag is a digest
+    /// of the record, which is the same in any encoding.
     pub(in crate::service) fn allows(request: &Parts, record: &impl Serialize) -> Result<bool, Error> {
         if !request.headers.contains_key(IF_MATCH) {
             return Ok(true);
         }
         let tag = Self::of_record(record).map_err(|_| Error::internal("a record has no tag"))?;
-        Ok(is_listed(request, &IF_MATCH, |listed| listed == tag.0.as_bytes()))
+        Ok(tag.is_listed(request, &IF_MATCH))
     }
 
     /// Returns whether the request's `If-None-Match` contains this tag or `*`.
     pub(in crate::service) fn matches(&self, request: &Parts) -> bool {
+        self.is_listed(request, &IF_NONE_MATCH)
+    }
+
+    /// Returns whether a header lists this tag, as sent or as changed by a proxy, or `*`.
+    fn is_listed(&self, request: &Parts, header: &HeaderName) -> bool {
         let own = opaque_tag(self.0.as_bytes());
-        is_listed(request, &IF_NONE_MATCH, |tag| opaque_tag(tag) == own)
+        request.headers.get_all(header).iter().any(|header| {
+            let tags = header.as_bytes().trim_ascii();
+            // A foreign tag may be split inside quotes; that is harmless, because no own tag contains a comma.
+            tags == b"*"
+                || tags.split(|byte| *byte == b',').any(|tag| {
+                    let tag = opaque_tag(tag.trim_ascii());
+                    tag == own || without_coding(tag).is_some_and(|tag| own.strip_suffix(b"\"") == Some(tag))
+                })
+        })
     }
 
     pub(in crate::service) fn header(&self) -> HeaderValue {
@@ -176,16 +192,15 @@ fn quoted(mark: &str, digest: Sha256) -> Option<HeaderValue> {
     HeaderValue::try_from([mark, "\"", text, "\""].concat()).ok()
 }
 
-/// Returns whether a header lists a tag that matches, or `*`.
-fn is_listed(request: &Parts, header: &HeaderName, matches: impl Fn(&[u8]) -> bool) -> bool {
-    request.headers.get_all(header).iter().any(|header| {
-        let tags = header.as_bytes().trim_ascii();
-        // A foreign tag may be split inside quotes; that is harmless, because no own tag contains a comma.
-        tags == b"*" || tags.split(|byte| *byte == b',').any(|tag| matches(tag.trim_ascii()))
-    })
+/// The endings that proxies append to the tags of responses that they compress.
+const CODINGS: [&[u8]; 3] = [b"-gzip\"", b"-br\"", b"-zstd\""];
+
+/// Strips the ending of a compressed response with the closing quote. `None` without such an ending.
+fn without_coding(tag: &[u8]) -> Option<&[u8]> {
+    CODINGS.iter().find_map(|coding| tag.strip_suffix(*coding))
 }
 
-/// Strips the weakness mark, which `If-None-Match` ignores.
+/// Strips the weakness mark, which proxies add and comparisons ignore.
 fn opaque_tag(tag: &[u8]) -> &[u8] {
     tag.strip_prefix(b"W/").unwrap_or(tag)
 }

@@ -91,6 +91,11 @@ impl ApiError {
         Self { message, ..Self::rate_limit_exceeded(retry_after) }
     }
 
+    pub(crate) fn too_many_bodies(retry_after: u64) -> Self {
+        let message = format!("Too many large bodies are being received. Retry in {retry_after} seconds.");
+        Self { message, ..Self::rate_limit_exceeded(retry_after) }
+    }
+
     #[cfg(feature = "discovery")]
     pub(crate) fn too_many_reports(retry_after: u64) -> Self {
         let message = format!("Too many reports are being imported. Retry in {retry_after} seconds.");
@@ -109,17 +114,20 @@ impl ApiError {
         Self::new(ErrorCode::AuthCrossSiteRequest, message, Value::Null)
     }
 
-    /// Creates the error for a body that is not a JSON object. Line and column are counted from 1.
-    pub(crate) fn malformed_json(line: usize, column: usize) -> Self {
-        let message = format!("The body is not a valid JSON object: error at line {line}, column {column}.");
+    /// Creates the error for a body that is not JSON, with a sentence. Line and column are counted from 1.
+    pub(crate) fn malformed_json(message: impl Into<String>, line: usize, column: usize) -> Self {
         Self::new(ErrorCode::ValidationMalformedJson, message, json!({"line": line, "column": column}))
     }
 
-    /// Creates the error for a body whose client has stalled.
-    pub(crate) fn body_stalled() -> Self {
-        let message =
-            "The body did not arrive: the client sent nothing for too long. Send it without pauses.";
-        Self { message: message.to_owned(), ..Self::malformed_json(1, 1) }
+    /// Creates the error for a body that breaks off. The connection is most likely gone, so the position does not matter.
+    pub(crate) fn body_incomplete() -> Self {
+        Self::malformed_json("The body did not arrive to its end.", 1, 1)
+    }
+
+    /// Creates the error for a body whose client has sent nothing, or too little, for too long.
+    pub(crate) fn request_timeout() -> Self {
+        let message = "The body did not arrive in time. Send it without pauses, at 32 KiB a second or more.";
+        Self::new(ErrorCode::RequestTimeout, message, Value::Null)
     }
 
     /// Creates the error for a list without a limit that has more than `max` items.
@@ -131,8 +139,12 @@ impl ApiError {
         Self::new(ErrorCode::ValidationOutOfRange, message, params)
     }
 
-    pub(crate) fn request_too_large(limit: usize) -> Self {
-        let message = format!("The body is larger than the maximum of {limit} bytes.");
+    /// Creates the error for a body that is too large. Without a limit, the host application knows it alone.
+    pub(crate) fn request_too_large(limit: Option<u64>) -> Self {
+        let message = limit.map_or_else(
+            || "The body is larger than this server accepts.".to_owned(),
+            |limit| format!("The body is larger than the maximum of {limit} bytes."),
+        );
         Self::new(ErrorCode::RequestTooLarge, message, json!({"limit": limit}))
     }
 
@@ -147,6 +159,12 @@ impl ApiError {
 
     pub(crate) fn unsupported_media_type(expected: &str) -> Self {
         let message = format!("The `Content-Type` header must be one of: {expected}.");
+        Self::new(ErrorCode::RequestUnsupportedMediaType, message, Value::Null)
+    }
+
+    pub(crate) fn unsupported_encoding() -> Self {
+        let message =
+            "The body has a `Content-Encoding`. Send it without compression, and without this header.";
         Self::new(ErrorCode::RequestUnsupportedMediaType, message, Value::Null)
     }
 

@@ -86,6 +86,14 @@ impl Outcome {
         Self { body: None, tag: Some(tag.header()), ..Self::new(ResponseBody::default()) }
     }
 
+    /// Creates a response of server-sent events.
+    #[cfg(feature = "discovery")]
+    pub(super) fn events(body: ResponseBody) -> Self {
+        let outcome = Self::of_type("text/event-stream", body);
+        // Proxies such as nginx otherwise hold back what arrives until they have a whole buffer.
+        outcome.with_header(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"))
+    }
+
     /// Creates a response that is no JSON.
     pub(super) fn of_type(content_type: &'static str, body: ResponseBody) -> Self {
         Self { content_type, ..Self::new(body) }

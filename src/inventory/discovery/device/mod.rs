@@ -71,17 +71,13 @@ impl Discovery {
             Err(error) => return Err(error),
         };
         if let Some(device_id) = outcome.id.filter(|_| role == Role::Reported) {
-            let tables = device.tables.summaries().into_iter();
-            let tables = tables.map(|table| DiscoveredTable {
-                device_id,
-                kind: table.kind,
-                rows: table.rows,
-                complete: table.complete,
-            });
-            self.answer.tables.extend(tables);
+            for table in device.tables.summaries() {
+                let (kind, rows, complete) = (table.kind, table.rows, table.complete);
+                self.answer.add_table(DiscoveredTable { device_id, kind, rows, complete });
+            }
         }
         if role == Role::Reported || outcome.outcome == DiscoveryOutcome::Created {
-            self.answer.hosts.push(outcome);
+            self.answer.add_host(outcome);
         }
         Ok(())
     }
