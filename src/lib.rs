@@ -69,7 +69,7 @@
 //!   the crate `schemars`.
 //! * `sled`, on by default: `SledStore`, which keeps all records in a folder.
 //! * `topology`, on by default: the `topology` module, its endpoints, and the pages of shares. It needs `discovery` and adds
-//!   no crate.
+//!   the crate `aho-corasick`.
 //! * `postgres`: `PostgresStore`, which keeps all records in a PostgreSQL database that several processes share. It adds
 //!   the crate `tokio-postgres`.
 //! * `client`: the `client` module. It adds no crate to the tree.

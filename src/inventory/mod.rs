@@ -54,12 +54,12 @@ pub(in crate::inventory) use daemons::HeldCredentials;
 #[cfg(feature = "discovery")]
 pub use daemons::{DaemonStatus, DiscoveryUpdate, NewDaemon, Work};
 #[cfg(feature = "discovery")]
-pub(in crate::inventory) use discovery::SubnetCache;
-#[cfg(feature = "discovery")]
 pub use discovery::{
     Claim, ClaimRows, DiscoverOptions, DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome,
     DiscoveryReport, HostSplit, MissingRows, SeenPart, StaleDeletion,
 };
+#[cfg(feature = "discovery")]
+pub(in crate::inventory) use discovery::NeighborCaches;
 pub use error::{Entity, Error, ErrorKind, Problem};
 pub use hosts::{
     Atomicity, BulkChange, BulkHost, BulkResult, HostPage, HostQuery, Part, PortFilter, PortFilterError,
@@ -157,7 +157,7 @@ struct State {
     #[cfg(feature = "discovery")]
     credentials: HeldCredentials,
     #[cfg(feature = "discovery")]
-    subnets: SubnetCache,
+    neighbor_caches: Arc<NeighborCaches>,
     /// When expired sessions were last purged, in microseconds of Unix time.
     purged_at: AtomicI64,
 }

@@ -93,6 +93,8 @@ pub enum ErrorCode {
     RequestTimeout,
     /// The request body is too large. Params: `limit`, in bytes; null if it is that of a layer before the service.
     RequestTooLarge,
+    /// The answer would be too large. Params: `limit`, in bytes.
+    AnswerTooLarge,
     /// The endpoint does not accept the `Content-Type` of the body, or the body has a `Content-Encoding`.
     RequestUnsupportedMediaType,
     /// The client has sent too many requests, or has too many long operations in progress. Params: `retry_after`, in
@@ -156,6 +158,7 @@ impl ErrorCode {
             Self::QuotaExceeded => ("quota_exceeded", StatusCode::CONFLICT),
             Self::RequestTimeout => ("request_timeout", StatusCode::REQUEST_TIMEOUT),
             Self::RequestTooLarge => ("request_too_large", StatusCode::PAYLOAD_TOO_LARGE),
+            Self::AnswerTooLarge => ("answer_too_large", StatusCode::PAYLOAD_TOO_LARGE),
             Self::RequestUnsupportedMediaType => {
                 ("request_unsupported_media_type", StatusCode::UNSUPPORTED_MEDIA_TYPE)
             }

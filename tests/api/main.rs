@@ -76,6 +76,7 @@ mod limits {
 }
 
 mod lists {
+    mod accept;
     mod conditional;
     mod oracle;
     mod order;
@@ -91,6 +92,7 @@ mod service {
     mod embedding;
     mod envelope;
     mod health;
+    mod locations;
     mod precedence;
 }
 

@@ -25,7 +25,7 @@ fn absent_values_are_omitted_and_unknown_fields_ignored() {
     let json = r#"{"reporter": {"name": "collector", "color": "red"}, "observed_at": "2026-10-01T00:00:00Z",
         "devices": [{"sys_name": "a", "tables": {"lag": {"rows": [{"if_index": 1, "lag_id": 2}]}}}]}"#;
     let report = parsed(Format::Report, json);
-    assert!(!report.devices[0].tables.lag.as_ref().unwrap().complete);
+    assert!(!report.devices[0].tables.lag.as_deref().unwrap().complete);
     let written = serde_json::to_string(&report).unwrap();
     assert!(!written.contains("null") && !written.contains("chassis_id"), "{written}");
 }

@@ -41,7 +41,7 @@ pub(super) fn rows<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 /// Deserializes the interface entries of a device.
 pub(super) fn if_entries<'de, D: Deserializer<'de>>(
     deserializer: D,
-) -> Result<Option<Table<IfEntryRow>>, D::Error> {
+) -> Result<Option<Box<Table<IfEntryRow>>>, D::Error> {
     /// A table with fewer rows than others may have.
     #[derive(serde::Deserialize)]
     struct Entries {
@@ -58,7 +58,7 @@ pub(super) fn if_entries<'de, D: Deserializer<'de>>(
     }
 
     let table: Option<Entries> = Option::deserialize(deserializer)?;
-    Ok(table.map(|Entries { complete, derived, rows }| Table { complete, derived, rows }))
+    Ok(table.map(|Entries { complete, derived, rows }| Box::new(Table { complete, derived, rows })))
 }
 
 /// Deserializes the warnings of a report.

@@ -44,7 +44,9 @@ pub(crate) use self::list::{DocumentPages, Documents, Pages};
 pub use self::list::{ListOrderField, ListPage, ListQuery};
 pub use self::organizations::NewOrganization;
 #[cfg(feature = "discovery")]
-pub(in crate::inventory) use self::subnets::{cidr_unique_key, deleted_subnet_key};
+pub(in crate::inventory) use self::subnets::{
+    address_prefixes, cidr_filter, cidr_unique_key, deleted_subnet_key,
+};
 use super::{Entity, Error, ErrorKind, Inventory, require_level, require_session};
 use crate::access::Caller;
 use crate::model::{Permission, Timestamp};

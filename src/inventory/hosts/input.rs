@@ -14,8 +14,8 @@ use crate::inventory::{Error, Problem, dotted};
 use crate::json_objects::Objects;
 use crate::model::{
     AdminStatus, Binding, BindingTarget, CredentialAssignment, Host, HostRole, HostVirtualization, IfEntry,
-    Interface, LldpChassisId, LldpPortId, MacAddress, Neighbor, OperStatus, Port, PortNumber, Protocol,
-    Service, ServiceDefinition, ServiceVirtualization, Source, Timestamp, Vlans,
+    Interface, LldpChassisId, LldpPortId, MacAddress, MacSource, Neighbor, OperStatus, Port, PortNumber,
+    Protocol, Service, ServiceDefinition, ServiceVirtualization, Source, Timestamp, Vlans,
 };
 
 /// The position of a part that the request leaves to the server.
@@ -187,6 +187,8 @@ struct InterfaceDocument {
     name: Option<String>,
     ip_address: IpAddr,
     mac_address: Option<MacAddress>,
+    #[serde(skip)]
+    mac_source: Option<MacSource>,
     #[serde(default = "unplaced")]
     position: i64,
     #[serde(skip, default = "unset")]

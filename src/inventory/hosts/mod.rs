@@ -43,7 +43,10 @@ pub(super) use {
     change::{Attempt, HostChange},
     document::decode,
     rewrite::{FIRST_HOSTS, MAX_HOSTS, first_bytes},
-    terms::{IDENTITY, WORD, identity_value, ip_prefix_range, ip_range, mac_range, not_stale, seen_until},
+    terms::{
+        ADDRESS_ONLY, IDENTITY, WORD, address_only_value, becoming_stale, identity_value, ip_prefix_range,
+        ip_range, mac_range,
+    },
     virtualization::Summary,
 };
 

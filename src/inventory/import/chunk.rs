@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::parse::{ParsedLine, parse};
 use super::report::Refusal;
+use crate::fair_threads::yield_turn;
 use crate::inventory::hosts::HostEncoder;
 use crate::inventory::{Error, Inventory};
 use crate::lines::{Line, Lines};
@@ -80,6 +81,7 @@ impl Parsing {
 impl Chunk {
     fn parse(mut self, lines: Vec<(u64, Vec<u8>)>, encoder: HostEncoder) -> Self {
         for (number, bytes) in lines {
+            yield_turn();
             match parse(number, &bytes, encoder) {
                 Ok(parsed) => self.accepted.push(parsed),
                 Err(refusal) => self.refusals.push(refusal),

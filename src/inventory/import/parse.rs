@@ -15,8 +15,8 @@ use crate::json_objects::Objects;
 use crate::lines::is_utf_16;
 use crate::model::{
     AdminStatus, CredentialAssignment, Host, HostRole, HostVirtualization, IfEntry, Interface, LldpChassisId,
-    LldpPortId, MacAddress, Neighbor, OperStatus, Port, PortNumber, Protocol, Service, Source, Timestamp,
-    Vlans,
+    LldpPortId, MacAddress, MacSource, Neighbor, OperStatus, Port, PortNumber, Protocol, Service, Source,
+    Timestamp, Vlans,
 };
 use crate::printable::printable;
 
@@ -146,6 +146,7 @@ fn repair_interface(interface: InterfaceDocument, alterations: &mut Alterations)
         name: interface.name,
         ip_address: interface.ip_address,
         mac_address: repair_mac(interface.mac_address, alterations),
+        mac_source: interface.mac_source,
         position: interface.position,
         created_at: interface.created_at,
         updated_at: interface.updated_at,
@@ -277,6 +278,7 @@ struct InterfaceDocument {
     ip_address: IpAddr,
     #[serde(default)]
     mac_address: MacDocument,
+    mac_source: Option<MacSource>,
     position: i64,
     created_at: Timestamp,
     updated_at: Timestamp,

@@ -49,7 +49,7 @@ pub(in crate::service) fn create_user(mut call: Call<'_>) -> Pending<'_> {
         new.password = fields.optional("password")?;
         let user = call.state.inventory.create_user_as(&caller, new).await?;
         let tag = EntityTag::of_record(&user)?;
-        call.state.responder.record(&user, tag)
+        call.state.responder.record(&user, tag)?.with_location(call.route, user.id)
     })
 }
 
@@ -94,7 +94,8 @@ pub(in crate::service) fn create_user_key(mut call: Call<'_>) -> Pending<'_> {
         new.tags = fields.optional("tags")?.unwrap_or_default();
         new.expires_at = fields.optional("expires_at")?;
         new.is_enabled = fields.optional("is_enabled")?.unwrap_or(new.is_enabled);
-        issued(call.state, &call.state.inventory.create_user_api_key_as(&caller, new).await?)
+        let key = call.state.inventory.create_user_api_key_as(&caller, new).await?;
+        issued(call.state, &key)?.with_location(call.route, key.record().id)
     })
 }
 
@@ -118,7 +119,8 @@ pub(in crate::service) fn create_daemon_key(mut call: Call<'_>) -> Pending<'_> {
         new.tags = fields.required("tags")?;
         new.expires_at = fields.optional("expires_at")?;
         new.is_enabled = fields.optional("is_enabled")?.unwrap_or(new.is_enabled);
-        issued(call.state, &call.state.inventory.create_daemon_api_key_as(&caller, new).await?)
+        let key = call.state.inventory.create_daemon_api_key_as(&caller, new).await?;
+        issued(call.state, &key)?.with_location(call.route, key.record().id)
     })
 }
 
@@ -141,7 +143,7 @@ pub(in crate::service) fn create_share(mut call: Call<'_>) -> Pending<'_> {
         let new = read_share(&caller, &fields)?;
         let share = call.state.inventory.create_share_as(&caller, new).await?;
         let tag = EntityTag::of_record(&share)?;
-        call.state.responder.record(&share, tag)
+        call.state.responder.record(&share, tag)?.with_location(call.route, share.id)
     })
 }
 

@@ -39,7 +39,7 @@ pub(in crate::service) fn create<T: Creatable + Template>(mut call: Call<'_>) ->
         Fields::read(&body, call.route.body)?.apply(&mut record)?;
         let record = call.state.inventory.create_as(&caller, record).await?;
         let tag = EntityTag::of_record(&record.stored())?;
-        call.state.responder.record(&record, tag)
+        call.state.responder.record(&record, tag)?.with_location(call.route, record.id())
     })
 }
 

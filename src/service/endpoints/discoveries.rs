@@ -33,7 +33,7 @@ pub(in crate::service) fn create_discovery(mut call: Call<'_>) -> Pending<'_> {
         };
         let discovery = call.state.inventory.create_discovery_as(&caller, new).await?;
         let tag = EntityTag::of_record(&discovery)?;
-        call.state.responder.record(&discovery, tag)
+        call.state.responder.record(&discovery, tag)?.with_location(call.route, discovery.id)
     })
 }
 

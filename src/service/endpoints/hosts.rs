@@ -36,7 +36,7 @@ pub(in crate::service) fn create_host(mut call: Call<'_>) -> Pending<'_> {
         Fields::read(&body, call.route.body)?;
         let host = call.state.inventory.create_host_as(&caller, parse_host(&body)?).await?;
         let tag = EntityTag::of_record(&host)?;
-        call.state.responder.record(&host, tag)
+        call.state.responder.record(&host, tag)?.with_location(call.route, host.id)
     })
 }
 
@@ -156,7 +156,7 @@ pub(in crate::service) fn create_part<P: Part>(mut call: Call<'_>) -> Pending<'_
             given_part::<P>(&fields)?.on_host(fields.required("host_id")?, fields.required("network_id")?);
         let part = call.state.inventory.create_part_as(&caller, part).await?;
         let tag = EntityTag::of_record(&part)?;
-        call.state.responder.record(&part, tag)
+        call.state.responder.record(&part, tag)?.with_location(call.route, part.common().id)
     })
 }
 

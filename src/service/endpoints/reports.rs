@@ -140,7 +140,7 @@ pub(in crate::service) fn split_host(mut call: Call<'_>) -> Pending<'_> {
         let check = |host: &Host| check_precondition(request, Entity::Host, id, host);
         let host = call.state.inventory.split_as(&caller, id, &split, check).await?;
         let tag = EntityTag::of_record(&host)?;
-        call.state.responder.record(&host, tag)
+        call.state.responder.record(&host, tag)?.with_location(call.route, host.id)
     })
 }
 

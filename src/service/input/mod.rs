@@ -1,5 +1,6 @@
 //! Reading of requests: the body and its fields, and the parameters of path and query.
 
+mod accept;
 mod bodies;
 mod budget;
 mod json_text;
@@ -27,6 +28,7 @@ use self::patient::PatientBody;
 use super::response::error::ApiError;
 use super::response::shape::LINES;
 
+pub(super) use self::accept::Accept;
 pub(super) use self::bodies::{Fields, check_types, read_ids, read_login, read_referral};
 pub(super) use self::budget::{BodyBudget, HeldBytes};
 pub(super) use self::parameters::{

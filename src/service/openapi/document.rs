@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::envelopes::Envelopes;
 use super::inputs::Inputs;
-use super::operation::{Errors, operation};
+use super::operation::{Shared, operation};
 use super::parameters::set;
 use super::schemas::{self, TypeSchemas};
 use crate::service::routes::route::Route;
@@ -12,21 +13,25 @@ use crate::service::routes::route::Route;
 /// session cookie.
 pub(in crate::service) fn build(routes: &'static [Route], server: &str, cookie: &str) -> Value {
     let routes: Vec<&Route> = routes.iter().filter(|route| route.operation_id.is_some()).collect();
-    let TypeSchemas { records: mut components, inputs: forms } = schemas::of_types(&routes);
-    let inputs = Inputs::new(&routes, &components, &forms);
-    let (mut paths, mut errors) = (Map::new(), Errors::new());
+    let TypeSchemas { records, inputs: forms } = schemas::of_types(&routes);
+    let inputs = Inputs::new(&routes, &records, &forms);
+    let envelopes = Envelopes::new(&records);
+    let mut shared = Shared { records: &records, inputs: &inputs, envelopes, errors: Map::new() };
+    let mut paths = Map::new();
     let mut tags: Vec<&str> = Vec::new();
     for route in &routes {
         let operations = paths.entry(route.path).or_insert_with(|| json!({}));
         if let Value::Object(operations) = operations {
             let method = route.method.as_str().to_ascii_lowercase();
-            operations.insert(method, operation(route, &components, &inputs, &mut errors));
+            operations.insert(method, operation(route, &mut shared));
         }
         if !tags.contains(&route.tag()) {
             tags.push(route.tag());
         }
     }
-    components.extend(inputs.into_schemas());
+    let Shared { envelopes, errors, .. } = shared;
+    let envelopes = envelopes.into_schemas();
+    let components: Map<_, _> = records.into_iter().chain(inputs.into_schemas()).chain(envelopes).collect();
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -82,6 +87,7 @@ fn headers() -> Value {
     };
     json!({
         "ETag": optional(text("The state of the response, for `If-None-Match` and `If-Match`.")),
+        "Location": text("The path of the new record."),
         "RetryAfter": number("Seconds after which the client may retry."),
         "WwwAuthenticate": text("The scheme of the `Authorization` header: `Bearer`."),
         "SetCookie": text("The session cookie; one of age 0 ends the session."),

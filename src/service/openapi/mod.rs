@@ -3,6 +3,7 @@
 mod collector;
 mod document;
 mod endpoints;
+mod envelopes;
 mod errors;
 mod examples;
 mod inputs;

@@ -25,7 +25,7 @@ pub(crate) struct ApiError {
 }
 
 /// Seconds after which a client may retry a request that the store could not serve.
-const STORE_RETRY_AFTER: u64 = 1;
+pub(in crate::service) const STORE_RETRY_AFTER: u64 = 1;
 
 /// Maximum number of characters of a parameter's name in a sentence.
 const MAX_PARAMETER: usize = 64;
@@ -138,6 +138,15 @@ impl ApiError {
             |limit| format!("The body is larger than the maximum of {limit} bytes."),
         );
         Self::new(ErrorCode::RequestTooLarge, message, json!({"limit": limit}))
+    }
+
+    /// Creates the error for a graph whose encoding is larger than `limit` bytes.
+    #[cfg(feature = "topology")]
+    pub(crate) fn answer_too_large(limit: usize) -> Self {
+        let message = format!(
+            "The answer is larger than the maximum of {limit} bytes. Select a part of the network, such as with `focus` or `tag_ids`."
+        );
+        Self::new(ErrorCode::AnswerTooLarge, message, json!({"limit": limit}))
     }
 
     pub(crate) fn unsupported_media_type(expected: &str) -> Self {

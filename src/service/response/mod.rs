@@ -9,17 +9,19 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, RETRY_AFTER, SET_COOKIE, VARY, WWW_AUTHENTICATE,
+    ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, LOCATION, RETRY_AFTER, SET_COOKIE, VARY, WWW_AUTHENTICATE,
     X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde::Serialize;
 use serde_json::json;
+use uuid::Uuid;
 
 use self::body::ResponseBody;
 use self::entity_tag::EntityTag;
 use self::error::ApiError;
 use self::shape::LINES;
+use super::routes::route::Route;
 use super::sender::rate_limit::Allowance;
 use crate::access::Clock;
 use crate::wire::{API_VERSION, ErrorCode, Failure, Meta, Pagination};
@@ -102,8 +104,14 @@ impl Outcome {
         Self { content_type, ..Self::new(body) }
     }
 
+    /// Adds the `Location` of a record that a request to this route has created, where the record has a path.
+    pub(super) fn with_location(self, route: &Route, id: Uuid) -> Result<Self, ApiError> {
+        let Some(collection) = route.creates_in else { return Ok(self) };
+        let location = HeaderValue::try_from(format!("{collection}/{id}"));
+        Ok(self.with_header(LOCATION, location.map_err(|_| ApiError::internal())?))
+    }
+
     /// Adds a header.
-    #[cfg(feature = "discovery")]
     pub(super) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.others.push((name, value));
         self
@@ -159,6 +167,15 @@ impl Responder {
         text.extend_from_slice(&self.meta);
         text.extend_from_slice(AFTER_META);
         Ok(ResponseBody::full(text.into()))
+    }
+
+    /// Encodes a value in its envelope, as a body, unless it is too large.
+    #[cfg(feature = "topology")]
+    pub(super) fn bounded_body(&self, data: &impl Serialize) -> Result<ResponseBody, ApiError> {
+        let data = crate::topology::render::json(data);
+        let data = data.map_err(|error| ApiError::answer_too_large(error.limit))?;
+        let parts = [BEFORE_DATA, data.as_bytes(), &self.meta, AFTER_META];
+        Ok(ResponseBody::full(parts.concat().into()))
     }
 
     /// Encodes a record in its envelope. The tag is that of the record.

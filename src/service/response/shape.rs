@@ -4,13 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::ACCEPT;
 use http::request::Parts;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
+use super::JSON;
 use crate::inventory::{DocumentPages, Documents, Error, Inventory};
+use crate::service::input::Accept;
 
 /// The media type of JSON Lines.
 pub(in crate::service) const LINES: &str = "application/x-ndjson";
@@ -25,28 +26,14 @@ pub(in crate::service) enum Representation {
 }
 
 impl Representation {
-    /// Returns the representation that a request for a list asks for. Only whole lists are sent as lines.
+    /// Returns the representation that the sender of a request prefers. Only whole lists are sent as lines.
     pub(in crate::service) fn of(request: &Parts, is_whole: bool) -> Self {
-        if is_whole && accepts(request, LINES) { Self::Lines } else { Self::Envelope }
+        if is_whole && Accept::of(request).choose(JSON, &[LINES]) == LINES {
+            Self::Lines
+        } else {
+            Self::Envelope
+        }
     }
-}
-
-/// Returns whether the `Accept` header of a request names a media type. Names with a weight of zero do not count.
-pub(in crate::service) fn accepts(request: &Parts, media_type: &str) -> bool {
-    let ranges = request.headers.get_all(ACCEPT).iter();
-    let mut ranges = ranges.flat_map(|header| header.as_bytes().split(|byte| *byte == b','));
-    ranges.any(|range| {
-        let mut parts = range.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
-        let is_named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(media_type.as_bytes()));
-        is_named && !parts.any(is_zero_weight)
-    })
-}
-
-fn is_zero_weight(parameter: &[u8]) -> bool {
-    let weight = parameter.strip_prefix(b"q=").or_else(|| parameter.strip_prefix(b"Q="));
-    weight.is_some_and(|weight| {
-        weight.first() == Some(&b'0') && weight.iter().all(|byte| matches!(byte, b'0' | b'.'))
-    })
 }
 
 /// Top-level fields of hosts.

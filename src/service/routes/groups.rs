@@ -117,7 +117,7 @@ pub(super) const HOST_FILTERS: &[Parameter] = &[
 pub(super) const FIELDS: &[Parameter] = &[Parameter::optional(
     "fields",
     Kind::Choices { of: HOST_FIELDS, max: HOST_FIELDS.len() },
-    "Returns only these top-level fields of each host.",
+    "Returns only these top-level fields of each host. The others are missing, even required ones.",
 )];
 
 pub(super) const BULK: &[Parameter] = &[

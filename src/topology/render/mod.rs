@@ -5,6 +5,7 @@
 
 mod dot;
 mod drawio;
+mod file;
 mod format;
 mod graphml;
 mod mermaid;
@@ -15,9 +16,12 @@ mod svg;
 mod words;
 mod xml;
 
+use self::file::File;
 use crate::model::Timestamp;
 use crate::topology::graph::Graph;
 
+pub(crate) use self::file::json;
+pub use self::file::{FileTooLarge, MAX_FILE};
 pub use self::format::{Format, FormatError, Theme, ThemeError};
 pub use self::svg::style_source;
 
@@ -45,16 +49,19 @@ impl<'a> Picture<'a> {
     }
 
     /// Writes the picture in a format.
-    #[must_use]
-    pub fn render(&self, format: Format) -> String {
+    ///
+    /// # Errors
+    /// [`FileTooLarge`] if the file would be larger than [`MAX_FILE`].
+    pub fn render(&self, format: Format) -> Result<String, FileTooLarge> {
+        let mut file = File::new();
         match format {
-            Format::Svg => svg::write(self),
-            Format::Mermaid => mermaid::write(self),
-            Format::Dot => dot::write(self),
-            Format::GraphMl => graphml::write(self),
-            Format::DrawIo => drawio::write(self),
-            // Numbers, strings and maps with string keys always have a JSON form.
-            Format::Json => serde_json::to_string(self.graph).unwrap_or_default(),
+            Format::Json => return json(self.graph),
+            Format::Svg => svg::write(self, &mut file),
+            Format::Mermaid => mermaid::write(self, &mut file),
+            Format::Dot => dot::write(self, &mut file),
+            Format::GraphMl => graphml::write(self, &mut file),
+            Format::DrawIo => drawio::write(self, &mut file),
         }
+        file.finish()
     }
 }

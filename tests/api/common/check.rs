@@ -11,7 +11,7 @@ use super::{Reply, VERSION};
 
 /// The error codes with their statuses and the keys of their params, from the contract.
 pub(crate) const CODES: [(u16, &str, &[&str]);
-    37 + cfg!(feature = "discovery") as usize + cfg!(feature = "topology") as usize] = [
+    38 + cfg!(feature = "discovery") as usize + cfg!(feature = "topology") as usize] = [
     (400, "validation_required", &["field"]),
     (400, "validation_empty", &["field"]),
     (400, "validation_max_length", &["field", "max"]),
@@ -48,6 +48,8 @@ pub(crate) const CODES: [(u16, &str, &[&str]);
     (408, "request_timeout", &[]),
     (412, "precondition_failed", &["entity", "id"]),
     (413, "request_too_large", &["limit"]),
+    #[cfg(feature = "topology")]
+    (413, "answer_too_large", &["limit"]),
     (415, "request_unsupported_media_type", &[]),
     (429, "rate_limit_exceeded", &["retry_after"]),
     (429, "auth_too_many_attempts", &["retry_after"]),
@@ -126,8 +128,9 @@ fn check_headers(asked: &Asked, reply: &Reply, is_limited: bool) {
     match status {
         401 => expected.insert("www-authenticate"),
         405 => expected.insert("allow"),
-        429 | 503 if !asked.is_health() => expected.insert("retry-after"),
+        429 | 503 => expected.insert("retry-after"),
         200 if asked.sets_cookie() => expected.insert("set-cookie"),
+        200 if asked.creates_in().is_some() => expected.insert("location"),
         _ => false,
     };
     let is_length_known = status != 304 && !asked.is_whole_list() && !(status == 200 && asked.is_stream());
@@ -142,7 +145,7 @@ fn check_headers(asked: &Asked, reply: &Reply, is_limited: bool) {
     if status == 401 {
         assert_eq!(reply.header("www-authenticate"), "Bearer");
     }
-    if (status == 429 || status == 503) && !asked.is_health() {
+    if status == 429 || status == 503 {
         assert!(reply.number("retry-after") >= 1);
     }
     if !asked.is_head() && reply.headers.contains_key("content-length") {
@@ -240,6 +243,11 @@ fn check_success(asked: &Asked, reply: &Reply) {
     // Parsing into the type also detects duplicate fields.
     let typed: Success<Value> = serde_json::from_slice(&reply.body).unwrap();
     assert_eq!(typed.data, json["data"]);
+    if let Some(collection) = asked.creates_in() {
+        let record = json["data"].get("api_key").unwrap_or(&json["data"]);
+        let id = record["id"].as_str().unwrap();
+        assert_eq!(reply.header("location"), format!("{collection}/{id}"));
+    }
     if !asked.is_list() {
         assert_eq!(json["data"].is_array(), asked.is_array());
         return;

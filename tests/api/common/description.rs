@@ -90,7 +90,7 @@ pub(super) fn check_described(asked: &Asked, reply: &Reply) {
         panic!("{method} {path} accepts: {error} at {}: {body}", error.instance_path());
     }
     let headers = response.described["headers"].as_object().unwrap();
-    for name in ["etag", "set-cookie", "retry-after", "www-authenticate", "x-ratelimit-limit"] {
+    for name in ["etag", "location", "set-cookie", "retry-after", "www-authenticate", "x-ratelimit-limit"] {
         let is_documented = headers.keys().any(|header| header.eq_ignore_ascii_case(name));
         let is_sent = reply.headers.contains_key(name);
         assert!(is_documented || !is_sent, "{method} {path} {status}: {name}");
@@ -110,9 +110,25 @@ pub(super) fn check_described(asked: &Asked, reply: &Reply) {
         Some(validator(schema))
     });
     let validator = validator.as_ref().unwrap_or_else(|| panic!("{method} {path} {status} has no body"));
-    if let Some(error) = validator.iter_errors(&reply.json).next() {
+    let codes = response.described["x-error-codes"].as_array();
+    let is_documented = codes.is_none_or(|codes| codes.contains(&reply.json["code"]));
+    assert!(is_documented, "{method} {path} {status}: {}", reply.json["code"]);
+    let json = with_all_fields(asked, reply.json.clone());
+    if let Some(error) = validator.iter_errors(&json).next() {
         panic!("{method} {path} {status}: {error} at {}: {}", error.instance_path(), reply.json);
     }
+}
+
+/// Adds the required fields of hosts that a request has not selected.
+fn with_all_fields(asked: &Asked, mut json: Value) -> Value {
+    let selects = form_urlencoded::parse(asked.query.as_bytes()).any(|(name, _)| name == "fields");
+    let hosts = json.get_mut("data").and_then(Value::as_array_mut).filter(|_| selects);
+    for host in hosts.into_iter().flatten() {
+        let mut all = COMPONENTS["schemas"]["Host"]["examples"][0].clone();
+        all.as_object_mut().unwrap().extend(host.as_object().unwrap().clone());
+        *host = all;
+    }
+    json
 }
 
 /// Returns the JSON that a server has accepted, without what the document does not describe.

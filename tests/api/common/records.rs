@@ -54,6 +54,7 @@ pub(crate) fn interface(id: u128, host: &Host, ip_address: IpAddr, position: i64
         name: None,
         ip_address,
         mac_address: None,
+        mac_source: None,
         position,
         created_at: at(0),
         updated_at: at(0),

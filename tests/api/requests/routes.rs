@@ -76,6 +76,7 @@ const HOSTS: Needs = Needs::Query(
 const ROWS: &[Row] = &[
     ("GET", "/api/version", ANYONE, NOTHING),
     ("GET", "/api/health", ANYONE, NOTHING),
+    ("GET", "/api/health/live", ANYONE, NOTHING),
     #[cfg(feature = "openapi")]
     ("GET", "/openapi.json", ANYONE, NOTHING),
     #[cfg(feature = "openapi")]

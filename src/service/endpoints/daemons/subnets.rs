@@ -40,7 +40,7 @@ pub(in crate::service) fn create_subnet(mut call: Call<'_>) -> Pending<'_> {
         note_contact(inventory, &daemon, call.input.request).await?;
         let subnet = inventory.discover_subnet_as_daemon(&daemon, subnet).await?;
         let tag = EntityTag::of_record(&subnet)?;
-        call.state.responder.record(&dialect.subnet(&subnet)?, tag)
+        call.state.responder.record(&dialect.subnet(&subnet)?, tag)?.with_location(call.route, subnet.id)
     })
 }
 

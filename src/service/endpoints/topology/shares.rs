@@ -3,14 +3,14 @@
 use bytes::Bytes;
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
-use serde::Serialize;
-use serde_json::Value;
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::files::with_picture_policy;
+use super::files::{too_large, with_picture_policy};
 use crate::inventory::{ErrorKind, OpenShare};
-use crate::model::ShareMetadata;
+use crate::model::{ShareMetadata, Timestamp, TopologyView};
 use crate::service::input::{read_id, read_no_query};
 use crate::service::response::Outcome;
 use crate::service::response::body::ResponseBody;
@@ -19,9 +19,9 @@ use crate::service::response::error::ApiError;
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::credentials::bearer_token;
 use crate::service::state::ApiState;
-use crate::topology::graph::Graph;
+use crate::topology::graph::{Bounds, Edge, Graph, Hidden, Node, Warning};
 use crate::topology::render::page::{FrameAncestors, Page, ShareFailure, SharePage};
-use crate::topology::render::{Format, Picture, Theme};
+use crate::topology::render::{Format, Picture, Theme, json};
 
 const HTML: &str = "text/html; charset=utf-8";
 
@@ -115,13 +115,42 @@ fn read_share(call: &Call<'_>) -> Result<Uuid, ApiError> {
     Ok(id)
 }
 
-/// Encodes the graph of a share without the ids of records. Elsewhere, these ids are null when there is no record.
-fn without_entities(graph: &Graph) -> Result<String, ApiError> {
-    let mut graph = serde_json::to_value(graph).map_err(|_| ApiError::internal())?;
-    for node in graph.get_mut("nodes").and_then(Value::as_array_mut).into_iter().flatten() {
+/// A graph without the ids of records. Elsewhere, these ids are null when there is no record.
+#[derive(Serialize)]
+struct SharedGraph<'g> {
+    view: TopologyView,
+    revision: &'g str,
+    observed_at: Option<Timestamp>,
+    bounds: Bounds,
+    nodes: Vec<SharedNode<'g>>,
+    edges: &'g [Edge],
+    hidden: Hidden,
+    warnings: &'g [Warning],
+}
+
+struct SharedNode<'g>(&'g Node);
+
+impl Serialize for SharedNode<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut node = serde_json::to_value(self.0).map_err(S::Error::custom)?;
         node.as_object_mut().map(|node| node.remove("entity_id"));
+        node.serialize(serializer)
     }
-    serde_json::to_string(&graph).map_err(|_| ApiError::internal())
+}
+
+impl<'g> From<&'g Graph> for SharedGraph<'g> {
+    fn from(graph: &'g Graph) -> Self {
+        Self {
+            view: graph.view,
+            revision: &graph.revision,
+            observed_at: graph.observed_at,
+            bounds: graph.bounds,
+            nodes: graph.nodes.iter().map(SharedNode).collect(),
+            edges: &graph.edges,
+            hidden: graph.hidden,
+            warnings: &graph.warnings,
+        }
+    }
 }
 
 fn page(page: Page) -> Result<Outcome, ApiError> {
@@ -194,8 +223,9 @@ impl ApiState {
         let write = move |graph: Graph| {
             let mut picture = Picture::new(&graph, &name);
             picture.date = graph.observed_at;
-            let svg = picture.render(Format::Svg);
-            Ok::<_, ApiError>([without_entities(&graph)?, svg])
+            let svg = picture.render(Format::Svg).map_err(too_large)?;
+            let graph = json(&SharedGraph::from(&graph)).map_err(too_large)?;
+            Ok::<_, ApiError>([graph, svg])
         };
         let [graph, svg] = self.topologies.shared(open, write).await??;
         let [graph, svg] = [graph, svg].map(|text| ResponseBody::full(text.into()));

@@ -227,6 +227,7 @@ pub(super) fn reports() -> Vec<Route> {
         .fields(SPLIT)
         .value("Host")
         .tagged()
+        .creates_in("/api/v1/hosts")
         .errors(&[ErrorCode::PreconditionFailed, ErrorCode::QuotaExceeded]),
         route(
             Method::POST,
@@ -362,6 +363,7 @@ pub(super) fn discoveries() -> Vec<Route> {
             .fields(DISCOVERY)
             .value("Discovery")
             .tagged()
+            .creates_in(path)
             .errors(&[ErrorCode::QuotaExceeded]),
         stream.query(&[groups::NETWORK]),
         route(

@@ -39,6 +39,7 @@ pub(super) fn hosts() -> Vec<Route> {
             .fields(groups::HOST)
             .value("Host")
             .tagged()
+            .creates_in("/api/v1/hosts")
             .errors(CREATE_ERRORS)
     };
     // Older clients know both by another path, which is not documented.
@@ -147,6 +148,7 @@ impl Parts {
                 .fields(fields)
                 .value(schema)
                 .tagged()
+                .creates_in(path)
                 .errors(CREATE_ERRORS),
             route(Method::GET, item, by_id, format!("Returns {one}."), hosts::get_part::<P>)
                 .value(schema)
