@@ -54,12 +54,12 @@ pub(in crate::inventory) use daemons::HeldCredentials;
 #[cfg(feature = "discovery")]
 pub use daemons::{DaemonStatus, DiscoveryUpdate, NewDaemon, Work};
 #[cfg(feature = "discovery")]
+pub(in crate::inventory) use discovery::NeighborCaches;
+#[cfg(feature = "discovery")]
 pub use discovery::{
     Claim, ClaimRows, DiscoverOptions, DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome,
     DiscoveryReport, HostSplit, MissingRows, SeenPart, StaleDeletion,
 };
-#[cfg(feature = "discovery")]
-pub(in crate::inventory) use discovery::NeighborCaches;
 pub use error::{Entity, Error, ErrorKind, Problem};
 pub use hosts::{
     Atomicity, BulkChange, BulkHost, BulkResult, HostPage, HostQuery, Part, PortFilter, PortFilterError,
