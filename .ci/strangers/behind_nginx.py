@@ -118,7 +118,9 @@ def write_with_session(session):
 def update_with_tag():
     description = "a description long enough for nginx to compress the answer " * 20
     body = {"name": "a host", "network_id": NETWORK, "description": description[:400]}
-    path = "/api/v1/hosts/" + send("POST", "/api/v1/hosts", body, {**KEY, **JSON}).data["id"]
+    created = send("POST", "/api/v1/hosts", body, {**KEY, **JSON})
+    path = "/api/v1/hosts/" + created.data["id"]
+    expect(created.headers["Location"] == PREFIX + path, "the location of a created host has the prefix", created)
     read = send("GET", path, None, KEY)
     tag = read.headers["ETag"]
     expect(read.is_compressed and tag.startswith("W/"), "nginx compresses the answer and weakens its tag", read)

@@ -57,6 +57,7 @@ impl Ready {
             .allowed_origins(&self.origins)
             .server_version(&self.server_version)
             .rate_limit(self.rate_limit)
+            .path_prefix(&self.prefix)
             .session_cookie(self.cookie().map_err(io::Error::other)?)
             .map_err(io::Error::other)?;
         if !self.secure_cookies {

@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 
-use http::header::CONTENT_LENGTH;
+use http::header::{CONTENT_LENGTH, LOCATION};
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode};
 
@@ -59,6 +59,7 @@ impl ApiState {
             }
         };
         let mut response = self.responder.respond(outcome);
+        add_prefix(&mut response, &self.path_prefix);
         #[cfg(feature = "topology")]
         if is_page && !response.status().is_success() {
             response = topology::failure_page(response, &self.frame_ancestors);
@@ -122,6 +123,15 @@ impl ApiState {
             }
         };
         (route.handler)(Call::new(self, (route, RouteTable::all()), path, sender, input)).await
+    }
+}
+
+/// Puts the path below which clients see the service before the `Location`.
+fn add_prefix(response: &mut Response<ResponseBody>, prefix: &str) {
+    let location = response.headers().get(LOCATION).and_then(|location| location.to_str().ok());
+    let Some(location) = location.filter(|_| !prefix.is_empty()) else { return };
+    if let Ok(location) = HeaderValue::try_from(format!("{prefix}{location}")) {
+        response.headers_mut().insert(LOCATION, location);
     }
 }
 

@@ -40,6 +40,8 @@ pub(super) struct ApiState {
     pub(super) import_body_limit: Option<u64>,
     pub(super) cross_site: CrossSitePolicy,
     pub(super) credentials: Credentials,
+    /// The path below which clients see the service; empty: none.
+    pub(super) path_prefix: String,
     /// The memory for the bodies of requests.
     pub(super) bodies: Arc<BodyBudget>,
     /// Maximum number of hosts in a list without a limit; `None` means any number.

@@ -58,6 +58,7 @@ pub struct ApiBuilder {
     allowed_origins: Vec<String>,
     session_cookie: SessionCookie,
     has_insecure_cookies: bool,
+    path_prefix: String,
     whole_list_limit: Option<u64>,
     whole_lists_at_once: (usize, usize),
     unread_responses: (usize, usize),
@@ -110,6 +111,7 @@ impl ApiBuilder {
             allowed_origins: Vec::new(),
             session_cookie: SessionCookie::default(),
             has_insecure_cookies: false,
+            path_prefix: String::new(),
             whole_list_limit: None,
             whole_lists_at_once: WHOLE_LISTS_AT_ONCE,
             unread_responses: UNREAD_RESPONSES,
@@ -225,6 +227,14 @@ impl ApiBuilder {
         Self { has_insecure_cookies: true, ..self }
     }
 
+    /// Sets the path below which clients see the service, such as `/netinv`, if a router or a proxy strips it.
+    ///
+    /// Default: none. It precedes the `Location` of created records. All other addresses are relative.
+    #[must_use]
+    pub fn path_prefix(self, path: impl Into<String>) -> Self {
+        Self { path_prefix: path.into().trim_end_matches('/').to_owned(), ..self }
+    }
+
     /// Sets the attributes of the session cookie. Default: [`SessionCookie::new`].
     ///
     /// # Errors
@@ -330,6 +340,7 @@ impl ApiBuilder {
             responder: Responder::new(self.server_version, self.inventory.clock()),
             credentials: Credentials::new(self.inventory.clone(), cookie),
             bodies: BodyBudget::new(largest_body),
+            path_prefix: self.path_prefix,
             inventory: self.inventory,
             buckets: self.rate_limit.map(Buckets::new),
             client_prefixes: ClientPrefixes::new(self.client_address, self.client_prefixes),

@@ -15,6 +15,9 @@ use super::BodyReadError;
 /// The bytes a second that a client has to send at least, beyond the time that it may stall.
 const MIN_RATE: u64 = 32 * 1024;
 
+/// The bytes of an announced size that count before they arrive. A client must not gain any time by announcing more.
+const MAX_ANNOUNCED: u64 = 64 * 1024 * 1024;
+
 /// A body that fails when its client sends nothing for some time, or too little.
 ///
 /// All the time in which the body is awaited may be the patience and a second for each [`MIN_RATE`] bytes: of the whole
@@ -54,7 +57,8 @@ impl<B> PatientBody<B> {
 
     /// Returns how long the next frame may be awaited from the beginning of the wait.
     fn allowed(&self, patience: Duration) -> Duration {
-        let bytes = self.size.unwrap_or(self.received);
+        let ahead = self.received.saturating_add(MAX_ANNOUNCED);
+        let bytes = self.size.map_or(self.received, |size| size.min(ahead));
         let for_bytes = Duration::from_millis(bytes.saturating_mul(1_000) / MIN_RATE);
         patience.min(patience.saturating_add(for_bytes).saturating_sub(self.waited))
     }

@@ -20,8 +20,8 @@ use uuid::Uuid;
 
 use crate::backend::{run_on_threads, run_with};
 use crate::common::{
-    ELSEWHERE, Fixture, LAB, LEVELS, NOBODY, OFFICE, Server, VAULT, get, host, with_caller, with_header,
-    with_key,
+    ELSEWHERE, Fixture, LAB, LEVELS, NOBODY, OFFICE, Server, VAULT, get, host, send_json, with_caller,
+    with_header, with_key,
 };
 
 const fn is_shared<T: Clone + Send + Sync + 'static>() {}
@@ -206,5 +206,20 @@ fn trusted_caller_may_list_whatever_its_credential() {
         assert_eq!(fixture.send(by(caller.clone().through_session())).await.ids(), [1, 2, 3]);
         let through_key = caller.through_key(Uuid::nil(), Permission::Owner, [VAULT, ELSEWHERE]);
         assert_eq!(fixture.send(by(through_key)).await.ids(), [3]);
+    });
+}
+
+#[test]
+fn location_of_a_created_record_has_the_path_prefix() {
+    run_with(Fixture::new, async |fixture| {
+        for prefix in ["", "/netinv", "/netinv/"] {
+            let server = fixture.configured(|builder| builder.path_prefix(prefix));
+            let body = serde_json::json!({"name": format!("below {prefix}")});
+            let request = with_key(send_json("POST", "/api/v1/tags", &body), &fixture.key);
+            let response = server.api.clone().oneshot(request).await.unwrap();
+            let location = response.headers()["location"].to_str().unwrap().to_owned();
+            let expected = format!("{}/api/v1/tags/", prefix.trim_end_matches('/'));
+            assert!(location.starts_with(&expected), "{prefix}: {location}");
+        }
     });
 }
