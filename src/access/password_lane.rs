@@ -73,7 +73,11 @@ mod tests {
     #[tokio::test]
     async fn area_that_is_larger_than_usual_is_given_back() {
         let lane = PasswordLane::new(1);
-        lane.run(64, |area| Ok(area.resize(65, Block::default()))).await.unwrap();
+        let grow = |area: &mut Vec<Block>| {
+            area.resize(65, Block::default());
+            Ok(())
+        };
+        lane.run(64, grow).await.unwrap();
         assert_eq!(lane.areas.lock().unwrap().len(), 0);
     }
 }

@@ -147,6 +147,18 @@ fn row_limit_truncates_and_is_reported() {
 }
 
 #[test]
+fn interfaces_of_a_device_beyond_100_000_are_skipped_and_counted() {
+    let lines = (1..=100_003).map(|index| format!(".1.3.6.1.2.1.2.2.1.2.{index} = STRING: b\n"));
+    let walk: String = lines.collect();
+    let options = options().with_reporter("a".into()).with_complete_tables();
+    let report = parse(Format::Snmpwalk, walk.as_bytes(), &options).unwrap();
+    let table = report.devices[0].tables.if_entries.as_ref().unwrap();
+    assert_eq!((table.rows.len(), table.complete), (100_000, false));
+    assert_eq!(count(&report, WarningCode::RowLimitReached), 3);
+    assert_eq!((report.read_rows, report.used_rows, report.skipped_rows), (100_003, 100_000, 3));
+}
+
+#[test]
 fn recording_has_typed_and_hexadecimal_values() {
     let report = parsed(Format::Snmprec, RECORDING);
     let device = &report.devices[0];

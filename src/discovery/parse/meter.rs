@@ -10,6 +10,9 @@ const STEPS_PER_BYTE: u64 = 64;
 /// The work that is justified by no byte, so that short inputs do not fail.
 const INITIAL_STEPS: u64 = 1_024;
 
+/// The most interfaces of a device. Their rows are by far the largest, and no device has as many.
+pub(super) const MAX_INTERFACES: usize = 100_000;
+
 /// Counts the bytes and lines read, the work done and the rows kept.
 #[derive(Debug)]
 pub(super) struct Meter {
@@ -88,6 +91,17 @@ impl Meter {
             self.rows += 1;
             return true;
         }
+        self.truncated = true;
+        self.skip(WarningCode::RowLimitReached);
+        false
+    }
+
+    /// Counts a new interface of a device that has some. Returns `false`, and counts it as skipped, when there are too many.
+    pub(super) fn admit_interface(&mut self, interfaces: usize) -> bool {
+        if interfaces < MAX_INTERFACES {
+            return self.admit_row();
+        }
+        self.add_steps(1);
         self.truncated = true;
         self.skip(WarningCode::RowLimitReached);
         false

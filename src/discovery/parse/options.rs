@@ -123,7 +123,8 @@ pub struct ParseOptions {
     ///
     /// Tables of input that ends early are truncated even so. Tables of [`Format::Report`] state it themselves.
     pub complete: bool,
-    /// The number of rows, devices included, that a report may have. The default is 500,000. Further rows are skipped.
+    /// The number of rows, devices included, that a report may have. The default is 500,000. Further rows are skipped, and
+    /// so are interfaces of a device beyond 100,000.
     pub max_rows: u64,
 }
 

@@ -115,7 +115,7 @@ impl<'m> Sink<'m> {
             let name = entry.ifname.as_deref().unwrap_or("an entry without `ifname`");
             return self.meter.skip_of(WarningCode::RowIncomplete, || name);
         };
-        if !self.meter.admit_row() {
+        if !self.meter.admit_interface(self.entries.len()) {
             return;
         }
         let row = row(index, name, &entry);

@@ -86,7 +86,7 @@ impl Sink<'_> {
         if self.memberships > MAX_MEMBERSHIPS {
             return self.meter.skip_of(WarningCode::RowLimitReached, || ifname);
         }
-        if self.meter.admit_row() {
+        if self.meter.admit_interface(self.rows.len()) {
             let if_name = Some(ifname.to_owned());
             self.rows.push(IfEntryRow { if_name, vlans: Some(vlans), ..IfEntryRow::new(0) });
         }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, hash_map};
 
 use super::{Accepted, Value};
-use crate::discovery::parse::meter::Meter;
+use crate::discovery::parse::meter::{MAX_INTERFACES, Meter};
 use crate::discovery::parse::text;
 use crate::discovery::report::{IfEntryRow, WarningCode};
 use crate::model::{AdminStatus, MacAddress, OperStatus, Vlans};
@@ -129,7 +129,7 @@ impl Interfaces {
         meter.add_steps(1);
         let place = match self.places.entry(index) {
             hash_map::Entry::Occupied(place) => *place.get(),
-            hash_map::Entry::Vacant(place) if meter.admit_row() => {
+            hash_map::Entry::Vacant(place) if meter.admit_interface(self.entries.len()) => {
                 self.entries.push(Entry::new(index));
                 *place.insert(self.entries.len() - 1)
             }
@@ -161,7 +161,8 @@ impl Interfaces {
     ///
     /// The row is added if it is new. It is no row of the input.
     pub(super) fn derive(&mut self, index: i64) -> Option<&mut IfEntryRow> {
-        if index <= 0 {
+        let is_known = self.places.contains_key(&index);
+        if index <= 0 || (!is_known && self.entries.len() >= MAX_INTERFACES) {
             return None;
         }
         let place = *self.places.entry(index).or_insert_with(|| {

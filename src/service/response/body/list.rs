@@ -67,7 +67,7 @@ pub(super) struct ListBody {
 }
 
 enum ListState {
-    Open(OpenList),
+    Open(Box<OpenList>),
     /// Aborted by the timer; the error has not been returned yet.
     Stalled,
     Ended,
@@ -92,7 +92,7 @@ impl ListBody {
     ) -> Self {
         let idle_since = Some(Instant::now());
         let length = next.is_none().then(|| pieces.remaining());
-        let open = OpenList { pieces, next, idle_since, holds };
+        let open = Box::new(OpenList { pieces, next, idle_since, holds });
         let state = Arc::new(Mutex::new(ListState::Open(open)));
         let timer = patience.and_then(|patience| start_timer(&state, patience));
         Self { state, length, timer }

@@ -32,7 +32,7 @@ pub struct ResponseBody(Kind);
 
 enum Kind {
     /// Everything is in memory. Larger bodies hold the bytes that they take.
-    Pieces(Pieces, Option<Slot>),
+    Pieces(Pieces, Option<Box<Slot>>),
     /// A long list, or a long body that is in memory.
     List(ListBody),
     /// A stream of events.
@@ -104,7 +104,7 @@ impl ResponseBody {
         Ok(Self(if length > MAX_UNTIMED {
             Kind::List(ListBody::new(pieces, None, Holds { _list: None, bytes }, patience))
         } else {
-            Kind::Pieces(pieces, Some(bytes))
+            Kind::Pieces(pieces, Some(Box::new(bytes)))
         }))
     }
 
