@@ -73,7 +73,7 @@ impl Chunk {
     fn parse(mut self, rows: Vec<(u64, Row)>, encoder: HostEncoder) -> Self {
         for (number, row) in rows {
             yield_turn();
-            let parsed = match row.into_json(number) {
+            let parsed = match row.into_json() {
                 Ok(None) => continue,
                 Ok(Some(bytes)) => parse(number, &bytes, encoder),
                 Err(refusal) => Err(refusal),

@@ -103,12 +103,12 @@ impl Row {
     }
 
     /// Returns the host as a line of JSON; `None` for a blank line.
-    pub(super) fn into_json(self, line: u64) -> Result<Option<Vec<u8>>, Refusal> {
+    pub(super) fn into_json(self) -> Result<Option<Vec<u8>>, Refusal> {
         match self {
             Self::Json(bytes) if bytes.trim_ascii().is_empty() => Ok(None),
             Self::Json(bytes) => Ok(Some(bytes)),
             #[cfg(feature = "csv")]
-            Self::Cells(cells) => cells.to_json(line).map(Some),
+            Self::Cells(cells) => cells.to_json().map(Some),
             Self::Refused(refusal) => Err(refusal),
         }
     }

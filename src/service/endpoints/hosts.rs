@@ -9,8 +9,10 @@ use super::collections::BulkDeletion;
 use super::lists::shaped_page;
 use crate::inventory::{Entity, Error, ErrorKind, Part, parse_host, parse_part};
 use crate::model::{Host, Port};
+#[cfg(feature = "csv")]
+use crate::service::input::fields_of;
 use crate::service::input::{
-    Fields, check_types, fields_of, read_fields, read_id, read_ids, read_no_query, read_parts_query,
+    Fields, check_types, read_fields, read_id, read_ids, read_no_query, read_parts_query,
 };
 use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;

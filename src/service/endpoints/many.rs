@@ -111,6 +111,7 @@ pub(in crate::service) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let state = call.state;
         let (network, is_dry_run) = read_import_query(call.input.query(), &call.route.query)?;
+        #[cfg_attr(not(feature = "csv"), allow(unused_variables, reason = "there is one type"))]
         let (body, media_type) = call.input.rows(HOST_MEDIA_TYPES)?;
         let input = BodyReader::new(body, state.import_body_limit);
         let sender = call.caller()?;

@@ -31,6 +31,7 @@ pub(in crate::inventory::import) struct CsvRows<R> {
 /// The cells of one row.
 #[derive(Debug)]
 pub(in crate::inventory::import) struct Cells {
+    line: u64,
     record: Record,
     columns: Arc<Columns>,
 }
@@ -86,7 +87,7 @@ impl<R: AsyncBufRead + Unpin> CsvRows<R> {
                 Ok(record) if record.text.is_empty() => continue,
                 Ok(record) => {
                     let columns = Arc::clone(&self.columns);
-                    return Ok(Some((line, Row::Cells(Cells { record, columns }))));
+                    return Ok(Some((line, Row::Cells(Cells { line, record, columns }))));
                 }
                 Err(Fault::TooLong) => format!("the row is longer than {} bytes", self.max_length),
                 Err(Fault::Unclosed) => "the row ends within quotes".to_owned(),
@@ -113,8 +114,8 @@ impl Cells {
     }
 
     /// Returns the host as JSON.
-    pub(super) fn to_json(&self, line: u64) -> Result<Vec<u8>, Refusal> {
-        self.columns.host(line, self.record.cells())
+    pub(super) fn to_json(&self) -> Result<Vec<u8>, Refusal> {
+        self.columns.host(self.line, self.record.cells())
     }
 }
 
