@@ -18,6 +18,7 @@ mod email;
 mod error;
 mod hosts;
 mod import;
+mod natural;
 mod queues;
 mod quotas;
 mod records;
@@ -79,7 +80,7 @@ pub(crate) use validate::dotted;
 
 use self::background::{BackgroundTasks, Offload};
 use self::caches::AuthenticationCache;
-use self::hosts::HostTerms;
+use self::hosts::{HostTerms, PartLists};
 use self::queues::UpdateQueues;
 use self::records::belongs_to;
 use self::schema::{decode, organization_key};
@@ -158,6 +159,10 @@ struct State {
     credentials: HeldCredentials,
     #[cfg(feature = "discovery")]
     subnets: SubnetCache,
+    /// The lists of the parts of all hosts that were read last.
+    part_lists: PartLists,
+    /// Queues per organization for reading such lists.
+    part_readers: UpdateQueues,
     /// When expired sessions were last purged, in microseconds of Unix time.
     purged_at: AtomicI64,
 }
@@ -248,7 +253,7 @@ impl Inventory {
     /// The filters of [`HostQuery`] by address, port, service definition, source, visibility and text are then refused,
     /// and so is discovery, which looks hosts up by their identities. Hosts stored before keep their terms until they
     /// are stored again. Conversely, an inventory with terms does not find hosts stored without terms until they are
-    /// stored again.
+    /// stored again, or until an [`upgrade`](Self::upgrade).
     #[must_use]
     pub fn without_host_terms(self) -> Self {
         Self { host_terms: HostTerms::None, ..self }

@@ -45,6 +45,8 @@ pub(super) const REFERRAL: Name = Name::new("referral");
 pub(super) const HOST: Name = Name::new("host");
 /// Services that were renamed or removed, while the hosts that they virtualize follow.
 pub(super) const SERVICE_RENAMING: Name = Name::new("service_renaming");
+/// The form of the facets of hosts, stored once in a store.
+pub(super) const HOST_FACETS: Name = Name::new("host_facets");
 /// The state of a host that discovery remembers, stored under the host's id.
 #[cfg(feature = "discovery")]
 pub(super) const HOST_DISCOVERY: Name = Name::new("host_discovery");
@@ -250,7 +252,7 @@ pub(super) fn all_of(kind: Name, organization: Uuid) -> Query {
 
 /// Queries an organization's records of a kind that link to another record.
 pub(super) fn linked(kind: Name, organization: Uuid, link: Link) -> Query {
-    let filter = LinkFilter { relation: link.relation, targets: vec![link.target] };
+    let filter = LinkFilter::new(link.relation, [link.target]);
     Query { links: vec![filter], ..all_of(kind, organization) }
 }
 
@@ -288,7 +290,7 @@ pub(super) fn decode_text<T: DeserializeOwned>(key: Key, text: &[u8]) -> Result<
 }
 
 /// Creates the error for a stored record that cannot be decoded.
-fn damaged(key: Key, error: &serde_json::Error) -> Error {
+pub(super) fn damaged(key: Key, error: &serde_json::Error) -> Error {
     // serde's own message may quote stored data.
     Error::internal(format!(
         "the {key} cannot be decoded: {:?} error at column {}",

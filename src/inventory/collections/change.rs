@@ -120,8 +120,9 @@ impl Inventory {
             record.deduplicate();
             let mut batch = Batch::new();
             amend(&mut record, &mut batch)?;
+            T::complete(self, std::slice::from_mut(&mut record)).await?;
             T::prepare(self, caller, Some(&before), &record, &mut batch).await?;
-            if record == before && batch.writes().is_empty() {
+            if record.stored() == before.stored() && batch.writes().is_empty() {
                 T::finish_update(self, &before).await;
                 return Ok(before);
             }

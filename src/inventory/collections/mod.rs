@@ -141,6 +141,8 @@ pub trait CollectionRecord:
     const KIND: Name;
     /// The requirements of the operations.
     const REQUIREMENTS: Requirements;
+    /// The other kinds of records from which [`complete`](Self::complete) takes what lists show.
+    const SHOWN_KINDS: &'static [Name] = &[];
 
     /// Returns the record's id.
     fn id(&self) -> Uuid;
@@ -259,6 +261,11 @@ pub trait CollectionRecord:
     /// Returns the record as it is stored: without what [`complete`](Self::complete) adds.
     fn stored(&self) -> Self {
         self.clone()
+    }
+
+    /// Returns the record as entity tags identify it: without the times of uses.
+    fn tagged(&self) -> Self {
+        self.stored()
     }
 }
 

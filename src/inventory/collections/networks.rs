@@ -59,7 +59,7 @@ impl CollectionRecord for Network {
     const KIND: Name = NETWORK;
     const REQUIREMENTS: Requirements = Requirements {
         read: Requirement::level(Permission::Viewer),
-        create: Requirement::session(Permission::Admin),
+        create: Requirement::level(Permission::Admin),
         change: Requirement::session(Permission::Admin),
     };
 

@@ -21,6 +21,7 @@ mod size;
 mod terms;
 mod texts;
 mod update;
+mod upgrade;
 mod validate;
 mod virtualization;
 
@@ -31,6 +32,7 @@ pub(crate) use document::without_comma;
 pub(super) use document::{EncodedHost, HostEncoder};
 pub(crate) use input::parse_host;
 pub use list::HostPage;
+pub(super) use parts::PartLists;
 pub(crate) use parts::parse_part;
 pub use parts::{Part, PortUpdate};
 pub use query::{HostQuery, PortFilter, PortFilterError};

@@ -6,7 +6,9 @@ use uuid::Uuid;
 
 use super::collections::{check_precondition, check_values};
 use crate::access::Caller;
-use crate::inventory::{Error, IssuedKey, NewDaemonApiKey, NewShare, NewUser, NewUserApiKey, PasswordChange};
+use crate::inventory::{
+    Error, IssuedKey, NewDaemonApiKey, NewShare, NewUser, NewUserApiKey, PasswordChange, Problem,
+};
 use crate::model::{DaemonApiKey, Share, User, UserApiKey};
 use crate::service::input::{Fields, read_id, read_no_query};
 use crate::service::response::Outcome;
@@ -90,7 +92,11 @@ pub(in crate::service) fn create_user_key(mut call: Call<'_>) -> Pending<'_> {
         let fields = Fields::read(&body, call.route.body)?;
         let name: String = fields.required("name")?;
         let mut new = NewUserApiKey::new(caller.user_id(), name, fields.required("permissions")?);
-        new.network_ids = fields.required("network_ids")?;
+        new.all_networks = fields.optional("all_networks")?.unwrap_or_default();
+        new.network_ids = match fields.optional("network_ids")? {
+            None if !new.all_networks => return Err(Error::invalid("network_ids", Problem::Required).into()),
+            network_ids => network_ids.unwrap_or_default(),
+        };
         new.tags = fields.optional("tags")?.unwrap_or_default();
         new.expires_at = fields.optional("expires_at")?;
         new.is_enabled = fields.optional("is_enabled")?.unwrap_or(new.is_enabled);

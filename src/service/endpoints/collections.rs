@@ -19,7 +19,7 @@ pub(in crate::service) fn get<T: Resource>(call: Call<'_>) -> Pending<'_> {
         read_no_query(&call.input)?;
         let (state, request) = (call.state, call.input.request);
         let record = state.inventory.get_as::<T>(&call.into_caller()?, id).await?;
-        let tag = EntityTag::of_record(&record.stored())?;
+        let tag = EntityTag::of_record(&record.tagged())?;
         if tag.matches(request) {
             return Ok(Outcome::not_modified(&tag));
         }
@@ -30,6 +30,9 @@ pub(in crate::service) fn get<T: Resource>(call: Call<'_>) -> Pending<'_> {
 /// A kind of record that bodies set. Its template has the values of the fields that a creation leaves out.
 pub(in crate::service) trait Template: Resource {
     fn template() -> Self;
+
+    /// Completes an update with what the body means but does not say. `is_given` tells which fields it has.
+    fn interpret(&mut self, _before: &Self, _is_given: impl Fn(&str) -> bool) {}
 }
 
 /// `POST /api/v1/{collection}`.
@@ -39,7 +42,7 @@ pub(in crate::service) fn create<T: Creatable + Template>(mut call: Call<'_>) ->
         let mut record = T::template();
         Fields::read(&body, call.route.body)?.apply(&mut record)?;
         let record = call.state.inventory.create_as(&caller, record).await?;
-        let tag = EntityTag::of_record(&record.stored())?;
+        let tag = EntityTag::of_record(&record.tagged())?;
         call.state.responder.record(&record, tag)
     })
 }
@@ -54,10 +57,13 @@ pub(in crate::service) fn update<T: Template>(mut call: Call<'_>) -> Pending<'_>
         let request = call.input.request;
         let change = |record: &mut T| {
             check_precondition(request, record)?;
-            fields.apply(record)
+            let before = record.clone();
+            fields.apply(record)?;
+            record.interpret(&before, |field| fields.names().any(|name| name == field));
+            Ok(())
         };
         let record = call.state.inventory.update_as(&caller, id, change).await?;
-        let tag = EntityTag::of_record(&record.stored())?;
+        let tag = EntityTag::of_record(&record.tagged())?;
         call.state.responder.record(&record, tag)
     })
 }
@@ -119,7 +125,7 @@ pub(in crate::service) fn check_values<T: Template>(fields: &Fields<'_>) -> Resu
 
 /// Checks the `If-Match` of a request against the present record.
 pub(in crate::service) fn check_precondition<T: Resource>(request: &Parts, record: &T) -> Result<(), Error> {
-    if EntityTag::allows(request, &record.stored())? {
+    if EntityTag::allows(request, &record.tagged())? {
         return Ok(());
     }
     Err(ErrorKind::PreconditionFailed { entity: T::ENTITY, id: record.id() }.into())

@@ -6,12 +6,13 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::collections::BulkDeletion;
-use super::lists::page;
+use super::lists::{begin_whole_list, page};
 use crate::inventory::{Entity, Error, ErrorKind, Part, parse_host, parse_part};
 use crate::model::{Host, Port};
 use crate::service::input::{Fields, check_types, read_id, read_ids, read_no_query, read_parts_query};
 use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
+use crate::service::response::shape::Representation;
 use crate::service::routes::route::{Call, Pending};
 
 /// `GET /api/v1/hosts/{id}`.
@@ -115,7 +116,7 @@ pub(in crate::service) fn bulk_delete_hosts(mut call: Call<'_>) -> Pending<'_> {
     })
 }
 
-/// `GET /api/v1/{parts}`: the parts of one host.
+/// `GET /api/v1/{parts}`: the parts of one host, or of all.
 pub(in crate::service) fn list_parts<P: Part>(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, request) = (call.state, call.input.request);
@@ -126,6 +127,12 @@ pub(in crate::service) fn list_parts<P: Part>(call: Call<'_>) -> Pending<'_> {
         let tag = revision.and_then(|revision| EntityTag::of_list(revision, &caller, request, version));
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(Outcome::not_modified(tag));
+        }
+        if host.is_none() && query.limit.is_none() {
+            let pages = state.inventory.part_pages::<P>(&caller, &query).await?;
+            let form = Representation::Envelope;
+            let outcome = begin_whole_list(state, &caller, request, pages, paging, form).await?;
+            return Ok(outcome.with_tag(tag));
         }
         let documents = state.inventory.list_parts_as::<P>(&caller, host, &query).await?.into_documents()?;
         Ok(Outcome::new(page(state, documents, paging)?).with_tag(tag))

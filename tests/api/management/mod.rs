@@ -1,6 +1,7 @@
 //! Hosts, their parts and what concerns several collections.
 
 mod accounts;
+mod all_parts;
 mod export;
 mod finding;
 mod hosts;

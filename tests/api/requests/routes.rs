@@ -120,7 +120,7 @@ const ROWS: &[Row] = &[
     ("PUT", "/api/v1/organizations/{id}", Access::InPerson(Owner), Needs::Fields("organization")),
     ("POST", "/api/v1/organizations/referral-source", Access::InPerson(Viewer), Needs::Fields("referral")),
     ("GET", "/api/v1/networks", VIEWER, Needs::Query("tag_ids")),
-    ("POST", "/api/v1/networks", Access::InPerson(Admin), Needs::Fields("network")),
+    ("POST", "/api/v1/networks", Access::Caller(Admin), Needs::Fields("network")),
     ("GET", "/api/v1/networks/{id}", VIEWER, NOTHING),
     ("PUT", "/api/v1/networks/{id}", Access::InPerson(Admin), Needs::Fields("network")),
     ("DELETE", "/api/v1/networks/{id}", Access::InPerson(Admin), NOTHING),

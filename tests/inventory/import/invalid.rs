@@ -152,7 +152,6 @@ async fn value_of_the_wrong_type_is_refused_by_its_dotted_path() {
         ("ports.2.number", json!(80.5)),
         ("ports.0.number", json!("80")),
         ("ports.0.number", json!(null)),
-        ("ports.1.protocol", json!("tcp")),
         ("ports.1.protocol", json!("Sctp")),
         ("services.0.service_definition", json!("")),
         ("services.1.bindings.0.created_at", json!("x")),

@@ -1,11 +1,14 @@
 //! The parts of a host one by one: interfaces, ports, services and interface entries.
 
+mod fields;
 mod list;
 mod operations;
+mod places;
 mod port_update;
 mod record;
 mod update;
 
+pub(in crate::inventory) use self::places::PartLists;
 pub use self::port_update::PortUpdate;
 pub(super) use self::record::{Common, Embedded, settle};
 use super::texts::check_part_texts;

@@ -1,5 +1,7 @@
 //! Users, API keys and shares.
 
+use std::collections::BTreeSet;
+
 use http::Method;
 use uuid::Uuid;
 
@@ -117,7 +119,17 @@ impl Template for UserApiKey {
             expires_at: None,
             is_enabled: true,
             network_ids: Vec::new(),
+            all_networks: false,
             permissions: Permission::Viewer,
+        }
+    }
+
+    /// A list of networks that differs from the present ones restricts a key of all networks, unless the body says that
+    /// it stays one.
+    fn interpret(&mut self, before: &Self, is_given: impl Fn(&str) -> bool) {
+        let ids = |key: &Self| key.network_ids.iter().copied().collect::<BTreeSet<Uuid>>();
+        if before.all_networks && is_given("network_ids") && !is_given("all_networks") {
+            self.all_networks = ids(self) == ids(before);
         }
     }
 }

@@ -131,7 +131,7 @@ impl Parts {
         let is_fixed: &[ErrorCode] = if schema == "Port" { &[] } else { &[ErrorCode::EntityUpdateForbidden] };
         let route =
             |method, path, id: String, summary: String, handler| route(method, path, &id, &summary, handler);
-        let list_summary = format!("Lists the {many} of a host.");
+        let list_summary = format!("Lists the {many} of a host, or of all hosts.");
         let by_id = format!("get_{singular}_by_id");
         let (create_summary, create) = (format!("Creates {one}."), hosts::create_part::<P>);
         let (delete_summary, delete) = (format!("Deletes {one}."), hosts::delete_part::<P>);
@@ -187,7 +187,7 @@ pub(super) fn parts() -> Vec<Route> {
         many: "ports",
         schema: "Port",
         fields: groups::PORT,
-        order: groups::ORDER_BY_TIME,
+        order: groups::PORT_ORDER,
         filters: &[],
     };
     let services = Parts {
@@ -211,7 +211,7 @@ pub(super) fn parts() -> Vec<Route> {
         many: "interface entries",
         schema: "IfEntry",
         fields: groups::IF_ENTRY,
-        order: groups::ORDER,
+        order: groups::IF_ENTRY_ORDER,
         filters: &[],
     };
     let routes = [
