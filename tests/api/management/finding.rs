@@ -399,7 +399,7 @@ fn several_values_of_a_filter_mean_any() {
             ("port=22,443/Udp", 1),
             ("ip=10.0.0.0/8,2001:db8::/32", 2),
             ("ip=0.0.0.0/0", 2),
-            ("source=Manual,System", 0),
+            ("source=Unknown,System", 0),
             ("source=Unknown,Manual", 3),
             ("port=22&ip=192.0.2.1", 0),
             ("port=", 3),

@@ -8,7 +8,9 @@ mod import;
 mod large_work;
 mod many;
 mod parts;
+mod patches;
 mod removal;
+mod repeats;
 mod slow_bodies;
 mod updates;
 
