@@ -17,6 +17,7 @@ mod discovery;
 mod email;
 mod error;
 mod hosts;
+mod idempotency;
 mod import;
 mod natural;
 mod queues;
@@ -66,7 +67,8 @@ pub use hosts::{
     Atomicity, BulkChange, BulkHost, BulkResult, HostPage, HostQuery, Part, PortFilter, PortFilterError,
     PortUpdate, Written,
 };
-pub(crate) use hosts::{parse_host, parse_part, without_comma};
+pub(crate) use hosts::{Common, parse_host, parse_host_changes, parse_part, without_comma};
+pub(crate) use idempotency::{Answer, Begun, KeyedRequest};
 pub use import::{Alteration, DroppedPort, Import, ImportReport, Reassignment, Refusal};
 pub use quotas::Quotas;
 pub use sessions::IssuedSession;
@@ -81,6 +83,7 @@ pub(crate) use validate::dotted;
 use self::background::{BackgroundTasks, Offload};
 use self::caches::AuthenticationCache;
 use self::hosts::{HostTerms, PartLists};
+use self::idempotency::{PendingAnswer, RunningRequests};
 use self::queues::UpdateQueues;
 use self::records::belongs_to;
 use self::schema::{decode, organization_key};
@@ -137,6 +140,8 @@ pub struct Inventory {
     session_lifetime: Duration,
     attempts: Arc<LoginAttempts>,
     share_attempts: Arc<LoginAttempts>,
+    /// The answer that the next commit stores, of a request with an idempotency key.
+    pending_answer: Option<Arc<PendingAnswer>>,
     state: Arc<State>,
 }
 
@@ -150,6 +155,7 @@ struct State {
     /// Queues per owner for creations under a quota.
     creations: UpdateQueues,
     offload: Offload,
+    running_requests: RunningRequests,
     /// Work on the bodies of requests and responses. It goes on beside the encoding of records.
     bodies: Offload,
     /// Work of about a second and more.
@@ -213,6 +219,7 @@ impl Inventory {
             session_lifetime: DEFAULT_SESSION_LIFETIME,
             attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
             share_attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
+            pending_answer: None,
             state: Arc::default(),
         }
     }

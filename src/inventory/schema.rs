@@ -76,6 +76,9 @@ pub(super) const TOPOLOGY_LAYOUT: Name = Name::new("topology_layout");
 #[cfg(feature = "topology")]
 pub(super) const SHARE_SECRET: Name = Name::new("share_secret");
 
+/// The answer to a request with an idempotency key. The id is derived from the user, the request and the key.
+pub(super) const IDEMPOTENCY_KEY: Name = Name::new("idempotency_key");
+
 /// The organization of a tag and its name, in its comparable form.
 pub(super) const TAG_NAME_UNIQUE_KEY: Name = Name::new("tag_name");
 /// The organization of a network and its name, in its comparable form.
@@ -107,6 +110,8 @@ pub(super) const USER_LINK: Name = Name::new("user");
 pub(super) const OWNER_LINK: Name = Name::new("owner_of");
 /// From a session to its user. A separate relation, so that a guard can cover exactly the user's sessions.
 pub(super) const SESSION_LINK: Name = Name::new("session_of");
+/// From the answer to a request to the user.
+pub(super) const REQUEST_LINK: Name = Name::new("request_of");
 /// From a host to a subnet of one of its interfaces.
 pub(super) const SUBNET_LINK: Name = Name::new("subnet");
 /// From a host to a neighbor of one of its interface entries. The neighbor is a host or an interface entry.

@@ -44,6 +44,7 @@ impl Inventory {
             batch.put(key(&record), Precondition::Absent, facets.clone(), encode(&record)?);
             guard_references(&references, &mut batch);
             T::prepare(self, caller, None, &record, &mut batch).await?;
+            self.note_answer(&record, record.network())?;
             if self.commit_unique(&mut transaction, batch, (&record, &facets)).await? {
                 // Give up the turns, because finishing the creation may take others.
                 drop(transaction);

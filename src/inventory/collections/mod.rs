@@ -179,6 +179,9 @@ pub trait CollectionRecord:
     /// Sets the time of the last change.
     fn touch(&mut self, now: Timestamp);
 
+    /// Returns the time of the last change.
+    fn updated_at(&self) -> Timestamp;
+
     /// Validates and normalizes the record by itself; `stored` is the one that it replaces.
     ///
     /// # Errors

@@ -53,6 +53,10 @@ impl CollectionRecord for UserApiKey {
         self.updated_at = now;
     }
 
+    fn updated_at(&self) -> Timestamp {
+        self.updated_at
+    }
+
     fn validate(&mut self, stored: Option<&Self>, now: Timestamp) -> Result<(), Error> {
         match stored {
             Some(stored) => self.check_owner(stored)?,

@@ -17,7 +17,7 @@ use super::report::{DiscoveredHost, DiscoveryOutcome};
 use super::subnets::Subnets;
 use crate::access::{RandomSource, uuid_v4};
 use crate::discovery::reconcile::{
-    HostState, Identity, MatchedBy, MergeOutcome, MergeReason, Projection, merge, set_ages, set_subnets,
+    HostState, Identity, MatchedBy, MergeOutcome, Projection, merge, set_ages, set_subnets,
     undescribed_prefixes,
 };
 use crate::discovery::report::{Device, PortRange, Reporter};
@@ -140,8 +140,7 @@ impl Plan {
             self.refresh_ids(&mut merged, &before)?;
         }
         let is_changed = merged.is_changed || !merged_hosts.is_empty() || !is_known;
-        let is_aged =
-            merged.reason != Some(MergeReason::ManualHost) && set_ages(&mut merged.host, &mut merged.state);
+        let is_aged = set_ages(&mut merged.host, &mut merged.state);
         let after = Naming::of(&merged.host);
         let is_affected = naming.len() != 1 || naming.first() != Some(&after);
         let mut affected = Vec::new();
@@ -180,7 +179,7 @@ impl Plan {
             },
             changes: merged.changes,
             merged_hosts,
-            reason: merged.reason.map(|MergeReason::ManualHost| MANUAL_HOST.to_owned()),
+            reason: None,
         })
     }
 
@@ -207,15 +206,12 @@ impl Plan {
             host: merged.host,
             state: merged.state,
             changes: merged.changes,
-            reason: merged.reason,
         };
-        if merged.reason != Some(MergeReason::ManualHost) {
-            merged.state.edited.extend(by_hand);
-            let subnet_of = |address| self.subnets.find(address);
-            let moved = set_subnets(&mut merged.host, &mut merged.state, subnet_of, self.now);
-            merged.add_changes(moved, self.now);
-            self.set_hidden(&mut merged);
-        }
+        merged.state.edited.extend(by_hand);
+        let subnet_of = |address| self.subnets.find(address);
+        let moved = set_subnets(&mut merged.host, &mut merged.state, subnet_of, self.now);
+        merged.add_changes(moved, self.now);
+        self.set_hidden(&mut merged);
         Ok(merged)
     }
 
@@ -275,7 +271,6 @@ struct MergedHost {
     state: HostState,
     is_changed: bool,
     changes: Vec<String>,
-    reason: Option<MergeReason>,
 }
 
 impl MergedHost {
@@ -288,8 +283,6 @@ impl MergedHost {
         self.changes.extend(changes.into_iter().take(room));
     }
 }
-
-const MANUAL_HOST: &str = "The host was entered by a user, so that discovery never changes it.";
 
 /// Maximum number of changes that are listed.
 const MAX_CHANGES: usize = 1_000;

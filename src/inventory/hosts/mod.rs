@@ -27,13 +27,15 @@ mod virtualization;
 
 use uuid::Uuid;
 
+pub(super) use bulk::adopt_parts;
 pub use bulk::{Atomicity, BulkChange, BulkHost, BulkResult};
 pub(crate) use document::without_comma;
 pub(super) use document::{EncodedHost, HostEncoder};
-pub(crate) use input::parse_host;
+pub(super) use input::{BindingType, or_default, parse_object};
+pub(crate) use input::{parse_host, parse_host_changes};
 pub use list::HostPage;
 pub(super) use parts::PartLists;
-pub(crate) use parts::parse_part;
+pub(crate) use parts::{Common, parse_part};
 pub use parts::{Part, PortUpdate};
 pub use query::{HostQuery, PortFilter, PortFilterError};
 pub(super) use terms::HostTerms;

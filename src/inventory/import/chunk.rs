@@ -7,10 +7,9 @@ use tokio::io::{AsyncRead, BufReader};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use super::parse::{ParsedLine, parse};
+use super::parse::{LineParser, ParsedLine};
 use super::report::Refusal;
-use crate::inventory::hosts::HostEncoder;
-use crate::inventory::{Error, Inventory};
+use crate::inventory::Error;
 use crate::lines::{Line, Lines};
 use crate::model::Host;
 
@@ -38,8 +37,7 @@ pub(super) struct Parsing(JoinSet<Result<Chunk, Error>>);
 impl Parsing {
     /// Reads lines and starts parsing them; `None` at the end of input.
     pub(super) async fn begin<R: AsyncRead + Unpin>(
-        inventory: &Inventory,
-        organization: Uuid,
+        parser: &LineParser,
         lines: &mut Lines<BufReader<R>>,
     ) -> Result<Option<Self>, Error> {
         let mut chunk = Chunk::default();
@@ -63,10 +61,10 @@ impl Parsing {
             return Ok(None);
         }
         (chunk.lines, chunk.bytes) = (lines.count, lines.bytes);
-        let (state, encoder) = (Arc::clone(&inventory.state), inventory.host_encoder(organization));
+        let (state, parser) = (Arc::clone(&parser.inventory.state), parser.clone());
         let mut task = JoinSet::new();
         task.spawn(async move {
-            state.offload.run(organization, size, move || chunk.parse(whole, encoder)).await
+            state.offload.run(parser.organization, size, move || chunk.parse(whole, &parser)).await?
         });
         Ok(Some(Self(task)))
     }
@@ -78,14 +76,14 @@ impl Parsing {
 }
 
 impl Chunk {
-    fn parse(mut self, lines: Vec<(u64, Vec<u8>)>, encoder: HostEncoder) -> Self {
+    fn parse(mut self, lines: Vec<(u64, Vec<u8>)>, parser: &LineParser) -> Result<Self, Error> {
         for (number, bytes) in lines {
-            match parse(number, &bytes, encoder) {
+            match parser.parse(number, &bytes)? {
                 Ok(parsed) => self.accepted.push(parsed),
                 Err(refusal) => self.refusals.push(refusal),
             }
         }
-        self
+        Ok(self)
     }
 }
 

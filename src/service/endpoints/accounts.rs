@@ -4,10 +4,10 @@
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::collections::{check_precondition, check_values};
+use super::collections::{Template, check_precondition, check_time, check_values};
 use crate::access::Caller;
 use crate::inventory::{
-    Error, IssuedKey, NewDaemonApiKey, NewShare, NewUser, NewUserApiKey, PasswordChange, Problem,
+    Error, Inventory, IssuedKey, NewDaemonApiKey, NewShare, NewUser, NewUserApiKey, PasswordChange, Problem,
 };
 use crate::model::{DaemonApiKey, Share, User, UserApiKey};
 use crate::service::input::{Fields, read_id, read_no_query};
@@ -145,9 +145,10 @@ pub(in crate::service) fn create_share(mut call: Call<'_>) -> Pending<'_> {
         let fields = Fields::read(&body, call.route.body)?;
         check_values::<Share>(&fields)?;
         let new = read_share(&caller, &fields)?;
-        let share = call.state.inventory.create_share_as(&caller, new).await?;
-        let tag = EntityTag::of_record(&share)?;
-        call.state.responder.record(&share, tag)
+        let sender = &caller;
+        let create = |inventory: Inventory| async move { inventory.create_share_as(sender, new).await };
+        let respond = |share: &Share| call.state.responder.record(share, EntityTag::of_record(share)?);
+        call.repeatable().once(&caller, &body, create, respond).await
     })
 }
 
@@ -164,7 +165,7 @@ fn read_share(caller: &Caller, fields: &Fields<'_>) -> Result<NewShare, Error> {
     Ok(new)
 }
 
-/// `PUT /api/v1/shares/{id}`.
+/// `PUT` and `PATCH /api/v1/shares/{id}`.
 pub(in crate::service) fn update_share(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let id = read_id(&call.path)?;
@@ -179,7 +180,8 @@ pub(in crate::service) fn update_share(mut call: Call<'_>) -> Pending<'_> {
         let request = call.input.request;
         let change = |share: &mut Share| {
             check_precondition(request, share)?;
-            fields.apply(share)
+            check_time(&fields, share)?;
+            fields.apply(share, &Share::template())
         };
         let share = call.state.inventory.update_share_as(&caller, id, password, change).await?;
         let tag = EntityTag::of_record(&share)?;

@@ -1,16 +1,20 @@
 //! Many hosts at once: bulk requests and imports.
 
-use std::io;
+use std::error::Error as StdError;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::{io, iter};
 
 use bytes::Bytes;
+use http_body_util::LengthLimitError;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, ReadBuf};
 use uuid::Uuid;
 
-use crate::inventory::{Atomicity, BulkChange, BulkHost, BulkResult, Error, ErrorKind, Import};
+use crate::inventory::{
+    Atomicity, BulkChange, BulkHost, BulkResult, Error, ErrorKind, Import, ImportReport, Inventory,
+};
 use crate::service::input::{BodyReadError, BoxedBody, Fields, read_import_query};
 use crate::service::response::error::ApiError;
 use crate::service::routes::parameter::RequestContent;
@@ -31,10 +35,15 @@ pub(in crate::service) fn bulk_put_hosts(mut call: Call<'_>) -> Pending<'_> {
         let (body, caller) = call.read().await?;
         let (size, body) = (body.len(), Bytes::from(body));
         let (inventory, content) = (&call.state.inventory, call.route.body);
-        let split = move || split_hosts(&body, content);
+        let text = body.clone();
+        let split = move || split_hosts(&text, content);
         let (hosts, atomicity) = inventory.offload(caller.organization_id(), size, split).await??;
-        let results = inventory.bulk_put_hosts_as(&caller, hosts, atomicity).await?;
-        call.state.responder.value(&results.into_iter().map(ItemResult::from).collect::<Vec<_>>())
+        let sender = &caller;
+        let store = |inventory: Inventory| async move {
+            let results = inventory.bulk_put_hosts_as(sender, hosts, atomicity).await?;
+            Ok(results.into_iter().map(ItemResult::from).collect::<Vec<_>>())
+        };
+        call.repeatable().once(&caller, &body, store, |results| call.state.responder.value(results)).await
     })
 }
 
@@ -120,32 +129,48 @@ pub(in crate::service) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
             sender.into_caller()
         });
         let caller = call.into_caller()?;
-        match state.inventory.import_hosts_as(&caller, input, import).await {
-            Ok(report) => state.responder.value(&report),
-            Err(error) => Err(import_error(error, state.import_body_limit)),
+        let mut report = ImportReport::default();
+        match state.inventory.import_hosts_into(&caller, input, import, &mut report).await {
+            Ok(()) if report.imported == 0 && report.refused > 0 => Err(ApiError::import_refused(&report)),
+            Ok(()) => state.responder.value(&report),
+            Err(error) => Err(import_error(error, state.import_body_limit, &report)),
         }
     })
 }
 
-/// Returns the error of an import. A failure to read the body is the client's fault.
-fn import_error(error: Error, limit: Option<u64>) -> ApiError {
-    match (error.kind(), limit) {
-        (ErrorKind::Unreadable, Some(limit)) if is_caused_by(&error, io::ErrorKind::FileTooLarge) => {
+/// Returns the error of an import that ended early, with the report of what it has done.
+///
+/// A failure to read the body is the client's fault, or that of the connection.
+fn import_error(error: Error, limit: Option<u64>, report: &ImportReport) -> ApiError {
+    if *error.kind() != ErrorKind::Unreadable {
+        let error = ApiError::from(error);
+        return if report.lines > 0 { error.with_report(report) } else { error };
+    }
+    let cause = StdError::source(&error).and_then(|cause| cause.downcast_ref::<io::Error>());
+    let error = match (cause.map(io::Error::kind), limit) {
+        (Some(io::ErrorKind::FileTooLarge), Some(limit)) => {
             ApiError::request_too_large(usize::try_from(limit).unwrap_or(usize::MAX))
         }
-        (ErrorKind::Unreadable, _) if is_caused_by(&error, io::ErrorKind::TimedOut) => {
-            ApiError::body_stalled()
-        }
-        // The connection is most likely gone, so the position does not matter.
-        (ErrorKind::Unreadable, _) => ApiError::malformed_json(1, 1),
-        _ => error.into(),
-    }
+        (Some(io::ErrorKind::TimedOut), _) => ApiError::upload_stalled(),
+        _ if cause.is_some_and(exceeds_foreign_limit) => ApiError::beyond_foreign_limit(),
+        _ => ApiError::upload_incomplete(),
+    };
+    error.with_report(report)
 }
 
-fn is_caused_by(error: &Error, kind: io::ErrorKind) -> bool {
-    let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<io::Error>());
-    cause.is_some_and(|cause| cause.kind() == kind)
+/// Returns whether a layer of the host application has cut the body, because it is too large for it.
+fn exceeds_foreign_limit(error: &io::Error) -> bool {
+    let mut cause = StdError::source(error);
+    let causes = iter::from_fn(|| {
+        let error = cause?;
+        cause = error.source();
+        Some(error)
+    });
+    causes.take(MAX_CAUSES).any(|error| error.is::<LengthLimitError>())
 }
+
+/// The maximum number of errors in the chain of sources that are looked at.
+const MAX_CAUSES: usize = 16;
 
 /// A request body as a reader. The next frame is polled only once the previous one has been read.
 struct BodyReader {

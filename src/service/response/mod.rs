@@ -101,7 +101,6 @@ impl Outcome {
     }
 
     /// Adds a header.
-    #[cfg(feature = "topology")]
     pub(super) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.others.push((name, value));
         self

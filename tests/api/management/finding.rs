@@ -488,7 +488,7 @@ fn several_values_of_a_filter_mean_any() {
             ("updated_since=9999-01-01T00:00:00Z", 0),
             ("ip=10.0.0.0/8,2001:db8::/32", 2),
             ("ip=0.0.0.0/0", 2),
-            ("source=Manual,System", 0),
+            ("source=Unknown,System", 0),
             ("source=Unknown,Manual", 3),
             ("port=22&ip=192.0.2.1", 0),
             ("port=", 3),

@@ -9,7 +9,9 @@ mod import;
 mod large_work;
 mod many;
 mod parts;
+mod patches;
 mod removal;
+mod repeats;
 mod slow_bodies;
 mod updates;
 

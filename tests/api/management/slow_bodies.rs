@@ -80,7 +80,9 @@ fn import_stores_nothing_on_a_network_that_its_caller_has_lost() {
         assert_eq!(fixture.list("limit=1").await.total(), 256);
 
         let (fixture, reply) = import_around(&format!("?network_id={OFFICE}"), lose_office).await;
-        assert_eq!(*reply.refuses(403, "entity_access_denied"), json!({"entity": "Network", "id": OFFICE}));
+        let params = reply.refuses(403, "entity_access_denied");
+        assert_eq!((&params["entity"], &params["id"]), (&json!("Network"), &json!(OFFICE)));
+        assert_eq!(params["report"]["imported"], 256);
         assert_eq!(fixture.list("limit=1").await.total(), 256);
     });
 }
@@ -145,11 +147,13 @@ async fn body_whose_client_stalls_is_aborted_and_a_slow_one_is_not() {
     let fixture = Fixture::new().await;
     pause();
     let text = lines((1..=300).map(|id| host(id, OFFICE)));
-    for request in [import("", &fixture.key), bulk(&fixture.key)] {
+    let requests =
+        [(import("", &fixture.key), "request_incomplete"), (bulk(&fixture.key), "validation_malformed_json")];
+    for (request, code) in requests {
         let upload = Upload::begin(&fixture.server, request).await;
         upload.send(&text);
         let reply = upload.stall().await;
-        reply.refuses(400, "validation_malformed_json");
+        reply.refuses(400, code);
         assert!(reply.json["error"].as_str().unwrap().contains("sent nothing"), "{}", reply.json);
     }
     assert_eq!(fixture.list("limit=1").await.total(), 256, "whole groups are stored");

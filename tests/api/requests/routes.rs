@@ -7,7 +7,7 @@ use toposcope::model::Permission;
 use toposcope::model::Permission::{Admin, Member, Owner, Viewer};
 
 /// An endpoint.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Route {
     pub(crate) method: &'static str,
     /// The path, in which `{id}` and `{other}` stand for ids, and `{view}` for a view.
@@ -195,6 +195,7 @@ const DISCOVERY_ROWS: &[Row] = &[
     ("POST", "/api/v1/hosts/discovery", Access::Daemon, Needs::Fields("reported host")),
     ("POST", "/api/v1/discovery/import", Access::CallerOrDaemon(Member), Needs::Report),
     ("GET", "/api/v1/hosts/{id}/claims", VIEWER, Needs::Parameters("kind")),
+    ("PUT", "/api/v1/hosts/{id}/consolidate/{other}", MEMBER, NOTHING),
     ("POST", "/api/v1/hosts/{id}/consolidate/{other}", MEMBER, NOTHING),
     ("POST", "/api/v1/hosts/{id}/split", MEMBER, Needs::Fields("split")),
     ("POST", "/api/v1/hosts/delete-stale", MEMBER, Needs::Fields("stale deletion")),
@@ -231,7 +232,14 @@ const TOPOLOGY_ROWS: &[Row] = &[
 
 static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     let rows = ROWS.iter().chain(DISCOVERY_ROWS).chain(TOPOLOGY_ROWS);
-    rows.map(|&(method, path, access, needs)| Route { method, path, access, needs }).collect()
+    let routes = rows.map(|&(method, path, access, needs)| Route { method, path, access, needs });
+    // A record that is updated is also patched.
+    let with_patch = |route: Route| {
+        let is_record = route.method == "PUT" && route.path.ends_with("/{id}");
+        let patch = is_record.then(|| Route { method: "PATCH", ..route.clone() });
+        [Some(route), patch]
+    };
+    routes.flat_map(with_patch).flatten().collect()
 });
 
 /// Returns every endpoint.
