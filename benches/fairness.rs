@@ -1,9 +1,11 @@
 //! Fairness between organizations: page latency of a small one beside a busy large one.
 //!
-//! The small organization reads pages of 50 hosts. The large one requests the most expensive lists or changes the
-//! largest hosts, in addition to 1,000 updates per second. Everything runs in one process, on one runtime with one
-//! thread per processor. `cargo bench --bench fairness` uses 1,000,000 hosts and needs 4 GB of free memory; `-- 60000`
-//! sets the number of hosts.
+//! The small organization reads pages of 50 hosts, and stores 50 hosts at a time. The large one requests the most
+//! expensive lists, changes the largest hosts, draws networks, or sends reports, imports and bulk requests, in addition
+//! to 1,000 updates per second. Everything runs in one process, on one runtime with one thread per processor.
+//! `cargo bench --bench fairness` uses 1,000,000 hosts and needs 4 GB of free memory; `-- 60000` sets the number of
+//! hosts, and the names of loads select some of them. The 99th percentiles of both requests are at most twice those
+//! without a load.
 
 #![allow(
     clippy::indexing_slicing,
@@ -26,7 +28,9 @@ use http::{Request, header};
 use http_body_util::BodyExt;
 use tokio::task::JoinSet;
 use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
-use toposcope::model::{Host, Permission, Port, PortNumber, Protocol};
+use toposcope::model::{
+    Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, Permission, Port, PortNumber, Protocol,
+};
 use toposcope::service::Api;
 use toposcope::store::MemoryStore;
 use tower::ServiceExt;
@@ -39,6 +43,10 @@ const PORTS: u16 = 20_000;
 const PHASE: Duration = Duration::from_secs(10);
 /// Interval between two page requests of the small organization.
 const EVERY: Duration = Duration::from_millis(2);
+/// Interval between two bulk requests of the small organization.
+const WRITE_EVERY: Duration = Duration::from_millis(40);
+/// Number of hosts of a drawn network, of a report and of an import.
+const HEAVY: usize = 2_000;
 /// Number of concurrent requests of the large organization.
 const CLIENTS: usize = 8;
 
@@ -49,6 +57,25 @@ enum Load {
     Lists,
     WholeLists,
     LargeHosts,
+    Graphs,
+    Pictures,
+    Reports,
+    Imports,
+    Bulks,
+}
+
+impl Load {
+    const ALL: [Self; 9] = [
+        Self::Nothing,
+        Self::Lists,
+        Self::WholeLists,
+        Self::LargeHosts,
+        Self::Graphs,
+        Self::Pictures,
+        Self::Reports,
+        Self::Imports,
+        Self::Bulks,
+    ];
 }
 
 /// An organization with its hosts and an API key of its owner.
@@ -56,25 +83,46 @@ struct Tenant {
     key: String,
     tags: Vec<Uuid>,
     ports: Vec<Port>,
+    heavy: Heavy,
+}
+
+/// What the heaviest requests of an organization send.
+#[derive(Default)]
+struct Heavy {
+    /// A network whose hosts are linked at random.
+    network: Uuid,
+    report: String,
+    lines: String,
+    bulk: String,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let hosts = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
-    tokio::runtime::Runtime::new()?.block_on(measure(hosts))
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let hosts = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
+    let is_named = |load: &Load| arguments.contains(&format!("{load:?}"));
+    let mut loads: Vec<Load> = Load::ALL.into_iter().filter(is_named).collect();
+    if loads.is_empty() {
+        loads = Load::ALL.to_vec();
+    } else {
+        loads.insert(0, Load::Nothing);
+    }
+    tokio::runtime::Runtime::new()?.block_on(measure(hosts, loads))
 }
 
-async fn measure(hosts: usize) -> Result<(), Box<dyn Error>> {
+async fn measure(hosts: usize, loads: Vec<Load>) -> Result<(), Box<dyn Error>> {
     let inventory = Inventory::new(MemoryStore::new());
     let small = Arc::new(tenant(&inventory, "small", SMALL).await?);
     let large = Arc::new(tenant(&inventory, "large", hosts).await?);
     let giants = Arc::new(giants(&inventory).await?);
     let api = Api::builder(inventory).rate_limit(None).page_cache(0).build();
     println!(
-        "{hosts} hosts of a large organization, {SMALL} of a small one; pages of 50 of the small one, in ms"
+        "{hosts} hosts of a large organization, {SMALL} of a small one; pages and bulk requests of the small one, in ms"
     );
-    println!("| the large one asks for | pages | median | 99 % | slowest | its own requests | updates |");
-    println!("|---|---|---|---|---|---|---|");
-    for load in [Load::Nothing, Load::Lists, Load::WholeLists, Load::LargeHosts] {
+    println!(
+        "| the large one asks for | pages | median | 99 % | slowest | bulks | median | 99 % | slowest | its own requests | updates |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    for load in loads {
         let is_over = Arc::new(AtomicBool::new(false));
         let (asked, updated) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
         let mut tasks = JoinSet::new();
@@ -85,19 +133,17 @@ async fn measure(hosts: usize) -> Result<(), Box<dyn Error>> {
             let tenant = if matches!(load, Load::LargeHosts) { &giants } else { &large };
             tasks.spawn(ask(api, Arc::clone(tenant), load, number as u64, is_over, asked));
         }
+        let writes = tokio::spawn(write_times(api.clone(), Arc::clone(&small)));
         let mut times = page_times(&api, &small.key).await?;
+        let mut writes = writes.await?;
         is_over.store(true, Ordering::Relaxed);
         while let Some(task) = tasks.join_next().await {
             task?;
         }
-        times.sort_unstable();
-        let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
         println!(
-            "| {load:?} | {} | {:.2} | {:.2} | {:.2} | {} | {} |",
-            times.len(),
-            at(0.5),
-            at(0.99),
-            at(1.0),
+            "| {load:?} | {} | {} | {} | {} |",
+            summary(&mut times),
+            summary(&mut writes),
             asked.load(Ordering::Relaxed),
             updated.load(Ordering::Relaxed)
         );
@@ -123,6 +169,28 @@ async fn page_times(api: &Api, key: &str) -> Result<Vec<Duration>, Box<dyn Error
     Ok(times)
 }
 
+/// Returns the number of latencies, their median, their 99th percentile and the slowest.
+fn summary(times: &mut [Duration]) -> String {
+    times.sort_unstable();
+    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
+    format!("{} | {:.2} | {:.2} | {:.2}", times.len(), at(0.5), at(0.99), at(1.0))
+}
+
+/// Stores 50 hosts of the small organization at a time, and returns the latencies.
+async fn write_times(api: Api, small: Arc<Tenant>) -> Vec<Duration> {
+    let mut times = Vec::new();
+    let mut due = Instant::now();
+    let end = due + PHASE;
+    while due < end {
+        tokio::time::sleep_until(due.into()).await;
+        let status = send(&api, &small.key, "POST", "/api/v1/hosts/bulk", &small.heavy.bulk).await;
+        assert_eq!(status, 200);
+        times.push(due.elapsed());
+        due = (due + WRITE_EVERY).max(Instant::now());
+    }
+    times
+}
+
 /// Updates 1,000 ports per second.
 async fn update(api: Api, tenant: Arc<Tenant>, is_over: Arc<AtomicBool>, updated: Arc<AtomicU64>) {
     let mut ticks = tokio::time::interval(Duration::from_millis(1));
@@ -146,21 +214,41 @@ async fn ask(
 ) {
     let mut random = Random::new(100 + seed);
     while !is_over.load(Ordering::Relaxed) {
-        match load {
+        let status = match load {
             Load::Nothing => return,
             Load::Lists => {
                 let path = expensive(&mut random, &tenant.tags, 50 + random_below(951, seed));
-                send(&api, &tenant.key, "GET", &path, "").await;
+                send(&api, &tenant.key, "GET", &path, "").await
             }
             Load::WholeLists => {
                 let path = expensive(&mut random, &tenant.tags, 0);
-                send(&api, &tenant.key, "GET", &path, "").await;
+                send(&api, &tenant.key, "GET", &path, "").await
             }
             Load::LargeHosts => {
                 let port = &tenant.ports[random.next() as usize % tenant.ports.len()];
-                put(&api, &tenant.key, port, (random.next() % 65_000) as u16 + 1).await;
+                put(&api, &tenant.key, port, (random.next() % 65_000) as u16 + 1).await
             }
-        }
+            // Another depth makes another drawing, without a focus of the same graph.
+            Load::Graphs | Load::Pictures => {
+                let (network, depth) = (tenant.heavy.network, random.next() % 10_000);
+                let what = if matches!(load, Load::Graphs) { "graph" } else { "export" };
+                let path =
+                    format!("/api/v1/topology/{what}?network_id={network}&collapse=false&depth={depth}");
+                send(&api, &tenant.key, "GET", &path, "").await
+            }
+            Load::Reports => {
+                let network = tenant.heavy.network;
+                let path =
+                    format!("/api/v1/discovery/import?format=report&dry_run=true&network_id={network}");
+                send(&api, &tenant.key, "POST", &path, &tenant.heavy.report).await
+            }
+            Load::Imports => {
+                send(&api, &tenant.key, "POST", "/api/v1/hosts/import?dry_run=true", &tenant.heavy.lines)
+                    .await
+            }
+            Load::Bulks => send(&api, &tenant.key, "POST", "/api/v1/hosts/bulk", &tenant.heavy.bulk).await,
+        };
+        assert!(matches!(status, 200 | 429 | 503), "{load:?}: {status}");
         asked.fetch_add(1, Ordering::Relaxed);
         tokio::task::yield_now().await;
     }
@@ -229,8 +317,64 @@ async fn tenant(inventory: &Inventory, name: &str, hosts: usize) -> Result<Tenan
         }
         inventory.put_host(organization, host).await?;
     }
+    let heavy = heavy(inventory, organization, networks[0], if name == "small" { 50 } else { 500 }).await?;
+    networks.push(heavy.network);
     let key = key(inventory, organization, name, networks).await?;
-    Ok(Tenant { key, tags, ports })
+    Ok(Tenant { key, tags, ports, heavy })
+}
+
+/// Creates a network to be drawn, and the bodies of heavy requests. A bulk request has `bulk` hosts.
+async fn heavy(
+    inventory: &Inventory,
+    organization: Uuid,
+    network: Uuid,
+    bulk: usize,
+) -> Result<Heavy, Box<dyn Error>> {
+    let drawn = inventory.create_network(organization, "Drawn").await?.id;
+    let mut random = Random::new(77 + bulk as u64);
+    let chassis = |number: usize| LldpChassisId {
+        subtype: LldpChassisIdSubtype::LocallyAssigned,
+        value: format!("chassis-{number}"),
+    };
+    let mut devices = Vec::new();
+    for number in 0..HEAVY {
+        let mut host = Host::new(drawn, format!("sw-{number}"));
+        host.chassis_id = Some(chassis(number));
+        let entry = |port: i64, other: usize| IfEntry {
+            if_name: Some(format!("Gi0/{port}")),
+            if_type: Some(6),
+            lldp_chassis_id: Some(chassis(other)),
+            ..IfEntry::new(&host, port)
+        };
+        host.if_entries = (1..=3).map(|port| entry(port, random.next() as usize % HEAVY)).collect();
+        inventory.put_host(organization, host).await?;
+        let rows: Vec<_> = (0..50).map(|row| address(number * 50 + row)).collect();
+        devices.push(serde_json::json!({
+            "sys_name": format!("device-{number}"),
+            "chassis_id": {"subtype": "LocallyAssigned", "value": format!("chassis-{number}")},
+            "tables": {"fdb": {"complete": true, "rows": rows}},
+        }));
+    }
+    let report = serde_json::json!({
+        "reporter": {"name": "bench"}, "observed_at": "2026-11-01T12:00:00Z", "devices": devices,
+    });
+    let mut hosts = Vec::new();
+    for number in 0..HEAVY {
+        let mut host = benchmark_host(&mut random, number, network)?;
+        host.interfaces.clear();
+        host.services.clear();
+        host.tags.clear();
+        hosts.push(serde_json::to_value(&host)?);
+    }
+    let lines: Vec<String> = hosts.iter().map(ToString::to_string).collect();
+    hosts.truncate(bulk);
+    let bulk = serde_json::json!({"hosts": hosts}).to_string();
+    Ok(Heavy { network: drawn, report: report.to_string(), lines: lines.join("\n"), bulk })
+}
+
+fn address(number: usize) -> serde_json::Value {
+    let [.., a, b, c] = number.to_be_bytes();
+    serde_json::json!({"mac_address": format!("00:10:20:{a:02x}:{b:02x}:{c:02x}"), "if_index": 1})
 }
 
 /// Creates an organization with a few hosts that have the maximum number of ports.
@@ -253,7 +397,7 @@ async fn giants(inventory: &Inventory) -> Result<Tenant, Box<dyn Error>> {
         inventory.put_host(organization, host).await?;
     }
     let key = key(inventory, organization, "giants", vec![network]).await?;
-    Ok(Tenant { key, tags: Vec::new(), ports })
+    Ok(Tenant { key, tags: Vec::new(), ports, heavy: Heavy::default() })
 }
 
 async fn key(

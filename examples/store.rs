@@ -7,6 +7,7 @@
 //! cargo run --release --example store -- restore folder:another-folder < inventory.jsonl
 //! cargo run --release --features postgres --example store -- copy folder:toposcope-data postgres://user@host/database
 //! cargo run --release --example store -- verify folder:toposcope-data
+//! cargo run --release --example store -- compact folder:toposcope-data
 //! cargo run --release --example store -- repair folder:toposcope-data
 //! cargo run --release --example store -- set-password folder:toposcope-data owner@example.net < password.txt
 //! ```
@@ -36,13 +37,14 @@ const USAGE: &str = "\
 Usage: cargo run --example store -- export STORE [FILE]
        cargo run --example store -- restore STORE
        cargo run --example store -- copy STORE STORE
-       cargo run --example store -- verify|repair folder:DIR
+       cargo run --example store -- verify|compact|repair folder:DIR
        cargo run --example store -- set-password STORE EMAIL
 
   export   write all records of a store to a new file, or to standard output, as JSON lines
   restore  read an export from standard input into an empty store
   copy     write all records of the first store to the second one, which must be empty
   verify   check all data in a folder and report damage
+  compact  write a folder again without the space that is no longer used (needs space for one more copy)
   repair   recover the readable records of a folder that can no longer be opened (copy the folder first)
   set-password  set the password of a user to the first line of standard input, and end the user's sessions
 
@@ -94,6 +96,7 @@ async fn main() -> ExitCode {
         },
         ("set-password", [email], place) => set_password(&place, email, stdin()).await,
         ("verify", [], Place::Folder(folder)) => verify(&folder).await,
+        ("compact", [], Place::Folder(folder)) => compact(&folder).await,
         ("repair", [], Place::Folder(folder)) => repair(&folder).await,
         _ => return misused(),
     };
@@ -277,10 +280,21 @@ async fn verify(folder: &Path) -> Outcome {
     Ok(if verification.is_sound() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+pub(crate) async fn compact(folder: &Path) -> Outcome {
+    if !folder.is_dir() {
+        return Err(format!("{} is not a folder.", folder.display()).into());
+    }
+    let compaction = SledStore::compact(folder).await?;
+    tell(&format!("{} bytes before, {} bytes now.", compaction.bytes_before, compaction.bytes_after));
+    Ok(ExitCode::SUCCESS)
+}
+
 async fn repair(folder: &Path) -> Outcome {
     let repair = SledStore::repair(folder).await?;
     tell(&repair.to_string());
-    tell("The original records are in records.damaged; delete that folder when you no longer need it.");
+    if folder.join("records.damaged").exists() {
+        tell("The original records are in records.damaged; delete that folder when you no longer need it.");
+    }
     Ok(if repair.is_complete() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

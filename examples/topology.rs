@@ -314,7 +314,9 @@ fn list(names: &[String]) -> String {
 pub(crate) fn draw(graph: &Graph, title: &str, date: Option<Timestamp>) -> Result<(String, String), Failure> {
     let mut picture = Picture::new(graph, title);
     picture.date = date;
-    let svg = picture.render(Format::Svg);
+    let svg = picture
+        .render(Format::Svg)
+        .map_err(|error| Failure::because("The picture cannot be written", &error))?;
     let data = serde_json::to_string(graph)
         .map_err(|error| Failure::because("The graph cannot be written as JSON", &error))?;
     let options = ShareOptions {

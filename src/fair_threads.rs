@@ -1,11 +1,18 @@
 //! Heavy work on blocking threads, shared fairly among organizations.
+//!
+//! Jobs take turns: a job calls [`yield_turn`] again and again, and gives its thread to the next one once its turn is
+//! over. The time that a job waits for its turn therefore depends on the number of organizations that work, and not on
+//! how long their jobs take.
 
+use std::cell::RefCell;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::thread::available_parallelism;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -17,6 +24,24 @@ use crate::keyed_lock::{KeyGuard, KeyedLock};
 /// The most jobs of one organization that run or wait.
 const WAITING: usize = 256;
 
+/// The most jobs that have begun, each of another organization. They hold memory and a thread while they wait.
+const BEGUN: usize = 8;
+
+/// The time after which a job lets others work. Switching threads costs about 20 µs.
+const SLICE: Duration = Duration::from_millis(4);
+
+thread_local! {
+    /// The turn of the job that runs on this thread; `None` on all other threads.
+    static TURN: RefCell<Option<Turn>> = const { RefCell::new(None) };
+}
+
+/// Lets the jobs of other organizations work if the turn of this thread's job is over. Outside of jobs, nothing happens.
+///
+/// Loops whose length depends on input call this. Callers hold no locks that other organizations need.
+pub(crate) fn yield_turn() {
+    TURN.with_borrow_mut(|turn| turn.iter_mut().for_each(Turn::yield_if_over));
+}
+
 /// Runs jobs on the runtime's blocking threads, one at a time for each organization.
 ///
 /// In total, fewer jobs run than there are processors, so that one is left for everything else. On a single processor,
@@ -26,7 +51,16 @@ const WAITING: usize = 256;
 #[derive(Clone, Debug)]
 pub(crate) struct FairThreads {
     organizations: KeyedLock<Uuid>,
-    threads: Arc<Semaphore>,
+    begun: Arc<Semaphore>,
+    threads: Arc<Threads>,
+}
+
+/// The right to use a processor.
+#[derive(Debug)]
+struct Threads {
+    free: Arc<Semaphore>,
+    /// The number of jobs that wait for a thread.
+    waiting: AtomicUsize,
 }
 
 /// The reason that a job did not run.
@@ -41,14 +75,25 @@ pub(crate) enum NotRun {
 /// The right to run a job.
 struct Turn {
     _organization: KeyGuard<Uuid>,
-    _thread: OwnedSemaphorePermit,
+    _begun: OwnedSemaphorePermit,
+    /// `None` only while the job waits for its next turn.
+    thread: Option<OwnedSemaphorePermit>,
+    threads: Arc<Threads>,
+    since: Instant,
 }
 
 impl Default for FairThreads {
     fn default() -> Self {
         let processors = available_parallelism().map_or(1, NonZero::get);
-        let threads = Arc::new(Semaphore::new(processors.saturating_sub(1).max(1)));
-        Self { organizations: KeyedLock::new(WAITING), threads }
+        let threads = processors.saturating_sub(1).max(1);
+        Self {
+            organizations: KeyedLock::new(WAITING),
+            begun: Arc::new(Semaphore::new(BEGUN.max(threads))),
+            threads: Arc::new(Threads {
+                free: Arc::new(Semaphore::new(threads)),
+                waiting: AtomicUsize::new(0),
+            }),
+        }
     }
 }
 
@@ -69,12 +114,7 @@ impl FairThreads {
         let threads = self.clone();
         let task = runtime.spawn(async move {
             let turn = threads.turn(organization).await?;
-            let job = move || {
-                let done = job();
-                drop(turn);
-                done
-            };
-            Ok(Handle::current().spawn_blocking(job).await)
+            Ok(Handle::current().spawn_blocking(move || turn.run(job)).await)
         });
         match AbortOnDrop(task).await?? {
             Ok(done) => Ok(done),
@@ -85,26 +125,96 @@ impl FairThreads {
     /// Runs a job if it can begin at once. Waits for the job only where there is no runtime.
     pub(crate) fn run_if_idle(&self, organization: Uuid, job: impl FnOnce() + Send + 'static) {
         let Some(turn) = self.try_turn(organization) else { return };
-        let job = move || {
-            job();
-            drop(turn);
-        };
         match Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn_blocking(job)),
+            Ok(runtime) => drop(runtime.spawn_blocking(move || turn.run(job))),
             Err(_) => job(),
         }
     }
 
     async fn turn(&self, organization: Uuid) -> Result<Turn, NotRun> {
         let organization = self.organizations.lock(organization).await.ok_or(NotRun::Busy)?;
-        let thread = Arc::clone(&self.threads).acquire_owned().await.map_err(|_| NotRun::ShutDown)?;
-        Ok(Turn { _organization: organization, _thread: thread })
+        let begun = Arc::clone(&self.begun).acquire_owned().await.map_err(|_| NotRun::ShutDown)?;
+        let thread = self.threads.acquire().await.ok_or(NotRun::ShutDown)?;
+        Ok(self.granted(organization, begun, thread))
     }
 
     fn try_turn(&self, organization: Uuid) -> Option<Turn> {
         let organization = self.organizations.try_lock(organization)?;
-        let thread = Arc::clone(&self.threads).try_acquire_owned().ok()?;
-        Some(Turn { _organization: organization, _thread: thread })
+        let begun = Arc::clone(&self.begun).try_acquire_owned().ok()?;
+        let thread = Arc::clone(&self.threads.free).try_acquire_owned().ok()?;
+        Some(self.granted(organization, begun, thread))
+    }
+
+    fn granted(
+        &self,
+        organization: KeyGuard<Uuid>,
+        begun: OwnedSemaphorePermit,
+        thread: OwnedSemaphorePermit,
+    ) -> Turn {
+        Turn {
+            _organization: organization,
+            _begun: begun,
+            thread: Some(thread),
+            threads: Arc::clone(&self.threads),
+            since: Instant::now(),
+        }
+    }
+}
+
+impl Threads {
+    /// Waits for a thread, behind all that wait already. `None` when there will be none any more.
+    async fn acquire(&self) -> Option<OwnedSemaphorePermit> {
+        let _waiting = Waiting::new(&self.waiting);
+        Arc::clone(&self.free).acquire_owned().await.ok()
+    }
+}
+
+/// Counts a job that waits, also one that stops waiting.
+struct Waiting<'w>(&'w AtomicUsize);
+
+impl<'w> Waiting<'w> {
+    fn new(waiting: &'w AtomicUsize) -> Self {
+        waiting.fetch_add(1, Ordering::Relaxed);
+        Self(waiting)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Turn {
+    /// Runs a job on this thread.
+    fn run<T>(mut self, job: impl FnOnce() -> T) -> T {
+        /// Ends the turn, also when the job panics.
+        struct End;
+
+        impl Drop for End {
+            fn drop(&mut self) {
+                let turn = TURN.with_borrow_mut(Option::take);
+                drop(turn);
+            }
+        }
+
+        self.since = Instant::now();
+        TURN.with_borrow_mut(|turn| *turn = Some(self));
+        let _end = End;
+        job()
+    }
+
+    fn yield_if_over(&mut self) {
+        if self.since.elapsed() < SLICE {
+            return;
+        }
+        if self.threads.waiting.load(Ordering::Relaxed) > 0
+            && let Ok(runtime) = Handle::try_current()
+        {
+            self.thread = None;
+            self.thread = runtime.block_on(self.threads.acquire());
+        }
+        self.since = Instant::now();
     }
 }
 

@@ -3,7 +3,7 @@
 //! The host application supplies a [`Store`] and mounts an [`Api`] in axum or hyper, or calls it in process. The API
 //! lists, creates, updates and deletes networks, subnets, tags, and hosts with their interfaces, ports, services and
 //! SNMP interface entries; users, API keys of users and of discovery daemons, and shares. Many hosts are stored in one
-//! request, or imported and exported as JSON Lines. It also reconciles what scanners, devices and discovery daemons
+//! request, or imported and exported as JSON Lines or CSV. It also reconciles what scanners, devices and discovery daemons
 //! report with the hosts (feature `discovery`), and draws networks with the evidence for each link (feature
 //! `topology`). [`Inventory`] and `topology::Topologies` offer the same operations as typed methods, without HTTP.
 //!
@@ -59,17 +59,18 @@
 //! * `topology` (feature `topology`): the links between hosts, graphs and layouts of networks, and pictures of them in six
 //!   formats.
 //! * `testing` (feature `testing`): the conformance suite for stores, and a store for fault injection.
-//! * [`guide`]: getting started, the API in ten requests, embedding, the data model, access, stores, performance,
+//! * [`guide`]: getting started, the API in ten requests, embedding, reverse proxies, the data model, access, stores, performance,
 //!   durability, operations, several processes, discovery, topology, sharing, the client.
 //!
 //! # Features
+//! * `csv`, on by default: lists of hosts and parts as CSV, and import of hosts from it. It adds the crate `csv-core`.
 //! * `discovery`, on by default: the `discovery` module, and daemons and their work, with endpoints for both sides. It adds
 //!   the crate `quick-xml`.
 //! * `openapi`, on by default: `openapi()`, the OpenAPI document of the API, and the endpoints that serve it. It adds
 //!   the crate `schemars`.
 //! * `sled`, on by default: `SledStore`, which keeps all records in a folder.
 //! * `topology`, on by default: the `topology` module, its endpoints, and the pages of shares. It needs `discovery` and adds
-//!   no crate.
+//!   the crate `aho-corasick`.
 //! * `postgres`: `PostgresStore`, which keeps all records in a PostgreSQL database that several processes share. It adds
 //!   the crate `tokio-postgres`.
 //! * `client`: the `client` module. It adds no crate to the tree.
@@ -80,11 +81,14 @@
 pub mod access;
 #[cfg(feature = "client")]
 pub mod client;
+#[cfg(feature = "csv")]
+mod csv;
 #[cfg(feature = "discovery")]
 pub mod discovery;
 mod fair_threads;
 pub mod guide;
 pub mod inventory;
+mod json_objects;
 mod keyed_lock;
 mod lines;
 pub mod model;

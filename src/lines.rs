@@ -2,6 +2,11 @@ use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
+/// Returns whether a text that should begin with an ASCII character is UTF-16 or UTF-32.
+pub(crate) fn is_utf_16(text: &[u8]) -> bool {
+    matches!(text, [0, ..] | [_, 0, ..] | [0xFE, 0xFF, ..] | [0xFF, 0xFE, ..])
+}
+
 /// A line of the input.
 #[derive(Debug)]
 pub(crate) enum Line {

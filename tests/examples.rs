@@ -94,6 +94,9 @@ fn default_flags_give_200_demo_hosts_on_port_8080_of_this_machine() {
         server_version: env!("CARGO_PKG_VERSION").to_owned(),
         rate_limit: true,
         secure_cookies: true,
+        proxies: 0,
+        origins: Vec::new(),
+        prefix: String::new(),
     };
     assert_eq!(args(""), expected);
     assert_eq!(args("--memory").store, Place::Memory);
@@ -120,6 +123,13 @@ fn value_follows_its_flag_or_an_equals_sign() {
     assert!(!args("--no-rate-limit").rate_limit);
     assert!(!args("--insecure-cookies").secure_cookies);
     assert!(args("--rotate-key").rotate_key);
+    assert_eq!(args("--trust-proxy 2").proxies, 2);
+    assert_eq!(
+        args("--origin https://a.example --origin=http://b.example:8080/").origins,
+        ["https://a.example", "http://b.example:8080/"]
+    );
+    assert_eq!(args("--prefix /netinv").prefix, "/netinv");
+    assert_eq!(args("--prefix /net/in-v/").prefix, "/net/in-v");
     assert_eq!(args("--demo 7 --demo 8").content, Content::Demo(8));
 }
 
@@ -169,7 +179,7 @@ fn help_flag_takes_precedence() {
 fn every_flag_in_the_help_exists() {
     let flags: Vec<&str> =
         HELP.lines().filter_map(|line| line.trim_start().split(' ').next()?.strip_prefix("--")).collect();
-    assert_eq!(flags.len(), 12);
+    assert_eq!(flags.len(), 15);
     for flag in flags {
         let outcome = parse(&format!("--{flag}"));
         assert!(!outcome.as_ref().is_err_and(|error| error.contains("Unknown flag")), "{flag}: {outcome:?}");
@@ -204,6 +214,21 @@ fn invalid_arguments_are_explained_in_one_sentence() {
         ),
         ("--demo many", "--demo needs a number of hosts, from 0 to 4294967295, not \"many\""),
         ("--demo=-1", "--demo needs a number of hosts, from 0 to 4294967295, not \"-1\""),
+        ("--trust-proxy 0", "--trust-proxy needs a number of proxies, from 1 to 16, not \"0\""),
+        ("--trust-proxy all", "--trust-proxy needs a number of proxies, from 1 to 16, not \"all\""),
+        (
+            "--origin example.net",
+            "--origin needs a scheme and a host, such as https://example.net, not \"example.net\"",
+        ),
+        (
+            "--origin https://example.net/path",
+            "--origin needs a scheme and a host, such as https://example.net, not \"https://example.net/path\"",
+        ),
+        ("--prefix netinv", "--prefix needs a path, such as /netinv, not \"netinv\""),
+        ("--prefix /", "--prefix needs a path, such as /netinv, not \"/\""),
+        ("--prefix /a//b", "--prefix needs a path, such as /netinv, not \"/a//b\""),
+        ("--prefix /{a}", "--prefix needs a path, such as /netinv, not \"/{a}\""),
+        ("--prefix /../a", "--prefix needs a path, such as /netinv, not \"/../a\""),
         ("--memory=yes", "--memory takes no value"),
         ("--insecure-cookies=no", "--insecure-cookies takes no value"),
         ("--demo 1 --import -", "--import and --demo exclude each other"),
@@ -259,7 +284,7 @@ async fn folder_that_is_opened_again_keeps_its_records_and_its_key() {
     for (count, rotate_key) in [(30, false), (0, true), (0, false)] {
         let (backend, inventory) = open(&folder).await;
         let given = setup::fill(&inventory, Source::Demo(count), &[], rotate_key).await.unwrap();
-        let note = advice("127.0.0.1:80".parse().unwrap(), &given, true);
+        let note = advice("127.0.0.1:80".parse().unwrap(), "", &given, true);
         assert!(note.contains("was printed when the inventory was created"), "{note}");
         assert_eq!(note.contains("--rotate-key"), !rotate_key, "{note}");
         if let Some(new) = given.key {
@@ -448,7 +473,9 @@ TOPOSCOPE_NETWORK=00000000-0000-0000-0000-000000000002
 TOPOSCOPE_TAG=00000000-0000-0000-0000-000000000003
 TOPOSCOPE_SHARE=00000000-0000-0000-0000-000000000004
 ";
-    assert_eq!(variables("[::1]:81".parse().unwrap(), &given()), text);
+    assert_eq!(variables("[::1]:81".parse().unwrap(), "", &given()), text);
+    let below = variables("[::1]:81".parse().unwrap(), "/netinv", &given());
+    assert!(below.starts_with("TOPOSCOPE_URL=http://[::1]:81/netinv\n"), "{below}");
     let names =
         |text: &'static str| text.split([' ', ',', '=', '\n']).filter(|word| word.starts_with("TOPOSCOPE_"));
     assert!(names(HELP).eq(names(text)), "the help lists other variables");
@@ -461,14 +488,14 @@ fn wildcard_address_is_announced_as_the_loopback_address() {
         ("[::]:8080", "http://[::1]:8080"),
         ("192.0.2.1:80", "http://192.0.2.1:80"),
     ] {
-        let text = variables(address.parse().unwrap(), &given());
+        let text = variables(address.parse().unwrap(), "", &given());
         assert_eq!(text.lines().next(), Some(format!("TOPOSCOPE_URL={url}").as_str()));
     }
 }
 
 #[test]
 fn advice_names_the_page_of_the_share() {
-    let text = advice("0.0.0.0:8080".parse().unwrap(), &given(), true);
+    let text = advice("0.0.0.0:8080".parse().unwrap(), "", &given(), true);
     let page = "http://127.0.0.1:8080/share/00000000-0000-0000-0000-000000000004 ";
     assert_eq!(text.contains(page), cfg!(feature = "topology"), "{text}");
 }
@@ -483,7 +510,7 @@ fn advice_warns_where_browsers_discard_the_cookie() {
         ("192.0.2.1:8080", true, true),
         ("192.0.2.1:8080", false, false),
     ] {
-        let text = advice(address.parse().unwrap(), &given(), secure_cookies);
+        let text = advice(address.parse().unwrap(), "", &given(), secure_cookies);
         assert_eq!(text.contains("--insecure-cookies"), expected, "{address} {secure_cookies}: {text}");
     }
 }

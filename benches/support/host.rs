@@ -52,6 +52,7 @@ pub(crate) fn benchmark_host(
             name: Some(format!("GigabitEthernet0/{position}")),
             ip_address: address(random),
             mac_address: Some(mac(random)),
+            mac_source: None,
             position,
             created_at,
             updated_at,

@@ -5,15 +5,18 @@
 //!
 //! The network is generated: sites of 2 distribution and 48 access switches, each switch with an LLDP table, a
 //! forwarding database and a spanning tree. Phones announce themselves, and stations do not.
-
+//!
+//! Then it prints networks of access switches that all see each other on their uplinks. With 2,000 of them, links and
+//! graph take at most 2 s from scratch and at most 50 ms after the change of one switch, and the graph at most 4 MB.
 //!
 //! Then it prints requests for the graph of a network of switches: unchanged (304, at most 3 µs with 1,000 hosts), from
 //! the cache, beside copying as many bytes, and after one change (at most 250 ms with 10,000 hosts, without a layout).
-//! `-- links` and `-- http` select parts.
+//! `-- links`, `-- flat` and `-- http` select parts.
 
 #![allow(clippy::panic, clippy::print_stdout, reason = "a benchmark stops at its first mistake and prints")]
 
 mod campus;
+mod flat;
 mod http;
 mod links;
 
@@ -22,9 +25,12 @@ use std::error::Error;
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().collect();
     let has = |part: &str| arguments.iter().any(|argument| argument == part);
-    let has_all = !has("links") && !has("http");
+    let has_all = !["links", "flat", "http"].into_iter().any(has);
     if has_all || has("links") {
         links::measure();
+    }
+    if has_all || has("flat") {
+        flat::measure()?;
     }
     if has_all || has("http") {
         http::measure()?;

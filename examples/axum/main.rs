@@ -15,26 +15,21 @@ use std::process::ExitCode;
 use axum::Router;
 use axum::extract::ConnectInfo;
 use axum::serve::ListenerExt;
-use toposcope::service::{Api, ClientAddressSource};
+use toposcope::service::ClientAddressSource;
 
 fn main() -> ExitCode {
     support::run(serve)
 }
 
 async fn serve(ready: support::Ready) -> io::Result<()> {
-    // Without client addresses, all clients without a key share one rate limit. Behind a reverse proxy, the peer is the
-    // proxy: use `ClientAddressSource::x_forwarded_for` or `forwarded` instead.
-    let mut api = Api::builder(ready.inventory)
-        .client_address(ClientAddressSource::extension(|peer: &ConnectInfo<SocketAddr>| peer.0.ip()))
-        .server_version(ready.server_version)
-        .rate_limit(ready.rate_limit);
-    if !ready.secure_cookies {
-        api = api.insecure_cookies();
-    }
+    let api = ready.api(ClientAddressSource::extension(|peer: &ConnectInfo<SocketAddr>| peer.0.ip()))?;
 
     // As the fallback, the API handles every request that matches none of your routes. Its paths begin with `/api/`,
-    // except `/openapi.json` and `/share/{id}`.
-    let app = Router::new().fallback_service(api.build());
+    // except `/openapi.json` and `/share/{id}`. Below a prefix, it handles only what begins with that.
+    let app = match ready.prefix.as_str() {
+        "" => Router::new().fallback_service(api),
+        prefix => Router::new().nest_service(prefix, api),
+    };
 
     // Every response is written in one piece, so delaying it to combine packets only adds latency.
     let listener = ready.listener.tap_io(|stream| {

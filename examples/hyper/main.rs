@@ -13,14 +13,16 @@ mod support;
 use std::io;
 use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::Uri;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use toposcope::service::{Api, ClientAddressSource};
+use toposcope::service::ClientAddressSource;
 use tower::util::MapRequest;
 
 fn main() -> ExitCode {
@@ -28,16 +30,8 @@ fn main() -> ExitCode {
 }
 
 async fn serve(ready: support::Ready) -> io::Result<()> {
-    // Without client addresses, all clients without a key share one rate limit. Behind a reverse proxy, the peer is the
-    // proxy: use `ClientAddressSource::x_forwarded_for` or `forwarded` instead.
-    let mut api = Api::builder(ready.inventory)
-        .client_address(ClientAddressSource::extension(SocketAddr::ip))
-        .server_version(ready.server_version)
-        .rate_limit(ready.rate_limit);
-    if !ready.secure_cookies {
-        api = api.insecure_cookies();
-    }
-    let api = api.build();
+    let api = ready.api(ClientAddressSource::extension(SocketAddr::ip))?;
+    let prefix: Arc<str> = ready.prefix.as_str().into();
 
     // With a timer, hyper closes connections whose request headers take too long.
     let mut http = http1::Builder::new();
@@ -62,9 +56,11 @@ async fn serve(ready: support::Ready) -> io::Result<()> {
         // Every response is written in one piece, so delaying it to combine packets only adds latency.
         let _ = stream.set_nodelay(true);
 
-        // Attaches the peer's address to every request.
+        // Attaches the peer's address to every request, and strips the prefix.
+        let prefix = Arc::clone(&prefix);
         let api = MapRequest::new(api.clone(), move |mut request: hyper::Request<Incoming>| {
             request.extensions_mut().insert(peer);
+            *request.uri_mut() = below(&prefix, request.uri());
             request
         });
 
@@ -81,4 +77,11 @@ async fn serve(ready: support::Ready) -> io::Result<()> {
     drop(ready.listener);
     connections.shutdown().await;
     Ok(())
+}
+
+/// Returns a target without the prefix, as the API expects it. Targets outside of the prefix become `/`, which is no route.
+fn below(prefix: &str, target: &Uri) -> Uri {
+    let path = target.path().strip_prefix(prefix).filter(|path| path.starts_with('/')).unwrap_or("/");
+    let query = target.query().map(|query| format!("?{query}")).unwrap_or_default();
+    format!("{path}{query}").parse().unwrap_or_default()
 }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use super::setup::Given;
 
 /// Returns the message for scripts: one `NAME=VALUE` per line.
-pub(crate) fn variables(address: SocketAddr, given: &Given) -> String {
+pub(crate) fn variables(address: SocketAddr, prefix: &str, given: &Given) -> String {
     let Given { key, key_id, email, password, network, tag, share } = given;
     let [key, password] = [key, password].map(|secret| secret.as_deref().unwrap_or_default());
     format!(
@@ -18,14 +18,14 @@ TOPOSCOPE_NETWORK={network}
 TOPOSCOPE_TAG={tag}
 TOPOSCOPE_SHARE={share}
 ",
-        url = url(address)
+        url = url(address, prefix)
     )
 }
 
 /// Returns the message for people.
-pub(crate) fn advice(address: SocketAddr, given: &Given, secure_cookies: bool) -> String {
+pub(crate) fn advice(address: SocketAddr, prefix: &str, given: &Given, secure_cookies: bool) -> String {
     let Given { key, email, password, share, .. } = given;
-    let url = url(address);
+    let url = url(address, prefix);
     let description = if cfg!(feature = "openapi") {
         format!("{url}/openapi.json describes all endpoints.\n")
     } else {
@@ -66,8 +66,8 @@ The second command logs in and saves the session cookie for curl -b session.txt.
     )
 }
 
-fn url(address: SocketAddr) -> String {
-    format!("http://{}", reachable(address))
+fn url(address: SocketAddr, prefix: &str) -> String {
+    format!("http://{}{prefix}", reachable(address))
 }
 
 /// Returns an address to connect to. If the server listens on all addresses, this is the loopback address.

@@ -32,6 +32,9 @@ Serves a network inventory over HTTP. The inventory is stored in a folder and su
   --server-version TEXT  server_version in responses [the version of the library]
   --no-rate-limit        disable the rate limit
   --insecure-cookies     send session cookies without Secure, for plain HTTP from other machines
+  --trust-proxy N        the server is behind N reverse proxies: take client addresses from X-Forwarded-For
+  --origin URL           let pages of this origin, such as https://example.net, use sessions; repeatable
+  --prefix PATH          serve everything below this path, such as /netinv
   --help                 print this help
 
 On startup the server prints the following lines to standard output, as NAME=VALUE:
@@ -69,6 +72,12 @@ pub(crate) struct Args {
     pub(crate) rate_limit: bool,
     /// Whether session cookies are `Secure`.
     pub(crate) secure_cookies: bool,
+    /// The number of reverse proxies in front of the server.
+    pub(crate) proxies: usize,
+    /// Further origins whose pages may use sessions.
+    pub(crate) origins: Vec<String>,
+    /// The path below which everything is served; empty: none.
+    pub(crate) prefix: String,
 }
 
 /// The place where records are stored.
@@ -107,6 +116,9 @@ impl Command {
             server_version: env!("CARGO_PKG_VERSION").to_owned(),
             rate_limit: true,
             secure_cookies: true,
+            proxies: 0,
+            origins: Vec::new(),
+            prefix: String::new(),
         };
         let (mut demo, mut import, mut reporter) = (None, None, None);
         let (mut folder, mut postgres, mut in_memory) = (None, None, false);
@@ -126,6 +138,9 @@ impl Command {
                 "--server-version" => args.server_version = flag.value("a version")?,
                 "--no-rate-limit" => args.rate_limit = flag.alone(false)?,
                 "--insecure-cookies" => args.secure_cookies = flag.alone(false)?,
+                "--trust-proxy" => args.proxies = proxies(&flag.value("a number of proxies")?)?,
+                "--origin" => args.origins.push(origin(flag.value("an origin")?)?),
+                "--prefix" => args.prefix = prefix(&flag.value("a path")?)?,
                 name if name.starts_with('-') => {
                     return Err(Failure::usage(format_args!("Unknown flag {name}")));
                 }
@@ -200,6 +215,41 @@ fn address(value: String) -> Result<String, Failure> {
             "--listen needs an address and a port, such as 127.0.0.1:8080 or [::1]:0, not {value:?}"
         ))),
     }
+}
+
+/// The largest number of reverse proxies in a row.
+const MAX_PROXIES: usize = 16;
+
+fn proxies(value: &str) -> Result<usize, Failure> {
+    value.parse().ok().filter(|number| (1..=MAX_PROXIES).contains(number)).ok_or_else(|| {
+        Failure::usage(format_args!(
+            "--trust-proxy needs a number of proxies, from 1 to {MAX_PROXIES}, not {value:?}"
+        ))
+    })
+}
+
+fn origin(value: String) -> Result<String, Failure> {
+    let host = value.strip_prefix("https://").or_else(|| value.strip_prefix("http://"));
+    let host = host.map(|host| host.strip_suffix('/').unwrap_or(host));
+    if host.is_some_and(|host| !host.is_empty() && !host.contains(['/', '?', '#', '@', ' '])) {
+        return Ok(value);
+    }
+    Err(Failure::usage(format_args!(
+        "--origin needs a scheme and a host, such as https://example.net, not {value:?}"
+    )))
+}
+
+/// Reads a path without the slash at its end.
+fn prefix(value: &str) -> Result<String, Failure> {
+    let path = value.strip_suffix('/').unwrap_or(value);
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-._~".contains(character);
+    let is_segment = |segment: &str| {
+        !segment.is_empty() && segment.chars().all(is_plain) && !segment.chars().all(|dot| dot == '.')
+    };
+    if path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(is_segment)) {
+        return Ok(path.to_owned());
+    }
+    Err(Failure::usage(format_args!("--prefix needs a path, such as /netinv, not {value:?}")))
 }
 
 fn input(value: String) -> Input {

@@ -18,7 +18,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use toposcope::inventory::Inventory;
-use toposcope::service::RateLimit;
+use toposcope::service::{Api, ClientAddressSource, RateLimit, SessionCookie, SessionCookieError};
 use tracing::Level;
 
 use self::announce::{advice, variables};
@@ -33,11 +33,43 @@ pub(crate) struct Ready {
     pub(crate) listener: TcpListener,
     /// Inventory, already filled.
     pub(crate) inventory: Inventory,
-    pub(crate) server_version: String,
-    pub(crate) rate_limit: Option<RateLimit>,
-    /// Whether session cookies are `Secure`.
-    pub(crate) secure_cookies: bool,
+    /// The path below which everything is served; empty: none.
+    pub(crate) prefix: String,
     pub(crate) stop: Stop,
+    server_version: String,
+    rate_limit: Option<RateLimit>,
+    secure_cookies: bool,
+    proxies: usize,
+    origins: Vec<String>,
+}
+
+impl Ready {
+    /// Builds the API. `peer` finds the address of the peer of a connection.
+    pub(crate) fn api(&self, peer: ClientAddressSource) -> io::Result<Api> {
+        // Without client addresses, all clients without a key share one rate limit. Behind a reverse proxy, the peer is the
+        // proxy.
+        let client_address = match self.proxies {
+            0 => peer,
+            proxies => ClientAddressSource::x_forwarded_for(proxies),
+        };
+        let mut api = Api::builder(self.inventory.clone())
+            .client_address(client_address)
+            .allowed_origins(&self.origins)
+            .server_version(&self.server_version)
+            .rate_limit(self.rate_limit)
+            .session_cookie(self.cookie().map_err(io::Error::other)?)
+            .map_err(io::Error::other)?;
+        if !self.secure_cookies {
+            api = api.insecure_cookies();
+        }
+        Ok(api.build())
+    }
+
+    /// Browsers send the cookie to nothing beside the prefix.
+    fn cookie(&self) -> Result<SessionCookie, SessionCookieError> {
+        let cookie = SessionCookie::new();
+        if self.prefix.is_empty() { Ok(cookie) } else { cookie.with_path(&self.prefix) }
+    }
 }
 
 /// Runs the program. `serve` must return once it is asked to stop and has answered the accepted requests.
@@ -114,11 +146,21 @@ where
         filled = setup::fill(&inventory, source, &args.reports, args.rotate_key) => filled?,
         () = stop.clone().asked() => return Ok(()),
     };
-    print(&variables(address, &given));
-    note(advice(address, &given, args.secure_cookies));
-    let Args { server_version, secure_cookies, .. } = args;
+    print(&variables(address, &args.prefix, &given));
+    note(advice(address, &args.prefix, &given, args.secure_cookies));
+    let Args { server_version, secure_cookies, proxies, origins, prefix, .. } = args;
     let rate_limit = args.rate_limit.then(RateLimit::default);
-    let ready = Ready { listener, inventory, server_version, rate_limit, secure_cookies, stop };
+    let ready = Ready {
+        listener,
+        inventory,
+        prefix,
+        stop,
+        server_version,
+        rate_limit,
+        secure_cookies,
+        proxies,
+        origins,
+    };
     serve(ready).await.map_err(|error| Failure::because("The server failed", &error))
 }
 

@@ -216,12 +216,12 @@ async fn discover(
 ) -> Result<(), Failure> {
     for (file, outcome) in reconcile(inventory, caller, network, reports, false, |_| ()).await? {
         let answer = outcome?;
-        let count = |outcome| answer.hosts.iter().filter(|host| host.outcome == outcome).count();
         let [created, updated, ambiguous] =
-            [DiscoveryOutcome::Created, DiscoveryOutcome::Updated, DiscoveryOutcome::Ambiguous].map(count);
+            [DiscoveryOutcome::Created, DiscoveryOutcome::Updated, DiscoveryOutcome::Ambiguous]
+                .map(|outcome| answer.count(outcome));
         note(format_args!(
             "{file}: {} devices, {created} of them new, {updated} updated, {ambiguous} ambiguous.",
-            answer.hosts.len()
+            answer.host_count()
         ));
         for host in answer.hosts.iter().filter(|host| host.outcome == DiscoveryOutcome::Ignored) {
             note(format_args!("{file}: {}", host.reason.as_deref().unwrap_or("A device was ignored.")));

@@ -1,5 +1,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use uuid::Uuid;
+
 /// The network prefix of a client's address, by which unauthenticated clients are limited.
 ///
 /// All addresses with the same prefix count as one client. A machine usually has a whole IPv6 /64 at its disposal, so
@@ -18,6 +20,24 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClientPrefix(IpAddr);
+
+impl ClientPrefix {
+    /// Returns the /48 of an IPv6 prefix, which one client often has at its disposal; `None` for IPv4.
+    pub(crate) const fn site(self) -> Option<Self> {
+        match self.0 {
+            IpAddr::V4(_) => None,
+            IpAddr::V6(address) => Some(Self(IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 80 << 80)))),
+        }
+    }
+
+    /// Returns a number that no other prefix has.
+    pub(crate) const fn id(self) -> Uuid {
+        Uuid::from_u128(match self.0 {
+            IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
+            IpAddr::V6(address) => address.to_bits(),
+        })
+    }
+}
 
 /// The number of leading address bits that identify a client, for IPv4 and IPv6.
 ///

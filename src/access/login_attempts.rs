@@ -1,6 +1,6 @@
-//! Limits on logins: concurrent logins by client and domain, and failed logins by name.
+//! Limits on logins: concurrent logins by client and domain, and failed logins by client and name.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Mutex as StdMutex, PoisonError};
 use std::time::Duration;
@@ -8,12 +8,14 @@ use std::time::Duration;
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::client_prefix::ClientPrefix;
+use super::login_failures::{Failures, NameDigest};
 use super::secret::SecretDigest;
 
 /// Limits on logins by e-mail address and password.
 ///
-/// Failed logins count by e-mail address, logins in progress in total and by the [prefix](ClientPrefix) of the client's
-/// address. All counts are in the memory of one [`Inventory`](crate::Inventory) and its clones.
+/// Failed logins count by e-mail address together with the [prefix](ClientPrefix) of the client's address, and by e-mail
+/// address alone. Logins in progress count in total and by prefix. IPv6 clients also count by their /48. All counts are in
+/// the memory of one [`Inventory`](crate::Inventory) and its clones.
 ///
 /// ```
 /// use std::time::Duration;
@@ -23,6 +25,7 @@ use super::secret::SecretDigest;
 ///
 /// let limits = LoginLimits::default()
 ///     .failures(10, Duration::from_secs(60 * 60))
+///     .account_failures(200)
 ///     .concurrent(64)
 ///     .client_share(4);
 /// let inventory = Inventory::new(MemoryStore::new()).with_login_limits(limits);
@@ -30,20 +33,34 @@ use super::secret::SecretDigest;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoginLimits {
     failures: usize,
+    account_failures: usize,
     window: Duration,
     concurrent: usize,
     client_share: usize,
 }
 
+/// How many times as many failures lock out an IPv6 /48 as lock out a client.
+const SITE_FAILURES: usize = 3;
+
 impl LoginLimits {
-    /// Sets how many failures within a sliding window lock an e-mail address out. Default: 5 within 15 minutes.
+    /// Sets how many failures within a sliding window lock a client out of an e-mail address. Default: 5 within 15 minutes.
     ///
-    /// The address is locked out until its oldest failure is as old as the window. `count` is clamped to 1 to 100, the
-    /// window to 1 second to 24 hours.
+    /// The client is locked out until its oldest failure for the address is as old as the window; other clients are not.
+    /// Three times as many failures lock out all clients of an IPv6 /48. All clients without a known address are one.
+    /// `count` is clamped to 1 to 100, the window to 1 second to 24 hours.
     #[must_use]
     pub fn failures(self, count: usize, window: Duration) -> Self {
         let window = window.clamp(Duration::from_secs(1), Duration::from_secs(24 * 60 * 60));
         Self { failures: count.clamp(1, 100), window, ..self }
+    }
+
+    /// Sets how many failures within the window lock all clients out of an e-mail address. Default: 50.
+    ///
+    /// It is many more than lock out one client, so that one client cannot lock out the user of a known address. `count`
+    /// is clamped to 1 to 10,000, and counts as at least the number for one client.
+    #[must_use]
+    pub fn account_failures(self, count: usize) -> Self {
+        Self { account_failures: count.clamp(1, 10_000), ..self }
     }
 
     /// Sets the maximum number of logins in progress, including waiting ones. Default: 256.
@@ -57,7 +74,7 @@ impl LoginLimits {
     /// Sets the share of the free places that one client prefix may hold. Default: 8.
     ///
     /// The share is one place per `free` free places. With 8, a client holds at most an eighth as many places as are
-    /// free, rounded up. Clamped to 1 to 65,536.
+    /// free, rounded up. All clients of an IPv6 /48 together hold at most twice the share of one. Clamped to 1 to 65,536.
     #[must_use]
     pub fn client_share(self, free: usize) -> Self {
         Self { client_share: free.clamp(1, 65_536), ..self }
@@ -66,17 +83,20 @@ impl LoginLimits {
 
 impl Default for LoginLimits {
     fn default() -> Self {
-        Self { failures: 5, window: Duration::from_secs(15 * 60), concurrent: 256, client_share: 8 }
+        Self {
+            failures: 5,
+            account_failures: 50,
+            window: Duration::from_secs(15 * 60),
+            concurrent: 256,
+            client_share: 8,
+        }
     }
 }
-
-/// Maximum number of names whose failures are stored, at about 200 bytes each by default.
-const CAPACITY: usize = 100_000;
 
 /// Number of locks that serialize logins under one name. Each lock is shared by some names.
 const NAME_LOCKS: usize = 64;
 
-/// Limits concurrent logins, counts failed logins by name, and locks out names with many failures.
+/// Limits concurrent logins, counts failed logins, and locks out clients and names with many failures.
 ///
 /// All decisions depend only on the client and on the name it sends, never on whether an account with that name
 /// exists.
@@ -84,25 +104,10 @@ pub(crate) struct LoginAttempts {
     slots: LoginSlots,
     name_locks: [Mutex<()>; NAME_LOCKS],
     hasher: RandomState,
-    names: StdMutex<Names>,
+    failures: StdMutex<Failures>,
 }
 
-/// The stored form of a name. The name itself may be as long as a request body.
-type NameDigest = [u8; 16];
-
-#[derive(Debug)]
-struct Names {
-    limits: LoginLimits,
-    /// Monotonic times of the latest failures, oldest first.
-    failures: HashMap<NameDigest, Vec<Duration>>,
-    /// The names in eviction order.
-    eviction_order: BTreeSet<EvictionKey>,
-}
-
-/// Whether the name is locked out, the time of its latest failure, and the name. Locked-out names are evicted last.
-type EvictionKey = (bool, Duration, NameDigest);
-
-/// A login in progress, the only one under its name.
+/// A login in progress, the only one of its client under its name.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     _name_lock: MutexGuard<'a, ()>,
@@ -111,22 +116,23 @@ pub(crate) struct Turn<'a> {
 
 impl LoginAttempts {
     pub(crate) fn new(limits: LoginLimits) -> Self {
-        let names = Names { limits, failures: HashMap::new(), eviction_order: BTreeSet::new() };
+        let by_site = limits.failures.saturating_mul(SITE_FAILURES);
+        let by_name = limits.account_failures.max(limits.failures);
         Self {
             slots: LoginSlots { limits, used: StdMutex::default() },
             name_locks: std::array::from_fn(|_| Mutex::default()),
             hasher: RandomState::new(),
-            names: StdMutex::new(names),
+            failures: StdMutex::new(Failures::new(limits.window, [limits.failures, by_site, by_name])),
         }
     }
 
-    /// Waits until no other login under this name is in progress.
+    /// Waits until no other login of this client under this name is in progress.
     ///
     /// Concurrent attempts are therefore counted one by one. Returns `None` immediately if too many logins are in
     /// progress, in total, from this client or under this domain.
     pub(crate) async fn turn(&self, client: Option<ClientPrefix>, name: &str) -> Option<Turn<'_>> {
         let slot = self.slots.acquire(client, name)?;
-        let index = usize::try_from(self.hasher.hash_one(name) % NAME_LOCKS as u64).ok()?;
+        let index = usize::try_from(self.hasher.hash_one((client, name)) % NAME_LOCKS as u64).ok()?;
         let name_lock = self.name_locks.get(index)?.lock().await;
         Some(Turn { _name_lock: name_lock, _slot: slot })
     }
@@ -136,93 +142,33 @@ impl LoginAttempts {
     /// A client that disconnects before the outcome therefore gains no further attempt.
     ///
     /// # Errors
-    /// If the name is locked out: the number of seconds until the next attempt is allowed.
-    pub(crate) fn begin(&self, name: &str, now: Duration) -> Result<(), u64> {
-        self.names.lock().unwrap_or_else(PoisonError::into_inner).begin(digest(name), now)
+    /// If the client or the name is locked out: the number of seconds until the next attempt is allowed. The attempt does
+    /// not count then, so that one client alone does not lock out all others.
+    pub(crate) fn begin(&self, client: Option<ClientPrefix>, name: &str, now: Duration) -> Result<(), u64> {
+        let digests = digests(client, name);
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner).begin(&digests, now)
     }
 
     /// Removes the failure that [`begin`](Self::begin) counted at this time, because the attempt succeeded.
-    pub(crate) fn take_back(&self, name: &str, at: Duration) {
-        self.names.lock().unwrap_or_else(PoisonError::into_inner).take_back(digest(name), at);
+    pub(crate) fn take_back(&self, client: Option<ClientPrefix>, name: &str, at: Duration) {
+        let digests = digests(client, name);
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner).take_back(&digests, at);
     }
 }
 
-impl Names {
-    fn begin(&mut self, name: NameDigest, now: Duration) -> Result<(), u64> {
-        let mut times = self.remove(name);
-        times.retain(|time| self.end_of_window(*time) > now);
-        let oldest = times.first().filter(|_| times.len() >= self.limits.failures);
-        let outcome = match oldest {
-            Some(oldest) => Err(seconds_until(self.end_of_window(*oldest), now)),
-            None => {
-                times.push(now);
-                Ok(())
-            }
-        };
-        if self.failures.len() >= CAPACITY {
-            self.evict_one(now);
-        }
-        self.insert(name, times);
-        outcome
-    }
-
-    fn take_back(&mut self, name: NameDigest, at: Duration) {
-        let mut times = self.remove(name);
-        if let Some(index) = times.iter().rposition(|time| *time == at) {
-            times.remove(index);
-        }
-        self.insert(name, times);
-    }
-
-    fn remove(&mut self, name: NameDigest) -> Vec<Duration> {
-        let times = self.failures.remove(&name).unwrap_or_default();
-        if let Some(key) = self.eviction_key(&times, name) {
-            self.eviction_order.remove(&key);
-        }
-        times
-    }
-
-    fn insert(&mut self, name: NameDigest, times: Vec<Duration>) {
-        if let Some(key) = self.eviction_key(&times, name) {
-            self.eviction_order.insert(key);
-            self.failures.insert(name, times);
-        }
-    }
-
-    /// Evicts a name whose lock-out has ended, or else the first name in eviction order.
-    fn evict_one(&mut self, now: Duration) {
-        let first_locked = self.eviction_order.range((true, Duration::ZERO, NameDigest::default())..).next();
-        let ended = first_locked.filter(|(_, last, _)| self.end_of_window(*last) <= now);
-        if let Some((_, _, name)) = ended.or_else(|| self.eviction_order.first()) {
-            let name = *name;
-            self.remove(name);
-        }
-    }
-
-    fn eviction_key(&self, times: &[Duration], name: NameDigest) -> Option<EvictionKey> {
-        times.last().map(|last| (times.len() >= self.limits.failures, *last, name))
-    }
-
-    const fn end_of_window(&self, time: Duration) -> Duration {
-        time.saturating_add(self.limits.window)
-    }
-}
-
-fn digest(name: &str) -> NameDigest {
-    SecretDigest::of(name).lookup()
-}
-
-/// Returns the whole seconds until a time, rounded up and at least 1.
-const fn seconds_until(end: Duration, now: Duration) -> u64 {
-    let rest = end.saturating_sub(now);
-    let whole = rest.as_secs() + (rest.subsec_nanos() > 0) as u64;
-    if whole == 0 { 1 } else { whole }
+/// Returns what the failures of an attempt count by: its client and name, its site and name, and its name.
+fn digests(client: Option<ClientPrefix>, name: &str) -> [Option<NameDigest>; 3] {
+    let digest = |of: String| Some(SecretDigest::of(&of).lookup());
+    let of_client = digest(format!("{client:?} {name}"));
+    let of_site = client.and_then(ClientPrefix::site).and_then(|site| digest(format!("{site:?} {name}")));
+    [of_client, of_site, digest(name.to_owned())]
 }
 
 /// The slots for logins in progress, shared fairly between client prefixes and between e-mail domains.
 ///
 /// A holder may acquire a slot only while it holds fewer than a fraction of the *free* slots: by default an eighth for
-/// a client prefix, all of them for a domain. Alone, a prefix therefore gets 29 of the 256 slots and a domain gets 128.
+/// a client prefix, a quarter for an IPv6 /48, all of them for a domain. Alone, a prefix therefore gets 29 of the 256
+/// slots, a /48 gets 52 and a domain gets 128.
 /// The more holders there are, the fewer slots each gets; a holder without a slot gets one as long as one is free.
 ///
 /// The domain stands for the organization. It is taken from the e-mail address that the client sent and not from the
@@ -236,13 +182,15 @@ struct LoginSlots {
 #[derive(Debug, Default)]
 struct UsedSlots {
     total: usize,
-    /// Has at most two entries for each slot in use.
+    /// Has at most three entries for each slot in use.
     by_holder: CountMap<Holder>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Holder {
     Client(ClientPrefix),
+    /// The IPv6 /48 of a client.
+    Site(ClientPrefix),
     Domain([u8; 16]),
 }
 
@@ -250,7 +198,7 @@ enum Holder {
 #[derive(Debug)]
 struct LoginSlot<'a> {
     slots: &'a LoginSlots,
-    holders: [Option<Holder>; 2],
+    holders: [Option<Holder>; 3],
 }
 
 impl LoginSlots {
@@ -258,11 +206,13 @@ impl LoginSlots {
     fn acquire(&self, client: Option<ClientPrefix>, email: &str) -> Option<LoginSlot<'_>> {
         let domain = email.rsplit_once('@').map_or("", |(_, domain)| domain);
         let domain = Holder::Domain(SecretDigest::of(domain).lookup());
-        let holders = [client.map(Holder::Client), Some(domain)];
+        let site = client.and_then(ClientPrefix::site).map(Holder::Site);
+        let holders = [client.map(Holder::Client), site, Some(domain)];
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let free = self.limits.concurrent.saturating_sub(used.total);
         let may_hold = |holder: &Holder| match holder {
             Holder::Client(_) => free.div_ceil(self.limits.client_share),
+            Holder::Site(_) => free.saturating_mul(2).div_ceil(self.limits.client_share),
             Holder::Domain(_) => free,
         };
         if holders.iter().flatten().any(|holder| used.by_holder.count(holder) >= may_hold(holder)) {
@@ -296,12 +246,20 @@ impl<K: Eq + Hash> CountMap<K> {
     }
 
     pub(crate) fn increment(&mut self, key: K) {
-        *self.0.entry(key).or_default() += 1;
+        self.add(key, 1);
+    }
+
+    pub(crate) fn add(&mut self, key: K, amount: usize) {
+        *self.0.entry(key).or_default() += amount;
     }
 
     pub(crate) fn decrement(&mut self, key: &K) {
+        self.subtract(key, 1);
+    }
+
+    pub(crate) fn subtract(&mut self, key: &K, amount: usize) {
         if let Some(count) = self.0.get_mut(key) {
-            *count -= 1;
+            *count = count.saturating_sub(amount);
             if *count == 0 {
                 self.0.remove(key);
             }

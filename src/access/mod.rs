@@ -7,7 +7,9 @@ mod caller;
 mod client_prefix;
 mod clock;
 mod login_attempts;
+mod login_failures;
 mod password;
+mod password_lane;
 #[cfg(feature = "topology")]
 mod pseudonym_secret;
 mod random;

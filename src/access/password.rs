@@ -5,11 +5,11 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{Error as HashError, PasswordHasher as _, PasswordVerifier as _};
-use argon2::{Algorithm, Argon2, Params, RECOMMENDED_SALT_LEN, Version};
-use tokio::sync::Semaphore;
-use tokio::task;
+use argon2::{Algorithm, Argon2, Block, Params, RECOMMENDED_SALT_LEN, Version};
+use base64ct::{Base64Unpadded, Encoding};
+use ctutils::CtEq;
 
+use super::password_lane::PasswordLane;
 use super::random::{RandomError, RandomSource, SystemRandom};
 
 /// The cost of one password hash: memory, and passes over it.
@@ -48,7 +48,12 @@ impl PasswordCost {
 
     /// Returns a well-formed hash of this cost that matches no known password.
     fn dummy(self) -> String {
-        let (salt, hash) = ("A".repeat(22), "A".repeat(43));
+        self.encode(&[0; RECOMMENDED_SALT_LEN], &[0; Params::DEFAULT_OUTPUT_LEN])
+    }
+
+    /// Returns a PHC string.
+    fn encode(self, salt: &[u8], hash: &[u8]) -> String {
+        let [salt, hash] = [salt, hash].map(Base64Unpadded::encode_string);
         format!("$argon2id$v=19$m={},t={},p=1${salt}${hash}", self.memory_kib, self.passes)
     }
 }
@@ -90,7 +95,7 @@ pub enum PasswordError {
 }
 
 impl PasswordError {
-    fn failed(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    pub(super) fn failed(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Failed(cause.into())
     }
 }
@@ -100,6 +105,9 @@ impl PasswordError {
 /// The bound protects the server, because each hash takes memory and a processor and unauthenticated clients may log
 /// in. Clones share the bound. All methods must be called within a tokio runtime. If a future is dropped, work that
 /// has started runs to its end and counts towards the bound until then; work that has not started is cancelled.
+///
+/// The passwords of shares have a bound of their own, half as large, so that neither they nor logins delay the other.
+/// The memory of a hash is kept for the next one: at most as many times the memory of the cost as hashes may run.
 ///
 /// ```
 /// use toposcope::access::PasswordHasher;
@@ -118,7 +126,8 @@ impl PasswordError {
 pub struct PasswordHasher {
     cost: PasswordCost,
     random: Arc<dyn RandomSource>,
-    permits: Arc<Semaphore>,
+    lane: PasswordLane,
+    share_lane: PasswordLane,
 }
 
 impl PasswordHasher {
@@ -135,8 +144,14 @@ impl PasswordHasher {
         Self {
             cost: PasswordCost::default(),
             random: Arc::new(SystemRandom),
-            permits: Arc::new(Semaphore::new(Self::DEFAULT_CONCURRENCY)),
+            lane: PasswordLane::new(Self::DEFAULT_CONCURRENCY),
+            share_lane: PasswordLane::new(Self::DEFAULT_CONCURRENCY.div_ceil(2)),
         }
+    }
+
+    /// Returns the hasher for the passwords of shares.
+    pub(crate) fn of_shares(&self) -> Self {
+        Self { lane: self.share_lane.clone(), ..self.clone() }
     }
 
     /// Sets the cost of new hashes. Existing hashes state their own cost and stay valid.
@@ -145,12 +160,13 @@ impl PasswordHasher {
         Self { cost, ..self }
     }
 
-    /// Sets the maximum number of concurrent hashes; further ones wait in order of arrival.
+    /// Sets the maximum number of concurrent hashes; further ones wait in order of arrival. Default: 2.
     ///
-    /// The new bound is not shared with earlier clones.
+    /// Half as many, rounded up, may run for passwords of shares in addition. The new bound is not shared with earlier clones.
     #[must_use]
     pub fn with_concurrency(self, max: NonZeroUsize) -> Self {
-        Self { permits: Arc::new(Semaphore::new(max.get().min(Semaphore::MAX_PERMITS))), ..self }
+        let (lane, share_lane) = (PasswordLane::new(max.get()), PasswordLane::new(max.get().div_ceil(2)));
+        Self { lane, share_lane, ..self }
     }
 
     /// Sets the source of salts.
@@ -172,16 +188,16 @@ impl PasswordHasher {
         if length > Self::MAX_LENGTH {
             return Err(PasswordError::TooLong { max: Self::MAX_LENGTH });
         }
-        let hasher = self.cost.hasher()?;
+        let (cost, hasher) = (self.cost, self.cost.hasher()?);
         let random = Arc::clone(&self.random);
-        self.work(move || {
+        let work = move |blocks: &mut Vec<Block>| {
             let mut salt = [0; RECOMMENDED_SALT_LEN];
             random.fill(&mut salt)?;
-            let hash =
-                hasher.hash_password_with_salt(password.as_bytes(), &salt).map_err(PasswordError::failed)?;
-            Ok(hash.to_string())
-        })
-        .await
+            let mut hash = [0; Params::DEFAULT_OUTPUT_LEN];
+            compute(&hasher, &password, &salt, &mut hash, blocks)?;
+            Ok(cost.encode(&salt, &hash))
+        };
+        self.lane.run(self.cost.memory_kib as usize, work).await
     }
 
     /// Returns whether a password matches a PHC string.
@@ -191,7 +207,7 @@ impl PasswordHasher {
     /// # Errors
     /// [`MalformedHash`](PasswordError::MalformedHash) or [`Failed`](PasswordError::Failed).
     pub async fn verify(&self, password: String, hash: String) -> Result<bool, PasswordError> {
-        self.work(move || verify(&password, &hash)).await
+        self.lane.run(self.cost.memory_kib as usize, move |blocks| verify(&password, &hash, blocks)).await
     }
 
     /// Returns whether a PHC string has the cost of new hashes.
@@ -211,24 +227,6 @@ impl PasswordHasher {
     pub async fn verify_absent(&self, password: String) -> Result<(), PasswordError> {
         self.verify(password, self.cost.dummy()).await.map(drop)
     }
-
-    /// Runs work on a blocking thread, with a permit.
-    ///
-    /// The work holds the permit, not the future: a client that disconnects must not free capacity for its next
-    /// attempt.
-    async fn work<T, F>(&self, work: F) -> Result<T, PasswordError>
-    where
-        T: Send + 'static,
-        F: FnOnce() -> Result<T, PasswordError> + Send + 'static,
-    {
-        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(PasswordError::failed)?;
-        let task = task::spawn_blocking(move || {
-            let result = work();
-            drop(permit);
-            result
-        });
-        task.await.map_err(PasswordError::failed)?
-    }
 }
 
 impl Default for PasswordHasher {
@@ -243,17 +241,62 @@ impl fmt::Debug for PasswordHasher {
     }
 }
 
-fn verify(password: &str, hash: &str) -> Result<bool, PasswordError> {
+fn verify(password: &str, hash: &str, blocks: &mut Vec<Block>) -> Result<bool, PasswordError> {
+    let malformed = |_| PasswordError::MalformedHash;
     let hash = PasswordHash::new(hash).map_err(|_| PasswordError::MalformedHash)?;
     let params = Params::try_from(&hash).map_err(|_| PasswordError::MalformedHash)?;
-    PasswordCost::new(params.m_cost(), params.t_cost()).map_err(|_| PasswordError::MalformedHash)?;
-    if hash.salt.is_none() || hash.hash.is_none() {
+    PasswordCost::new(params.m_cost(), params.t_cost()).map_err(malformed)?;
+    let (Some(salt), Some(expected)) = (&hash.salt, &hash.hash) else {
         return Err(PasswordError::MalformedHash);
+    };
+    let algorithm = Algorithm::try_from(hash.algorithm.as_str()).map_err(|_| PasswordError::MalformedHash)?;
+    let version =
+        hash.version.map(Version::try_from).transpose().map_err(|_| PasswordError::MalformedHash)?;
+    let hasher = Argon2::new(algorithm, version.unwrap_or_default(), params);
+    let mut actual = vec![0; expected.len()];
+    compute(&hasher, password, salt, &mut actual, blocks)?;
+    Ok(expected.as_bytes().ct_eq(&actual).into())
+}
+
+/// Hashes a password with a salt, in memory that grows as necessary.
+fn compute(
+    hasher: &Argon2<'_>,
+    password: &str,
+    salt: &[u8],
+    hash: &mut [u8],
+    blocks: &mut Vec<Block>,
+) -> Result<(), PasswordError> {
+    let count = hasher.params().block_count();
+    if let Some(missing) = count.checked_sub(blocks.len()) {
+        blocks.try_reserve_exact(missing).map_err(PasswordError::failed)?;
+        blocks.resize(count, Block::default());
     }
-    match Argon2::default().verify_password(password.as_bytes(), &hash) {
-        Ok(()) => Ok(true),
-        Err(HashError::PasswordInvalid) => Ok(false),
-        Err(error @ HashError::OutOfMemory) => Err(PasswordError::failed(error)),
-        Err(_) => Err(PasswordError::MalformedHash),
+    hasher.hash_password_into_with_memory(password.as_bytes(), salt, hash, blocks).map_err(
+        |error| match error {
+            argon2::Error::OutOfMemory => PasswordError::failed(error),
+            _ => PasswordError::MalformedHash,
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn passwords_of_shares_and_logins_do_not_wait_for_each_other() {
+        let cost = PasswordCost::new(8, 1).unwrap();
+        let hasher = PasswordHasher::new().with_cost(cost).with_concurrency(NonZeroUsize::MIN);
+        for (busy, other) in [(hasher.clone(), hasher.of_shares()), (hasher.of_shares(), hasher.clone())] {
+            let (release, released) = mpsc::channel::<()>();
+            let blocked = tokio::spawn(async move { busy.lane.run(8, move |_| Ok(released.recv())).await });
+            tokio::task::yield_now().await;
+            other.verify_absent("a password".to_owned()).await.unwrap();
+            assert!(!blocked.is_finished());
+            drop(release);
+            blocked.await.unwrap().unwrap().unwrap_err();
+        }
     }
 }

@@ -11,7 +11,7 @@ use super::{Client, ClientError, Collection, Credential, HttpService, Tagged, se
 use crate::inventory::NewUser;
 use crate::model::{Permission, User};
 
-/// The name of the session cookie.
+/// The default name of the session cookie.
 pub(super) const COOKIE_NAME: &str = "session_id";
 
 impl<S: HttpService> Client<S> {
@@ -37,7 +37,7 @@ impl<S: HttpService> Client<S> {
         }
         let call = Call::post("/api/auth/login").json(&Login { email, password })?;
         let (envelope, headers) = self.envelope(call).await?;
-        self.credential = Credential::Session(session_cookie(&headers)?);
+        self.credential = Credential::Session(session_cookie(&headers, &self.cookie_name)?);
         Ok(envelope.data)
     }
 
@@ -109,11 +109,10 @@ impl<S: HttpService> Client<S> {
 }
 
 /// Returns the session cookie that a response sets, as a value of the `Cookie` header.
-fn session_cookie(headers: &HeaderMap) -> Result<HeaderValue, ClientError> {
+fn session_cookie(headers: &HeaderMap, own: &str) -> Result<HeaderValue, ClientError> {
     let cookies = headers.get_all(SET_COOKIE).iter().filter_map(|cookie| cookie.to_str().ok());
     let pairs = cookies.filter_map(|cookie| cookie.split(';').next());
-    let session =
-        pairs.map(str::trim).find(|pair| pair.split_once('=').is_some_and(|(name, _)| name == COOKIE_NAME));
+    let session = pairs.map(str::trim).find(|pair| pair.split_once('=').is_some_and(|(name, _)| name == own));
     let session = session.ok_or_else(|| ClientError::unexpected("The response has no session cookie."))?;
     secret_header(session)
 }

@@ -14,6 +14,7 @@ use crate::inventory::{Atomicity, HostQuery, ImportReport, PortUpdate};
 use crate::model::{Host, Port, PortNumber, Protocol};
 
 const JSON_LINES: &str = "application/x-ndjson";
+const CSV: &str = "text/csv";
 
 /// The outcome of one host of [`Client::put_hosts`].
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -110,13 +111,36 @@ impl<S: HttpService> Client<S> {
         lines: RequestBody,
         options: ImportOptions,
     ) -> Result<ImportReport, ClientError> {
+        self.import_of_type(JSON_LINES, lines, options).await
+    }
+
+    /// Imports hosts from a CSV with a header, like [`import_hosts`](Self::import_hosts).
+    ///
+    /// The network of the options is that of rows without one.
+    ///
+    /// # Errors
+    /// Those of [`import_hosts`](Self::import_hosts); `validation_required` and `validation_invalid_format`: of the header.
+    pub async fn import_csv(
+        &self,
+        csv: RequestBody,
+        options: ImportOptions,
+    ) -> Result<ImportReport, ClientError> {
+        self.import_of_type(CSV, csv, options).await
+    }
+
+    async fn import_of_type(
+        &self,
+        media_type: &'static str,
+        body: RequestBody,
+        options: ImportOptions,
+    ) -> Result<ImportReport, ClientError> {
         let mut query = Serializer::new(String::new());
         if let Some(network) = options.network_id {
             query.append_pair("network_id", &network.to_string());
         }
         query.append_pair("dry_run", &options.dry_run.to_string());
         let call = Call::post(format!("{}/import?{}", Host::PATH, query.finish()));
-        self.value(call.body(HeaderValue::from_static(JSON_LINES), lines)).await
+        self.value(call.body(HeaderValue::from_static(media_type), body)).await
     }
 
     /// Returns all hosts of a list as JSON Lines: one host a line. The query's limit and offset are ignored.
@@ -124,9 +148,21 @@ impl<S: HttpService> Client<S> {
     /// # Errors
     /// `Request` for filters that [`list`](Self::list) refuses.
     pub async fn export_hosts(&self, query: &HostQuery) -> Result<Download, ClientError> {
+        self.export_as(JSON_LINES, query).await
+    }
+
+    /// Returns all hosts of a list as a CSV, like [`export_hosts`](Self::export_hosts).
+    ///
+    /// # Errors
+    /// Those of [`export_hosts`](Self::export_hosts); `UnexpectedResponse` if the server has no CSV.
+    pub async fn export_csv(&self, query: &HostQuery) -> Result<Download, ClientError> {
+        self.export_as(CSV, query).await
+    }
+
+    async fn export_as(&self, media_type: &'static str, query: &HostQuery) -> Result<Download, ClientError> {
         let whole = HostQuery { limit: None, offset: 0, ..query.clone() };
         let call = Call::get(format!("{}?{}", Host::PATH, query_text(&whole)?));
-        Ok(self.send_for(call, JSON_LINES).await?.into_download())
+        Ok(self.send_for(call, media_type).await?.into_download())
     }
 
     /// Updates the number and the protocol of a port.

@@ -102,6 +102,8 @@ pub struct Client<S> {
     response_limit: usize,
     /// The `Idempotency-Key` of requests that create records.
     idempotency_key: Option<HeaderValue>,
+    /// The name of the session cookie.
+    cookie_name: String,
 }
 
 /// The credential of the caller, as the value of a header.
@@ -126,6 +128,7 @@ impl<S> Client<S> {
             user_agent: HeaderValue::from_static(USER_AGENT),
             response_limit: DEFAULT_RESPONSE_LIMIT,
             idempotency_key: None,
+            cookie_name: accounts::COOKIE_NAME.to_owned(),
         }
     }
 
@@ -185,8 +188,16 @@ impl<S> Client<S> {
     /// # Errors
     /// `Request` if the text cannot be sent in a header.
     pub fn with_session(self, session: &str) -> Result<Self, ClientError> {
-        let cookie = format!("{}={session}", accounts::COOKIE_NAME);
+        let cookie = format!("{}={session}", self.cookie_name);
         Ok(Self { credential: Credential::Session(secret_header(&cookie)?), ..self })
+    }
+
+    /// Sets the name of the session cookie, for servers that have changed it. Default: `session_id`.
+    ///
+    /// Set it before [`with_session`](Self::with_session) and before a login.
+    #[must_use]
+    pub fn with_cookie_name(self, name: impl Into<String>) -> Self {
+        Self { cookie_name: name.into(), ..self }
     }
 
     /// Sets the `User-Agent` header. Default: `toposcope/` and the version of this crate.

@@ -30,12 +30,26 @@ impl<S: HttpService> Client<S> {
     /// # Errors
     /// Status 503, without a code, if the store does not answer.
     pub async fn health(&self) -> Result<String, ClientError> {
-        // This response alone has no metadata.
+        self.health_at("/api/health").await
+    }
+
+    /// Checks that the server answers, whether or not its store does. Needs no credential.
+    ///
+    /// Returns the server's name and version.
+    ///
+    /// # Errors
+    /// `Transport` if the server does not answer.
+    pub async fn liveness(&self) -> Result<String, ClientError> {
+        self.health_at("/api/health/live").await
+    }
+
+    async fn health_at(&self, path: &'static str) -> Result<String, ClientError> {
+        // These responses alone have no metadata.
         #[derive(Deserialize)]
         struct Health {
             data: String,
         }
-        let (parts, body) = self.send(Call::get("/api/health")).await?.read(self.response_limit).await?;
+        let (parts, body) = self.send(Call::get(path)).await?.read(self.response_limit).await?;
         let health = decode::<Health>(&body).map_err(|error| error.with_status(parts.status))?;
         Ok(health.data)
     }

@@ -75,7 +75,7 @@ impl<S: HttpService> Client<S> {
     /// ```
     ///
     /// # Errors
-    /// `entity_not_found`, `entity_access_denied`: of the network.
+    /// `entity_not_found`, `entity_access_denied`: of the network; `answer_too_large`.
     pub async fn topology_graph(&self, network: Uuid, options: &GraphOptions) -> Result<Graph, ClientError> {
         let query = query_of(network, options).finish();
         self.value(Call::get(format!("{PATH}/graph?{query}"))).await

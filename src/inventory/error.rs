@@ -175,7 +175,9 @@ pub enum ErrorKind {
         limit: usize,
     },
     /// The record is not in the state that the update or deletion requires.
-    #[error("The {entity} {id} has changed since it was read.")]
+    #[error(
+        "The {entity} {id} is not in the state that the request names. Read it again, and use its new tag."
+    )]
     PreconditionFailed {
         /// The kind of the record.
         entity: Entity,
@@ -257,6 +259,9 @@ pub enum Problem {
     /// The inventory does not support the filter.
     #[error("is not supported by this server")]
     Unsupported,
+    /// Hosts have no field of this name.
+    #[error("is not a field of hosts")]
+    UnknownField,
     /// The value occurs twice where it may occur once.
     #[error("must not be repeated")]
     Duplicate,

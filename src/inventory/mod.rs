@@ -50,13 +50,13 @@ pub use collections::{
     BulkDeletable, Creatable, Deletable, ListOrderField, ListPage, ListQuery, NewOrganization, PageCursor,
     PageCursorError, Resource,
 };
-pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, Pages, Requirement};
+pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, Requirement};
 #[cfg(feature = "discovery")]
 pub(in crate::inventory) use daemons::HeldCredentials;
 #[cfg(feature = "discovery")]
 pub use daemons::{DaemonStatus, DiscoveryUpdate, NewDaemon, Work};
 #[cfg(feature = "discovery")]
-pub(in crate::inventory) use discovery::SubnetCache;
+pub(in crate::inventory) use discovery::NeighborCaches;
 #[cfg(feature = "discovery")]
 pub use discovery::{
     Claim, ClaimRows, DiscoverOptions, DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome,
@@ -67,7 +67,10 @@ pub use hosts::{
     Atomicity, BulkChange, BulkHost, BulkResult, HostPage, HostQuery, Part, PortFilter, PortFilterError,
     PortUpdate, Written,
 };
-pub(crate) use hosts::{Common, parse_host, parse_host_changes, parse_part, without_comma};
+pub(crate) use hosts::{
+    Common, HOST_FIELDS, IF_ENTRY_FIELDS, INTERFACE_FIELDS, PORT_FIELDS, SERVICE_FIELDS, parse_host,
+    parse_host_changes, parse_part, without_comma,
+};
 pub(crate) use idempotency::{Answer, Begun, KeyedRequest};
 pub use import::{Alteration, DroppedPort, Import, ImportReport, Reassignment, Refusal};
 pub use quotas::Quotas;
@@ -164,7 +167,7 @@ struct State {
     #[cfg(feature = "discovery")]
     credentials: HeldCredentials,
     #[cfg(feature = "discovery")]
-    subnets: SubnetCache,
+    neighbor_caches: Arc<NeighborCaches>,
     /// The lists of the parts of all hosts that were read last.
     part_lists: PartLists,
     /// Queues per organization for reading such lists.
@@ -287,7 +290,7 @@ impl Inventory {
 
     /// Sets the limits on failed and concurrent logins. Default: [`LoginLimits::default`].
     ///
-    /// The passwords of shares have the same limits, counted by share and client. Attempts through earlier clones are
+    /// The passwords of shares have the same limits, counted by share in place of the address. Attempts through earlier clones are
     /// counted separately.
     #[must_use]
     pub fn with_login_limits(self, limits: LoginLimits) -> Self {

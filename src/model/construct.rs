@@ -93,6 +93,7 @@ impl Interface {
             name: None,
             ip_address,
             mac_address: None,
+            mac_source: None,
             position: next_position(host.interfaces.len()),
             created_at: host.created_at,
             updated_at: host.updated_at,

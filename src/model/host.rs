@@ -166,7 +166,7 @@ pub enum HostRole {
 #[non_exhaustive]
 pub enum HostVirtualization {
     /// The host is a Proxmox VE guest.
-    Proxmox(ProxmoxVirtualization),
+    Proxmox(#[serde(deserialize_with = "crate::json_objects::object")] ProxmoxVirtualization),
 }
 
 impl HostVirtualization {

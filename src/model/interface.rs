@@ -23,6 +23,9 @@ pub struct Interface {
     pub ip_address: IpAddr,
     /// The MAC address; `None` when unknown.
     pub mac_address: Option<MacAddress>,
+    /// The source of the MAC address if it is another device; `None`: a report of this device, or a user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mac_source: Option<MacSource>,
     /// The display position among the host's interfaces. Positions may repeat and have gaps.
     pub position: i64,
     /// When the interface was first recorded.
@@ -35,6 +38,15 @@ pub struct Interface {
     /// Whether three complete tables in a row lack the interface.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_stale: bool,
+}
+
+/// A source of the MAC address of an interface other than its own device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub enum MacSource {
+    /// The ARP cache or IPv6 neighbor cache of another device.
+    NeighborCache,
 }
 
 /// A row of a device's SNMP interface table, with its LLDP and CDP neighbor data.

@@ -49,7 +49,7 @@ pub use discovery::{Discovery, DiscoveryPhase, DiscoveryType};
 pub use host::{CredentialAssignment, Host, HostRole, HostVirtualization, ProxmoxVirtualization};
 pub use interface::{
     AdminStatus, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype,
-    Neighbor, OperStatus, Vlans,
+    MacSource, Neighbor, OperStatus, Vlans,
 };
 pub(crate) use mac::mac_digits;
 pub use mac::{MacAddress, MacAddressError, MacPrefix, MacPrefixError};

@@ -53,7 +53,7 @@ pub struct Service {
 #[non_exhaustive]
 pub enum ServiceVirtualization {
     /// The service is a Docker container.
-    Docker(DockerVirtualization),
+    Docker(#[serde(deserialize_with = "crate::json_objects::object")] DockerVirtualization),
 }
 
 impl ServiceVirtualization {

@@ -1,11 +1,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value};
 
 /// The origin of a host or service record.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(tag = "type")]
 #[non_exhaustive]
@@ -46,6 +46,36 @@ impl Source {
             Self::Unknown => SourceType::Unknown,
         }
     }
+}
+
+/// Reads a source member by member. A derived implementation would read it from an array, too.
+impl<'de> Deserialize<'de> for Source {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let SourceDocument { r#type, metadata, details } = SourceDocument::deserialize(deserializer)?;
+        Ok(match r#type {
+            SourceType::Manual => Self::Manual,
+            SourceType::System => Self::System,
+            SourceType::Discovery => Self::Discovery { metadata: member("metadata", metadata)? },
+            SourceType::DiscoveryWithMatch => Self::DiscoveryWithMatch {
+                metadata: member("metadata", metadata)?,
+                details: member("details", details)?,
+            },
+            SourceType::Unknown => Self::Unknown,
+        })
+    }
+}
+
+/// The members of all types. Those that a type does not have are ignored, whatever they are.
+#[derive(Deserialize)]
+struct SourceDocument {
+    r#type: SourceType,
+    metadata: Option<Value>,
+    details: Option<Value>,
+}
+
+fn member<T: de::DeserializeOwned, E: de::Error>(name: &'static str, value: Option<Value>) -> Result<T, E> {
+    let value = value.ok_or_else(|| E::missing_field(name))?;
+    T::deserialize(value).map_err(E::custom)
 }
 
 /// The type of a [`Source`], without its metadata.

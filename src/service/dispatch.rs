@@ -18,10 +18,13 @@ use super::routes::RouteTable;
 #[cfg(feature = "topology")]
 use super::routes::route::Answer;
 use super::routes::route::{BodyLimit, Call, Repetition, Route};
-use super::sender::credentials;
-use super::sender::{Access, Sender};
+use super::sender::{Access, Sender, credentials};
+use super::slots::Holder;
 use super::state::ApiState;
 use crate::inventory::{Error, ErrorKind};
+
+/// Maximum size of the body of a request without a credential, in bytes. They are names and passwords.
+const PUBLIC_BODY_LIMIT: usize = 16 * 1024;
 
 impl ApiState {
     pub(super) async fn respond(&self, request: &Parts, body: RequestBody) -> Response<ResponseBody> {
@@ -40,18 +43,20 @@ impl ApiState {
             Some(Access::Unlimited) => None,
             _ => self.allowance(request, sender.as_ref().and_then(|sender| sender.as_ref().ok())),
         };
+        let holder = self.response_holder(request, sender.as_ref().and_then(|sender| sender.as_ref().ok()));
         let outcome = match allowance.and_then(|allowance| allowance.retry_after) {
             Some(seconds) => Err(ApiError::rate_limit_exceeded(seconds)),
             None => {
-                let body_limit = match found.as_ref().map(|(route, _)| route.body_limit) {
-                    Ok(BodyLimit::Bulk) => self.bulk_body_limit,
-                    #[cfg(feature = "discovery")]
-                    Ok(BodyLimit::Report) => self.report_body_limit,
-                    _ => self.body_limit,
-                };
+                let body_limit = self.body_limit_of(found.as_ref().ok().map(|(route, _)| *route));
                 let body = body.map(|body| body.with_patience(self.patience));
-                let input = Input { request, body, body_limit };
-                catch_panic(pin!(self.handle(found, sender, input))).await
+                let identified = sender.as_ref().and_then(|sender| sender.as_ref().ok()).map(Sender::holder);
+                let input = Input { request, body, body_limit, held: self.bodies.begin(identified) };
+                let holds = self.require_bytes(request, holder);
+                let outcome = match holds {
+                    Ok(()) => catch_panic(pin!(self.handle(found, sender, input))).await,
+                    Err(error) => Err(error),
+                };
+                outcome.and_then(|outcome| self.hold_bytes(request, holder, outcome))
             }
         };
         let mut response = self.responder.respond(outcome);
@@ -65,11 +70,39 @@ impl ApiState {
         if request.method == Method::HEAD { without_body(response) } else { response }
     }
 
+    /// Refuses a write of a sender with too many unread responses. Once something was written, the response must be sent.
+    fn require_bytes(&self, request: &Parts, holder: Holder) -> Result<(), ApiError> {
+        if request.method.is_safe() { Ok(()) } else { self.response_bytes.require_room(holder) }
+    }
+
+    /// Has the body of a response count until the client has read it.
+    fn hold_bytes(&self, request: &Parts, holder: Holder, outcome: Outcome) -> Result<Outcome, ApiError> {
+        let is_refusable = request.method.is_safe();
+        outcome.map_body(|body| {
+            let reserve = |bytes| match is_refusable {
+                true => self.response_bytes.acquire_many(holder, bytes),
+                false => Ok(self.response_bytes.take(holder, bytes)),
+            };
+            body.held(reserve, self.patience)
+        })
+    }
+
     /// Identifies the sender by the credentials that the endpoint looks at.
     async fn identify(&self, access: Option<Access>, request: &Parts) -> Result<Sender, Error> {
         match access {
-            Some(access) => credentials::identify(&self.inventory, access, request).await,
-            None => credentials::identify_caller(&self.inventory, request).await.map(Sender::Caller),
+            Some(access) => self.credentials.identify(access, request).await,
+            None => self.credentials.identify_caller(request).await.map(Sender::Caller),
+        }
+    }
+
+    /// Returns the maximum size of a body, in bytes. Anybody may send one to an endpoint without a credential.
+    fn body_limit_of(&self, route: Option<&Route>) -> usize {
+        match route.map(|route| (route.access, route.body_limit)) {
+            Some((access, _)) if access.is_public() => self.body_limit.min(PUBLIC_BODY_LIMIT),
+            Some((_, BodyLimit::Bulk)) => self.bulk_body_limit,
+            #[cfg(feature = "discovery")]
+            Some((_, BodyLimit::Report)) => self.report_body_limit,
+            _ => self.body_limit,
         }
     }
 

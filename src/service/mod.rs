@@ -19,5 +19,5 @@ pub use api::{Api, ApiBuilder, ResponseFuture};
 pub use description::openapi;
 pub use response::body::{BodyError, ResponseBody};
 pub use sender::client_address::{ClientAddr, ClientAddressSource};
-pub use sender::credentials::CookiePathError;
 pub use sender::rate_limit::RateLimit;
+pub use sender::session_cookie::{SameSite, SessionCookie, SessionCookieError};

@@ -4,19 +4,23 @@ use std::time::Duration;
 #[cfg(feature = "topology")]
 use bytes::Bytes;
 use http::request::Parts;
+use uuid::Uuid;
 
 use super::endpoints::health::Health;
 #[cfg(feature = "topology")]
 use super::endpoints::topology::Drawings;
+use super::input::BodyBudget;
+#[cfg(feature = "openapi")]
+use super::openapi::Descriptions;
 use super::response::Responder;
 use super::response::error::ApiError;
 use super::response::page_cache::PageCache;
 use super::sender::Sender;
 use super::sender::client_address::ClientPrefixes;
-use super::sender::credentials::{CrossSitePolicy, SessionCookie};
+use super::sender::credentials::{Credentials, CrossSitePolicy};
 use super::sender::rate_limit::{Allowance, Buckets, Client};
-use super::slots::Slots;
-use crate::access::Credential;
+use super::slots::{Holder, Slots};
+use crate::access::{ClientPrefix, Credential};
 use crate::inventory::{Error, Inventory};
 #[cfg(feature = "topology")]
 use crate::topology::{Topologies, render::page::FrameAncestors};
@@ -35,10 +39,14 @@ pub(super) struct ApiState {
     /// Maximum size of the body of an import, in bytes; `None` means any size.
     pub(super) import_body_limit: Option<u64>,
     pub(super) cross_site: CrossSitePolicy,
-    pub(super) session_cookie: SessionCookie,
+    pub(super) credentials: Credentials,
+    /// The memory for the bodies of requests.
+    pub(super) bodies: Arc<BodyBudget>,
     /// Maximum number of hosts in a list without a limit; `None` means any number.
     pub(super) whole_list_limit: Option<u64>,
     pub(super) list_slots: Arc<Slots>,
+    /// Bytes of responses that wait for their clients.
+    pub(super) response_bytes: Arc<Slots>,
     /// Slots of bulk requests for hosts.
     pub(super) bulk_slots: Arc<Slots>,
     /// Slots of imports of hosts.
@@ -56,6 +64,9 @@ pub(super) struct ApiState {
     pub(super) patience: Option<Duration>,
     #[cfg(feature = "topology")]
     pub(super) topologies: Topologies,
+    /// Maximum size of a graph or a file, in bytes.
+    #[cfg(feature = "topology")]
+    pub(super) drawing_limit: usize,
     /// Graphs and files that are being drawn.
     #[cfg(feature = "topology")]
     pub(super) drawings: Drawings<Bytes>,
@@ -67,6 +78,8 @@ pub(super) struct ApiState {
     pub(super) frame_ancestors: FrameAncestors,
     pub(super) page_cache: PageCache,
     pub(super) health: Health,
+    #[cfg(feature = "openapi")]
+    pub(super) descriptions: Descriptions,
 }
 
 impl ApiState {
@@ -79,6 +92,16 @@ impl ApiState {
             self.cross_site.check(request)?;
         }
         Ok(sender)
+    }
+
+    /// Returns the organization and the user, the daemon key or the network prefix that unread responses count for.
+    pub(super) fn response_holder(&self, request: &Parts, sender: Option<&Sender>) -> Holder {
+        match sender {
+            Some(Sender::Caller(caller)) => (caller.organization_id(), caller.user_id()),
+            #[cfg(feature = "discovery")]
+            Some(Sender::Daemon(daemon)) => (daemon.organization_id, daemon.key_id),
+            None => (Uuid::nil(), self.client_prefixes.of(request).map_or(Uuid::nil(), ClientPrefix::id)),
+        }
     }
 
     /// Takes one request from the client's bucket. Returns `None` without a rate limit.

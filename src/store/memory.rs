@@ -123,7 +123,7 @@ impl Indexed for Shared {
     fn page(state: &State, Selection { rows, total, next }: Selection) -> Page {
         let mut records = Vec::with_capacity(rows.len());
         records.extend(rows.into_iter().filter_map(|row| state.record(row)));
-        Page { records, total, next }
+        Page::new(records, total, next)
     }
 }
 
@@ -189,7 +189,7 @@ impl Store for MemoryStore {
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {
-        self.materializer.list(&self.shared, query).await
+        Ok(self.materializer.list(&self.shared, query).await?.cut(query.max_bytes))
     }
 
     async fn commit(&self, batch: Batch) -> Result<(), StoreError> {

@@ -42,7 +42,7 @@ pub use transfer::{Export, Restore, TransferError, TransferErrorKind, TransferRe
 #[cfg(feature = "postgres")]
 pub use self::postgres::{PostgresStatus, PostgresStore, PostgresStoreBuilder};
 #[cfg(feature = "sled")]
-pub use self::sled::{Durability, Repair, SledStore, SledStoreBuilder, Verification};
+pub use self::sled::{Compaction, Durability, Repair, SledStore, SledStoreBuilder, Verification};
 use crate::model::Timestamp;
 
 /// A database of records with facets: the interface of every storage backend.
@@ -123,6 +123,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// * A cursor starts the page at the first record whose position is after the cursor's, whether or not the cursor's own
     ///   record still exists. `next` is `Some` exactly when more records follow the last one of the page, and following it
     ///   to the end yields the list that one page without a limit would have. A page without records has no `next`.
+    /// * With [`Query::max_bytes`], the record whose body brings the size of the page's bodies to that number is the last one
+    ///   read. [`Page::unread`] has the keys of the rest of the page in order, and `total` and `next` are those of the
+    ///   page without `max_bytes`.
     /// * Records and total are from one state.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 use uuid::Uuid;
 
-use super::{Name, Record};
+use super::{Key, Name, Record};
 
 /// A query for one page of a list: filters, order, start and limit.
 ///
@@ -41,6 +41,10 @@ pub struct Query {
     /// Maximum number of records on the page; `None`: no limit. With `Some(0)` the page has no records, only the
     /// total.
     pub limit: Option<usize>,
+    /// Size of the page's bodies in bytes at which the page ends; `None`: no limit.
+    ///
+    /// The record whose body reaches the size is the last one. [`Page::unread`] has the keys of those after it.
+    pub max_bytes: Option<usize>,
 }
 
 impl Query {
@@ -58,6 +62,7 @@ impl Query {
             order: Vec::new(),
             start: Start::Offset(0),
             limit: None,
+            max_bytes: None,
         }
     }
 }
@@ -307,7 +312,10 @@ pub struct Page {
     pub records: Vec<Record>,
     /// Number of all records that pass the filters, wherever the page starts and ends.
     pub total: u64,
-    /// Cursor after the last record of the page; `None`: no records follow it.
+    /// Keys of the further records of the page that were not read, in order. Empty unless the bodies of the others
+    /// reach [`Query::max_bytes`].
+    pub unread: Vec<Key>,
+    /// Cursor after the last record of the page, read or unread; `None`: no records follow it.
     pub next: Option<Cursor>,
 }
 
@@ -315,6 +323,43 @@ impl Page {
     /// Creates a page.
     #[must_use]
     pub const fn new(records: Vec<Record>, total: u64, next: Option<Cursor>) -> Self {
-        Self { records, total, next }
+        Self { records, total, unread: Vec::new(), next }
     }
+
+    /// Ends the page with the record whose body brings the size of the bodies to `max_bytes`.
+    ///
+    /// A backend that has all bodies in memory anyway implements [`Query::max_bytes`] with it.
+    ///
+    /// ```
+    /// use toposcope::store::{Key, Name, Page, Record, Version};
+    /// use uuid::Uuid;
+    ///
+    /// let record = |id| Record {
+    ///     key: Key::new(Name::new("note"), Uuid::from_u128(id)),
+    ///     version: Version(1),
+    ///     body: "four".into(),
+    /// };
+    /// let page = Page::new((1..=5).map(record).collect(), 5, None).cut(Some(6));
+    /// assert_eq!((page.records.len(), page.unread.len()), (2, 3));
+    /// ```
+    #[must_use]
+    pub fn cut(mut self, max_bytes: Option<usize>) -> Self {
+        let lengths = self.records.iter().map(|record| record.body.len());
+        let end = max_bytes.map_or(self.records.len(), |max| reached_at(lengths, max.max(1)));
+        if end < self.records.len() {
+            self.unread.extend(self.records.drain(end..).map(|record| record.key));
+        }
+        self
+    }
+}
+
+/// Returns how many of the lengths come before their sum has reached a maximum, the one that reaches it included.
+fn reached_at(lengths: impl Iterator<Item = usize>, max: usize) -> usize {
+    let mut sum = 0_usize;
+    let before = lengths.take_while(|length| {
+        let has_reached = sum >= max;
+        sum = sum.saturating_add(*length);
+        !has_reached
+    });
+    before.count()
 }

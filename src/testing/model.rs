@@ -214,9 +214,7 @@ fn page(query: &Query, places: &[(Cursor, &Entry)]) -> Page {
     let limit = query.limit.unwrap_or(usize::MAX);
     let shown: Vec<_> = places.iter().skip(skipped).take(limit).collect();
     let more = places.len() > skipped.saturating_add(shown.len());
-    Page {
-        records: shown.iter().map(|(_, entry)| entry.record.clone()).collect(),
-        total: places.len() as u64,
-        next: shown.last().filter(|_| more).map(|(place, _)| place.clone()),
-    }
+    let records = shown.iter().map(|(_, entry)| entry.record.clone()).collect();
+    let next = shown.last().filter(|_| more).map(|(place, _)| place.clone());
+    Page::new(records, places.len() as u64, next).cut(query.max_bytes)
 }

@@ -214,7 +214,7 @@ async fn get_moving(watched: Watched) -> Outcome {
 }
 
 async fn list_moving(watched: Watched) -> Outcome {
-    let Page { records, total, next } = watched.store.list(&watched.query).await?;
+    let Page { records, total, next, .. } = watched.store.list(&watched.query).await?;
     expect_equal("the number of records listed, total and next", &(records.len(), total, next), &(1, 1, None))
 }
 

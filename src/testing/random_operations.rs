@@ -222,6 +222,7 @@ impl Generator {
             start: self.start(order.len()),
             order,
             limit: self.chance(70).then(|| self.random.usize(..7)),
+            max_bytes: self.chance(20).then(|| self.random.usize(..30)),
         }
     }
 

@@ -31,11 +31,11 @@ pub enum ErrorCode {
     ValidationOutOfRange,
     /// The endpoint has no query parameter of this name. Params: `field`.
     ValidationUnknownParameter,
-    /// The body is not a JSON object. Params: `line` and `column` (counted from 1, the column in bytes) of the error.
+    /// The body cannot be read as JSON of the expected form. Params: `line` and `column` (counted from 1, the column in bytes) of the error.
     ValidationMalformedJson,
     /// No line of an import could be stored. Params: `report`, the report of the import.
     ImportRefused,
-    /// An upload ended early or stalled. Params: `report`, the report of what was done before.
+    /// An upload ended early. Params: `report`, the report of what was done before.
     RequestIncomplete,
     /// A value refers to a record that does not exist in this organization. Params: `entity`, `field`.
     EntityReferenceInvalid,
@@ -91,17 +91,21 @@ pub enum ErrorCode {
     IdempotencyKeyReused,
     /// The first request with the idempotency key is still running.
     IdempotencyKeyInUse,
-    /// The record has changed since the client read it: its `ETag` is not in `If-Match`. Params: `entity`, `id`.
+    /// The record is in another state than `If-Match` names: its `ETag` is not in the header. Params: `entity`, `id`.
     PreconditionFailed,
     /// The request would exceed a quota of the organization.
     ///
     /// Params: `entity` and `limit`, in records, or in bytes if one record is too large.
     QuotaExceeded,
+    /// The request body did not arrive in time. Params: of an import, `report`, the report of what was done before.
+    RequestTimeout,
     /// The request body is too large.
     ///
-    /// Params: `limit`, in bytes, unless another layer of the server has cut the body; of an import, `report`.
+    /// Params: `limit`, in bytes; null if it is that of a layer before the service; of an import, `report`.
     RequestTooLarge,
-    /// The endpoint does not accept the `Content-Type` of the body.
+    /// The answer would be too large. Params: `limit`, in bytes.
+    AnswerTooLarge,
+    /// The endpoint does not accept the `Content-Type` of the body, or the body has a `Content-Encoding`.
     RequestUnsupportedMediaType,
     /// The client has sent too many requests, or has too many long operations in progress. Params: `retry_after`, in
     /// seconds.
@@ -166,7 +170,9 @@ impl ErrorCode {
             Self::IdempotencyKeyInUse => ("idempotency_key_in_use", StatusCode::CONFLICT),
             Self::PreconditionFailed => ("precondition_failed", StatusCode::PRECONDITION_FAILED),
             Self::QuotaExceeded => ("quota_exceeded", StatusCode::CONFLICT),
+            Self::RequestTimeout => ("request_timeout", StatusCode::REQUEST_TIMEOUT),
             Self::RequestTooLarge => ("request_too_large", StatusCode::PAYLOAD_TOO_LARGE),
+            Self::AnswerTooLarge => ("answer_too_large", StatusCode::PAYLOAD_TOO_LARGE),
             Self::RequestUnsupportedMediaType => {
                 ("request_unsupported_media_type", StatusCode::UNSUPPORTED_MEDIA_TYPE)
             }

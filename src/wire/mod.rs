@@ -40,10 +40,10 @@ pub struct Success<T> {
 /// The envelope of an error response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "openapi", schemars(rename = "Error"))]
 #[non_exhaustive]
 pub struct Failure {
     /// Always `false`.
-    #[cfg_attr(feature = "openapi", schemars(extend("const" = false)))]
     pub success: bool,
     /// A sentence that describes the error to a person.
     pub error: String,

@@ -59,6 +59,7 @@ mod endpoints {
 }
 
 mod errors {
+    mod arrays;
     mod faults;
     mod fields;
     mod json;
@@ -72,9 +73,11 @@ mod limits {
     mod rate_limit;
     mod rate_limit_model;
     mod refusal_log;
+    mod unread;
 }
 
 mod lists {
+    mod accept;
     mod conditional;
     mod oracle;
     mod order;
@@ -90,6 +93,7 @@ mod service {
     mod embedding;
     mod envelope;
     mod health;
+    mod locations;
     mod precedence;
 }
 

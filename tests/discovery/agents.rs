@@ -55,7 +55,7 @@ fn speeds_are_plausible_or_unknown() {
                 writeln!(walk, "{oid} = {value}").unwrap();
             }
         }
-        let found = rows(device(Format::Snmpwalk, &walk).tables.if_entries.as_ref())[0].speed_bps;
+        let found = rows(device(Format::Snmpwalk, &walk).tables.if_entries.as_deref())[0].speed_bps;
         assert_eq!(found, *expected, "{case}");
     }
 }
@@ -78,8 +78,8 @@ fn numbers_that_are_sent_as_text_are_read() {
         (format!("{BRIDGE}.4.3.1.2.0.0.94.0.83.1"), "STRING: \"5\""),
     ]);
     let device = device(Format::Snmpwalk, &walk);
-    assert_eq!(rows(device.tables.if_entries.as_ref())[0].if_type, Some(6));
-    assert_eq!(rows(device.tables.fdb.as_ref())[0].if_index, Some(1));
+    assert_eq!(rows(device.tables.if_entries.as_deref())[0].if_type, Some(6));
+    assert_eq!(rows(device.tables.fdb.as_deref())[0].if_index, Some(1));
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn padding_is_no_part_of_names() {
     ];
     for (value, expected) in cases {
         let walk = walk(&[(format!("{IFX}.1.1"), value), (format!("{IFX}.18.1"), value)]);
-        let row = rows(device(Format::Snmpwalk, &walk).tables.if_entries.as_ref()).remove(0);
+        let row = rows(device(Format::Snmpwalk, &walk).tables.if_entries.as_deref()).remove(0);
         assert_eq!((row.if_name.as_deref(), row.if_alias.as_deref()), (expected, expected), "{value}");
     }
 }
@@ -117,7 +117,7 @@ fn addresses_are_found_in_indexes_of_other_forms() {
     ];
     for (case, oid, expected) in cases {
         let device = device(Format::Snmpwalk, &walk(&[(oid.clone(), "INTEGER: 7")]));
-        let row = rows(device.tables.addresses.as_ref()).remove(0);
+        let row = rows(device.tables.addresses.as_deref()).remove(0);
         assert_eq!((row.ip_address.to_string().as_str(), row.if_index), (*expected, Some(7)), "{case}");
     }
 }
@@ -136,7 +136,7 @@ fn addresses_of_ipv6_mib_have_prefix_and_interface() {
         (format!("{table}.4.7.{}", v6.replace("0.9", "0.8")), "INTEGER: 1"),
     ]);
     let device = device(Format::Snmpwalk, &walk);
-    let found: Vec<_> = rows(device.tables.addresses.as_ref())
+    let found: Vec<_> = rows(device.tables.addresses.as_deref())
         .iter()
         .map(|row| (row.ip_address.to_string(), row.prefix_length, row.if_index))
         .collect();
@@ -158,9 +158,9 @@ fn symbolic_walks_have_the_tables_of_ipv6_mib() {
         (format!("IPV6-MIB::ipv6NetToMediaPhysAddress.{index}"), "STRING: 0:0:5e:0:53:1"),
     ]);
     let device = device(Format::Snmpwalk, &walk);
-    let address = rows(device.tables.addresses.as_ref()).remove(0);
+    let address = rows(device.tables.addresses.as_deref()).remove(0);
     assert_eq!((address.ip_address.to_string().as_str(), address.prefix_length), ("2001:db8::9", Some(64)));
-    assert_eq!(rows(device.tables.arp.as_ref())[0].if_index, Some(3));
+    assert_eq!(rows(device.tables.arp.as_deref())[0].if_index, Some(3));
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn neighbors_are_found_in_indexes_of_other_forms() {
     ];
     for (case, variables, expected) in cases {
         let device = device(Format::Snmpwalk, &walk(&variables));
-        let row = rows(device.tables.arp.as_ref()).remove(0);
+        let row = rows(device.tables.arp.as_deref()).remove(0);
         assert_eq!((row.ip_address.to_string().as_str(), row.if_index), (expected, Some(7)), "{case}");
     }
 }
@@ -204,7 +204,7 @@ fn neighbors_of_ipv6_mib_have_their_state() {
         (format!("{table}.6.{}", address(3)), "INTEGER: 2"),
     ]);
     let device = device(Format::Snmpwalk, &walk);
-    let states: Vec<_> = rows(device.tables.arp.as_ref()).iter().map(|row| row.state).collect();
+    let states: Vec<_> = rows(device.tables.arp.as_deref()).iter().map(|row| row.state).collect();
     assert_eq!(
         states,
         [Some(NeighborState::Static), Some(NeighborState::Stale)],
@@ -237,7 +237,7 @@ fn forwarding_entries_are_found_in_indexes_of_other_forms() {
     ];
     for (case, variables, vlan) in cases {
         let walk = switch(&[1, 2]) + &walk(&variables);
-        let row = rows(device(Format::Snmpwalk, &walk).tables.fdb.as_ref()).remove(0);
+        let row = rows(device(Format::Snmpwalk, &walk).tables.fdb.as_deref()).remove(0);
         let found = (row.mac_address.to_string(), row.if_index, row.vlan);
         assert_eq!(found, ("00:00:5E:00:53:C8".to_owned(), Some(2), vlan), "{case}");
     }
@@ -250,7 +250,7 @@ fn interfaces_behind(walk: &str, ports: &[i64]) -> (Vec<Option<i64>>, u64) {
         writeln!(walk, "{BRIDGE}.4.3.1.2.0.0.94.0.83.{number} = INTEGER: {port}").unwrap();
     }
     let report = parsed(Format::Snmpwalk, &walk);
-    let rows = rows(report.devices[0].tables.fdb.as_ref());
+    let rows = rows(report.devices[0].tables.fdb.as_deref());
     (rows.iter().map(|row| row.if_index).collect(), count(&report, WarningCode::BridgePortUnknown))
 }
 
@@ -284,7 +284,7 @@ fn port_numbers_of_forwarding_entries_are_understood_by_evidence() {
 fn entry_that_leads_to_no_interface_is_kept_and_shown() {
     let walk = switch(&[1]) + &walk(&[(format!("{BRIDGE}.4.3.1.2.0.0.94.0.83.1"), "INTEGER: 65")]);
     let report = parsed(Format::Snmpwalk, &walk);
-    assert_eq!(rows(report.devices[0].tables.fdb.as_ref())[0].bridge_port, Some(65));
+    assert_eq!(rows(report.devices[0].tables.fdb.as_deref())[0].bridge_port, Some(65));
     let warning =
         report.warnings.iter().find(|warning| warning.code == WarningCode::BridgePortUnknown).unwrap();
     assert_eq!(warning.example.as_deref(), Some("00:00:5E:00:53:01 behind bridge port 65"));
@@ -295,7 +295,7 @@ fn vlans(variables: &[(&str, &str)]) -> Option<(Option<u16>, Vec<u16>, Vec<u16>)
     let variables: Vec<_> =
         variables.iter().map(|(oid, value)| (format!("{BRIDGE}.7.1.4.{oid}"), *value)).collect();
     let walk = switch(&[1, 2, 3, 4, 5, 6, 7, 8]) + &walk(&variables);
-    let rows = rows(device(Format::Snmpwalk, &walk).tables.if_entries.as_ref());
+    let rows = rows(device(Format::Snmpwalk, &walk).tables.if_entries.as_deref());
     rows[0].vlans.clone().map(|vlans| (vlans.untagged, vlans.tagged, vlans.other_untagged))
 }
 

@@ -13,7 +13,7 @@ fn described(rows: &[ArpRow]) -> Vec<(String, u8, Option<&str>)> {
 #[test]
 fn all_textual_forms_are_read() {
     let report = parsed(Format::Arp, ARP);
-    let rows = rows(report.devices[0].tables.arp.as_ref());
+    let rows = rows(report.devices[0].tables.arp.as_deref());
     let expected = [
         ("192.0.2.9".to_owned(), 0x09, Some("eth0")),
         ("192.0.2.254".to_owned(), 0xFE, Some("en0")),
@@ -30,7 +30,7 @@ fn all_textual_forms_are_read() {
 
 #[test]
 fn json_of_ip_neigh_is_read() {
-    let rows = rows(device(Format::Arp, IP_NEIGH).tables.arp.as_ref());
+    let rows = rows(device(Format::Arp, IP_NEIGH).tables.arp.as_deref());
     let expected = [("192.0.2.9".to_owned(), 0x09, Some("eth0")), ("fe80::1".to_owned(), 0xFE, Some("eth1"))];
     assert_eq!(described(&rows), expected);
     assert_eq!(rows[1].state, Some(NeighborState::Static));
@@ -39,7 +39,7 @@ fn json_of_ip_neigh_is_read() {
 #[test]
 fn empty_table_is_accepted_and_other_text_refused() {
     for empty in ["", "[]", " \n[ ]\n"] {
-        assert!(rows(device(Format::Arp, empty).tables.arp.as_ref()).is_empty());
+        assert!(rows(device(Format::Arp, empty).tables.arp.as_deref()).is_empty());
     }
     let error = refused(Format::Arp, "hello\n");
     assert!(matches!(error.kind(), ParseErrorKind::WrongFormat(_)));

@@ -24,7 +24,7 @@ fn entry(rows: &[IfEntryRow], name: &str) -> IfEntryRow {
 fn interfaces_have_types_states_and_addresses() {
     let report = complete(Format::IpAddr, IP_ADDR);
     let tables = &report.devices[0].tables;
-    let entries = rows(tables.if_entries.as_ref());
+    let entries = rows(tables.if_entries.as_deref());
     let types: Vec<_> = entries.iter().map(|row| (row.if_name.clone().unwrap(), row.if_type)).collect();
     let expected = [
         ("lo", Some(24)),
@@ -46,7 +46,7 @@ fn interfaces_have_types_states_and_addresses() {
     assert_eq!(entry(&entries, "lo").oper_status, Some(OperStatus::Up));
     assert!(entry(&entries, "lo").mac_address.is_none() && entry(&entries, "wg0").mac_address.is_none());
 
-    let addresses = rows(tables.addresses.as_ref());
+    let addresses = rows(tables.addresses.as_deref());
     let described: Vec<_> =
         addresses.iter().map(|row| (row.ip_address.to_string(), row.prefix_length, row.if_index)).collect();
     let expected = [
@@ -67,7 +67,7 @@ fn interfaces_have_types_states_and_addresses() {
 #[test]
 fn members_of_a_bond_are_a_table_and_ports_of_a_bridge_are_not() {
     let report = complete(Format::IpAddr, IP_ADDR);
-    let lag = report.devices[0].tables.lag.as_ref().unwrap();
+    let lag = report.devices[0].tables.lag.as_deref().unwrap();
     let members: Vec<_> = lag.rows.iter().map(|row| (row.if_index, row.lag_id)).collect();
     assert_eq!((members, lag.complete), (vec![(2, 4), (3, 4)], true));
 }
@@ -75,7 +75,7 @@ fn members_of_a_bond_are_a_table_and_ports_of_a_bridge_are_not() {
 #[test]
 fn interface_below_a_vlan_interface_has_the_tagged_vlan() {
     let report = complete(Format::IpAddr, IP_ADDR);
-    let entries = rows(report.devices[0].tables.if_entries.as_ref());
+    let entries = rows(report.devices[0].tables.if_entries.as_deref());
     assert_eq!(entry(&entries, "bond0").vlans, Some(vlans(None, &[10])));
     assert_eq!(entry(&entries, "bond0.10").vlans, None);
 }
@@ -86,7 +86,7 @@ fn output_without_details_still_shows_bonds_by_their_flags() {
         "address":"00:00:5e:00:53:02"},{"ifindex":3,"ifname":"bond0","flags":["MASTER","UP"],"link_type":"ether"}]"#;
     let report = complete(Format::IpAddr, text);
     let tables = &report.devices[0].tables;
-    assert_eq!(rows(tables.lag.as_ref()).len(), 1);
+    assert_eq!(rows(tables.lag.as_deref()).len(), 1);
     assert!(tables.addresses.is_none(), "`ip link` says nothing about addresses");
     assert_eq!(Format::detect(text.as_bytes()), Some(Format::IpAddr));
 }
@@ -105,7 +105,7 @@ fn objects_that_a_filter_left_empty_are_no_rows() {
 #[test]
 fn forwarding_database_names_interfaces_and_leaves_out_groups() {
     let report = complete(Format::BridgeFdb, BRIDGE_FDB);
-    let table = report.devices[0].tables.fdb.as_ref().unwrap();
+    let table = report.devices[0].tables.fdb.as_deref().unwrap();
     assert!(table.complete);
     let described: Vec<_> = table
         .rows
@@ -133,7 +133,7 @@ fn forwarding_database_names_interfaces_and_leaves_out_groups() {
 #[test]
 fn vlans_of_ports_have_ranges_and_flags() {
     let report = complete(Format::BridgeVlan, BRIDGE_VLAN);
-    let table = report.devices[0].tables.if_entries.as_ref().unwrap();
+    let table = report.devices[0].tables.if_entries.as_deref().unwrap();
     assert!(!table.complete, "only ports of bridges have VLANs");
     let described: Vec<_> = table
         .rows
@@ -154,7 +154,7 @@ fn vlans_of_ports_have_ranges_and_flags() {
 fn vlans_by_the_name_of_the_interface_are_those_of_older_versions() {
     let text = r#"{"swp1":[{"vlan":1,"flags":["PVID","Egress Untagged"]},{"vlan":10,"vlanEnd":12}],"br0":[{"vlan":99}]}"#;
     let report = parsed(Format::BridgeVlan, text);
-    let rows = rows(report.devices[0].tables.if_entries.as_ref());
+    let rows = rows(report.devices[0].tables.if_entries.as_deref());
     assert_eq!(rows[0].vlans, Some(vlans(Some(1), &[10, 11, 12])));
     assert_eq!(rows[1].vlans, Some(vlans(None, &[99])));
     assert_eq!(Format::detect(text.as_bytes()), Some(Format::BridgeVlan));
@@ -166,7 +166,7 @@ fn vlan_out_of_range_is_reported_and_a_range_is_bounded() {
         {"vlan":20,"vlanEnd":10},{"vlan":4094}]}]"#;
     let report = parsed(Format::BridgeVlan, text);
     assert_eq!(count(&report, WarningCode::ValueInvalid), 4);
-    let rows = rows(report.devices[0].tables.if_entries.as_ref());
+    let rows = rows(report.devices[0].tables.if_entries.as_deref());
     assert_eq!(rows[0].vlans.as_ref().unwrap().tagged, [4094]);
     let many = "{\"ifname\":\"a\",\"vlans\":[{\"vlan\":1,\"vlanEnd\":4094}]},".repeat(2_000);
     let report = parsed(Format::BridgeVlan, &format!("[{many}{{}}]"));

@@ -8,7 +8,7 @@ use crate::support::{JSON, JSON0, device, is_syntax, options, parsed, refused, r
 
 #[test]
 fn both_forms_give_the_same_row() {
-    let [json, json0] = [JSON, JSON0].map(|text| rows(device(Format::Lldpctl, text).tables.lldp.as_ref()));
+    let [json, json0] = [JSON, JSON0].map(|text| rows(device(Format::Lldpctl, text).tables.lldp.as_deref()));
     assert_eq!(json[0], json0[0]);
     let row = &json[0];
     assert_eq!((row.if_name.as_deref(), row.sys_name.as_deref()), (Some("eth0"), Some("core-9")));
@@ -21,7 +21,7 @@ fn both_forms_give_the_same_row() {
 
 #[test]
 fn several_neighbors_on_one_interface_are_kept() {
-    let rows = rows(device(Format::Lldpctl, JSON).tables.lldp.as_ref());
+    let rows = rows(device(Format::Lldpctl, JSON).tables.lldp.as_deref());
     assert_eq!(rows.len(), 2);
     assert_eq!((rows[1].if_name.as_deref(), rows[1].sys_name.as_deref()), (Some("eth0"), None));
     assert_eq!(rows[1].port_id.as_ref().map(|id| id.value.as_str()), Some("00:00:5E:00:53:10"));
@@ -30,7 +30,7 @@ fn several_neighbors_on_one_interface_are_kept() {
 #[test]
 fn neighbors_by_cdp_have_their_own_table_and_other_protocols_are_skipped() {
     let report = parsed(Format::Lldpctl, JSON);
-    let rows = rows(report.devices[0].tables.cdp.as_ref());
+    let rows = rows(report.devices[0].tables.cdp.as_deref());
     assert_eq!((rows[0].device_id.as_str(), rows[0].address.as_deref()), ("edge-2", Some("192.0.2.253")));
     assert_eq!(report.skipped_rows, 1);
 }
@@ -39,7 +39,7 @@ fn neighbors_by_cdp_have_their_own_table_and_other_protocols_are_skipped() {
 fn interfaces_may_be_one_object() {
     let json = r#"{"lldp": {"interface": {"a": {"chassis": {"id": {"type": "mac", "value": "00005e005301"}}, "port": {}},
         "b": [{"chassis": {"id": {"type": "ip", "value": "192.0.2.1"}}}, {"chassis": {"id": "plain"}}]}}}"#;
-    let rows = rows(device(Format::Lldpctl, json).tables.lldp.as_ref());
+    let rows = rows(device(Format::Lldpctl, json).tables.lldp.as_deref());
     let names: Vec<_> =
         rows.iter().map(|row| (row.if_name.as_deref(), row.chassis_id.value.as_str())).collect();
     assert_eq!(names, [(Some("a"), "00:00:5E:00:53:01"), (Some("b"), "192.0.2.1"), (Some("b"), "plain")]);
@@ -49,7 +49,7 @@ fn interfaces_may_be_one_object() {
 fn no_neighbors_are_an_empty_table() {
     for json in [r#"{"lldp": {}}"#, r#"{"lldp": [{"interface": []}]}"#] {
         let device = device(Format::Lldpctl, json);
-        assert!(rows(device.tables.lldp.as_ref()).is_empty());
+        assert!(rows(device.tables.lldp.as_deref()).is_empty());
     }
 }
 

@@ -25,7 +25,7 @@ fn absent_values_are_omitted_and_unknown_fields_ignored() {
     let json = r#"{"reporter": {"name": "collector", "color": "red"}, "observed_at": "2026-10-01T00:00:00Z",
         "devices": [{"sys_name": "a", "tables": {"lag": {"rows": [{"if_index": 1, "lag_id": 2}]}}}]}"#;
     let report = parsed(Format::Report, json);
-    assert!(!report.devices[0].tables.lag.as_ref().unwrap().complete);
+    assert!(!report.devices[0].tables.lag.as_deref().unwrap().complete);
     let written = serde_json::to_string(&report).unwrap();
     assert!(!written.contains("null") && !written.contains("chassis_id"), "{written}");
 }
@@ -73,6 +73,39 @@ fn arrays_in_place_of_devices_and_rows_are_refused() {
         assert!(is_syntax(&error) && error.to_string().contains("an object"), "{error}");
     }
     assert!(parse(Format::Report, report("{\"sys_name\":\"a\"}").as_bytes(), &options()).is_ok());
+}
+
+/// Returns a report whose devices have these numbers of rows, in a table of this kind.
+fn report_with_rows(kind: &str, row: &str, counts: &[usize]) -> String {
+    let device = |count: &usize| {
+        format!("{{\"tables\":{{\"{kind}\":{{\"rows\":[{}]}}}}}}", vec![row; *count].join(","))
+    };
+    let devices: Vec<String> = counts.iter().map(device).collect();
+    format!(
+        "{{\"reporter\":{{\"name\":\"a\"}},\"observed_at\":\"2026-10-01T00:00:00Z\",\"devices\":[{}]}}",
+        devices.join(",")
+    )
+}
+
+#[test]
+fn report_of_too_many_rows_is_refused() {
+    let options = options().with_max_rows(2_000_000);
+    let error = |text: &str| parse(Format::Report, text.as_bytes(), &options).unwrap_err().to_string();
+    let port = "{\"number\":1,\"protocol\":\"Tcp\"}";
+    // Devices count as rows.
+    let most = report_with_rows("ports", port, &[500_000, 499_998]);
+    assert!(parse(Format::Report, most.as_bytes(), &options).is_ok());
+    let more = report_with_rows("ports", port, &[500_000, 499_999]);
+    assert!(error(&more).contains("more than 1000000 rows"), "{}", error(&more));
+    let more = report_with_rows("ports", port, &[500_001]);
+    assert!(error(&more).contains("more than 500000 rows"), "{}", error(&more));
+    let entry = "{\"if_index\":1}";
+    assert!(
+        parse(Format::Report, report_with_rows("if_entries", entry, &[100_000; 2]).as_bytes(), &options)
+            .is_ok()
+    );
+    let more = report_with_rows("if_entries", entry, &[100_001]);
+    assert!(error(&more).contains("more than 100000 interface entries"), "{}", error(&more));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::support::{WALK, device, rows};
 
 #[test]
 fn interfaces_join_both_tables() {
-    let rows = rows(device(Format::Snmpwalk, WALK).tables.if_entries.as_ref());
+    let rows = rows(device(Format::Snmpwalk, WALK).tables.if_entries.as_deref());
     assert_eq!(rows.iter().map(|row| row.if_index).collect::<Vec<_>>(), [101, 102, 201]);
     let first = &rows[0];
     assert_eq!(first.if_name.as_deref(), Some("Gi0/1"));
@@ -26,7 +26,7 @@ fn interfaces_join_both_tables() {
 
 #[test]
 fn vlans_of_ports_come_from_current_static_and_default_tables() {
-    let rows = rows(device(Format::Snmpwalk, WALK).tables.if_entries.as_ref());
+    let rows = rows(device(Format::Snmpwalk, WALK).tables.if_entries.as_deref());
     let vlans = |index: usize| rows[index].vlans.clone().map(|vlans| (vlans.untagged, vlans.tagged));
     assert_eq!(vlans(0), Some((Some(10), vec![])));
     assert_eq!(vlans(1), Some((None, vec![10, 20])));
@@ -35,7 +35,7 @@ fn vlans_of_ports_come_from_current_static_and_default_tables() {
 
 #[test]
 fn addresses_have_prefix_and_interface_and_no_broadcast() {
-    let rows = rows(device(Format::Snmpwalk, WALK).tables.addresses.as_ref());
+    let rows = rows(device(Format::Snmpwalk, WALK).tables.addresses.as_deref());
     let found: Vec<_> =
         rows.iter().map(|row| (row.ip_address.to_string(), row.prefix_length, row.if_index)).collect();
     let expected =
@@ -46,7 +46,7 @@ fn addresses_have_prefix_and_interface_and_no_broadcast() {
 
 #[test]
 fn neighbor_caches_leave_out_invalid_entries() {
-    let rows = rows(device(Format::Snmpwalk, WALK).tables.arp.as_ref());
+    let rows = rows(device(Format::Snmpwalk, WALK).tables.arp.as_deref());
     let found: Vec<_> =
         rows.iter().map(|row| (row.ip_address.to_string(), row.if_index, row.state)).collect();
     let expected = [
@@ -58,7 +58,7 @@ fn neighbor_caches_leave_out_invalid_entries() {
 
 #[test]
 fn forwarding_database_maps_ports_and_databases() {
-    let rows = rows(device(Format::Snmpwalk, WALK).tables.fdb.as_ref());
+    let rows = rows(device(Format::Snmpwalk, WALK).tables.fdb.as_deref());
     let find = |last: u8| rows.iter().find(|row| row.mac_address.octets()[5] == last).unwrap();
     assert_eq!(rows.len(), 3);
     let learned = find(0x20);
@@ -75,7 +75,7 @@ fn forwarding_database_maps_ports_and_databases() {
 
 #[test]
 fn spanning_tree_ports_have_their_designated_bridge() {
-    let rows = rows(device(Format::Snmpwalk, WALK).tables.stp.as_ref());
+    let rows = rows(device(Format::Snmpwalk, WALK).tables.stp.as_deref());
     assert_eq!(rows.len(), 1);
     assert_eq!(
         (rows[0].if_index, rows[0].state, rows[0].path_cost),
@@ -88,7 +88,7 @@ fn spanning_tree_ports_have_their_designated_bridge() {
 
 #[test]
 fn aggregates_come_from_attachment_and_from_the_stack() {
-    let rows = rows(device(Format::Snmpwalk, WALK).tables.lag.as_ref());
+    let rows = rows(device(Format::Snmpwalk, WALK).tables.lag.as_deref());
     assert_eq!(
         rows.iter().map(|row| (row.if_index, row.lag_id)).collect::<Vec<_>>(),
         [(101, 201), (102, 201)]
@@ -100,7 +100,7 @@ fn lldp_neighbor_is_on_the_interface_that_its_local_port_names() {
     let device = device(Format::Snmpwalk, WALK);
     assert_eq!(device.chassis_id.unwrap().value, "00:00:5E:00:53:00");
     assert_eq!(device.capabilities, [Capability::Bridge, Capability::Router]);
-    let rows = rows(device.tables.lldp.as_ref());
+    let rows = rows(device.tables.lldp.as_deref());
     assert_eq!(rows.len(), 1, "the same neighbor with two time marks is one row");
     let row = &rows[0];
     assert_eq!(
@@ -117,7 +117,7 @@ fn lldp_neighbor_is_on_the_interface_that_its_local_port_names() {
 
 #[test]
 fn cdp_neighbor_has_address_port_and_platform() {
-    let rows = rows(device(Format::Snmpwalk, WALK).tables.cdp.as_ref());
+    let rows = rows(device(Format::Snmpwalk, WALK).tables.cdp.as_deref());
     let row = &rows[0];
     assert_eq!((row.if_index, row.if_name.as_deref()), (Some(102), Some("Gi0/2")));
     assert_eq!(row.device_id, "core-9.example.net");
@@ -146,7 +146,7 @@ fn newer_lldp_mibs_are_indexed_by_interface() {
             first + 2,
             first + 3
         );
-        let rows = rows(device(Format::Snmpwalk, &walk).tables.lldp.as_ref());
+        let rows = rows(device(Format::Snmpwalk, &walk).tables.lldp.as_deref());
         assert_eq!(rows[0].if_index, Some(33), "{mib}");
         assert_eq!(rows[0].port_id.as_ref().map(|id| id.value.as_str()), Some("35700737"), "{mib}");
     }
@@ -158,10 +158,10 @@ fn device_without_interface_table_has_the_ports_of_its_lldp_agent() {
                 .1.0.8802.1.1.2.1.3.7.1.4.5 = STRING: \"xe-0/0/5\"\n\
                 .1.0.8802.1.1.2.1.4.1.1.4.0.5.1 = INTEGER: 7\n.1.0.8802.1.1.2.1.4.1.1.5.0.5.1 = STRING: \"x\"\n";
     let device = device(Format::Snmpwalk, walk);
-    let entries = device.tables.if_entries.as_ref().unwrap();
+    let entries = device.tables.if_entries.as_deref().unwrap();
     assert!(entries.derived && !entries.complete);
     assert_eq!((entries.rows[0].if_index, entries.rows[0].if_descr.as_deref()), (0, Some("xe-0/0/5")));
-    let neighbor = &rows(device.tables.lldp.as_ref())[0];
+    let neighbor = &rows(device.tables.lldp.as_deref())[0];
     assert_eq!((neighbor.if_index, neighbor.local_port_number), (None, Some(5)));
     assert_eq!(neighbor.if_name.as_deref(), Some("xe-0/0/5"));
 }
@@ -173,12 +173,12 @@ fn ports_that_lldp_and_cdp_number_differently_are_one_interface() {
                 .1.0.8802.1.1.2.1.3.7.1.4.8 = STRING: \"FastEthernet0/8\"\n\
                 .1.0.8802.1.1.2.1.4.1.1.4.0.8.1 = INTEGER: 7\n.1.0.8802.1.1.2.1.4.1.1.5.0.8.1 = STRING: \"x\"\n";
     let device = device(Format::Snmpwalk, walk);
-    let entries = rows(device.tables.if_entries.as_ref());
+    let entries = rows(device.tables.if_entries.as_deref());
     assert_eq!(entries.len(), 1);
     assert_eq!(entries[0].if_index, 10008);
     assert_eq!(entries[0].if_name.as_deref(), Some("Fa0/8"));
     assert_eq!(entries[0].if_descr.as_deref(), Some("FastEthernet0/8"));
-    assert_eq!(rows(device.tables.lldp.as_ref())[0].if_index, Some(10008));
+    assert_eq!(rows(device.tables.lldp.as_deref())[0].if_index, Some(10008));
 }
 
 #[test]
@@ -191,9 +191,9 @@ fn port_ids_of_reserved_subtype_and_binary_port_ids_are_kept() {
                 .1.3.6.1.4.1.9.9.23.1.2.1.1.6.5.1 = STRING: \"a\"\n\
                 .1.3.6.1.4.1.9.9.23.1.2.1.1.7.5.1 = Hex-STRING: 00 1B 21 00 00 02 \n";
     let device = device(Format::Snmpwalk, walk);
-    let port_id = rows(device.tables.lldp.as_ref())[0].port_id.clone().unwrap();
+    let port_id = rows(device.tables.lldp.as_deref())[0].port_id.clone().unwrap();
     assert_eq!((port_id.subtype, port_id.value.as_str()), (LldpPortIdSubtype::LocallyAssigned, "2/5"));
-    let cdp = rows(device.tables.cdp.as_ref());
+    let cdp = rows(device.tables.cdp.as_deref());
     assert_eq!(cdp[0].port_id.as_deref(), Some("00:1B:21:00:00:02"));
 }
 

@@ -35,11 +35,11 @@ fn symbolic_walk_has_the_tables_of_a_numeric_one() {
     assert_eq!(router.sys_object_id.as_deref(), Some("1.3.6.1.4.1.8072.3.2.10"));
     assert_eq!(router.serial_number.as_deref(), Some("SN-2"));
     assert_eq!(router.chassis_id.map(|id| id.value).as_deref(), Some("00:00:5E:00:53:02"));
-    let addresses = rows(router.tables.addresses.as_ref());
+    let addresses = rows(router.tables.addresses.as_deref());
     let addresses: Vec<String> = addresses.iter().map(|row| row.ip_address.to_string()).collect();
     assert_eq!(addresses, ["192.0.2.1", "2001:db8::1"]);
-    assert_eq!(rows(router.tables.arp.as_ref()).len(), 2);
-    let fdb = rows(router.tables.fdb.as_ref());
+    assert_eq!(rows(router.tables.arp.as_deref()).len(), 2);
+    let fdb = rows(router.tables.fdb.as_deref());
     assert_eq!(fdb[0].mac_address.to_string(), "00:00:5E:00:53:20");
     assert_eq!(fdb[0].if_index, Some(2));
 }
@@ -49,7 +49,7 @@ fn short_names_and_full_names_are_resolved() {
     let walk = "sysName.0 = STRING: a\n.iso.org.dod.internet.mgmt.mib-2.interfaces.ifTable.ifEntry.ifDescr.3 = STRING: b\n";
     let device = device(Format::Snmpwalk, walk);
     assert_eq!(device.sys_name.as_deref(), Some("a"));
-    assert_eq!(rows(device.tables.if_entries.as_ref())[0].if_index, 3);
+    assert_eq!(rows(device.tables.if_entries.as_deref())[0].if_index, 3);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn byte_order_mark_is_skipped() {
 fn windows_line_ends_are_no_part_of_values() {
     let walk = ".1.3.6.1.2.1.1.5.0 = STRING: a\r\n.1.3.6.1.2.1.2.2.1.2.1 = STRING: b\r\n";
     let device = device(Format::Snmpwalk, walk);
-    assert_eq!(rows(device.tables.if_entries.as_ref())[0].if_descr.as_deref(), Some("b"));
+    assert_eq!(rows(device.tables.if_entries.as_deref())[0].if_descr.as_deref(), Some("b"));
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn cut_end_drops_the_last_value_and_truncates_all_tables() {
 fn timeout_truncates_all_tables() {
     let walk = ".1.3.6.1.2.1.1.5.0 = STRING: a\n.1.3.6.1.2.1.2.2.1.2.1 = STRING: b\nTimeout: No Response from 192.0.2.1\n";
     let report = parse(Format::Snmpwalk, walk.as_bytes(), &options().with_complete_tables()).unwrap();
-    assert!(!report.devices[0].tables.if_entries.as_ref().unwrap().complete);
+    assert!(!report.devices[0].tables.if_entries.as_deref().unwrap().complete);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn last_line_without_newline_is_kept_if_it_shows_its_end() {
     let walk = ".1.3.6.1.2.1.2.2.1.2.1 = STRING: b\n.1.3.6.1.2.1.1.5.0 = STRING: \"a\"";
     let report = parse(Format::Snmpwalk, walk.as_bytes(), &options().with_complete_tables()).unwrap();
     assert_eq!(report.devices[0].sys_name.as_deref(), Some("a"));
-    assert!(report.devices[0].tables.if_entries.as_ref().unwrap().complete);
+    assert!(report.devices[0].tables.if_entries.as_deref().unwrap().complete);
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn row_limit_truncates_and_is_reported() {
     let walk: String = lines.collect();
     let options = options().with_reporter("a".into()).with_complete_tables().with_max_rows(4);
     let report = parse(Format::Snmpwalk, walk.as_bytes(), &options).unwrap();
-    let table = report.devices[0].tables.if_entries.as_ref().unwrap();
+    let table = report.devices[0].tables.if_entries.as_deref().unwrap();
     assert_eq!((table.rows.len(), table.complete), (4, false));
     assert_eq!(count(&report, WarningCode::RowLimitReached), 6);
 }
@@ -152,10 +152,10 @@ fn recording_has_typed_and_hexadecimal_values() {
     let device = &report.devices[0];
     assert_eq!(device.sys_descr.as_deref(), Some("Example\nSwitch"));
     assert_eq!(device.sys_name.as_deref(), Some("access|2"));
-    let entry = &rows(device.tables.if_entries.as_ref())[0];
+    let entry = &rows(device.tables.if_entries.as_deref())[0];
     assert_eq!(entry.speed_bps, Some(1_000_000_000));
     assert_eq!(entry.mac_address.map(|mac| mac.to_string()).as_deref(), Some("00:00:5E:00:53:01"));
-    assert_eq!(rows(device.tables.addresses.as_ref())[0].prefix_length, Some(30));
+    assert_eq!(rows(device.tables.addresses.as_deref())[0].prefix_length, Some(30));
     assert_eq!(report.warnings.len(), 1);
     assert_eq!((report.warnings[0].code, report.warnings[0].line), (WarningCode::RowMalformed, Some(12)));
 }

@@ -59,6 +59,7 @@ impl Position {
             name: Some(name),
             ip_address: address,
             mac_address: Some(self.mac_address()),
+            mac_source: None,
             position,
             created_at: self.created_at(),
             updated_at: self.created_at(),

@@ -79,6 +79,18 @@ impl ParseErrorKind {
     }
 }
 
+impl ParseError {
+    /// Adds the place of a fault within the document, such as `devices[3].tables`.
+    pub(super) fn at(mut self, place: &str) -> Self {
+        if let ParseErrorKind::Syntax(problem) = &mut self.kind
+            && !matches!(place, "" | ".")
+        {
+            *problem = printable(&format!("{place}: {problem}"), MAX_FAULT);
+        }
+        self
+    }
+}
+
 impl fmt::Display for ParseError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {

@@ -3,12 +3,12 @@
 use std::cell::Cell;
 use std::io::{self, BufRead, Read};
 
-use serde::Deserialize;
 use serde_json::error::Category;
 
 use super::meter::Meter;
 use super::{ParseError, ParseErrorKind, ParseOptions};
 use crate::discovery::report::{Report, Reporter};
+use crate::json_objects::Objects;
 
 /// The objects of one row, itself included.
 const OBJECTS_PER_ROW: u64 = 8;
@@ -24,11 +24,16 @@ pub(super) fn read_report(
     let counts = Counts::default();
     let mut report = Report::new(Reporter::new(""), options.observed_at);
     let mut deserializer = deserializer(reader, &counts, options);
-    let read = Report::deserialize(&mut deserializer).and_then(|read| {
+    let mut place = String::new();
+    let read = serde_path_to_error::deserialize(Objects(&mut deserializer)).map_err(|error| {
+        place = error.path().to_string();
+        error.into_inner()
+    });
+    let read = read.and_then(|read| {
         report = read;
         deserializer.end()
     });
-    finish(read, &counts, meter)?;
+    finish(read, &counts, meter).map_err(|error| error.at(&place))?;
     // The sender's clock may be ahead, and reports of the future would keep out those of the present.
     report.observed_at = report.observed_at.min(options.observed_at);
     account(&mut report);

@@ -48,7 +48,7 @@ use meter::Meter;
 ///
 /// let device = report.devices.first().ok_or("no device")?;
 /// assert_eq!(device.sys_name.as_deref(), Some("core-1"));
-/// let interfaces = device.tables.if_entries.as_ref().ok_or("no interfaces")?;
+/// let interfaces = device.tables.if_entries.as_deref().ok_or("no interfaces")?;
 /// assert!(interfaces.rows.len() == 1 && !interfaces.complete);
 ///
 /// let error = parse(Format::Nmap, walk.as_slice(), &options).unwrap_err();

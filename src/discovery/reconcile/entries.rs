@@ -24,16 +24,16 @@ impl Entries {
     pub(super) fn new(host: &Host, tables: &Tables) -> Self {
         let (entries, by_index, by_name) = (Vec::new(), HashMap::new(), HashMap::new());
         let mut entries = Self { host: host.clone(), entries, by_index, by_name };
-        for row in sorted(tables.if_entries.as_ref(), |row| row.if_index) {
+        for row in sorted(tables.if_entries.as_deref(), |row| row.if_index) {
             entries.add_row(row);
         }
-        for row in sorted(tables.lldp.as_ref(), |row| (row.if_index, row.if_name.clone())) {
+        for row in sorted(tables.lldp.as_deref(), |row| (row.if_index, row.if_name.clone())) {
             entries.add_lldp(row);
         }
-        for row in sorted(tables.cdp.as_ref(), |row| (row.if_index, row.if_name.clone())) {
+        for row in sorted(tables.cdp.as_deref(), |row| (row.if_index, row.if_name.clone())) {
             entries.add_cdp(row);
         }
-        for row in sorted(tables.lag.as_ref(), |row| (row.if_index, row.lag_id)) {
+        for row in sorted(tables.lag.as_deref(), |row| (row.if_index, row.lag_id)) {
             entries.add_lag(row);
         }
         entries

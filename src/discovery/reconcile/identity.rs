@@ -128,7 +128,7 @@ impl Identity {
         Some(Self { kind: IdentityKind::SerialNumber, bytes })
     }
 
-    pub(super) fn of_mac(address: MacAddress) -> Option<Self> {
+    pub(crate) fn of_mac(address: MacAddress) -> Option<Self> {
         let identity = || Self { kind: IdentityKind::Mac, bytes: address.octets().to_vec() };
         names::is_strong_mac(address).then(identity)
     }
@@ -199,6 +199,26 @@ pub(super) fn chassis_id_of(device: &Device) -> Option<LldpChassisId> {
     })
 }
 
+/// Families of IP addresses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Families {
+    ipv4: bool,
+    ipv6: bool,
+}
+
+impl Families {
+    pub(super) fn add(&mut self, address: IpAddr) {
+        match address.to_canonical() {
+            IpAddr::V4(_) => self.ipv4 = true,
+            IpAddr::V6(_) => self.ipv6 = true,
+        }
+    }
+
+    pub(super) const fn overlaps(self, other: Self) -> bool {
+        (self.ipv4 && other.ipv4) || (self.ipv6 && other.ipv6)
+    }
+}
+
 /// The values of a host or a device that can be compared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traits {
@@ -206,6 +226,12 @@ pub(crate) struct Traits {
     /// All MAC addresses, also those that identify nothing.
     pub(crate) macs: BTreeSet<MacAddress>,
     pub(crate) chassis_mac: Option<MacAddress>,
+    /// The MAC addresses that only neighbor caches of other devices state, with the families of their IP addresses.
+    ///
+    /// They lead to a host, and never show that it is another one.
+    pub(super) cached: BTreeMap<Identity, Families>,
+    /// The families of the addresses that the device lists by interface.
+    pub(super) listed: Families,
     pub(super) sys_object_id: Option<String>,
     /// The strong MAC addresses of ports and interfaces, without those that stand for the whole device.
     pub(super) port_macs: BTreeSet<MacAddress>,
@@ -229,7 +255,15 @@ impl Traits {
         for interface in &host.interfaces {
             let is_internal = interface.name.as_deref().is_some_and(names::is_internal_interface);
             traits.add_address(interface.ip_address, is_internal);
-            interface.mac_address.into_iter().for_each(|address| traits.add_port_mac(address));
+            let Some(address) = interface.mac_address else { continue };
+            match (interface.mac_source, Identity::of_mac(address)) {
+                (None, _) => traits.add_port_mac(address),
+                (Some(_), Some(identity)) => {
+                    traits.cached.entry(identity.clone()).or_default().add(interface.ip_address);
+                    traits.identities.insert(identity);
+                }
+                (Some(_), None) => {}
+            }
         }
         for address in host.if_entries.iter().filter_map(|entry| entry.mac_address) {
             traits.add_port_mac(address);
@@ -268,6 +302,9 @@ impl Traits {
         for row in device.tables.addresses.iter().flat_map(|table| &table.rows) {
             let name = row.if_index.and_then(|index| names_by_index.get(&index).copied());
             traits.add_address(row.ip_address, name.is_some_and(names::is_internal_interface));
+            if row.if_index.is_some() && names::own_ip(row.ip_address).is_some() {
+                traits.listed.add(row.ip_address);
+            }
             row.mac_address.into_iter().for_each(|address| traits.add_port_mac(address));
         }
         let names = [device.sys_name.as_deref(), device.hostname.as_deref()];
@@ -277,7 +314,7 @@ impl Traits {
         }
         traits.add_own_names(device.sys_name.as_deref(), device.hostname.as_deref());
         traits.sys_object_id.clone_from(&device.sys_object_id);
-        let has_interfaces = device.tables.if_entries.as_ref().is_some_and(|table| !table.derived);
+        let has_interfaces = device.tables.if_entries.as_deref().is_some_and(|table| !table.derived);
         traits.describes_itself = device.sys_name.is_some()
             && (has_interfaces || device.sys_object_id.is_some() || device.sys_descr.is_some());
         traits

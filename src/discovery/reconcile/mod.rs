@@ -13,6 +13,7 @@
 
 mod age;
 mod attributes;
+mod cached;
 mod entries;
 mod identity;
 mod merge;
@@ -28,12 +29,17 @@ mod state;
 #[cfg(feature = "topology")]
 pub(crate) use {
     identity::Traits,
-    names::{is_own_mac, trimmed},
+    names::trimmed,
     neighbors::named::{Found, Known, Named},
     neighbors::ports::{Ports, abbreviated},
 };
 
 pub(crate) use age::set_ages;
+pub(crate) use cached::{
+    device_at, is_address_only, lists_others, own_macs, restore_cached_macs, set_cached_macs,
+    withdraw_cached_macs,
+};
+pub(crate) use names::is_own_mac;
 pub(crate) use prefixes::{described_prefixes, undescribed_prefixes};
 pub(crate) use project::derived_name;
 

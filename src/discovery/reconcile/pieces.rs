@@ -100,18 +100,18 @@ fn own_name(device: &Device) -> Option<String> {
 fn add(whole: &mut Device, piece: &Device) {
     let names = [whole.hostname.take(), piece.hostname.clone()];
     whole.hostname = names.into_iter().flatten().min();
-    add_rows(&mut whole.tables.addresses, piece.tables.addresses.as_ref());
-    add_rows(&mut whole.tables.ports, piece.tables.ports.as_ref());
+    add_rows(&mut whole.tables.addresses, piece.tables.addresses.as_deref());
+    add_rows(&mut whole.tables.ports, piece.tables.ports.as_deref());
 }
 
-fn add_rows<R: Clone>(whole: &mut Option<Table<R>>, piece: Option<&Table<R>>) {
+fn add_rows<R: Clone>(whole: &mut Option<Box<Table<R>>>, piece: Option<&Table<R>>) {
     match (whole, piece) {
         (_, None) => {}
         (Some(whole), Some(piece)) => {
             whole.rows.extend_from_slice(&piece.rows);
             whole.complete &= piece.complete;
         }
-        (whole @ None, Some(piece)) => *whole = Some(piece.clone()),
+        (whole @ None, Some(piece)) => *whole = Some(Box::new(piece.clone())),
     }
 }
 

@@ -48,12 +48,12 @@ pub(crate) fn undescribed_prefixes(tables: &Tables, entries: &[IfEntry]) -> BTre
 }
 
 fn address_rows(tables: &Tables) -> &[AddressRow] {
-    tables.addresses.as_ref().map_or(&[], |table| &table.rows)
+    tables.addresses.as_deref().map_or(&[], |table| &table.rows)
 }
 
 /// Returns the indexes of the reported interfaces, and whether each leads to containers or guests.
 fn reported_interfaces(tables: &Tables) -> HashMap<i64, bool> {
-    let rows = tables.if_entries.as_ref().map_or(&[][..], |table| &table.rows).iter();
+    let rows = tables.if_entries.as_deref().map_or(&[][..], |table| &table.rows).iter();
     let described = |row: &IfEntryRow| is_internal(row.if_name.as_deref(), row.if_descr.as_deref());
     rows.map(|row| (row.if_index, described(row))).collect()
 }

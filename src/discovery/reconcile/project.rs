@@ -68,18 +68,18 @@ impl Projection {
             ..Host::with_id(host_id, network_id, "")
         };
         let mut entries = Entries::new(&host, &device.tables);
-        let addresses = device.tables.addresses.as_ref();
+        let addresses = device.tables.addresses.as_deref();
         host.interfaces = interfaces(&host, addresses.map_or(&[][..], |table| &table.rows), &entries);
         entries.set_interfaces(&host.interfaces, addresses);
         host.if_entries = entries.into_parts();
-        (host.ports, host.services) = ports(&host, device.tables.ports.as_ref());
+        (host.ports, host.services) = ports(&host, device.tables.ports.as_deref());
         host.name = derived_name(&host);
         Self {
             host,
             tables: tables(&device.tables),
             scanned_ports: PortRange::merged(scanned_ports),
             derives_name: true,
-            has_derived_entries: device.tables.if_entries.as_ref().is_some_and(|table| table.derived),
+            has_derived_entries: device.tables.if_entries.as_deref().is_some_and(|table| table.derived),
             has_derived_chassis: device.chassis_id.is_none(),
         }
     }
@@ -145,7 +145,7 @@ pub(crate) fn derived_name(host: &Host) -> String {
 }
 
 fn tables(tables: &Tables) -> BTreeMap<TableKind, bool> {
-    let is_derived = tables.if_entries.as_ref().is_some_and(|table| table.derived);
+    let is_derived = tables.if_entries.as_deref().is_some_and(|table| table.derived);
     let summaries = tables.summaries().into_iter();
     let own = summaries.filter(|summary| !(is_derived && summary.kind == TableKind::IfEntries));
     own.map(|summary| (summary.kind, summary.complete)).collect()

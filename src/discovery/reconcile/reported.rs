@@ -52,7 +52,7 @@ fn tables(host: &Host) -> Tables {
     }
 }
 
-fn table<R>(rows: impl Iterator<Item = R>) -> Option<Table<R>> {
+fn table<R>(rows: impl Iterator<Item = R>) -> Option<Box<Table<R>>> {
     let rows: Vec<R> = rows.collect();
     (!rows.is_empty()).then(|| Table::truncated(rows))
 }

@@ -74,7 +74,7 @@ impl Device {
             || tables.ports.is_some()
             || tables
                 .if_entries
-                .as_ref()
+                .as_deref()
                 .is_some_and(|table| table.derived || table.rows.iter().any(|row| row.if_index != 0));
         let texts = [
             &self.hostname,

@@ -4,7 +4,7 @@
 //! ignored.
 
 mod device;
-mod objects;
+mod lists;
 mod rows;
 mod table;
 mod warning;
@@ -46,14 +46,16 @@ pub struct Report {
     pub reporter: Reporter,
     /// When the reported state was observed.
     pub observed_at: Timestamp,
-    /// The devices, in the order of the input. At most 100,000 are deserialized.
-    #[serde(default, deserialize_with = "objects::devices")]
+    /// The devices, in the order of the input. At most 100,000 are deserialized, with at most 1,000,000 rows in all.
+    ///
+    /// Devices count as rows.
+    #[serde(default, deserialize_with = "lists::devices")]
     pub devices: Vec<Device>,
     /// The port numbers that were scanned; empty when unknown. A complete `ports` table is complete for these only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scanned_ports: Vec<PortRange>,
     /// The parts of the input that the parser could not use. One warning for each code.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "lists::warnings", skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
     /// The number of rows that the input has: those that the report uses and those that were skipped.
     ///

@@ -19,7 +19,7 @@ pub struct Table<T> {
     #[serde(default, skip_serializing_if = "is_false")]
     pub derived: bool,
     /// The rows, in the order of the input or of their keys. At most 500,000 are deserialized.
-    #[serde(deserialize_with = "super::objects::rows", bound(deserialize = "T: Deserialize<'de>"))]
+    #[serde(deserialize_with = "super::lists::rows", bound(deserialize = "T: Deserialize<'de>"))]
     pub rows: Vec<T>,
 }
 
@@ -31,56 +31,58 @@ const fn is_false(flag: &bool) -> bool {
 impl<T> Table<T> {
     /// Creates a table that has all rows.
     #[must_use]
-    pub const fn complete(rows: Vec<T>) -> Self {
-        Self { complete: true, derived: false, rows }
+    pub fn complete(rows: Vec<T>) -> Box<Self> {
+        Box::new(Self { complete: true, derived: false, rows })
     }
 
     /// Creates a table that may lack rows.
     #[must_use]
-    pub const fn truncated(rows: Vec<T>) -> Self {
-        Self { complete: false, derived: false, rows }
+    pub fn truncated(rows: Vec<T>) -> Box<Self> {
+        Box::new(Self { complete: false, derived: false, rows })
     }
 
     /// Creates a table of rows that follow from other tables.
     #[must_use]
-    pub const fn derived(rows: Vec<T>) -> Self {
-        Self { complete: false, derived: true, rows }
+    pub fn derived(rows: Vec<T>) -> Box<Self> {
+        Box::new(Self { complete: false, derived: true, rows })
     }
 }
 
 /// The tables of a device. `None`: the report says nothing about this kind.
+///
+/// Tables are boxed, because most devices of a scan have one or two of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Tables {
-    /// The SNMP interface table.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub if_entries: Option<Table<IfEntryRow>>,
+    /// The SNMP interface table. At most 100,000 rows are deserialized.
+    #[serde(deserialize_with = "super::lists::if_entries", skip_serializing_if = "Option::is_none")]
+    pub if_entries: Option<Box<Table<IfEntryRow>>>,
     /// The device's own addresses.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub addresses: Option<Table<AddressRow>>,
+    pub addresses: Option<Box<Table<AddressRow>>>,
     /// Neighbors by LLDP.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub lldp: Option<Table<LldpRow>>,
+    pub lldp: Option<Box<Table<LldpRow>>>,
     /// Neighbors by CDP.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cdp: Option<Table<CdpRow>>,
+    pub cdp: Option<Box<Table<CdpRow>>>,
     /// The forwarding database.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fdb: Option<Table<FdbRow>>,
+    pub fdb: Option<Box<Table<FdbRow>>>,
     /// The ARP cache, and the IPv6 neighbor cache.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub arp: Option<Table<ArpRow>>,
+    pub arp: Option<Box<Table<ArpRow>>>,
     /// The spanning tree's ports.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stp: Option<Table<StpRow>>,
+    pub stp: Option<Box<Table<StpRow>>>,
     /// Members of link aggregation groups.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub lag: Option<Table<LagRow>>,
+    pub lag: Option<Box<Table<LagRow>>>,
     /// Open ports.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ports: Option<Table<PortRow>>,
+    pub ports: Option<Box<Table<PortRow>>>,
 }
 
 impl Tables {
@@ -88,15 +90,15 @@ impl Tables {
     #[must_use]
     pub fn summaries(&self) -> Vec<TableSummary> {
         let all = [
-            summary(TableKind::IfEntries, self.if_entries.as_ref()),
-            summary(TableKind::Addresses, self.addresses.as_ref()),
-            summary(TableKind::Lldp, self.lldp.as_ref()),
-            summary(TableKind::Cdp, self.cdp.as_ref()),
-            summary(TableKind::Fdb, self.fdb.as_ref()),
-            summary(TableKind::Arp, self.arp.as_ref()),
-            summary(TableKind::Stp, self.stp.as_ref()),
-            summary(TableKind::Lag, self.lag.as_ref()),
-            summary(TableKind::Ports, self.ports.as_ref()),
+            summary(TableKind::IfEntries, self.if_entries.as_deref()),
+            summary(TableKind::Addresses, self.addresses.as_deref()),
+            summary(TableKind::Lldp, self.lldp.as_deref()),
+            summary(TableKind::Cdp, self.cdp.as_deref()),
+            summary(TableKind::Fdb, self.fdb.as_deref()),
+            summary(TableKind::Arp, self.arp.as_deref()),
+            summary(TableKind::Stp, self.stp.as_deref()),
+            summary(TableKind::Lag, self.lag.as_deref()),
+            summary(TableKind::Ports, self.ports.as_deref()),
         ];
         all.into_iter().flatten().collect()
     }

@@ -91,7 +91,7 @@ pub enum WarningCode {
     ChassisIdMissing,
     /// A port announces an aggregate that is none of the device's interfaces; the membership was ignored.
     AggregateUnknown,
-    /// A neighbor by a protocol other than LLDP and CDP was skipped.
+    /// A neighbor by a protocol other than LLDP and CDP, or a port of one other than TCP and UDP, was skipped.
     ProtocolUnread,
     /// Variables of MIBs that discovery does not read. They are no rows.
     VariableUnread,
@@ -107,6 +107,9 @@ pub enum WarningCode {
     MacChanged,
     /// Several hosts have one MAC address, which therefore identifies none of them.
     MacShared,
+    /// A host of which only addresses are known got a MAC address from the neighbor cache of another device. One
+    /// occurrence for each address.
+    MacFromNeighborCache,
     /// Subnets of the devices' own addresses were not created, because the report or the network has too many.
     SubnetLimitReached,
     /// Two hosts of the network have the same IP address. One occurrence for each address.

@@ -14,7 +14,7 @@ use crate::model::{Discovery, DiscoveryPhase, DiscoveryType, Permission, SnmpCre
 use crate::store::{Batch, Facets, Link, Name, Precondition, Query};
 
 /// The maximum number of open discoveries of a network.
-const MAX_OPEN: u64 = 100;
+pub(in crate::inventory) const MAX_OPEN: u64 = 100;
 
 /// The number of ended discoveries of a network that are kept.
 const MAX_ENDED: u64 = 500;

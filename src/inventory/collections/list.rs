@@ -1,8 +1,8 @@
-use std::collections::BTreeSet;
 use std::fmt;
 use std::marker::PhantomData;
 use std::net::IpAddr;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -10,12 +10,15 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::cursor::{Position, fingerprint, invalid_cursor};
+use super::parts::Parts;
 use super::{CollectionRecord, PageCursor, Resource, network_denied, not_found};
 use crate::access::Caller;
 use crate::inventory::schema::{CREATED_AT, NAME, TAG_LINK, UPDATED_AT, decode};
 use crate::inventory::{Error, Inventory};
 use crate::model::OrderDirection;
-use crate::store::{Cursor, Direction, Facets, LinkFilter, Name, Order, Query, Record, Revision, Start};
+use crate::store::{
+    Cursor, Direction, Facets, LinkFilter, Name, Order, Page, Query, Record, Revision, Start,
+};
 
 /// Filters, order and page of a list of records other than hosts.
 ///
@@ -169,13 +172,27 @@ impl Inventory {
         caller: &Caller,
         query: &ListQuery,
     ) -> Result<ListPage<T>, Error> {
+        let (store_query, list) = self.listed_as::<T>(caller, query).await?;
+        let page = self.store.list(&store_query).await?;
+        self.complete_page(page, list).await
+    }
+
+    /// Returns the store query for a list, and the number of the list.
+    async fn listed_as<T: Resource>(
+        &self,
+        caller: &Caller,
+        query: &ListQuery,
+    ) -> Result<(Query, u64), Error> {
         T::REQUIREMENTS.read.check(caller)?;
         let list = query.fingerprint(T::KIND, caller.organization_id());
         let mut store_query = store_query::<T>(caller, query);
         if let Some(cursor) = &query.cursor {
             store_query.start = self.start_of::<T>(cursor.position(list)?, &store_query).await?;
         }
-        let page = self.store.list(&store_query).await?;
+        Ok((store_query, list))
+    }
+
+    async fn complete_page<T: Resource>(&self, page: Page, list: u64) -> Result<ListPage<T>, Error> {
         let mut records: Vec<T> = page.records.iter().map(decode).collect::<Result<_, _>>()?;
         T::complete(self, &mut records).await?;
         let next = page.next.map(|cursor| PageCursor::new(list, &cursor));
@@ -328,55 +345,53 @@ fn visible_among(query: &Query, network: Uuid) -> Vec<Uuid> {
     is_visible.then_some(network).into_iter().collect()
 }
 
-/// The number of records read at a time.
-const PAGE: usize = 128;
-
-/// A list of any length, read page by page.
-///
-/// It is not a snapshot: a record that does not change meanwhile occurs exactly once, and none occurs twice.
+/// A list of records that is read part by part.
 pub(crate) struct Pages<T> {
     inventory: Inventory,
-    caller: Caller,
-    query: Option<ListQuery>,
-    given: BTreeSet<Uuid>,
+    parts: Parts,
+    /// The number of the list.
+    list: u64,
     kind: PhantomData<fn() -> T>,
 }
 
-/// A list of any length that is read page by page.
+/// A list, or a page of one, that is read part by part.
 pub(crate) trait DocumentPages: Send + Sync + 'static {
-    /// Returns whether the last page was returned.
+    /// Returns whether the last part was returned.
     fn is_finished(&self) -> bool;
 
-    /// Returns the next page; empty after the last one.
+    /// Returns the number of records of the current page that were not read yet.
+    fn unread(&self) -> usize;
+
+    /// Returns the next part; empty after the last one.
     fn next(&mut self) -> impl Future<Output = Result<Documents, Error>> + Send;
 }
 
-impl<T: Resource> Pages<T> {
-    /// Pages through all records of a list from its start on, ignoring its limit.
-    pub(crate) fn new(inventory: &Inventory, caller: &Caller, query: &ListQuery) -> Self {
-        let query = ListQuery { limit: Some(PAGE), ..query.clone() };
-        Self {
-            inventory: inventory.clone(),
-            caller: caller.clone(),
-            query: Some(query),
-            given: BTreeSet::new(),
-            kind: PhantomData,
-        }
+impl Inventory {
+    /// Lists records like [`list_as`](Self::list_as), part by part. A query without a limit is for all records from its
+    /// start on.
+    pub(crate) async fn pages_as<T: Resource>(
+        &self,
+        caller: &Caller,
+        query: &ListQuery,
+    ) -> Result<Pages<T>, Error> {
+        let (store_query, list) = self.listed_as::<T>(caller, query).await?;
+        let parts = Parts::new(Arc::clone(&self.store), store_query);
+        Ok(Pages { inventory: self.clone(), parts, list, kind: PhantomData })
     }
 }
 
 impl<T: Resource> DocumentPages for Pages<T> {
     fn is_finished(&self) -> bool {
-        self.query.is_none()
+        self.parts.is_finished()
+    }
+
+    fn unread(&self) -> usize {
+        self.parts.unread()
     }
 
     async fn next(&mut self) -> Result<Documents, Error> {
-        let Some(query) = self.query.take() else { return Ok(Documents::default()) };
-        let page = self.inventory.list_as::<T>(&self.caller, &query).await?;
-        let new = page.records.into_iter().filter(|record| self.given.insert(record.id()));
-        let bodies = new.map(|record| document(&record)).collect::<Result<_, _>>()?;
-        self.query = page.next.map(|cursor| ListQuery { cursor: Some(cursor), ..query });
-        Ok(Documents { bodies, total: page.total, next: None })
+        let page = self.parts.next().await?;
+        self.inventory.complete_page::<T>(page, self.list).await?.into_documents()
     }
 }
 

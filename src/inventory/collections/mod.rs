@@ -15,6 +15,7 @@ mod discoveries;
 mod list;
 mod networks;
 mod organizations;
+mod parts;
 mod shares;
 mod subnets;
 mod tags;
@@ -36,15 +37,20 @@ pub use self::change::{BulkDeletable, Creatable, Deletable};
 pub use self::cursor::{PageCursor, PageCursorError};
 pub(in crate::inventory) use self::cursor::{Position, fingerprint, invalid_cursor};
 #[cfg(feature = "discovery")]
+pub(in crate::inventory) use self::discoveries::MAX_OPEN;
+#[cfg(feature = "discovery")]
 pub(crate) use self::discoveries::MAX_SUBNETS;
 #[cfg(feature = "discovery")]
 pub use self::discoveries::NewDiscovery;
 pub(in crate::inventory) use self::list::position_of;
-pub(crate) use self::list::{DocumentPages, Documents, Pages};
+pub(crate) use self::list::{DocumentPages, Documents};
 pub use self::list::{ListOrderField, ListPage, ListQuery};
 pub use self::organizations::NewOrganization;
+pub(in crate::inventory) use self::parts::Parts;
 #[cfg(feature = "discovery")]
-pub(in crate::inventory) use self::subnets::{cidr_unique_key, deleted_subnet_key};
+pub(in crate::inventory) use self::subnets::{
+    address_prefixes, cidr_filter, cidr_unique_key, deleted_subnet_key,
+};
 use super::{Entity, Error, ErrorKind, Inventory, require_level, require_session};
 use crate::access::Caller;
 use crate::model::{Permission, Timestamp};

@@ -71,11 +71,9 @@ impl CollectionRecord for Subnet {
 
     fn filter(mut query: Query, list: &ListQuery) -> Query {
         if let Some(address) = list.contains {
-            let prefixes = forms(address).flat_map(|(address, lengths)| {
+            query.terms.push(cidr_filter(forms(address).flat_map(|(address, lengths)| {
                 lengths.filter_map(move |length| Cidr::containing(address, length).ok())
-            });
-            let ranges: Vec<TermRange> = prefixes.map(|cidr| TermRange::exact(cidr_bytes(cidr))).collect();
-            query.terms.push(TermFilter::new(CIDR_TERM, ranges));
+            })));
         }
         query
     }
@@ -236,6 +234,19 @@ fn put_deleted_subnet(
 /// Returns the unique key of the addresses of a subnet within its network.
 pub(in crate::inventory) fn cidr_unique_key(network: Uuid, cidr: Cidr) -> UniqueKey {
     UniqueKey::new(CIDR_UNIQUE_KEY, [network.as_bytes().as_slice(), &cidr_bytes(cidr)].concat())
+}
+
+/// Returns the filter of subnets with exactly these addresses.
+pub(in crate::inventory) fn cidr_filter(cidrs: impl IntoIterator<Item = Cidr>) -> TermFilter {
+    let ranges = cidrs.into_iter().map(|cidr| TermRange::exact(cidr_bytes(cidr)));
+    TermFilter::new(CIDR_TERM, ranges.collect::<Vec<_>>())
+}
+
+/// Returns all prefixes that contain an address, the shortest first.
+#[cfg(feature = "discovery")]
+pub(in crate::inventory) fn address_prefixes(address: IpAddr) -> impl Iterator<Item = Cidr> {
+    let lengths = 0..=if address.is_ipv4() { 32 } else { 128 };
+    lengths.filter_map(move |length| Cidr::containing(address, length).ok())
 }
 
 /// Encodes the addresses of a subnet. The length distinguishes IPv4 from IPv6.

@@ -3,20 +3,23 @@ use uuid::Uuid;
 
 use super::{check_version, put_contact};
 use crate::access::DaemonCaller;
-use crate::inventory::collections::CollectionRecord;
+use crate::inventory::collections::{CollectionRecord, MAX_OPEN};
 use crate::inventory::schema::{
-    ASSIGNED_LINK, DAEMON, DISCOVERY, daemon_api_key_key, daemon_key, decode, encode, exists, linked,
-    network_key, on_network,
+    ASSIGNED_LINK, DAEMON, DAEMON_KEY_LINK, DISCOVERY, OPEN_LINK, daemon_api_key_key, daemon_key, decode,
+    encode, exists, linked, network_key, on_network,
 };
 use crate::inventory::{Entity, Error, Inventory, validate};
 use crate::model::{
     DaemonCapabilities, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryType, Host, Source, Timestamp,
     derived_id,
 };
-use crate::store::{Batch, Link, Precondition, Query, Record};
+use crate::store::{Batch, Link, LinkFilter, Precondition, Query, Record};
 
 /// The maximum number of daemons of a network.
 const MAX_DAEMONS: u64 = 100;
+
+/// The maximum number of open discoveries of the daemons of one key: half of the queue of its network.
+const MAX_OPEN_OF_KEY: u64 = MAX_OPEN / 2;
 
 /// The first work of a daemon.
 const FIRST_WORK: &[DiscoveryType] = &[DiscoveryType::SelfReport, DiscoveryType::Network];
@@ -84,7 +87,8 @@ impl Inventory {
     /// # Errors
     /// - `Invalid`: the name or the version has a wrong length, or there are more than 1,000 subnets.
     /// - `Invalid` with the field `discovery`: the inventory stores hosts [without terms](Self::without_host_terms).
-    /// - `QuotaExceeded`: the network has 100 daemons, or 100 open discoveries, or the organization has too many hosts.
+    /// - `QuotaExceeded`: the network has 100 daemons, or 100 open discoveries, or the key's daemons have 50 of them, or the
+    ///   organization has too many hosts.
     pub async fn register_daemon(
         &self,
         caller: &DaemonCaller,
@@ -118,12 +122,27 @@ impl Inventory {
                 });
                 let queued: Vec<Discovery> = queued.collect::<Result<_, Error>>()?;
                 self.queue_discoveries(caller.organization_id, &queued, &mut batch).await?;
+                self.check_share_of_key(caller, queued.len() as u64).await?;
             }
             if transaction.commit(batch).await? {
                 self.forget_credentials(&ended);
                 return Ok(daemon);
             }
         }
+    }
+
+    /// Checks that the daemons of a key have no more open work than one key may have, with some more.
+    async fn check_share_of_key(&self, caller: &DaemonCaller, more: u64) -> Result<(), Error> {
+        let (organization, network) = (caller.organization_id, caller.network_id);
+        let of_key = Query {
+            links: vec![LinkFilter::new(DAEMON_KEY_LINK, [caller.key_id])],
+            ..on_network(DAEMON, organization, network)
+        };
+        let daemons: Vec<Uuid> =
+            self.store.list(&of_key).await?.records.iter().map(|daemon| daemon.key.id).collect();
+        let mut work = linked(DISCOVERY, organization, Link::new(OPEN_LINK, network));
+        work.links.push(LinkFilter::new(ASSIGNED_LINK, daemons));
+        self.check_quota(Some(MAX_OPEN_OF_KEY), Entity::Discovery, work, more).await
     }
 
     /// Decides about the id of a daemon, and returns its record if it is registered.

@@ -4,8 +4,8 @@ use uuid::Uuid;
 
 use super::Discovery;
 use crate::inventory::hosts::{
-    Attempt, Before, FIRST_HOSTS, HostChange, MAX_HOSTS, Summary, decode as decode_host, first_bytes,
-    not_stale, seen_until,
+    Attempt, Before, FIRST_HOSTS, HostChange, MAX_HOSTS, Summary, becoming_stale, decode as decode_host,
+    first_bytes,
 };
 use crate::inventory::schema::{HOST, on_network};
 use crate::inventory::{Entity, Error, Inventory};
@@ -33,7 +33,7 @@ impl Inventory {
         limit: Timestamp,
     ) -> Result<(), Error> {
         let mut query = Query {
-            terms: vec![seen_until(limit), not_stale()],
+            terms: vec![becoming_stale(limit)],
             limit: Some(FIRST_HOSTS),
             ..on_network(HOST, organization, network)
         };

@@ -3,7 +3,8 @@
 //! For each device of a report: the hosts that share an identity with it are looked up by terms ([`index`]), the device
 //! is recognized among them, what it reports is merged into its host ([`plan`]), and host, state and claims are
 //! committed together ([`device`]). Then the neighbors of the ports are resolved, for the hosts of the report and for
-//! those whose claims name them ([`neighbors`]). Every other change of hosts is followed in the same way
+//! those whose claims name them ([`neighbors`]), and hosts that are known by addresses only get the MAC addresses that
+//! neighbor caches state ([`caches`]). Every other change of hosts is followed in the same way
 //! ([`neighbors::follow`]).
 //!
 //! Beside a host, discovery stores ([`records`]):
@@ -11,6 +12,7 @@
 //! - its *claims*: the latest table of each kind that it reported.
 
 mod age;
+mod caches;
 mod claims;
 mod consolidate;
 mod device;
@@ -30,6 +32,7 @@ mod stale;
 mod subnets;
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use uuid::Uuid;
@@ -43,11 +46,11 @@ pub use report::{DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOut
 pub use split::HostSplit;
 pub use stale::StaleDeletion;
 
+pub(in crate::inventory) use self::caches::NeighborCaches;
 use self::duplicates::Duplicates;
 use self::neighbors::DecodedHosts;
 use self::overlay::Overlay;
 use self::plan::Role;
-pub(in crate::inventory) use self::subnets::SubnetCache;
 use self::subnets::Subnets;
 use super::hosts::HostTerms;
 use super::records::belongs_to;
@@ -181,15 +184,16 @@ impl Inventory {
         options: DiscoverOptions,
         merging: Merging,
     ) -> Result<DiscoveryReport, Error> {
-        let mut discovery = self.begin_discovery(organization, report, options, merging).await?;
+        let mut discovery = self.begin_discovery(organization, report, options, merging)?;
         let discovered = discovery.run(report, options.create_neighbors).await;
         // Even after an error, because the devices before it are stored.
+        let cached = discovery.resolve_macs().await;
         let resolved = discovery.resolve_neighbors().await;
-        discovered.and(resolved)?;
+        discovered.and(cached).and(resolved)?;
         Ok(discovery.answer)
     }
 
-    async fn begin_discovery(
+    fn begin_discovery(
         &self,
         organization: Uuid,
         report: &Report,
@@ -203,8 +207,12 @@ impl Inventory {
         if options.dry_run {
             inventory.store = Arc::new(Overlay::new(Arc::clone(&self.store)));
         }
+        // The overlay has versions of its own.
+        let caches = match options.dry_run {
+            true => Arc::default(),
+            false => Arc::clone(&self.state.neighbor_caches),
+        };
         let network = options.network_id;
-        let subnets = inventory.subnets_of(organization, network).await?;
         Ok(Discovery {
             organization,
             network,
@@ -212,15 +220,17 @@ impl Inventory {
             reporter: report.reporter.clone(),
             scanned_ports: PortRange::merged(&report.scanned_ports).into(),
             observed_at: report.observed_at.min(inventory.now()),
-            subnets,
+            subnets: Subnets::default(),
             decoded: DecodedHosts::default(),
             affected_identities: BTreeSet::new(),
             affected_hosts: BTreeSet::new(),
             prefixes: BTreeSet::new(),
+            addresses: BTreeSet::new(),
+            caches,
             duplicates: Duplicates::default(),
             answer: DiscoveryReport {
                 dry_run: options.dry_run,
-                warnings: report.warnings.clone(),
+                warnings: report::joined(&report.warnings),
                 read_rows: report.read_rows,
                 used_rows: report.used_rows,
                 skipped_rows: report.skipped_rows,
@@ -241,7 +251,8 @@ struct Discovery {
     reporter: Reporter,
     scanned_ports: Arc<[PortRange]>,
     observed_at: Timestamp,
-    subnets: Arc<Subnets>,
+    /// The subnets that have been looked up, anew for every chunk of devices.
+    subnets: Subnets,
     decoded: DecodedHosts,
     /// The identities that have appeared or disappeared. Hosts whose claims name them may have other neighbors.
     affected_identities: BTreeSet<Identity>,
@@ -249,6 +260,9 @@ struct Discovery {
     affected_hosts: BTreeSet<Uuid>,
     /// The prefixes of addresses whose interfaces only the hosts describe.
     prefixes: BTreeSet<Cidr>,
+    /// The addresses whose hosts may have other MAC addresses by neighbor caches.
+    addresses: BTreeSet<IpAddr>,
+    caches: Arc<NeighborCaches>,
     duplicates: Duplicates,
     answer: DiscoveryReport,
 }
@@ -257,6 +271,7 @@ impl Discovery {
     async fn run(&mut self, report: &Report, create_neighbors: bool) -> Result<(), Error> {
         let joined = join_pieces(&report.devices);
         for devices in joined.chunks(DEVICES) {
+            self.subnets = Subnets::default();
             // First, so that new hosts are stored with their subnets.
             let prefixes = devices.iter().flat_map(|device| described_prefixes(&device.tables)).collect();
             self.learn_subnets(prefixes).await?;

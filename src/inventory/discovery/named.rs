@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use crate::discovery::reconcile::Identity;
-use crate::discovery::report::{AddressRow, ArpRow, CdpRow, Device, LldpRow, NeighborState, Table, Tables};
+use crate::discovery::report::{AddressRow, ArpRow, CdpRow, Device, LldpRow, Table, Tables};
 
 /// Returns the devices that the tables name, each once, in a stable order.
 ///
@@ -12,7 +12,7 @@ use crate::discovery::report::{AddressRow, ArpRow, CdpRow, Device, LldpRow, Neig
 pub(super) fn devices_named_by(tables: &Tables) -> Vec<Device> {
     let lldp = tables.lldp.iter().flat_map(|table| &table.rows).map(by_lldp);
     let cdp = tables.cdp.iter().flat_map(|table| &table.rows).map(by_cdp);
-    let arp = tables.arp.iter().flat_map(|table| &table.rows).filter(|row| is_present(row)).map(by_arp);
+    let arp = tables.arp.iter().flat_map(|table| &table.rows).filter(|row| row.has_answered()).map(by_arp);
     let mut devices = BTreeMap::new();
     for device in lldp.chain(cdp).chain(arp) {
         let identities = Identity::of_device(&device);
@@ -47,11 +47,6 @@ fn by_cdp(row: &CdpRow) -> Device {
 fn by_arp(row: &ArpRow) -> Device {
     let address = AddressRow { mac_address: Some(row.mac_address), ..AddressRow::new(row.ip_address) };
     at_addresses(vec![address])
-}
-
-/// Returns whether the device of an entry has answered.
-const fn is_present(row: &ArpRow) -> bool {
-    !matches!(row.state, Some(NeighborState::Unreachable | NeighborState::Static))
 }
 
 /// Returns a device with these addresses.

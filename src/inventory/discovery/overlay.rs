@@ -100,6 +100,7 @@ impl Store for Overlay {
 
     /// Merges both lists by id, the only order that discovery asks for.
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        let (max_bytes, query) = (query.max_bytes, &Query { max_bytes: None, ..query.clone() });
         let own = self.written.list(&Query { limit: None, start: Start::Offset(0), ..query.clone() }).await?;
         let hidden = self.keys().keys().filter(|key| key.kind == query.kind).map(|key| key.id).collect();
         let covered = Query { ids: Some(hidden), limit: Some(0), start: Start::Offset(0), ..query.clone() };
@@ -129,7 +130,7 @@ impl Store for Overlay {
         page.records.truncate(limit);
         let last = page.records.last().filter(|_| has_more);
         page.next = last.map(|record| Cursor::new(Vec::new(), record.key.id));
-        Ok(page)
+        Ok(page.cut(max_bytes))
     }
 
     async fn commit(&self, batch: Batch) -> Result<(), StoreError> {

@@ -1,6 +1,7 @@
 //! The records that discovery stores beside a host: its state and its claims.
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -24,7 +25,10 @@ const STALE: Name = Name::new("stale");
 /// The name of the terms that find claims by the identities that they name.
 pub(super) const NAMES: Name = Name::new("names");
 
-/// Maximum number of identities that a claim is found by.
+/// The name of the terms that find neighbor caches by the networks of their addresses.
+pub(super) const CACHED: Name = Name::new("cached");
+
+/// Maximum number of identities or networks that a claim is found by.
 const MAX_NAMES: usize = 20_000;
 
 /// The body of a [`HOST_DISCOVERY`](crate::inventory::schema::HOST_DISCOVERY) record.
@@ -100,11 +104,26 @@ pub(super) fn put_state(
     Ok(())
 }
 
+/// Returns the first bytes of an address, by which neighbor caches are found: a /24 of IPv4, a /64 of IPv6.
+///
+/// A cache has few networks and many addresses.
+pub(super) fn block_value(address: IpAddr) -> Vec<u8> {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.octets().into_iter().take(3).collect(),
+        IpAddr::V6(address) => address.octets().into_iter().take(8).collect(),
+    }
+}
+
 /// Returns the terms of a claim.
-fn claim_terms(table: &ClaimRows) -> Vec<Term> {
-    let named = match table {
+fn claim_terms(claimed: &ClaimedTable) -> Vec<Term> {
+    let named = match &claimed.table {
         ClaimRows::Lldp(rows) => named_by(rows, &[]),
         ClaimRows::Cdp(rows) => named_by(&[], rows),
+        ClaimRows::Arp(_) => {
+            let blocks: BTreeSet<Vec<u8>> =
+                claimed.arp_rows().map(|row| block_value(row.ip_address)).collect();
+            return blocks.into_iter().take(MAX_NAMES).map(|block| Term::new(CACHED, block)).collect();
+        }
         _ => Vec::new(),
     };
     named.iter().take(MAX_NAMES).map(|identity| Term::new(NAMES, identity_value(identity))).collect()
@@ -118,7 +137,7 @@ pub(super) fn put_claim(place: Place, claimed: ClaimedTable, batch: &mut Batch) 
         .with_organization(organization)
         .with_network(network)
         .with_links([Link::new(CLAIM_LINK, host)])
-        .with_terms(claim_terms(&claimed.table));
+        .with_terms(claim_terms(&claimed));
     let record = ClaimRecord { organization_id: organization, network_id: network, host_id: host, claimed };
     batch.put(key, Precondition::Any, facets, encode(&record)?);
     Ok(())

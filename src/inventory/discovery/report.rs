@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -6,16 +8,25 @@ use crate::discovery::report::{TableKind, Warning};
 use crate::model::Cidr;
 
 /// The result of [`Inventory::discover`](crate::Inventory::discover).
+///
+/// Its size is bounded: everything is counted, but only the first [`DiscoveryReport::MAX_DETAILS`] hosts and tables are
+/// kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DiscoveryReport {
     /// Whether nothing was stored.
     pub dry_run: bool,
-    /// The outcome for each device, in the order of the report. Elements of a scan about one device have one outcome. Neighbors that became hosts follow.
+    /// The outcomes for the first devices, in the order of the report. Elements of a scan about one device have one outcome. Neighbors that became hosts follow.
     pub hosts: Vec<DiscoveredHost>,
-    /// The tables of the devices that are hosts.
+    /// The number of outcomes of each kind, whether `hosts` has them or not.
+    #[serde(default)]
+    pub outcomes: BTreeMap<DiscoveryOutcome, u64>,
+    /// The first tables of the devices that are hosts.
     pub tables: Vec<DiscoveredTable>,
+    /// The number of tables of the devices that are hosts, whether `tables` has them or not.
+    #[serde(default)]
+    pub table_count: u64,
     /// The subnets that were created, because addresses of the devices have their prefixes.
     #[serde(default)]
     pub subnets: Vec<DiscoveredSubnet>,
@@ -28,6 +39,49 @@ pub struct DiscoveryReport {
     pub used_rows: u64,
     /// The number of rows that the parser skipped. The warnings state why.
     pub skipped_rows: u64,
+}
+
+impl DiscoveryReport {
+    /// The maximum number of hosts and of tables that are kept; more are only counted.
+    pub const MAX_DETAILS: usize = 10_000;
+
+    pub(super) fn add_host(&mut self, host: DiscoveredHost) {
+        *self.outcomes.entry(host.outcome).or_default() += 1;
+        if self.hosts.len() < Self::MAX_DETAILS {
+            self.hosts.push(host);
+        }
+    }
+
+    pub(super) fn add_table(&mut self, table: DiscoveredTable) {
+        self.table_count += 1;
+        if self.tables.len() < Self::MAX_DETAILS {
+            self.tables.push(table);
+        }
+    }
+
+    /// Returns the number of devices that had an outcome.
+    #[must_use]
+    pub fn host_count(&self) -> u64 {
+        self.outcomes.values().sum()
+    }
+
+    /// Returns how often there was an outcome.
+    #[must_use]
+    pub fn count(&self, outcome: DiscoveryOutcome) -> u64 {
+        self.outcomes.get(&outcome).copied().unwrap_or_default()
+    }
+}
+
+/// Joins warnings of one code, which devices and daemons may repeat as often as they like.
+pub(super) fn joined(warnings: &[Warning]) -> Vec<Warning> {
+    let mut joined: Vec<Warning> = Vec::new();
+    for warning in warnings {
+        match joined.iter_mut().find(|other| other.code == warning.code) {
+            Some(other) => other.count = other.count.saturating_add(warning.count),
+            None => joined.push(warning.clone()),
+        }
+    }
+    joined
 }
 
 /// A subnet that a report created.
@@ -61,7 +115,7 @@ pub struct DiscoveredHost {
 }
 
 /// The effect of a reported device on the inventory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

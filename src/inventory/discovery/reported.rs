@@ -55,11 +55,12 @@ impl Inventory {
         }
         let report = Report::new(Reporter::new("daemon"), observed_at);
         let options = DiscoverOptions::new(network);
-        let mut discovery = self.begin_discovery(organization, &report, options, Merging::Forbidden).await?;
+        let mut discovery = self.begin_discovery(organization, &report, options, Merging::Forbidden)?;
         let name = host.name.clone();
         let subject =
             Subject { device: Arc::new(device), reported: Some(Arc::new(host)), role: Role::Reported };
         let discovered = discovery.try_discover(&subject).await?;
+        discovery.resolve_macs().await?;
         discovery.resolve_neighbors().await?;
         discovery.mark_stale_hosts().await?;
         let id = match (discovered.outcome, discovered.id) {

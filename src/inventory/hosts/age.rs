@@ -20,7 +20,7 @@ pub(super) fn keep_age(host: &mut Host, stored: Option<&Host>) {
     host.is_stale = stored.is_some_and(|stored| stored.is_stale);
 }
 
-/// Gives a host and its parts the age of the stored ones. New records have none.
+/// Gives a host and its parts the age and the sources of the stored ones. New records have none.
 pub(super) fn keep_ages(host: &mut Host, stored: Option<&Host>) {
     keep_age(host, stored);
     keep_ages_of::<Interface>(host, stored);
@@ -30,11 +30,13 @@ pub(super) fn keep_ages(host: &mut Host, stored: Option<&Host>) {
 }
 
 fn keep_ages_of<P: Embedded>(host: &mut Host, stored: Option<&Host>) {
-    let stored = stored.map_or(&[][..], P::list).iter().map(P::common);
-    let stored: HashMap<Uuid, Age> = stored.map(|common| (common.id, common.age)).collect();
+    let stored = stored.map_or(&[][..], P::list);
+    let stored: HashMap<Uuid, &P> = stored.iter().map(|part| (part.common().id, part)).collect();
     for part in P::list_mut(host) {
         let mut common = part.common();
-        common.age = stored.get(&common.id).copied().unwrap_or_default();
+        let before = stored.get(&common.id).copied();
+        common.age = before.map(|before| before.common().age).unwrap_or_default();
         part.set_common(common);
+        part.keep_source(before);
     }
 }

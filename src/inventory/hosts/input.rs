@@ -11,10 +11,11 @@ use uuid::Uuid;
 use super::texts::check_host_texts;
 use super::validate::{check_source, check_values, check_vlans};
 use crate::inventory::{Error, Problem, dotted};
+use crate::json_objects::Objects;
 use crate::model::{
     AdminStatus, Binding, BindingTarget, CredentialAssignment, Host, HostRole, HostVirtualization, IfEntry,
-    Interface, LldpChassisId, LldpPortId, MacAddress, Neighbor, OperStatus, Port, PortNumber, Protocol,
-    Service, ServiceDefinition, ServiceVirtualization, Source, Timestamp, Vlans,
+    Interface, LldpChassisId, LldpPortId, MacAddress, MacSource, Neighbor, OperStatus, Port, PortNumber,
+    Protocol, Service, ServiceDefinition, ServiceVirtualization, Source, Timestamp, Vlans,
 };
 
 /// The position of a part that the request leaves to the server.
@@ -101,12 +102,19 @@ pub(in crate::inventory) fn parse_object<T: DeserializeOwned>(json: &[u8]) -> Re
         return Err(Error::invalid("", Problem::InvalidFormat));
     }
     // Path tracking is slower, and nearly all input is valid.
-    serde_json::from_slice(json).or_else(|_| parse_with_path(json))
+    parse_fast(json).or_else(|_| parse_with_path(json))
+}
+
+fn parse_fast<T: DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
+    let mut reader = serde_json::Deserializer::from_slice(json);
+    let value = T::deserialize(Objects(&mut reader))?;
+    reader.end()?;
+    Ok(value)
 }
 
 fn parse_with_path<T: DeserializeOwned>(json: &[u8]) -> Result<T, Error> {
     let mut reader = serde_json::Deserializer::from_slice(json);
-    let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+    let read = serde_path_to_error::deserialize(Objects(&mut reader)).map_err(|error| {
         let path = dotted(error.path()).unwrap_or_default();
         invalid(path, &error.into_inner())
     });
@@ -209,6 +217,8 @@ struct InterfaceDocument {
     name: Option<String>,
     ip_address: IpAddr,
     mac_address: Option<MacAddress>,
+    #[serde(skip)]
+    mac_source: Option<MacSource>,
     #[serde(default = "unplaced")]
     position: i64,
     #[serde(skip, default = "unset")]

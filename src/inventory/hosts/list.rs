@@ -1,4 +1,3 @@
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,7 +8,7 @@ use super::query::HostQuery;
 use super::terms::{HostTerms, filters};
 use crate::access::Caller;
 use crate::inventory::collections::{
-    DocumentPages, Documents, PageCursor, Position, invalid_cursor, position_of,
+    DocumentPages, Documents, PageCursor, Parts, Position, invalid_cursor, position_of,
 };
 use crate::inventory::natural::natural_key;
 use crate::inventory::schema::{HOST, SUBNET_LINK, TAG_LINK, time_key};
@@ -41,33 +40,34 @@ impl Inventory {
     /// # Errors
     /// `Invalid` for a cursor of another list.
     pub async fn list_hosts(&self, caller: &Caller, query: &HostQuery) -> Result<HostPage, Error> {
-        let Documents { bodies, total, next } = self.page_of_hosts(caller, query, true).await?;
-        Ok(HostPage { documents: bodies.into_iter().map(without_comma).collect(), total, next })
+        let (store_query, list) = self.listed(caller, query).await?;
+        let page = self.store.list(&store_query).await?;
+        let documents = page.records.into_iter().map(|record| without_comma(record.body)).collect();
+        let next = page.next.map(|cursor| PageCursor::new(list(), &cursor));
+        Ok(HostPage { documents, total: page.total, next })
     }
 
-    /// Lists hosts like [`list_hosts`](Self::list_hosts), in their stored form.
-    pub(crate) async fn listed_hosts(&self, caller: &Caller, query: &HostQuery) -> Result<Documents, Error> {
+    /// Lists hosts like [`list_hosts`](Self::list_hosts), in their stored form, part by part. A query without a limit is
+    /// for all hosts from its start on.
+    pub(crate) async fn host_pages(&self, caller: &Caller, query: &HostQuery) -> Result<HostPages, Error> {
+        let (store_query, list) = self.listed(caller, query).await?;
         // A cursor costs more than the rest of the page, and most requests ask for none.
-        self.page_of_hosts(caller, query, query.cursor.is_some()).await
+        let list = query.cursor.as_ref().map(|_| list());
+        Ok(HostPages { parts: Parts::new(Arc::clone(&self.store), store_query), list })
     }
 
-    async fn page_of_hosts(
+    /// Returns the store query for a list, and a function that returns the number of the list.
+    async fn listed<'q>(
         &self,
-        caller: &Caller,
-        query: &HostQuery,
-        has_next: bool,
-    ) -> Result<Documents, Error> {
+        caller: &'q Caller,
+        query: &'q HostQuery,
+    ) -> Result<(Query, impl Fn() -> u64 + 'q), Error> {
         let mut store_query = self.hosts_query(caller, query)?;
         let list = || query.fingerprint(caller.organization_id());
         if let Some(cursor) = &query.cursor {
             store_query.start = self.start_of_hosts(cursor.position(list())?, &store_query).await?;
         }
-        let page = self.store.list(&store_query).await?;
-        // A separate allocation: collecting in place would hold on to more than twice the memory.
-        let mut bodies = Vec::with_capacity(page.records.len());
-        bodies.extend(page.records.into_iter().map(|record| record.body));
-        let next = page.next.filter(|_| has_next).map(|cursor| PageCursor::new(list(), &cursor));
-        Ok(Documents { bodies, total: page.total, next })
+        Ok((store_query, list))
     }
 
     async fn start_of_hosts(&self, position: Position, query: &Query) -> Result<Start, Error> {
@@ -159,46 +159,28 @@ fn order(query: &HostQuery) -> Vec<Order> {
     group.into_iter().chain(within).collect()
 }
 
-/// The number of hosts read at a time.
-///
-/// At this size, the cost per host is close to that of any larger page.
-const PAGE: usize = 128;
-
-/// A list of hosts of any length, read page by page.
-///
-/// It is never in memory as a whole, and a slow reader holds up no other request.
-///
-/// The list is not a snapshot. A host that does not change in the meantime occurs exactly once. A host whose position
-/// changes may be missed but never occurs twice, because the ids already returned are remembered.
+/// A list of hosts that is read part by part.
 pub(crate) struct HostPages {
-    store: Arc<dyn Store>,
-    query: Option<Query>,
-    given: BTreeSet<Uuid>,
-}
-
-impl Inventory {
-    /// Pages through all hosts of a list from its offset on, ignoring its limit.
-    pub(crate) async fn host_pages(&self, caller: &Caller, query: &HostQuery) -> Result<HostPages, Error> {
-        let mut pages = Query { limit: Some(PAGE), ..self.hosts_query(caller, query)? };
-        if let Some(cursor) = &query.cursor {
-            let list = query.fingerprint(caller.organization_id());
-            pages.start = self.start_of_hosts(cursor.position(list)?, &pages).await?;
-        }
-        Ok(HostPages { store: Arc::clone(&self.store), query: Some(pages), given: BTreeSet::new() })
-    }
+    parts: Parts,
+    /// The number of the list; `None`: the cursor of the next page is not asked for.
+    list: Option<u64>,
 }
 
 impl DocumentPages for HostPages {
     fn is_finished(&self) -> bool {
-        self.query.is_none()
+        self.parts.is_finished()
+    }
+
+    fn unread(&self) -> usize {
+        self.parts.unread()
     }
 
     async fn next(&mut self) -> Result<Documents, Error> {
-        let Some(query) = self.query.take() else { return Ok(Documents::default()) };
-        let page = self.store.list(&query).await?;
-        let records = page.records.into_iter().filter(|record| self.given.insert(record.key.id));
-        let bodies = records.map(|record| record.body).collect();
-        self.query = page.next.map(|cursor| Query { start: Start::After(cursor), ..query });
-        Ok(Documents { bodies, total: page.total, next: None })
+        let page = self.parts.next().await?;
+        // A separate allocation: collecting in place would hold on to more than twice the memory.
+        let mut bodies = Vec::with_capacity(page.records.len());
+        bodies.extend(page.records.into_iter().map(|record| record.body));
+        let next = page.next.zip(self.list).map(|(cursor, list)| PageCursor::new(list, &cursor));
+        Ok(Documents { bodies, total: page.total, next })
     }
 }

@@ -11,6 +11,7 @@ mod delete;
 mod discovered;
 mod document;
 mod edit;
+mod fields;
 mod input;
 mod list;
 mod parts;
@@ -29,8 +30,11 @@ use uuid::Uuid;
 
 pub(super) use bulk::adopt_parts;
 pub use bulk::{Atomicity, BulkChange, BulkHost, BulkResult};
+pub(super) use document::EncodedHost;
+#[cfg(feature = "discovery")]
+pub(super) use document::HostEncoder;
 pub(crate) use document::without_comma;
-pub(super) use document::{EncodedHost, HostEncoder};
+pub(crate) use fields::{HOST_FIELDS, IF_ENTRY_FIELDS, INTERFACE_FIELDS, PORT_FIELDS, SERVICE_FIELDS};
 pub(super) use input::{BindingType, or_default, parse_object};
 pub(crate) use input::{parse_host, parse_host_changes};
 pub use list::HostPage;
@@ -47,7 +51,10 @@ pub(super) use {
     change::{Attempt, HostChange},
     document::decode,
     rewrite::{FIRST_HOSTS, MAX_HOSTS, first_bytes},
-    terms::{IDENTITY, WORD, identity_value, ip_prefix_range, ip_range, mac_range, not_stale, seen_until},
+    terms::{
+        ADDRESS_ONLY, IDENTITY, WORD, address_only_value, becoming_stale, identity_value, ip_prefix_range,
+        ip_range, mac_range,
+    },
     virtualization::Summary,
 };
 

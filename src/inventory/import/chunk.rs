@@ -3,18 +3,19 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use tokio::io::{AsyncRead, BufReader};
+use tokio::io::AsyncRead;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use super::parse::{LineParser, ParsedLine};
 use super::report::Refusal;
+use super::rows::{Row, Rows};
+use crate::fair_threads::yield_turn;
 use crate::inventory::Error;
-use crate::lines::{Line, Lines};
 use crate::model::Host;
 
 /// The maximum lines and bytes that are stored together; a longer line is stored alone.
-const CHUNK_LINES: u64 = 256;
+const CHUNK_LINES: usize = 256;
 const CHUNK_BYTES: usize = 1024 * 1024;
 
 /// Lines that are stored together.
@@ -38,29 +39,20 @@ impl Parsing {
     /// Reads lines and starts parsing them; `None` at the end of input.
     pub(super) async fn begin<R: AsyncRead + Unpin>(
         parser: &LineParser,
-        lines: &mut Lines<BufReader<R>>,
+        rows: &mut Rows<R>,
     ) -> Result<Option<Self>, Error> {
         let mut chunk = Chunk::default();
         let mut whole = Vec::new();
-        let (before, mut size) = (lines.count, 0);
-        while lines.count - before < CHUNK_LINES && size < CHUNK_BYTES {
-            let Some(line) = lines.next().await.map_err(Error::unreadable)? else { break };
-            match line {
-                Line::TooLong => {
-                    let reason = format!("the line is longer than {} bytes", lines.max_length);
-                    chunk.refusals.push(Refusal { line: lines.count, field: None, reason });
-                }
-                Line::Whole(bytes) if bytes.trim_ascii().is_empty() => {}
-                Line::Whole(bytes) => {
-                    size += bytes.len();
-                    whole.push((lines.count, bytes));
-                }
-            }
+        let (before, mut size) = (rows.count(), 0);
+        while whole.len() < CHUNK_LINES && size < CHUNK_BYTES {
+            let Some((number, row)) = rows.next().await.map_err(Error::unreadable)? else { break };
+            size += row.len();
+            whole.push((number, row));
         }
-        if lines.count == before {
+        if whole.is_empty() && rows.count() == before {
             return Ok(None);
         }
-        (chunk.lines, chunk.bytes) = (lines.count, lines.bytes);
+        (chunk.lines, chunk.bytes) = (rows.count(), rows.bytes());
         let (state, parser) = (Arc::clone(&parser.inventory.state), parser.clone());
         let mut task = JoinSet::new();
         task.spawn(async move {
@@ -76,9 +68,15 @@ impl Parsing {
 }
 
 impl Chunk {
-    fn parse(mut self, lines: Vec<(u64, Vec<u8>)>, parser: &LineParser) -> Result<Self, Error> {
-        for (number, bytes) in lines {
-            match parser.parse(number, &bytes)? {
+    fn parse(mut self, rows: Vec<(u64, Row)>, parser: &LineParser) -> Result<Self, Error> {
+        for (number, row) in rows {
+            yield_turn();
+            let parsed = match row.into_json(number) {
+                Ok(None) => continue,
+                Ok(Some(bytes)) => parser.parse(number, &bytes)?,
+                Err(refusal) => Err(refusal),
+            };
+            match parsed {
                 Ok(parsed) => self.accepted.push(parsed),
                 Err(refusal) => self.refusals.push(refusal),
             }

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::inventory::hosts::{BindingType, or_default};
 use crate::model::{
     AdminStatus, BindingTarget, CredentialAssignment, HostRole, HostVirtualization, LldpChassisId,
-    LldpPortId, MacAddress, Neighbor, OperStatus, PortNumber, Protocol, ServiceDefinition,
+    LldpPortId, MacAddress, MacSource, Neighbor, OperStatus, PortNumber, Protocol, ServiceDefinition,
     ServiceVirtualization, Source, Timestamp, Vlans,
 };
 
@@ -70,6 +70,7 @@ pub(super) struct InterfaceDocument {
     pub(super) ip_address: IpAddr,
     #[serde(default)]
     pub(super) mac_address: MacDocument,
+    pub(super) mac_source: Option<MacSource>,
     pub(super) position: Option<i64>,
     pub(super) created_at: Option<Timestamp>,
     pub(super) updated_at: Option<Timestamp>,

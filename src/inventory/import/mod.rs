@@ -1,18 +1,21 @@
 //! Import of hosts from JSON lines.
 
 mod chunk;
+#[cfg(feature = "csv")]
+mod csv;
 mod document;
 mod dry_run;
 mod options;
 mod parse;
 mod report;
+mod rows;
 mod target;
 mod times;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use tokio::io::{AsyncRead, BufReader};
+use tokio::io::AsyncRead;
 use uuid::Uuid;
 
 pub use options::Import;
@@ -21,13 +24,13 @@ pub use report::{Alteration, DroppedPort, ImportReport, Reassignment, Refusal};
 use self::chunk::{Chunk, Parsing, split_repeated_ids};
 use self::dry_run::DryRunStore;
 use self::parse::{LineParser, ParsedLine, refusal};
+use self::rows::Rows;
 use self::target::{Target, require_importer};
 use super::hosts::EncodedHost;
 use super::records::belongs_to;
 use super::schema::network_key;
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::Caller;
-use crate::lines::Lines;
 use crate::store::{Key, Store};
 
 impl Inventory {
@@ -139,7 +142,10 @@ impl Inventory {
     where
         R: AsyncRead + Unpin + Send,
     {
-        let Import { network, create_networks, dry_run, max_line, mut on_progress, mut identify } = import;
+        #[cfg(feature = "csv")]
+        let is_csv = import.is_csv;
+        let Import { network, create_networks, dry_run, max_line, mut on_progress, mut identify, .. } =
+            import;
         let mut target = Target { organization, caller, network, create_networks };
         if let Some(network) = network {
             self.check_only_network(&target, network).await?;
@@ -149,13 +155,20 @@ impl Inventory {
         if let Some(checking) = &checking {
             inventory.store = Arc::clone(checking) as Arc<dyn Store>;
         }
-        let mut lines = Lines::new(BufReader::with_capacity(64 * 1024, input), max_line);
+        #[cfg(feature = "csv")]
+        let mut rows = if is_csv {
+            Rows::of_csv(input, max_line, network).await?
+        } else {
+            Rows::of_lines(input, max_line)
+        };
+        #[cfg(not(feature = "csv"))]
+        let mut rows = Rows::of_lines(input, max_line);
         let parser = LineParser { inventory: inventory.clone(), organization, began_at: self.now() };
-        let mut parsing = Parsing::begin(&parser, &mut lines).await?;
+        let mut parsing = Parsing::begin(&parser, &mut rows).await?;
         while let Some(parsed) = parsing {
             let mut chunk = parsed.finish().await?;
             // The next chunk is parsed while this one is stored. If reading it fails, this one is still stored.
-            let following = Parsing::begin(&parser, &mut lines).await;
+            let following = Parsing::begin(&parser, &mut rows).await;
             if let Some(network) = network {
                 chunk.refuse_other_networks(network);
             }

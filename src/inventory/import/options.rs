@@ -45,6 +45,8 @@ pub struct Import<'p> {
     pub(super) create_networks: bool,
     pub(super) dry_run: bool,
     pub(super) max_line: usize,
+    #[cfg(feature = "csv")]
+    pub(super) is_csv: bool,
     pub(super) on_progress: Box<dyn FnMut(&ImportReport) + Send + 'p>,
     /// `None`: the caller's rights last for the whole import.
     pub(super) identify: Option<Identify<'p>>,
@@ -61,6 +63,8 @@ impl Default for Import<'_> {
             create_networks: false,
             dry_run: false,
             max_line: MAX_LINE,
+            #[cfg(feature = "csv")]
+            is_csv: false,
             on_progress: Box::new(|_| {}),
             identify: None,
         }
@@ -106,6 +110,35 @@ impl<'p> Import<'p> {
     #[must_use]
     pub fn max_line(self, bytes: usize) -> Self {
         Self { max_line: bytes, ..self }
+    }
+
+    /// Reads a CSV (RFC 4180, UTF-8) instead of JSON lines.
+    ///
+    /// Its header has the names of fields of hosts, and each row has one host. The only network of the import is that
+    /// of rows without one, and the inventory chooses the ids and times that a row leaves out. Lists of ids, addresses
+    /// and ports are separated by semicolons, such as `443/Tcp;53/Udp`; other lists and objects are JSON. An apostrophe
+    /// in front of `=`, `+`, `-`, `@`, a tab or a carriage return is taken away. A header with an unknown field, or
+    /// without a required one, fails the import with `Invalid`.
+    ///
+    /// ```
+    /// use toposcope::inventory::Import;
+    /// use toposcope::{Inventory, MemoryStore};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// let inventory = Inventory::new(MemoryStore::new());
+    /// let organization = inventory.create_organization("Example").await?;
+    /// let network = inventory.create_network(organization.id, "Office").await?;
+    /// let csv = &b"name,interfaces\r\nprinter,192.0.2.17;192.0.2.18\r\n"[..];
+    /// let import = Import::new().csv().only_network(network.id);
+    /// assert_eq!(inventory.import_hosts(organization.id, csv, import).await?.imported, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "csv")]
+    #[must_use]
+    pub fn csv(self) -> Self {
+        Self { is_csv: true, ..self }
     }
 
     /// Calls `progress` with the report so far after every few hundred lines.

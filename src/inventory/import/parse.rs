@@ -10,6 +10,7 @@ use super::report::{Alteration, Alterations, DroppedPort, Reassignment, Refusal}
 use super::times::count_truncated_times;
 use crate::inventory::hosts::{EncodedHost, adopt_parts, check_host_texts, parse_object};
 use crate::inventory::{Error, ErrorKind, Inventory};
+use crate::lines::is_utf_16;
 use crate::model::{Binding, Host, IfEntry, Interface, MacAddress, Port, Service, Source, Timestamp};
 
 /// A line that was parsed to a host.
@@ -73,8 +74,11 @@ fn read(line: u64, bytes: &[u8]) -> Result<HostDocument, Refusal> {
         match refusal.field.filter(|field| !field.is_empty()) {
             Some(field) => Refusal { field: Some(field), ..refusal },
             None => {
-                let is_object = bytes.trim_ascii_start().first() == Some(&b'{');
-                let reason = if is_object { "not valid JSON" } else { "not a JSON object" };
+                let reason = match bytes.trim_ascii_start().first() {
+                    _ if is_utf_16(bytes) => "UTF-16 text and not UTF-8",
+                    Some(b'{') => "not valid JSON",
+                    _ => "not a JSON object",
+                };
                 Refusal { line, field: None, reason: reason.to_owned() }
             }
         }
@@ -178,6 +182,7 @@ impl Draft<'_> {
             name: part.name,
             ip_address: part.ip_address,
             mac_address: repair_mac(part.mac_address, alterations),
+            mac_source: part.mac_source,
             position: position(part.position, index),
             created_at,
             updated_at,

@@ -72,9 +72,10 @@ impl Inventory {
     /// the same work: the same number of store calls, the same number of bodies read, and one password hash. Records
     /// that do not exist are replaced by those of another user with a password.
     ///
-    /// By default, after five failures for an address within fifteen minutes, further logins with it are refused until
-    /// the first of these is fifteen minutes old, whether or not a user has the address;
-    /// [`with_login_limits`](Self::with_login_limits) changes this. Each `Inventory` counts in its own memory. A login
+    /// By default, after five failures of a client for an address within fifteen minutes, its further logins with the
+    /// address are refused until the first of these is fifteen minutes old, whether or not a user has the address. After
+    /// fifty failures for an address, the logins of all clients with it are.
+    /// [`with_login_limits`](Self::with_login_limits) changes both. All logins by this method are of one client. Each `Inventory` counts in its own memory. A login
     /// whose future is dropped counts as a failure. Passwords hashed at another cost than the current one are hashed
     /// again by the next successful login.
     ///
@@ -131,7 +132,7 @@ impl Inventory {
         outcome
     }
 
-    /// Makes an attempt with a password, unless too many have failed. Only one is made at a time under this name.
+    /// Makes an attempt with a password, unless too many have failed. A client makes only one at a time under this name.
     ///
     /// # Errors
     /// `TooManyAttempts`; `Busy`; those of the attempt, of which a wrong password counts as a failure.
@@ -144,7 +145,7 @@ impl Inventory {
     ) -> Result<T, Error> {
         let _turn = attempts.turn(client, name).await.ok_or(ErrorKind::Busy)?;
         let begun_at = self.monotonic();
-        if let Err(retry_after) = attempts.begin(name, begun_at) {
+        if let Err(retry_after) = attempts.begin(client, name, begun_at) {
             return Err(ErrorKind::TooManyAttempts { retry_after }.into());
         }
         let outcome = attempt.await;
@@ -152,7 +153,7 @@ impl Inventory {
             matches!(error.kind(), ErrorKind::InvalidCredentials | ErrorKind::SharePasswordIncorrect)
         };
         if !outcome.as_ref().is_err_and(is_failure) {
-            attempts.take_back(name, begun_at);
+            attempts.take_back(client, name, begun_at);
         }
         outcome
     }

@@ -144,7 +144,7 @@ impl Inventory {
     /// Hashes a new password and generates the secret of its tokens.
     pub(super) async fn protect(&self, password: String) -> Result<SharePassword, Error> {
         let secret = ShareSecret::generate(&*self.random)?;
-        Ok(SharePassword { hash: self.passwords.hash(password).await?, secret })
+        Ok(SharePassword { hash: self.passwords.of_shares().hash(password).await?, secret })
     }
 
     /// Returns the password of an open share; `None` if it requires none. An open share is enabled and has not expired.
@@ -170,16 +170,16 @@ impl Inventory {
     /// `NotFound`, also for disabled and expired shares.
     pub async fn verify_share_password(&self, id: Uuid, password: String) -> Result<bool, Error> {
         match self.password_of_open_share(id).await? {
-            Some(stored) => Ok(self.passwords.verify(bounded(password), stored.hash).await?),
+            Some(stored) => Ok(self.passwords.of_shares().verify(bounded(password), stored.hash).await?),
             None => Ok(true),
         }
     }
 
     /// Issues a token that opens a share for 12 hours, if the password is correct.
     ///
-    /// Five wrong passwords for a share from a client within 15 minutes lock that client out of the share;
-    /// [`with_login_limits`](Self::with_login_limits) changes both numbers. `None` stands for all clients without an
-    /// address. Any password opens a share that requires none.
+    /// Five wrong passwords for a share from a client within 15 minutes lock that client out of the share, and fifty from
+    /// all clients lock out all of them; tokens still open it. [`with_login_limits`](Self::with_login_limits) changes the
+    /// numbers. `None` stands for all clients without an address. Any password opens a share that requires none.
     ///
     /// ```
     /// # use toposcope::inventory::{Inventory, NewShare};
@@ -209,7 +209,7 @@ impl Inventory {
     ) -> Result<ShareToken, Error> {
         let secret = if self.password_of_open_share(id).await?.is_some() {
             // Places are shared fairly between shares as between the domains of e-mail addresses.
-            let name = format!("{client:?}@{id}");
+            let name = format!("@{id}");
             let attempt = self.verify_attempt(id, bounded(password));
             self.limit_attempts(&self.share_attempts, client, &name, attempt).await?
         } else {
@@ -225,7 +225,7 @@ impl Inventory {
         let Some(SharePassword { hash, secret }) = self.password_of_open_share(id).await? else {
             return Ok(ShareSecret::generate(&*self.random)?);
         };
-        if self.passwords.verify(password, hash).await? {
+        if self.passwords.of_shares().verify(password, hash).await? {
             Ok(secret)
         } else {
             Err(ErrorKind::SharePasswordIncorrect.into())

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use uuid::Uuid;
 
 use crate::access::Caller;
+use crate::fair_threads::yield_turn;
 use crate::inventory::discovery::{claim_of, host_of_claim};
 use crate::inventory::hosts::decode as decode_host;
 use crate::inventory::records::belongs_to;
@@ -175,6 +176,7 @@ fn next_piece(hosts: &mut impl Iterator<Item = StoredHost>) -> (Vec<StoredHost>,
 
 fn digest_all<T>(hosts: &[StoredHost], digest: impl Fn(&Host, &[Claim]) -> T) -> Result<Vec<T>, Error> {
     let digest_one = |(host, claims): &StoredHost| -> Result<T, Error> {
+        yield_turn();
         let claims: Vec<Claim> = claims.iter().map(claim_of).collect::<Result<_, _>>()?;
         Ok(digest(&decode_host(host)?, &claims))
     };

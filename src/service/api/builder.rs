@@ -12,12 +12,14 @@ use crate::service::endpoints::many::{BULK_REQUESTS_AT_ONCE, IMPORTS_AT_ONCE};
 use crate::service::endpoints::reports::REPORTS_AT_ONCE;
 #[cfg(feature = "topology")]
 use crate::service::endpoints::topology::{DrawingSlots, Drawings};
+use crate::service::input::BodyBudget;
 use crate::service::response::Responder;
 use crate::service::response::error::ApiError;
 use crate::service::response::page_cache::PageCache;
 use crate::service::sender::client_address::{ClientAddressSource, ClientPrefixes};
-use crate::service::sender::credentials::{CookiePathError, CrossSitePolicy, SessionCookie};
+use crate::service::sender::credentials::{Credentials, CrossSitePolicy};
 use crate::service::sender::rate_limit::{Buckets, RateLimit};
+use crate::service::sender::session_cookie::{SessionCookie, SessionCookieError};
 use crate::service::slots::Slots;
 use crate::service::state::ApiState;
 #[cfg(feature = "topology")]
@@ -50,11 +52,15 @@ pub struct ApiBuilder {
     report_body_limit: usize,
     #[cfg(feature = "topology")]
     frame_ancestors: FrameAncestors,
+    #[cfg(feature = "topology")]
+    drawing_limit: usize,
     import_body_limit: Option<u64>,
     allowed_origins: Vec<String>,
     session_cookie: SessionCookie,
+    has_insecure_cookies: bool,
     whole_list_limit: Option<u64>,
     whole_lists_at_once: (usize, usize),
+    unread_responses: (usize, usize),
     stall_timeout: Option<Duration>,
     page_cache: usize,
 }
@@ -75,7 +81,10 @@ const PAGE_CACHE: usize = 16 * 1024 * 1024;
 /// Default maximum number of concurrent lists without a limit, per user and in total.
 const WHOLE_LISTS_AT_ONCE: (usize, usize) = (4, 64);
 
-/// Default time after which a list without a limit or a request body is aborted if its client stalls.
+/// Default maximum size of the responses that wait for their clients, per user and in total, in bytes.
+const UNREAD_RESPONSES: (usize, usize) = (64 * 1024 * 1024, 192 * 1024 * 1024);
+
+/// Default time after which a long response or a request body is aborted if its client stalls.
 const STALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Bounds how often the timer of a stalled list wakes up.
@@ -95,11 +104,15 @@ impl ApiBuilder {
             report_body_limit: REPORT_BODY_LIMIT,
             #[cfg(feature = "topology")]
             frame_ancestors: FrameAncestors::default(),
+            #[cfg(feature = "topology")]
+            drawing_limit: crate::topology::render::MAX_FILE,
             import_body_limit: None,
             allowed_origins: Vec::new(),
             session_cookie: SessionCookie::default(),
+            has_insecure_cookies: false,
             whole_list_limit: None,
             whole_lists_at_once: WHOLE_LISTS_AT_ONCE,
+            unread_responses: UNREAD_RESPONSES,
             stall_timeout: Some(STALL_TIMEOUT),
             page_cache: PAGE_CACHE,
         }
@@ -141,7 +154,11 @@ impl ApiBuilder {
 
     /// Sets the maximum size of a request body, in bytes.
     ///
-    /// Default: 1 MiB.
+    /// Default: 1 MiB. Endpoints that need no credential, such as the login, accept at most 16 KiB.
+    ///
+    /// All bodies that are being received or processed together take at most eight times the largest of the limits for
+    /// bodies, those of one user or daemon key two times, and those of an organization a share, as for slots. Beyond
+    /// this, a body of more than 64 KiB is rejected with 429 `rate_limit_exceeded`. Smaller ones are always accepted.
     #[must_use]
     pub fn body_limit(self, bytes: usize) -> Self {
         Self { body_limit: bytes, ..self }
@@ -167,6 +184,15 @@ impl ApiBuilder {
         Self { report_body_limit: bytes, ..self }
     }
 
+    /// Sets the maximum size of the graph or the file of a network, in bytes.
+    ///
+    /// Default: 64 MiB. Larger ones are refused with 413 `answer_too_large`.
+    #[cfg(feature = "topology")]
+    #[must_use]
+    pub fn drawing_limit(self, bytes: usize) -> Self {
+        Self { drawing_limit: bytes, ..self }
+    }
+
     /// Sets the maximum size of the body of an import, in bytes.
     ///
     /// Default: `None`, any size. Imports are streamed in bounded memory. At most two imports of a user, six of an
@@ -180,7 +206,7 @@ impl ApiBuilder {
     ///
     /// Default: none; only pages of the host that the request is sent to may write. Set this for other hosts of the
     /// same site, and behind a proxy that changes the `Host` header. Requests that the browser marks as `cross-site`
-    /// with `Sec-Fetch-Site` are always rejected. A [`Caller`](crate::access::Caller) set by the host application is
+    /// with `Sec-Fetch-Site` are always rejected, and those that it marks as `same-origin` are always accepted. A [`Caller`](crate::access::Caller) set by the host application is
     /// not checked: a host application that authenticates with its own cookie must check the origin itself.
     #[must_use]
     pub fn allowed_origins<O: Into<String>>(self, origins: impl IntoIterator<Item = O>) -> Self {
@@ -192,28 +218,20 @@ impl ApiBuilder {
     /// Omits the `Secure` attribute of the session cookie. Servers that browsers reach over plain HTTP need this.
     ///
     /// Default: the cookie is `Secure`. Browsers then send it over HTTPS only, and do not store it when it arrives over
-    /// plain HTTP.
+    /// plain HTTP. A cookie with the prefix `__Host-` or with [`SameSite::None`](crate::service::SameSite::None) is
+    /// `Secure` even so: browsers refuse it otherwise.
     #[must_use]
     pub fn insecure_cookies(self) -> Self {
-        Self { session_cookie: self.session_cookie.insecure(), ..self }
+        Self { has_insecure_cookies: true, ..self }
     }
 
-    /// Sets the path of the session cookie, as browsers see it. Default: `/`.
-    ///
-    /// Browsers send the cookie only with requests for this path and those below it. Set it if other applications on
-    /// the same host must not receive the cookie, for example to the path at which the API is nested.
-    ///
-    /// ```
-    /// # use toposcope::{Api, Inventory, MemoryStore};
-    /// let api = Api::builder(Inventory::new(MemoryStore::new())).cookie_path("/inventory")?.build();
-    /// # Ok::<(), toposcope::service::CookiePathError>(())
-    /// ```
+    /// Sets the attributes of the session cookie. Default: [`SessionCookie::new`].
     ///
     /// # Errors
-    /// If the path does not begin with `/`, has more than 1,024 characters, or has a space, a `;`, or a character that is
-    /// not visible ASCII.
-    pub fn cookie_path(self, path: impl Into<String>) -> Result<Self, CookiePathError> {
-        Ok(Self { session_cookie: self.session_cookie.with_path(path.into())?, ..self })
+    /// `HostPrefix` if the cookie has the prefix `__Host-` and also a path or a domain.
+    pub fn session_cookie(self, cookie: SessionCookie) -> Result<Self, SessionCookieError> {
+        cookie.check()?;
+        Ok(Self { session_cookie: cookie, ..self })
     }
 
     /// Sets the maximum number of items in a list without a limit (`limit=0`).
@@ -237,13 +255,26 @@ impl ApiBuilder {
         Self { whole_lists_at_once: (per_user, total), ..self }
     }
 
-    /// Sets how long a client may stall: send nothing of a body, or read nothing of a whole list.
+    /// Sets the maximum size of the responses that wait for their clients, per user and in total, in bytes.
     ///
-    /// Default: 60 seconds. A request whose body stalls is rejected with 400 `validation_malformed_json`. A list without
-    /// a limit that is not read is aborted: this frees its memory and its slot, and ends the body with an error, so that
-    /// the server closes the connection. `None` means that nothing is aborted. Time spent waiting for the store does not
-    /// count. The timer needs a tokio runtime with its time driver enabled; values below 1 millisecond count as 1
-    /// millisecond.
+    /// Default: 64 MiB and 192 MiB. One organization gets at most three quarters of the total, and less while others have
+    /// some. Further requests are rejected with 429 `rate_limit_exceeded`. A response above 16 KiB counts from when it
+    /// begins until the client has read it. A page or a whole list above 1 MiB is read while it is sent, so only its
+    /// current part counts, at least 1 MiB. Daemon keys count like users, and requests without credentials by the
+    /// network prefix of the client. Those without unread responses get one that is larger than their own limit.
+    #[must_use]
+    pub fn unread_responses(self, per_user: usize, total: usize) -> Self {
+        Self { unread_responses: (per_user, total), ..self }
+    }
+
+    /// Sets how long a client may stall: send nothing of a body, or read nothing of a long response.
+    ///
+    /// Default: 60 seconds. A request whose body stalls is rejected with 408 `request_timeout`. So is one whose client has
+    /// been awaited for this time and another second for each 32 KiB, of the whole body if its size is known and of what has
+    /// arrived otherwise. A whole list, or a response above 64 KiB, that is not read is aborted: this frees its memory and
+    /// its slot, and ends the body with an error, so that the server closes the connection. `None` means that nothing is
+    /// aborted. Time spent waiting for the store does not count. The timer needs a tokio runtime with its time driver
+    /// enabled; values below 1 millisecond count as 1 millisecond.
     #[must_use]
     pub fn stall_timeout(self, timeout: impl Into<Option<Duration>>) -> Self {
         let stall_timeout = timeout.into().map(|timeout| timeout.max(MIN_STALL_TIMEOUT));
@@ -278,6 +309,11 @@ impl ApiBuilder {
     /// Builds the service.
     #[must_use]
     pub fn build(self) -> Api {
+        let cookie =
+            if self.has_insecure_cookies { self.session_cookie.insecure() } else { self.session_cookie };
+        let largest_body = self.body_limit.max(self.bulk_body_limit);
+        #[cfg(feature = "discovery")]
+        let largest_body = largest_body.max(self.report_body_limit);
         #[cfg(feature = "topology")]
         let drawing_slots = DrawingSlots::default();
         let state = ApiState {
@@ -289,7 +325,11 @@ impl ApiBuilder {
             shared_drawings: Drawings::new(drawing_slots),
             #[cfg(feature = "topology")]
             frame_ancestors: self.frame_ancestors,
+            #[cfg(feature = "topology")]
+            drawing_limit: self.drawing_limit,
             responder: Responder::new(self.server_version, self.inventory.clock()),
+            credentials: Credentials::new(self.inventory.clone(), cookie),
+            bodies: BodyBudget::new(largest_body),
             inventory: self.inventory,
             buckets: self.rate_limit.map(Buckets::new),
             client_prefixes: ClientPrefixes::new(self.client_address, self.client_prefixes),
@@ -297,9 +337,9 @@ impl ApiBuilder {
             bulk_body_limit: self.bulk_body_limit,
             import_body_limit: self.import_body_limit,
             cross_site: CrossSitePolicy::new(self.allowed_origins),
-            session_cookie: self.session_cookie,
             whole_list_limit: self.whole_list_limit,
             list_slots: Slots::new(self.whole_lists_at_once, ApiError::too_many_whole_lists),
+            response_bytes: Slots::new(self.unread_responses, ApiError::too_many_unread_responses),
             bulk_slots: Slots::new(BULK_REQUESTS_AT_ONCE, ApiError::too_many_bulk_requests),
             import_slots: Slots::new(IMPORTS_AT_ONCE, ApiError::too_many_imports),
             #[cfg(feature = "discovery")]
@@ -311,6 +351,8 @@ impl ApiBuilder {
             patience: self.stall_timeout,
             page_cache: PageCache::new(self.page_cache),
             health: Health::default(),
+            #[cfg(feature = "openapi")]
+            descriptions: Default::default(),
         };
         Api { state: Arc::new(state) }
     }

@@ -15,7 +15,6 @@ use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
 use crate::service::routes::route::{Call, Pending};
-use crate::service::sender::credentials::session_ids;
 use crate::service::state::ApiState;
 
 /// `GET` and `POST /api/auth/me`.
@@ -34,7 +33,8 @@ pub(in crate::service) fn change_password(mut call: Call<'_>) -> Pending<'_> {
         let (body, caller) = call.read().await?;
         let fields = Fields::read(&body, call.route.body)?;
         let (current, new) = (fields.required("current_password")?, fields.required("new_password")?);
-        let kept = session_ids(call.input.request).next();
+        let (credentials, request) = (&call.state.credentials, call.input.request);
+        let kept = credentials.session(request).await.ok().map(|(_, session)| session);
         call.state.inventory.change_own_password_as(&caller, current, new, kept).await?;
         call.state.responder.empty()
     })
@@ -51,7 +51,7 @@ pub(in crate::service) fn create_user(mut call: Call<'_>) -> Pending<'_> {
         new.password = fields.optional("password")?;
         let user = call.state.inventory.create_user_as(&caller, new).await?;
         let tag = EntityTag::of_record(&user)?;
-        call.state.responder.record(&user, tag)
+        call.state.responder.record(&user, tag)?.with_location(call.route, user.id)
     })
 }
 
@@ -100,7 +100,8 @@ pub(in crate::service) fn create_user_key(mut call: Call<'_>) -> Pending<'_> {
         new.tags = fields.optional("tags")?.unwrap_or_default();
         new.expires_at = fields.optional("expires_at")?;
         new.is_enabled = fields.optional("is_enabled")?.unwrap_or(new.is_enabled);
-        issued(call.state, &call.state.inventory.create_user_api_key_as(&caller, new).await?)
+        let key = call.state.inventory.create_user_api_key_as(&caller, new).await?;
+        issued(call.state, &key)?.with_location(call.route, key.record().id)
     })
 }
 
@@ -124,7 +125,8 @@ pub(in crate::service) fn create_daemon_key(mut call: Call<'_>) -> Pending<'_> {
         new.tags = fields.required("tags")?;
         new.expires_at = fields.optional("expires_at")?;
         new.is_enabled = fields.optional("is_enabled")?.unwrap_or(new.is_enabled);
-        issued(call.state, &call.state.inventory.create_daemon_api_key_as(&caller, new).await?)
+        let key = call.state.inventory.create_daemon_api_key_as(&caller, new).await?;
+        issued(call.state, &key)?.with_location(call.route, key.record().id)
     })
 }
 
@@ -147,7 +149,10 @@ pub(in crate::service) fn create_share(mut call: Call<'_>) -> Pending<'_> {
         let new = read_share(&caller, &fields)?;
         let sender = &caller;
         let create = |inventory: Inventory| async move { inventory.create_share_as(sender, new).await };
-        let respond = |share: &Share| call.state.responder.record(share, EntityTag::of_record(share)?);
+        let respond = |share: &Share| {
+            let outcome = call.state.responder.record(share, EntityTag::of_record(share)?)?;
+            outcome.with_location(call.route, share.id)
+        };
         call.repeatable().once(&caller, &body, create, respond).await
     })
 }

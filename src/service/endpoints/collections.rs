@@ -10,7 +10,6 @@ use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
 use crate::service::routes::route::{Call, Pending};
-use crate::service::sender::credentials::identify_caller;
 
 /// `GET /api/v1/{collection}/{id}`.
 pub(in crate::service) fn get<T: Resource>(call: Call<'_>) -> Pending<'_> {
@@ -45,7 +44,7 @@ pub(in crate::service) fn create<T: Creatable + Template>(mut call: Call<'_>) ->
         let create = |inventory: Inventory| async move { inventory.create_as(sender, record).await };
         let respond = |record: &T| {
             let tag = EntityTag::of_record(&record.tagged())?;
-            call.state.responder.record(record, tag)
+            call.state.responder.record(record, tag)?.with_location(call.route, record.id())
         };
         call.repeatable().once(&caller, &body, create, respond).await
     })
@@ -113,7 +112,7 @@ impl Call<'_> {
     pub(in crate::service) async fn read(&mut self) -> Result<(Vec<u8>, Caller), ApiError> {
         read_no_query(&self.input)?;
         let body = self.input.json().await?;
-        let caller = identify_caller(&self.state.inventory, self.input.request).await?;
+        let caller = self.state.credentials.identify_caller(self.input.request).await?;
         if let Some(requirement) = self.route.access.requirement() {
             requirement.check(&caller)?;
         }

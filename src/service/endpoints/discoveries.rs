@@ -7,6 +7,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::inventory::{Error, NewDiscovery, Problem};
+use crate::json_objects::object;
 use crate::model::{DiscoveryType, SnmpCredentials};
 use crate::service::input::{Fields, read_id, read_no_query};
 use crate::service::response::entity_tag::EntityTag;
@@ -32,7 +33,7 @@ pub(in crate::service) fn create_discovery(mut call: Call<'_>) -> Pending<'_> {
         };
         let discovery = call.state.inventory.create_discovery_as(&caller, new).await?;
         let tag = EntityTag::of_record(&discovery)?;
-        call.state.responder.record(&discovery, tag)
+        call.state.responder.record(&discovery, tag)?.with_location(call.route, discovery.id)
     })
 }
 
@@ -45,17 +46,23 @@ pub(in crate::service) enum GivenType {
     /// The name of the type.
     Name(DiscoveryType),
     /// The type with what belongs to it. Further members are ignored.
-    Work {
-        /// The name of the type.
-        r#type: DiscoveryType,
-        /// The subnets to scan.
-        #[serde(default)]
-        subnet_ids: Option<Vec<Uuid>>,
-        /// The credentials that the daemon gets.
-        #[serde(default)]
-        #[cfg_attr(feature = "openapi", schemars(with = "Option<crate::model::SnmpCredentials>"))]
-        snmp_credentials: Option<Value>,
-    },
+    Work(#[serde(deserialize_with = "object")] NamedWork),
+}
+
+/// A type of work, with what belongs to it.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(Serialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "openapi", schemars(inline))]
+pub(in crate::service) struct NamedWork {
+    /// The name of the type.
+    r#type: DiscoveryType,
+    /// The subnets to scan.
+    #[serde(default)]
+    subnet_ids: Option<Vec<Uuid>>,
+    /// The credentials that the daemon gets.
+    #[serde(default)]
+    #[cfg_attr(feature = "openapi", schemars(with = "Option<crate::model::SnmpCredentials>"))]
+    snmp_credentials: Option<Value>,
 }
 
 /// The type of work that a body asks for, with what belongs to it.
@@ -72,7 +79,7 @@ fn given_type(fields: &Fields<'_>) -> Result<GivenWork, Error> {
     let given = match fields.optional("discovery_type")? {
         None => GivenWork { discovery_type: named, ..GivenWork::default() },
         Some(GivenType::Name(name)) => GivenWork { discovery_type: Some(name), ..GivenWork::default() },
-        Some(GivenType::Work { r#type, subnet_ids, snmp_credentials }) => {
+        Some(GivenType::Work(NamedWork { r#type, subnet_ids, snmp_credentials })) => {
             GivenWork { discovery_type: Some(r#type), subnet_ids, snmp_credentials }
         }
     };

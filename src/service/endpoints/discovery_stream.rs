@@ -18,7 +18,7 @@ use crate::service::response::Outcome;
 use crate::service::response::body::{Events, NextEvents, ResponseBody};
 use crate::service::response::error::catch_panic;
 use crate::service::routes::route::{Call, Pending};
-use crate::service::sender::credentials::identify;
+use crate::service::sender::credentials::Credentials;
 use crate::service::sender::{Access, Sender};
 use crate::store::Revision;
 
@@ -46,6 +46,7 @@ pub(in crate::service) fn stream_discoveries(call: Call<'_>) -> Pending<'_> {
         let slot = state.event_slots.acquire(caller.organization_id(), caller.user_id())?;
         let mut stream = DiscoveryStream {
             inventory: state.inventory.clone(),
+            credentials: state.credentials.clone(),
             request: request.clone(),
             access,
             caller,
@@ -64,6 +65,7 @@ pub(in crate::service) fn stream_discoveries(call: Call<'_>) -> Pending<'_> {
 /// A stream of discoveries that is being sent.
 struct DiscoveryStream {
     inventory: Inventory,
+    credentials: Credentials,
     request: Parts,
     access: Access,
     caller: Caller,
@@ -105,7 +107,7 @@ impl DiscoveryStream {
 
     /// Checks the credential and the scope again.
     async fn require_caller(&self) -> Result<(), Error> {
-        match identify(&self.inventory, self.access, &self.request).await? {
+        match self.credentials.identify(self.access, &self.request).await? {
             Sender::Caller(caller) if caller == self.caller => Ok(()),
             _ => Err(ErrorKind::NotAuthenticated.into()),
         }

@@ -3,16 +3,17 @@
 //! Each checks, in this order: the id in the path, the query, the body, and the rules of the inventory.
 
 use bytes::Bytes;
-use http::StatusCode;
+use http::header::RETRY_AFTER;
+use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 
 use super::health::Report;
-use crate::inventory::ErrorKind;
 use crate::service::input::{Fields, read_id, read_login, read_no_query, read_referral};
 use crate::service::response::Outcome;
-use crate::service::response::error::ApiError;
+use crate::service::response::error::{ApiError, STORE_RETRY_AFTER};
 use crate::service::routes::route::{Call, Pending};
-use crate::service::sender::credentials::session_ids;
+use crate::service::sender::credentials::is_fault;
+use crate::service::state::ApiState;
 use crate::wire::API_VERSION;
 
 /// The versions of the API and of the application that embeds it.
@@ -38,15 +39,30 @@ pub(in crate::service) fn health(call: Call<'_>) -> Pending<'_> {
         read_no_query(&call.input)?;
         let state = call.state;
         let is_healthy = state.health.check(&state.inventory).await;
-        let report = Report {
-            success: is_healthy,
-            data: is_healthy.then(|| format!("Toposcope {}", state.responder.server_version())),
-            error: if is_healthy { None } else { Some("The store does not answer.") },
-        };
-        let body = serde_json::to_vec(&report).map(Bytes::from).map_err(|_| ApiError::internal())?;
-        let status = if is_healthy { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-        Ok(Outcome::document(status, body))
+        report(state, is_healthy)
     })
+}
+
+/// `GET /api/health/live`: the server answers, whether or not its store does.
+pub(in crate::service) fn live(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        read_no_query(&call.input)?;
+        report(call.state, true)
+    })
+}
+
+fn report(state: &ApiState, is_healthy: bool) -> Result<Outcome, ApiError> {
+    let report = Report {
+        success: is_healthy,
+        data: is_healthy.then(|| format!("Toposcope {}", state.responder.server_version())),
+        error: if is_healthy { None } else { Some("The store does not answer.") },
+    };
+    let body = serde_json::to_vec(&report).map(Bytes::from).map_err(|_| ApiError::internal())?;
+    if is_healthy {
+        return Ok(Outcome::document(StatusCode::OK, body));
+    }
+    let unavailable = Outcome::document(StatusCode::SERVICE_UNAVAILABLE, body);
+    Ok(unavailable.with_header(RETRY_AFTER, HeaderValue::from(STORE_RETRY_AFTER)))
 }
 
 /// `POST /api/auth/login`.
@@ -58,7 +74,7 @@ pub(in crate::service) fn log_in(mut call: Call<'_>) -> Pending<'_> {
         let body = call.input.json().await?;
         let (email, password) = read_login(&Fields::read(&body, call.route.body)?)?;
         let session = state.inventory.log_in_from(client, &email, password).await?;
-        let cookie = state.session_cookie.begin(&session)?;
+        let cookie = state.credentials.cookie.begin(&session)?;
         Ok(state.responder.value(session.user())?.with_cookie(cookie))
     })
 }
@@ -69,21 +85,20 @@ pub(in crate::service) fn log_in(mut call: Call<'_>) -> Pending<'_> {
 pub(in crate::service) fn log_out(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, request) = (call.state, call.input.request);
-        for id in session_ids(request) {
+        let ids = state.credentials.cookie.session_ids(request);
+        for id in &ids {
             match state.inventory.authenticate_session(id).await {
                 Ok(_) => state.cross_site.check(request)?,
-                Err(error) if matches!(error.kind(), ErrorKind::StoreUnavailable | ErrorKind::Internal) => {
-                    return Err(error.into());
-                }
+                Err(error) if is_fault(&error) => return Err(error.into()),
                 // A logout without a valid session succeeds.
                 Err(_) => {}
             }
         }
         read_no_query(&call.input)?;
-        for id in session_ids(request) {
+        for id in ids {
             state.inventory.log_out(id).await?;
         }
-        Ok(state.responder.empty()?.with_cookie(state.session_cookie.end()?))
+        Ok(state.responder.empty()?.with_cookie(state.credentials.cookie.end()?))
     })
 }
 

@@ -6,17 +6,21 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::collections::BulkDeletion;
-use super::lists::{begin_whole_list, page};
+use super::lists::{begin_list, shaped_page};
 use crate::inventory::{
     Common, Entity, Error, ErrorKind, Inventory, Part, parse_host, parse_host_changes, parse_part,
 };
 use crate::model::{Host, Timestamp};
-use crate::service::input::{Fields, check_types, read_id, read_ids, read_no_query, read_parts_query};
+#[cfg(feature = "csv")]
+use crate::service::input::fields_of;
+use crate::service::input::{
+    Fields, check_types, read_fields, read_id, read_ids, read_no_query, read_parts_query,
+};
 use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
-use crate::service::response::shape::Representation;
-use crate::service::routes::route::{Call, Pending};
+use crate::service::response::shape::{Representation, Shape, Shaped};
+use crate::service::routes::route::{Call, Pending, Route};
 use crate::service::state::ApiState;
 
 /// `GET /api/v1/hosts/{id}`.
@@ -41,7 +45,8 @@ pub(in crate::service) fn create_host(mut call: Call<'_>) -> Pending<'_> {
         Fields::read(&body, call.route.body)?;
         let (sender, host) = (&caller, parse_host(&body)?);
         let create = |inventory: Inventory| async move { inventory.create_host_as(sender, host).await };
-        call.repeatable().once(&caller, &body, create, |host| tagged(call.state, host)).await
+        let respond = |host: &Host| created(call.state, call.route, host, host.id);
+        call.repeatable().once(&caller, &body, create, respond).await
     })
 }
 
@@ -147,21 +152,32 @@ pub(in crate::service) fn list_parts<P: Part>(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, request) = (call.state, call.input.request);
         let (host, query, paging) = read_parts_query(request.uri.query(), &call.route.query)?;
+        let fields = read_fields(request.uri.query(), &call.route.query)?;
+        let representation = Representation::of_parts(request);
+        let shape = Shape::new(fields, representation);
+        #[cfg(feature = "csv")]
+        let shape = shape
+            .or_columns(|| fields_of(&call.route.query).iter().map(|field| (*field).to_owned()).collect());
+        let vary = |outcome: Outcome| if cfg!(feature = "csv") { outcome.vary_by_accept() } else { outcome };
         let caller = call.into_caller()?;
         let revision = state.inventory.hosts_revision(&caller).await?;
         let version = state.responder.server_version();
         let tag = revision.and_then(|revision| EntityTag::of_list(revision, &caller, request, version));
+        let tag = representation.tag(tag);
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
-            return Ok(Outcome::not_modified(tag));
+            return Ok(vary(Outcome::not_modified(tag)));
         }
+        let organization = caller.organization_id();
         if host.is_none() && query.limit.is_none() {
             let pages = state.inventory.part_pages::<P>(&caller, &query).await?;
-            let form = Representation::Envelope;
-            let outcome = begin_whole_list(state, &caller, request, pages, paging, form).await?;
-            return Ok(outcome.with_tag(tag));
+            let inventory = state.inventory.clone();
+            let pages = Shaped { pages, shape, inventory, organization, has_begun: false };
+            let body = begin_list(state, &caller, request, pages, paging, representation).await?;
+            return Ok(vary(representation.outcome(request, body).with_tag(tag)));
         }
         let documents = state.inventory.list_parts_as::<P>(&caller, host, &query).await?.into_documents()?;
-        Ok(Outcome::new(page(state, documents, paging)?).with_tag(tag))
+        let body = shaped_page(state, organization, documents, &shape, paging).await?;
+        Ok(vary(representation.outcome(request, body).with_tag(tag)))
     })
 }
 
@@ -189,13 +205,14 @@ pub(in crate::service) fn create_part<P: Part>(mut call: Call<'_>) -> Pending<'_
             given_part::<P>(&fields)?.on_host(fields.required("host_id")?, fields.required("network_id")?);
         let sender = &caller;
         let create = |inventory: Inventory| async move { inventory.create_part_as(sender, part).await };
-        call.repeatable().once(&caller, &body, create, |part| tagged(call.state, part)).await
+        let respond = |part: &P| created(call.state, call.route, part, part.common().id);
+        call.repeatable().once(&caller, &body, create, respond).await
     })
 }
 
-/// Answers with a record and its tag.
-fn tagged(state: &ApiState, record: &impl Serialize) -> Result<Outcome, ApiError> {
-    state.responder.record(record, EntityTag::of_record(record)?)
+/// Answers with a new record, its tag and its place.
+fn created(state: &ApiState, route: &Route, record: &impl Serialize, id: Uuid) -> Result<Outcome, ApiError> {
+    state.responder.record(record, EntityTag::of_record(record)?)?.with_location(route, id)
 }
 
 /// Returns the part that the fields of a body describe.

@@ -1,20 +1,23 @@
-//! Lists, in pages or whole (`limit=0`). Whole lists are sent while they are read from the store.
+//! Lists, in pages or whole (`limit=0`). Whole lists and long pages are sent while they are read from the store.
 
 use std::pin::pin;
 
 use bytes::Bytes;
 use http::request::Parts;
+use uuid::Uuid;
 
 use crate::access::Caller;
-use crate::inventory::{DocumentPages, Documents, Error, ErrorKind, Inventory, Pages, Resource};
+use crate::inventory::{DocumentPages, Documents, Error, ErrorKind, Resource};
 use crate::service::input::{Paging, read_hosts_query, read_list_query};
-use crate::service::response::body::{NextPart, Part, ResponseBody};
+use crate::service::response::body::{FirstPart, Holds, NextPart, Part, ResponseBody};
+#[cfg(feature = "csv")]
+use crate::service::response::csv::host_columns;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::{ApiError, catch_panic};
 use crate::service::response::shape::{Representation, Shape, Shaped};
 use crate::service::response::{Outcome, Responder};
 use crate::service::routes::route::{Call, Pending};
-use crate::service::sender::credentials;
+use crate::service::sender::credentials::Credentials;
 use crate::service::state::ApiState;
 use crate::wire::Pagination;
 
@@ -23,39 +26,35 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, request) = (call.state, call.input.request);
         let (query, paging, fields) = read_hosts_query(request.uri.query(), &call.route.query)?;
-        let representation = Representation::of(request, paging.limit == 0);
+        let representation = Representation::of_hosts(request, paging.limit == 0);
+        let shape = Shape::new(fields, representation);
+        #[cfg(feature = "csv")]
+        let shape = shape.or_columns(host_columns);
         let caller = &call.into_caller()?;
         // The tag is read before the list: a tag newer than its list would hide changes from the client.
         let revision = state.inventory.hosts_revision(caller).await?;
         let version = state.responder.server_version();
         let tag = revision.and_then(|revision| EntityTag::of_list(revision, caller, request, version));
-        let tag = match representation {
-            Representation::Envelope => tag,
-            Representation::Lines => tag.and_then(EntityTag::of_lines),
-        };
-        let vary = |outcome: Outcome| if paging.limit == 0 { outcome.vary_by_accept() } else { outcome };
+        let tag = representation.tag(tag);
+        let is_varied = paging.limit == 0 || cfg!(feature = "csv");
+        let vary = |outcome: Outcome| if is_varied { outcome.vary_by_accept() } else { outcome };
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(vary(Outcome::not_modified(tag)));
         }
         let (inventory, organization) = (&state.inventory, caller.organization_id());
-        let shape = Shape::new(fields, representation);
-        if query.limit.is_none() {
-            let pages = inventory.host_pages(caller, &query).await?;
-            let pages = Shaped { pages, shape, inventory: inventory.clone(), organization };
-            let outcome = begin_whole_list(state, caller, request, pages, paging, representation).await?;
-            return Ok(vary(outcome.with_tag(tag)));
+        if query.limit.is_some()
+            && let Some(body) = tag.as_ref().and_then(|tag| state.page_cache.get(tag))
+        {
+            return Ok(vary(representation.outcome(request, body).with_tag(tag)));
         }
-        if let Some(body) = tag.as_ref().and_then(|tag| state.page_cache.get(tag)) {
-            return Ok(Outcome::new(body).with_tag(tag));
-        }
-        let documents = inventory.listed_hosts(caller, &query).await?;
-        let documents = shape.apply(documents, inventory, organization).await?;
-        let body = page(state, documents, paging)?;
+        let pages = inventory.host_pages(caller, &query).await?;
+        let pages = Shaped { pages, shape, inventory: inventory.clone(), organization, has_begun: false };
+        let body = begin_list(state, caller, request, pages, paging, representation).await?;
         let body = match &tag {
-            Some(tag) => state.page_cache.insert(tag, body),
-            None => body,
+            Some(tag) if query.limit.is_some() => state.page_cache.insert(tag, body),
+            _ => body,
         };
-        Ok(Outcome::new(body).with_tag(tag))
+        Ok(vary(representation.outcome(request, body).with_tag(tag)))
     })
 }
 
@@ -72,15 +71,25 @@ pub(in crate::service) fn list<T: Resource>(call: Call<'_>) -> Pending<'_> {
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(Outcome::not_modified(tag));
         }
-        if query.limit.is_none() {
-            let pages = Pages::<T>::new(&state.inventory, caller, &query);
-            let representation = Representation::Envelope;
-            let outcome = begin_whole_list(state, caller, request, pages, paging, representation).await?;
-            return Ok(outcome.with_tag(tag));
-        }
-        let documents = state.inventory.list_as::<T>(caller, &query).await?.into_documents()?;
-        Ok(Outcome::new(page(state, documents, paging)?).with_tag(tag))
+        let pages = state.inventory.pages_as::<T>(caller, &query).await?;
+        let body = begin_list(state, caller, request, pages, paging, Representation::Envelope).await?;
+        Ok(Outcome::new(body).with_tag(tag))
     })
+}
+
+/// Creates the body of a page in a shape.
+pub(in crate::service) async fn shaped_page(
+    state: &ApiState,
+    organization: Uuid,
+    documents: Documents,
+    shape: &Shape,
+    paging: Paging,
+) -> Result<ResponseBody, ApiError> {
+    let documents = shape.apply(documents, &state.inventory, organization).await?;
+    match shape.representation() {
+        Representation::Envelope => page(state, documents, paging),
+        _ => Ok(ResponseBody::lines(shape.with_header(documents.bodies))),
+    }
 }
 
 pub(in crate::service) fn page(
@@ -88,18 +97,22 @@ pub(in crate::service) fn page(
     documents: Documents,
     paging: Paging,
 ) -> Result<ResponseBody, ApiError> {
-    let Documents { bodies, total, next } = documents;
-    let pagination = if paging.is_by_cursor {
-        Pagination::by_cursor(total, paging.limit, next.map(|next| next.to_string()))
-    } else {
-        Pagination::new(total, paging.limit, paging.offset, bodies.len() as u64)
-    };
-    state.responder.page(bodies, &pagination)
+    let pagination = pagination(&documents, paging, 0);
+    state.responder.page(documents.bodies, &pagination)
 }
 
-/// A whole list that is being sent.
-struct WholeList<P> {
-    inventory: Inventory,
+/// Returns the pagination of a page whose first part has these documents.
+fn pagination(Documents { bodies, total, next }: &Documents, paging: Paging, unread: usize) -> Pagination {
+    if paging.is_by_cursor {
+        Pagination::by_cursor(*total, paging.limit, next.as_ref().map(ToString::to_string))
+    } else {
+        Pagination::new(*total, paging.limit, paging.offset, (bodies.len() + unread) as u64)
+    }
+}
+
+/// A list that is being sent.
+struct SentList<P> {
+    credentials: Credentials,
     responder: Responder,
     request: Parts,
     caller: Caller,
@@ -108,64 +121,71 @@ struct WholeList<P> {
     representation: Representation,
     /// Number of items sent so far.
     sent: u64,
+    /// The pagination of a page; `None` for a whole list.
+    pagination: Option<Pagination>,
 }
 
-/// Reads the first items of a whole list. Returns a body that streams the rest.
+/// Reads the first items of a list. Returns a body that streams the rest.
 ///
 /// Errors up to here get an error response; later ones abort the body. A list that these items complete is sent as an
 /// ordinary page.
-pub(super) async fn begin_whole_list<P: DocumentPages>(
+pub(super) async fn begin_list<P: DocumentPages>(
     state: &ApiState,
     caller: &Caller,
     request: &Parts,
     mut pages: P,
     paging: Paging,
     representation: Representation,
-) -> Result<Outcome, ApiError> {
+) -> Result<ResponseBody, ApiError> {
     let first = pages.next().await?;
+    let is_whole = paging.limit == 0;
     if let Some(max) = state.whole_list_limit
+        && is_whole
         && first.total.saturating_sub(paging.offset) > max
     {
         return Err(ApiError::list_too_long(max));
     }
     if pages.is_finished() {
         return match representation {
-            Representation::Envelope => Ok(Outcome::new(page(state, first, paging)?)),
-            Representation::Lines => Ok(Outcome::lines(ResponseBody::lines(first.bodies))),
+            Representation::Envelope => page(state, first, paging),
+            _ => Ok(ResponseBody::lines(first.bodies)),
         };
     }
-    let slot = state.list_slots.acquire(caller.organization_id(), caller.user_id())?;
-    let list = WholeList {
-        inventory: state.inventory.clone(),
+    let holder = (caller.organization_id(), caller.user_id());
+    let reserve = |bytes| {
+        let list = is_whole.then(|| state.list_slots.acquire(holder.0, holder.1)).transpose()?;
+        Ok(Holds { _list: list, bytes: state.response_bytes.acquire_many(holder, bytes)? })
+    };
+    let list = SentList {
+        credentials: state.credentials.clone(),
         responder: state.responder.clone(),
         request: request.clone(),
         caller: caller.clone(),
+        sent: first.bodies.len() as u64,
+        pagination: (!is_whole).then(|| pagination(&first, paging, pages.unread())),
         pages,
         paging,
         representation,
-        sent: first.bodies.len() as u64,
     };
-    let (next, patience) = (next_part(list), state.patience);
-    Ok(match representation {
-        Representation::Envelope => Outcome::new(ResponseBody::list(first.bodies, next, slot, patience)),
-        Representation::Lines => {
-            Outcome::lines(ResponseBody::list_of_lines(first.bodies, next, slot, patience))
-        }
-    })
+    let first = match representation {
+        Representation::Envelope => FirstPart::Documents(first.bodies),
+        _ => FirstPart::Lines(first.bodies),
+    };
+    ResponseBody::list(first, next_part(list), reserve, state.patience)
 }
 
-fn next_part<P: DocumentPages>(list: WholeList<P>) -> NextPart {
+fn next_part<P: DocumentPages>(list: SentList<P>) -> NextPart {
     Box::pin(async move {
         let part = catch_panic(pin!(list.read_next())).await;
         part.inspect_err(|error| {
-            tracing::warn!("a list without a limit was aborted: {}", error.with_causes());
+            tracing::warn!("a list was aborted: {}", error.with_causes());
         })
     })
 }
 
-impl<P: DocumentPages> WholeList<P> {
+impl<P: DocumentPages> SentList<P> {
     async fn read_next(mut self) -> Result<Part, Error> {
-        if self.pages.is_finished() && self.representation == Representation::Lines {
+        if self.pages.is_finished() && self.representation != Representation::Envelope {
             return Ok(Part::Tail(Bytes::new()));
         }
         if self.pages.is_finished() {
@@ -182,14 +202,17 @@ impl<P: DocumentPages> WholeList<P> {
     ///
     /// A slow client must not receive records that the caller may no longer see.
     async fn require_caller(&self) -> Result<(), Error> {
-        let caller = credentials::identify_caller(&self.inventory, &self.request).await?;
+        let caller = self.credentials.identify_caller(&self.request).await?;
         if caller == self.caller { Ok(()) } else { Err(ErrorKind::NotAuthenticated.into()) }
     }
 
-    /// Returns the pagination of the items sent so far.
+    /// Returns the pagination of the page, or that of the items sent so far.
     ///
-    /// Its total agrees with the list even if items were added or deleted meanwhile.
+    /// The total of a whole list agrees with it even if items were added or deleted meanwhile.
     fn pagination(&self) -> Pagination {
+        if let Some(pagination) = &self.pagination {
+            return pagination.clone();
+        }
         let Paging { offset, is_by_cursor, .. } = self.paging;
         if is_by_cursor {
             Pagination::by_cursor(self.sent, 0, None)

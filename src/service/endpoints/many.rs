@@ -1,12 +1,10 @@
 //! Many hosts at once: bulk requests and imports.
 
-use std::error::Error as StdError;
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::{io, iter};
 
 use bytes::Bytes;
-use http_body_util::LengthLimitError;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, ReadBuf};
@@ -17,9 +15,9 @@ use crate::inventory::{
 };
 use crate::service::input::{BodyReadError, BoxedBody, Fields, read_import_query};
 use crate::service::response::error::ApiError;
+use crate::service::response::shape::LINES;
 use crate::service::routes::parameter::RequestContent;
 use crate::service::routes::route::{Call, Pending};
-use crate::service::sender::credentials::identify;
 
 /// The maximum number of concurrent bulk requests, per user and in total. Each holds its body and its hosts in memory.
 pub(in crate::service) const BULK_REQUESTS_AT_ONCE: (usize, usize) = (8, 32);
@@ -27,12 +25,20 @@ pub(in crate::service) const BULK_REQUESTS_AT_ONCE: (usize, usize) = (8, 32);
 /// The maximum number of concurrent imports, per user and in total. Each holds a few groups of lines in memory.
 pub(in crate::service) const IMPORTS_AT_ONCE: (usize, usize) = (2, 8);
 
+/// The media types of the body of an import.
+pub(in crate::service) const HOST_MEDIA_TYPES: &[&str] = &[
+    LINES,
+    #[cfg(feature = "csv")]
+    crate::csv::MEDIA_TYPE,
+];
+
 /// `POST /api/v1/hosts/bulk`.
 pub(in crate::service) fn bulk_put_hosts(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let sender = call.caller()?;
-        let _slot = call.state.bulk_slots.acquire(sender.organization_id(), sender.user_id())?;
+        call.state.bulk_slots.check(sender.organization_id(), sender.user_id())?;
         let (body, caller) = call.read().await?;
+        let _slot = call.state.bulk_slots.acquire(caller.organization_id(), caller.user_id())?;
         let (size, body) = (body.len(), Bytes::from(body));
         let (inventory, content) = (&call.state.inventory, call.route.body);
         let text = body.clone();
@@ -112,7 +118,9 @@ pub(in crate::service) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let state = call.state;
         let (network, is_dry_run) = read_import_query(call.input.query(), &call.route.query)?;
-        let input = BodyReader::new(call.input.lines()?, state.import_body_limit);
+        #[cfg_attr(not(feature = "csv"), allow(unused_variables, reason = "there is only one type"))]
+        let (body, media_type) = call.input.rows(HOST_MEDIA_TYPES)?;
+        let input = BodyReader::new(body, state.import_body_limit);
         let sender = call.caller()?;
         let _slot = state.import_slots.acquire(sender.organization_id(), sender.user_id())?;
         let mut import = Import::new().max_line(state.inventory.max_sent_line());
@@ -122,9 +130,13 @@ pub(in crate::service) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
         if is_dry_run {
             import = import.dry_run();
         }
+        #[cfg(feature = "csv")]
+        if media_type != LINES {
+            import = import.csv();
+        }
         let (request, access) = (call.input.request, call.route.access);
         let import = import.identify_again(move || async move {
-            let sender = identify(&state.inventory, access, request).await?;
+            let sender = state.credentials.identify(access, request).await?;
             access.check(&sender)?;
             sender.into_caller()
         });
@@ -133,7 +145,7 @@ pub(in crate::service) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
         match state.inventory.import_hosts_into(&caller, input, import, &mut report).await {
             Ok(()) if report.imported == 0 && report.refused > 0 => Err(ApiError::import_refused(&report)),
             Ok(()) => state.responder.value(&report),
-            Err(error) => Err(import_error(error, state.import_body_limit, &report)),
+            Err(error) => Err(import_error(error, &report)),
         }
     })
 }
@@ -141,54 +153,37 @@ pub(in crate::service) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
 /// Returns the error of an import that ended early, with the report of what it has done.
 ///
 /// A failure to read the body is the client's fault, or that of the connection.
-fn import_error(error: Error, limit: Option<u64>, report: &ImportReport) -> ApiError {
-    if *error.kind() != ErrorKind::Unreadable {
-        let error = ApiError::from(error);
-        return if report.lines > 0 { error.with_report(report) } else { error };
+fn import_error(error: Error, report: &ImportReport) -> ApiError {
+    let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<io::Error>());
+    let of_body = cause.and_then(|cause| cause.get_ref()?.downcast_ref::<BodyReadError>());
+    match (of_body, error.kind()) {
+        (Some(BodyReadError::Broken(_)), _) | (None, ErrorKind::Unreadable) => ApiError::upload_incomplete(),
+        (Some(of_body), _) => ApiError::from(of_body),
+        // Faults of the request, such as an unknown network, are found before the first line.
+        (None, _) if report.lines == 0 => return error.into(),
+        (None, _) => error.into(),
     }
-    let cause = StdError::source(&error).and_then(|cause| cause.downcast_ref::<io::Error>());
-    let error = match (cause.map(io::Error::kind), limit) {
-        (Some(io::ErrorKind::FileTooLarge), Some(limit)) => {
-            ApiError::request_too_large(usize::try_from(limit).unwrap_or(usize::MAX))
-        }
-        (Some(io::ErrorKind::TimedOut), _) => ApiError::upload_stalled(),
-        _ if cause.is_some_and(exceeds_foreign_limit) => ApiError::beyond_foreign_limit(),
-        _ => ApiError::upload_incomplete(),
-    };
-    error.with_report(report)
+    .with_report(report)
 }
-
-/// Returns whether a layer of the host application has cut the body, because it is too large for it.
-fn exceeds_foreign_limit(error: &io::Error) -> bool {
-    let mut cause = StdError::source(error);
-    let causes = iter::from_fn(|| {
-        let error = cause?;
-        cause = error.source();
-        Some(error)
-    });
-    causes.take(MAX_CAUSES).any(|error| error.is::<LengthLimitError>())
-}
-
-/// The maximum number of errors in the chain of sources that are looked at.
-const MAX_CAUSES: usize = 16;
 
 /// A request body as a reader. The next frame is polled only once the previous one has been read.
 struct BodyReader {
     body: Option<BoxedBody>,
     frame: Bytes,
-    /// Number of bytes that may still come; `None`: any.
-    allowed: Option<u64>,
+    /// Number of bytes that may come; `None`: any.
+    limit: Option<u64>,
+    received: u64,
 }
 
 impl BodyReader {
     const fn new(body: Option<BoxedBody>, limit: Option<u64>) -> Self {
-        Self { body, frame: Bytes::new(), allowed: limit }
+        Self { body, frame: Bytes::new(), limit, received: 0 }
     }
 
     fn accept(&mut self, frame: Bytes) -> io::Result<()> {
-        if let Some(allowed) = &mut self.allowed {
-            let left = allowed.checked_sub(frame.len() as u64);
-            *allowed = left.ok_or(io::ErrorKind::FileTooLarge)?;
+        self.received = self.received.saturating_add(frame.len() as u64);
+        if self.limit.is_some_and(|limit| self.received > limit) {
+            return Err(io::Error::other(BodyReadError::TooLarge(self.limit)));
         }
         self.frame = frame;
         Ok(())
@@ -205,7 +200,6 @@ impl AsyncRead for BodyReader {
             let Some(body) = &mut self.body else { return Poll::Ready(Ok(())) };
             match std::task::ready!(body.poll_frame(context)) {
                 None => self.body = None,
-                Some(Err(BodyReadError::Stalled)) => return Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
                 Some(Err(error)) => return Poll::Ready(Err(io::Error::other(error))),
                 // Trailers are ignored.
                 Some(Ok(frame)) => {

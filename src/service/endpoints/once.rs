@@ -2,14 +2,15 @@
 
 use http::HeaderName;
 use http::request::Parts;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::inventory::{Answer, Begun, Error, ErrorKind, Inventory, KeyedRequest, Problem};
 use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
-use crate::service::routes::route::Call;
+use crate::service::routes::route::{Call, Route};
 use crate::service::state::ApiState;
 
 pub(in crate::service) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -21,18 +22,24 @@ const FIELD: &str = "Idempotency-Key";
 /// The maximum number of characters of a key.
 pub(in crate::service) const MAX_KEY: usize = 255;
 
+/// The record that a request has created.
+#[derive(Deserialize)]
+struct Created {
+    id: Uuid,
+}
+
 /// A request that is executed once for an idempotency key.
 #[derive(Clone, Copy)]
 pub(in crate::service) struct Repeatable<'r> {
     state: &'r ApiState,
     request: &'r Parts,
-    is_tagged: bool,
+    route: &'r Route,
 }
 
 impl<'r> Call<'r> {
     /// Returns what decides about the repetition of the request.
     pub(in crate::service) const fn repeatable(&self) -> Repeatable<'r> {
-        Repeatable { state: self.state, request: self.input.request, is_tagged: self.route.is_tagged }
+        Repeatable { state: self.state, request: self.input.request, route: self.route }
     }
 }
 
@@ -97,11 +104,15 @@ impl<'r> Repeatable<'r> {
 
     fn replay(self, answer: &Answer) -> Result<Outcome, ApiError> {
         let data = answer.data.get().as_bytes();
-        let tag = match self.is_tagged && answer.is_whole {
+        let tag = match self.route.is_tagged && answer.is_whole {
             true => Some(EntityTag::of_document(data)?),
             false => None,
         };
-        let outcome = self.state.responder.stored_document(data)?.with_tag(tag);
+        let mut outcome = self.state.responder.stored_document(data)?.with_tag(tag);
+        if self.route.creates_in.is_some() {
+            let Created { id } = serde_json::from_slice(data).map_err(Error::internal)?;
+            outcome = outcome.with_location(self.route, id)?;
+        }
         Ok(outcome.with_header(IDEMPOTENT_REPLAYED, http::HeaderValue::from_static("true")))
     }
 }

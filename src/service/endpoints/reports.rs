@@ -16,7 +16,6 @@ use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::Sender;
-use crate::service::sender::credentials::identify;
 use crate::wire::ErrorCode;
 
 /// The maximum number of concurrent imports of reports, per user or daemon key and in total. Each holds its body in
@@ -52,10 +51,11 @@ pub(in crate::service) fn import_report(mut call: Call<'_>) -> Pending<'_> {
                 (daemon.organization_id, query.network_id.unwrap_or(daemon.network_id), daemon.key_id)
             }
         };
-        let _slot = state.report_slots.acquire(organization, slot_owner)?;
+        state.report_slots.check(organization, slot_owner)?;
         let body = call.input.bytes(MEDIA_TYPES).await?;
+        let _slot = state.report_slots.acquire(organization, slot_owner)?;
         // Authenticated again: a large body takes a while to arrive.
-        let sender = identify(&state.inventory, call.route.access, call.input.request).await?;
+        let sender = state.credentials.identify(call.route.access, call.input.request).await?;
         call.route.access.check(&sender)?;
 
         let mut options = ParseOptions::new(state.inventory.now());
@@ -140,7 +140,7 @@ pub(in crate::service) fn split_host(mut call: Call<'_>) -> Pending<'_> {
         let check = |host: &Host| check_precondition(request, Entity::Host, id, host);
         let host = call.state.inventory.split_as(&caller, id, &split, check).await?;
         let tag = EntityTag::of_record(&host)?;
-        call.state.responder.record(&host, tag)
+        call.state.responder.record(&host, tag)?.with_location(call.route, host.id)
     })
 }
 

@@ -12,7 +12,9 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use super::json_text::{as_text, malformed};
 use crate::inventory::{Error, MAX_BULK, Problem, dotted};
+use crate::json_objects::Objects;
 use crate::model::Timestamp;
 use crate::service::response::error::ApiError;
 use crate::service::routes::parameter::{
@@ -32,7 +34,8 @@ pub(in crate::service) fn read_referral(fields: &Fields<'_>) -> Result<(String, 
 /// Reads the body of a bulk deletion: a list of ids.
 pub(in crate::service) fn read_ids(body: &[u8]) -> Result<Vec<Uuid>, ApiError> {
     let text = as_text(body)?;
-    let values: Vec<&RawValue> = serde_json::from_str(text).map_err(|error| malformed(&error))?;
+    let values: Vec<&RawValue> =
+        serde_json::from_str(text).map_err(|error| malformed(text, "list", &error))?;
     if values.is_empty() {
         return Err(Error::invalid("ids", Problem::Empty).into());
     }
@@ -71,7 +74,7 @@ impl<'b> Fields<'b> {
         let read = deserializer.deserialize_map(KnownFields { content });
         let fields = read.and_then(|fields| deserializer.end().map(|()| fields));
         let is_patch = matches!(content, RequestContent::Patch(_));
-        let fields = Self { given: fields.map_err(|error| malformed(&error))?, is_patch };
+        let fields = Self { given: fields.map_err(|error| malformed(text, "object", &error))?, is_patch };
         for (index, (parameter, _)) in fields.given.iter().enumerate() {
             if fields.given.iter().take(index).any(|(other, _)| other.name == parameter.name) {
                 return Err(Error::invalid(parameter.name, Problem::Duplicate).into());
@@ -162,7 +165,7 @@ impl<'b> Fields<'b> {
         defaults: &T,
     ) -> Result<(), Error> {
         let document = self.merged_with(record, defaults)?;
-        *record = serde_path_to_error::deserialize(&document).map_err(|error| {
+        *record = serde_path_to_error::deserialize(Objects(&document)).map_err(|error| {
             Error::invalid(dotted(error.path()).unwrap_or_default(), Problem::InvalidFormat)
         })?;
         check_types(&document, record)
@@ -276,7 +279,7 @@ fn merge_patch(target: Option<Value>, patch: Value) -> Value {
 
 /// Checks that every value was read from the JSON type that it has when written.
 ///
-/// Serde also reads structs from lists, and enums from objects.
+/// Serde also reads enums from objects.
 pub(in crate::service) fn check_types(given: &Value, read: &impl Serialize) -> Result<(), Error> {
     let written = serde_json::to_value(read).map_err(Error::internal)?;
     let wrong = of_another_type(given, &written);
@@ -333,32 +336,13 @@ fn check_number(field: &str, text: &str, min: i64, max: i64) -> Result<(), Error
 
 fn parse<'b, T: Deserialize<'b>>(field: &str, text: &'b str) -> Result<T, Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+    serde_path_to_error::deserialize(Objects(&mut deserializer)).map_err(|error| {
         let field = match dotted(error.path()) {
             Some(inner) => format!("{field}.{inner}"),
             None => field.to_owned(),
         };
         Error::invalid(field, Problem::InvalidFormat)
     })
-}
-
-/// Returns the text of a body.
-fn as_text(body: &[u8]) -> Result<&str, ApiError> {
-    std::str::from_utf8(body).map_err(|error| {
-        let (valid, _) = body.split_at_checked(error.valid_up_to()).unwrap_or_default();
-        let (line, column) = position_after(valid);
-        ApiError::malformed_json(line, column)
-    })
-}
-
-fn malformed(error: &serde_json::Error) -> ApiError {
-    ApiError::malformed_json(error.line(), error.column().max(1))
-}
-
-/// Returns the line and column right after a text, counted from 1 as serde_json does.
-fn position_after(text: &[u8]) -> (usize, usize) {
-    let line_start = memchr::memrchr(b'\n', text).map_or(0, |newline| newline + 1);
-    (1 + memchr::memchr_iter(b'\n', text).count(), 1 + text.len() - line_start)
 }
 
 /// Deserializes the known fields of an object, in the order of the body.

@@ -1,6 +1,9 @@
 //! Reading of requests: the body and its fields, and the parameters of path and query.
 
+mod accept;
 mod bodies;
+mod budget;
+mod json_text;
 mod parameters;
 mod patient;
 #[cfg(feature = "discovery")]
@@ -14,20 +17,23 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::request::Parts;
 use http_body::{Body, Frame};
-use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, LengthLimitError};
 use matchit::Params;
 
 use self::patient::PatientBody;
 use super::response::error::ApiError;
-use super::response::shape::LINES;
 
+pub(super) use self::accept::Accept;
 pub(super) use self::bodies::{Fields, check_types, read_ids, read_login, read_referral};
+pub(super) use self::budget::{BodyBudget, HeldBytes};
+#[cfg(any(feature = "csv", feature = "openapi"))]
+pub(in crate::service) use self::parameters::fields_of;
 pub(super) use self::parameters::{
-    DEFAULT_LIMIT, HOST_FIELDS, MAX_IDS, MAX_OFFSET, MAX_TERMS, Paging, read_hosts_query, read_id,
+    DEFAULT_LIMIT, MAX_IDS, MAX_OFFSET, MAX_TERMS, Paging, read_fields, read_hosts_query, read_id,
     read_import_query, read_list_query, read_no_query, read_parts_query,
 };
 #[cfg(feature = "discovery")]
@@ -55,17 +61,39 @@ pub(super) struct BoxedBody {
 pub(super) enum BodyReadError {
     #[error("the request body could not be read to its end")]
     Broken(#[source] Box<dyn StdError + Send + Sync>),
-    #[error("the client sent nothing of the request body for too long")]
-    Stalled,
+    #[error("the request body did not arrive in time")]
+    TooSlow,
+    /// `None`: the limit of a layer of the host application, which it does not tell.
+    #[error("the request body is too large")]
+    TooLarge(Option<u64>),
+}
+
+impl BodyReadError {
+    fn of(error: Box<dyn StdError + Send + Sync>) -> Self {
+        let mut cause: Option<&(dyn StdError + 'static)> = Some(&*error);
+        while let Some(present) = cause {
+            if present.is::<LengthLimitError>() {
+                return Self::TooLarge(None);
+            }
+            cause = present.source();
+        }
+        Self::Broken(error)
+    }
+}
+
+impl From<&BodyReadError> for ApiError {
+    fn from(error: &BodyReadError) -> Self {
+        match error {
+            BodyReadError::Broken(_) => Self::body_incomplete(),
+            BodyReadError::TooSlow => Self::request_timeout(),
+            BodyReadError::TooLarge(limit) => Self::request_too_large(*limit),
+        }
+    }
 }
 
 impl From<BodyReadError> for ApiError {
     fn from(error: BodyReadError) -> Self {
-        match error {
-            // The connection is most likely gone, so the position does not matter.
-            BodyReadError::Broken(_) => Self::malformed_json(1, 1),
-            BodyReadError::Stalled => Self::body_stalled(),
-        }
+        Self::from(&error)
     }
 }
 
@@ -79,14 +107,14 @@ where
     if body.is_end_stream() {
         return None;
     }
-    let min_size = body.size_hint().lower();
+    let (min_size, size) = (body.size_hint().lower(), body.size_hint().exact());
     let body = body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
-    let body = body.map_err(|error| BodyReadError::Broken(error.into())).boxed_unsync();
-    Some(BoxedBody { body: PatientBody::new(body), min_size })
+    let body = body.map_err(|error| BodyReadError::of(error.into())).boxed_unsync();
+    Some(BoxedBody { body: PatientBody::new(body, size), min_size })
 }
 
 impl BoxedBody {
-    /// Lets the body fail if its client sends nothing for this long; `None`: never.
+    /// Lets the body fail if its client sends nothing for this long, or too little; `None`: never.
     pub(super) const fn with_patience(mut self, patience: Option<Duration>) -> Self {
         self.body.set_patience(patience);
         self
@@ -106,6 +134,8 @@ pub(super) struct Input<'r> {
     pub(super) body: RequestBody,
     /// Maximum size of the body, in bytes.
     pub(super) body_limit: usize,
+    /// The bytes of the body that were read.
+    pub(super) held: HeldBytes,
 }
 
 impl<'r> Input<'r> {
@@ -113,20 +143,29 @@ impl<'r> Input<'r> {
         self.request.uri.query()
     }
 
-    /// Returns the body, to be read as it comes. The `Content-Type` must be JSON Lines.
+    /// Returns the body, to be read as it comes, and which of these media types it has.
     ///
     /// # Errors
     /// `request_unsupported_media_type`.
-    pub(super) fn lines(&mut self) -> Result<RequestBody, ApiError> {
-        let is_lines = media_type(self.request).is_some_and(|essence| essence == LINES);
-        if is_lines { Ok(self.body.take()) } else { Err(ApiError::unsupported_media_type(LINES)) }
+    pub(super) fn rows(
+        &mut self,
+        media_types: &[&'static str],
+    ) -> Result<(RequestBody, &'static str), ApiError> {
+        check_encoding(self.request)?;
+        let given = media_type(self.request);
+        let known = media_types.iter().find(|known| given.as_deref() == Some(**known));
+        match known {
+            Some(known) => Ok((self.body.take(), known)),
+            None => Err(ApiError::unsupported_media_type(&media_types.join(", "))),
+        }
     }
 
     /// Reads the body. The `Content-Type` must be JSON; the syntax is not checked.
     ///
     /// # Errors
     /// `request_unsupported_media_type`; `request_too_large` as soon as the limit is exceeded, without reading the
-    /// rest; `validation_malformed_json` if the body ends early or its client stalls.
+    /// rest; `request_timeout` if it does not arrive in time; `rate_limit_exceeded` if too many bytes of other bodies are
+    /// held; `validation_malformed_json` if it ends early.
     pub(super) async fn json(&mut self) -> Result<Vec<u8>, ApiError> {
         if !has_json_type(self.request) {
             return Err(ApiError::unsupported_media_type("application/json"));
@@ -147,25 +186,43 @@ impl<'r> Input<'r> {
     }
 
     async fn read_all(&mut self) -> Result<Vec<u8>, ApiError> {
+        check_encoding(self.request)?;
         let body_limit = self.body_limit;
         let Some(mut body) = self.body.take() else {
             return Ok(Vec::new());
         };
         let is_too_large = |size: u64| size > body_limit as u64;
         if is_too_large(body.min_size) {
-            return Err(ApiError::request_too_large(body_limit));
+            return Err(BodyReadError::TooLarge(Some(body_limit as u64)).into());
         }
         let mut bytes = Vec::new();
         while let Some(frame) = poll_fn(|context| body.poll_frame(context)).await {
             // Trailers are ignored.
             let Ok(data) = frame?.into_data() else { continue };
             if is_too_large(bytes.len() as u64 + data.len() as u64) {
-                return Err(ApiError::request_too_large(body_limit));
+                return Err(BodyReadError::TooLarge(Some(body_limit as u64)).into());
+            }
+            let size = bytes.len() + data.len();
+            if size > bytes.capacity() {
+                let capacity = bytes.capacity().saturating_mul(2).clamp(size, body_limit);
+                self.held.grow(capacity)?;
+                bytes.reserve_exact(capacity - bytes.len());
             }
             bytes.extend_from_slice(&data);
         }
         Ok(bytes)
     }
+}
+
+/// Checks that the body is sent as it is. Compressed bodies are not decoded.
+fn check_encoding(request: &Parts) -> Result<(), ApiError> {
+    let values = request.headers.get_all(CONTENT_ENCODING).iter();
+    let mut codings = values.flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
+    let is_plain = codings.all(|coding| {
+        let coding = coding.trim_ascii();
+        coding.is_empty() || coding.eq_ignore_ascii_case(b"identity")
+    });
+    if is_plain { Ok(()) } else { Err(ApiError::unsupported_encoding()) }
 }
 
 /// Returns whether the only `Content-Type` is `application/json` or has the suffix `+json`.

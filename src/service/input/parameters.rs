@@ -55,11 +55,7 @@ pub(in crate::service) fn read_hosts_query(
 ) -> Result<(HostQuery, Paging, Option<FieldNames>), ApiError> {
     let values = QueryValues::read(query, known)?;
     let (paging, cursor) = values.paging()?;
-    let fields: Option<FieldNames> = values.list("fields", HOST_FIELDS.len())?;
-    let is_unknown = |field: &String| !HOST_FIELDS.contains(&field.as_str());
-    if fields.iter().flatten().any(is_unknown) {
-        return Err(invalid_format("fields"));
-    }
+    let fields = values.fields()?;
     let query = HostQuery {
         network_id: values.value("network_id")?,
         ids: values.list("ids", MAX_IDS)?,
@@ -91,39 +87,6 @@ pub(in crate::service) fn read_hosts_query(
     };
     Ok((query, paging, fields))
 }
-
-/// The top-level fields of a host.
-pub(in crate::service) const HOST_FIELDS: &[&str] = &[
-    "id",
-    "network_id",
-    "name",
-    "hostname",
-    "description",
-    "sys_name",
-    "sys_descr",
-    "sys_object_id",
-    "sys_location",
-    "sys_contact",
-    "chassis_id",
-    "manufacturer",
-    "model",
-    "serial_number",
-    "management_url",
-    "role",
-    "hidden",
-    "created_at",
-    "updated_at",
-    "last_seen_at",
-    "is_stale",
-    "tags",
-    "source",
-    "virtualization",
-    "credential_assignments",
-    "interfaces",
-    "ports",
-    "services",
-    "if_entries",
-];
 
 /// An IP prefix, or an address as the prefix that contains only it.
 struct AddressOrCidr(Cidr);
@@ -195,6 +158,14 @@ pub(in crate::service) fn read_parts_query(
     let host = QueryValues::read(query, known)?.value("host_id")?;
     let (query, paging) = read_list_query(query, known)?;
     Ok((host, query, paging))
+}
+
+/// Parses the selection of fields in the query of a list.
+pub(in crate::service) fn read_fields(
+    query: Option<&str>,
+    known: Known<'_>,
+) -> Result<Option<FieldNames>, ApiError> {
+    QueryValues::read(query, known)?.fields()
 }
 
 impl Paging {
@@ -303,8 +274,32 @@ impl<'q> QueryValues<'q> {
         Ok(Some(values))
     }
 
+    /// Returns the fields that the client selects, each once.
+    fn fields(&self) -> Result<Option<FieldNames>, ApiError> {
+        let all = fields_of(self.known);
+        let Some(given) = self.list::<String>("fields", all.len())? else { return Ok(None) };
+        let mut fields = FieldNames::new();
+        for field in given {
+            if !all.contains(&field.as_str()) {
+                return Err(invalid_format("fields"));
+            }
+            if !fields.contains(&field) {
+                fields.push(field);
+            }
+        }
+        Ok(Some(fields))
+    }
+
     fn all(&self, field: &str) -> impl Iterator<Item = &str> {
         self.values.iter().filter(move |(name, _)| name == field).map(|(_, value)| value.as_ref())
+    }
+}
+
+/// Returns the fields that a list lets clients select.
+pub(in crate::service) fn fields_of(known: Known<'_>) -> &'static [&'static str] {
+    match find(known, "fields").map(|parameter| parameter.kind) {
+        Some(Kind::Choices { of, .. }) => of,
+        _ => &[],
     }
 }
 

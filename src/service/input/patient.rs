@@ -1,4 +1,4 @@
-//! Request bodies that fail when their client stalls.
+//! Request bodies that fail when they do not arrive in time.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -12,11 +12,22 @@ use tokio::time::{Instant, sleep};
 
 use super::BodyReadError;
 
-/// A body that fails when its client sends nothing for some time. Only time in which the body is awaited counts.
+/// The bytes a second that a client has to send at least, beyond the time that it may stall.
+const MIN_RATE: u64 = 32 * 1024;
+
+/// A body that fails when its client sends nothing for some time, or too little.
+///
+/// All the time in which the body is awaited may be the patience and a second for each [`MIN_RATE`] bytes: of the whole
+/// body if its size is known, and of what has arrived otherwise. Time in which nobody awaits the body does not count.
 pub(super) struct PatientBody<B> {
     body: B,
+    /// `None`: the size is not known before the end.
+    size: Option<u64>,
+    received: u64,
     /// `None` without a time limit.
     patience: Option<Duration>,
+    /// How long the frames that have arrived were awaited.
+    waited: Duration,
     /// When the body began to wait for its next frame; `None` while it does not wait.
     waiting_since: Option<Instant>,
     /// A task that ends when it is time to look at the clock. A runtime without a time driver makes it panic, which
@@ -25,26 +36,42 @@ pub(super) struct PatientBody<B> {
 }
 
 impl<B> PatientBody<B> {
-    pub(super) fn new(body: B) -> Self {
-        Self { body, patience: None, waiting_since: None, timer: JoinSet::new() }
+    pub(super) fn new(body: B, size: Option<u64>) -> Self {
+        Self {
+            body,
+            size,
+            received: 0,
+            patience: None,
+            waited: Duration::ZERO,
+            waiting_since: None,
+            timer: JoinSet::new(),
+        }
     }
 
     pub(super) const fn set_patience(&mut self, patience: Option<Duration>) {
         self.patience = patience;
     }
 
-    /// Waits until the client has stalled for too long.
-    fn poll_stalled(&mut self, context: &mut Context<'_>) -> Poll<()> {
+    /// Returns how long the next frame may be awaited from the beginning of the wait.
+    fn allowed(&self, patience: Duration) -> Duration {
+        let bytes = self.size.unwrap_or(self.received);
+        let for_bytes = Duration::from_millis(bytes.saturating_mul(1_000) / MIN_RATE);
+        patience.min(patience.saturating_add(for_bytes).saturating_sub(self.waited))
+    }
+
+    /// Waits until the client has taken too long.
+    fn poll_too_slow(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let Some(patience) = self.patience else { return Poll::Pending };
         let since = *self.waiting_since.get_or_insert_with(Instant::now);
         loop {
             if self.timer.is_empty() {
-                let remaining = patience.saturating_sub(since.elapsed());
+                let remaining = self.allowed(patience).saturating_sub(since.elapsed());
                 if remaining.is_zero() {
                     return Poll::Ready(());
                 }
                 let Ok(runtime) = Handle::try_current() else { return Poll::Pending };
-                // The timer runs on when a frame arrives, because most frames arrive long before it ends.
+                // The timer runs on when a frame arrives, because most frames arrive long before it ends. The next
+                // deadline is never before its end.
                 self.timer.spawn_on(async move { sleep(remaining).await }, &runtime);
             }
             if let Some(Err(_)) = ready!(self.timer.poll_join_next(context)) {
@@ -52,6 +79,14 @@ impl<B> PatientBody<B> {
                 return Poll::Pending;
             }
         }
+    }
+
+    /// Ends a wait.
+    fn note(&mut self, data: Option<&Bytes>) {
+        if let Some(since) = self.waiting_since.take() {
+            self.waited = self.waited.saturating_add(since.elapsed());
+        }
+        self.received = self.received.saturating_add(data.map_or(0, |data| data.len() as u64));
     }
 }
 
@@ -64,11 +99,11 @@ where
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyReadError>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
-        if polled.is_ready() {
-            self.waiting_since = None;
-            return polled;
+        if let Poll::Ready(frame) = polled {
+            self.note(frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()));
+            return Poll::Ready(frame);
         }
-        ready!(self.poll_stalled(context));
-        Poll::Ready(Some(Err(BodyReadError::Stalled)))
+        ready!(self.poll_too_slow(context));
+        Poll::Ready(Some(Err(BodyReadError::TooSlow)))
     }
 }

@@ -2,30 +2,36 @@
 
 use serde_json::{Map, Value, json};
 
+use super::envelopes::Envelopes;
 use super::inputs::Inputs;
-use super::operation::{Errors, operation};
+use super::operation::{Shared, operation};
 use super::parameters::set;
 use super::schemas::{self, TypeSchemas};
 use crate::service::routes::route::Route;
 
-/// Builds the document. The server URL is the way from the document to the root of the API.
-pub(in crate::service) fn build(routes: &'static [Route], server: &str) -> Value {
+/// Builds the document. The server URL is the way from the document to the root of the API, and `cookie` the name of the
+/// session cookie.
+pub(in crate::service) fn build(routes: &'static [Route], server: &str, cookie: &str) -> Value {
     let routes: Vec<&Route> = routes.iter().filter(|route| route.operation_id.is_some()).collect();
-    let TypeSchemas { records: mut components, inputs: forms } = schemas::of_types(&routes);
-    let inputs = Inputs::new(&routes, &components, &forms);
-    let (mut paths, mut errors) = (Map::new(), Errors::new());
+    let TypeSchemas { records, inputs: forms } = schemas::of_types(&routes);
+    let inputs = Inputs::new(&routes, &records, &forms);
+    let envelopes = Envelopes::new(&records);
+    let mut shared = Shared { records: &records, inputs: &inputs, envelopes, errors: Map::new() };
+    let mut paths = Map::new();
     let mut tags: Vec<&str> = Vec::new();
     for route in &routes {
         let operations = paths.entry(route.path).or_insert_with(|| json!({}));
         if let Value::Object(operations) = operations {
             let method = route.method.as_str().to_ascii_lowercase();
-            operations.insert(method, operation(route, &components, &inputs, &mut errors));
+            operations.insert(method, operation(route, &mut shared));
         }
         if !tags.contains(&route.tag()) {
             tags.push(route.tag());
         }
     }
-    components.extend(inputs.into_schemas());
+    let Shared { envelopes, errors, .. } = shared;
+    let envelopes = envelopes.into_schemas();
+    let components: Map<_, _> = records.into_iter().chain(inputs.into_schemas()).chain(envelopes).collect();
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -41,12 +47,12 @@ pub(in crate::service) fn build(routes: &'static [Route], server: &str) -> Value
             "schemas": components,
             "responses": errors,
             "headers": headers(),
-            "securitySchemes": security_schemes(),
+            "securitySchemes": security_schemes(cookie),
         },
     })
 }
 
-fn security_schemes() -> Value {
+fn security_schemes(cookie: &str) -> Value {
     let bearer = |description: &str| json!({"type": "http", "scheme": "bearer", "description": description});
     let schemes = [
         ("api_key", bearer("A user's API key. The organization must have API access.")),
@@ -55,7 +61,7 @@ fn security_schemes() -> Value {
             json!({
                 "type": "apiKey",
                 "in": "cookie",
-                "name": "session_id",
+                "name": cookie,
                 "description": "The session that a login begins.",
             }),
         ),
@@ -81,6 +87,7 @@ fn headers() -> Value {
     };
     json!({
         "ETag": optional(text("The state of the response, for `If-None-Match` and `If-Match`.")),
+        "Location": text("The path of the new record."),
         "RetryAfter": number("Seconds after which the client may retry."),
         "WwwAuthenticate": text("The scheme of the `Authorization` header: `Bearer`."),
         "IdempotentReplayed": optional(text("`true`: the answer to an earlier request with the same `Idempotency-Key`.")),

@@ -100,8 +100,17 @@ fn of_body(route: &Route) -> Vec<ErrorCode> {
             route.body.fields().flat_map(of_field).collect()
         }
         RequestContent::Ids => vec![ErrorCode::ValidationEmpty, ErrorCode::ValidationMaxLength],
-        RequestContent::HostLines => {
-            return vec![ErrorCode::RequestUnsupportedMediaType];
+        RequestContent::HostRows => {
+            return vec![
+                ErrorCode::RequestTimeout,
+                ErrorCode::RequestTooLarge,
+                ErrorCode::RequestUnsupportedMediaType,
+                // A header that names no field, or not all that are required.
+                #[cfg(feature = "csv")]
+                ErrorCode::ValidationInvalidFormat,
+                #[cfg(feature = "csv")]
+                ErrorCode::ValidationRequired,
+            ];
         }
         #[cfg(feature = "discovery")]
         RequestContent::Report => Vec::new(),
@@ -109,6 +118,7 @@ fn of_body(route: &Route) -> Vec<ErrorCode> {
     codes.extend([
         ErrorCode::ValidationInvalidFormat,
         ErrorCode::ValidationMalformedJson,
+        ErrorCode::RequestTimeout,
         ErrorCode::RequestTooLarge,
         ErrorCode::RequestUnsupportedMediaType,
     ]);

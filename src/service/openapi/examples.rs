@@ -19,10 +19,10 @@ use crate::inventory::{
 use crate::model::{
     AdminStatus, BindingTarget, Cidr, Color, CredentialAssignment, DaemonApiKey, DockerVirtualization, Host,
     HostVirtualization, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId,
-    LldpPortIdSubtype, MacAddress, Neighbor, Network, OperStatus, Organization, Permission, Port, PortNumber,
-    Protocol, ProxmoxVirtualization, Redaction, Service, ServiceDefinition, ServiceVirtualization, Share,
-    ShareMetadata, ShareOptions, Source, Subnet, SubnetType, Tag, Timestamp, TopologyView, User, UserApiKey,
-    Vlans,
+    LldpPortIdSubtype, MacAddress, MacSource, Neighbor, Network, OperStatus, Organization, Permission, Port,
+    PortNumber, Protocol, ProxmoxVirtualization, Redaction, Service, ServiceDefinition,
+    ServiceVirtualization, Share, ShareMetadata, ShareOptions, Source, Subnet, SubnetType, Tag, Timestamp,
+    TopologyView, User, UserApiKey, Vlans,
 };
 use crate::service::endpoints::accounts::Issued;
 use crate::service::endpoints::collections::BulkDeletion;
@@ -242,6 +242,7 @@ fn host() -> Option<Host> {
     let mut interface = Interface::new(&host, IpAddr::V4(Ipv4Addr::new(192, 0, 2, 17)));
     interface.subnet_id = Some(SUBNET);
     interface.mac_address = Some(MacAddress::new([0x00, 0x1b, 0x21, 0x3c, 0x4d, 0x5e]));
+    interface.mac_source = Some(MacSource::NeighborCache);
     let port = Port::new(&host, PortNumber::try_from(443).ok()?, Protocol::Tcp);
     let service = Service::new(&host, "Administration", ServiceDefinition::new("Web Server").ok()?);
     let target = BindingTarget::Port { port_id: port.id, interface_id: Some(interface.id) };

@@ -124,7 +124,7 @@ impl Types<'_> {
         let example = fields.iter().map(|field| {
             let value = example.and_then(|example| example.get(field.name)).cloned();
             let value = value.unwrap_or_else(|| self.example_of(field));
-            (field.name.to_owned(), without_times(value))
+            (field.name.to_owned(), without_server_values(value))
         });
         let example: Map<String, Value> = example.collect();
         Some(json!({
@@ -224,7 +224,7 @@ impl Types<'_> {
         if fields.is_empty() && properties.contains_key("type") {
             required.push("type");
         }
-        let example = without_times(self.example_of_schema(name));
+        let example = without_server_values(self.example_of_schema(name));
         Some(json!({"type": "object", "properties": properties, "required": required, "examples": [example]}))
     }
 
@@ -293,14 +293,14 @@ fn without_parts(mut host: Value) -> Value {
     host
 }
 
-/// Removes the times that only the server sets.
-fn without_times(mut example: Value) -> Value {
+/// Removes the values that only the server sets: times, and the sources of values.
+fn without_server_values(mut example: Value) -> Value {
     match &mut example {
         Value::Object(members) => {
-            members.retain(|name, _| name != "created_at" && name != "updated_at");
-            members.values_mut().for_each(|member| *member = without_times(member.take()));
+            members.retain(|name, _| !["created_at", "updated_at", "mac_source"].contains(&name.as_str()));
+            members.values_mut().for_each(|member| *member = without_server_values(member.take()));
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| *item = without_times(item.take())),
+        Value::Array(items) => items.iter_mut().for_each(|item| *item = without_server_values(item.take())),
         _ => {}
     }
     example

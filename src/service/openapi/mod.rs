@@ -3,6 +3,7 @@
 mod collector;
 mod document;
 mod endpoints;
+mod envelopes;
 mod errors;
 mod examples;
 mod inputs;
@@ -11,4 +12,4 @@ mod parameters;
 mod schemas;
 
 pub(super) use self::document::build;
-pub(super) use self::endpoints::{at_root, under_api};
+pub(super) use self::endpoints::{Descriptions, at_root, under_api};

@@ -3,13 +3,17 @@
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 
+use super::envelopes::Envelopes;
 use super::errors;
 use super::inputs::Inputs;
 use super::parameters::{in_header, in_path, in_query, reference, set};
 use crate::inventory::MAX_BULK;
+use crate::service::endpoints::many::HOST_MEDIA_TYPES;
 use crate::service::endpoints::once::MAX_KEY;
 #[cfg(feature = "discovery")]
 use crate::service::endpoints::reports::MEDIA_TYPES;
+use crate::service::input::fields_of;
+use crate::service::response::shape::LINES;
 use crate::service::routes::parameter::RequestContent;
 use crate::service::routes::route::{Answer, Repetition, Route};
 use crate::service::sender::Access;
@@ -33,28 +37,53 @@ impl Route {
     }
 }
 
-/// The error responses by name. Endpoints with the same errors share them.
-pub(super) type Errors = Map<String, Value>;
+/// What operations share.
+pub(super) struct Shared<'a> {
+    /// The schemas of responses.
+    pub(super) records: &'a Map<String, Value>,
+    pub(super) inputs: &'a Inputs,
+    pub(super) envelopes: Envelopes<'a>,
+    /// The error responses by name. Endpoints with the same errors share them.
+    pub(super) errors: Map<String, Value>,
+}
 
-/// Describes an endpoint. `records` are the schemas of responses.
-pub(super) fn operation(
-    route: &Route,
-    records: &Map<String, Value>,
-    inputs: &Inputs,
-    errors: &mut Errors,
-) -> Value {
+/// Describes an endpoint.
+pub(super) fn operation(route: &Route, shared: &mut Shared<'_>) -> Value {
     let mut operation = json!({
         "operationId": route.operation_id,
         "summary": route.summary,
         "tags": [route.tag()],
         "security": security(route.access),
         "parameters": parameters(route),
-        "responses": responses(route, records, errors),
+        "responses": responses(route, shared),
     });
-    if let Some(content) = body(route, inputs) {
+    if let Some(content) = body(route, shared.inputs) {
         set(&mut operation, "requestBody", json!({"required": true, "content": content}));
     }
+    if let Some(description) = other_representations(route) {
+        set(&mut operation, "description", json!(description));
+    }
     operation
+}
+
+/// Describes the representations of a list beside JSON.
+///
+/// They are not in the list of media types, because they would make every generated list a text or a list.
+fn other_representations(route: &Route) -> Option<String> {
+    let Answer::Page(schema) = route.answer else { return None };
+    let mut sentences = Vec::new();
+    if schema == "Host" {
+        sentences.push(
+            "With `limit=0`, and where `Accept` prefers `application/x-ndjson`, the answer is JSON Lines without an \
+             envelope: each host is one JSON object on a line of its own.",
+        );
+    }
+    if cfg!(feature = "csv") && !fields_of(&route.query).is_empty() {
+        sentences.push(
+            "Where `Accept` prefers `text/csv`, the answer is a CSV with a header. `fields` selects its columns.",
+        );
+    }
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 fn security(access: Access) -> Value {
@@ -114,9 +143,16 @@ fn body(route: &Route, inputs: &Inputs) -> Option<Value> {
             let ids = json!({"type": "array", "items": id, "minItems": 1, "maxItems": MAX_BULK});
             Some(json!({"application/json": {"schema": ids}}))
         }
-        RequestContent::HostLines => {
-            let lines = json!({"type": "string", "description": "A host a line, each as one JSON object."});
-            Some(json!({"application/x-ndjson": {"schema": lines}}))
+        RequestContent::HostRows => {
+            let types = HOST_MEDIA_TYPES.iter().map(|media_type| {
+                let description = match *media_type {
+                    LINES => "A host a line, each as one JSON object.",
+                    _ => "A header with names of fields, and a host a row.",
+                };
+                let schema = json!({"type": "string", "description": description});
+                ((*media_type).to_owned(), json!({"schema": schema}))
+            });
+            Some(types.collect::<Map<_, _>>().into())
         }
         #[cfg(feature = "discovery")]
         RequestContent::Report => {
@@ -134,29 +170,9 @@ fn body(route: &Route, inputs: &Inputs) -> Option<Value> {
     }
 }
 
-fn responses(route: &Route, records: &Map<String, Value>, errors: &mut Errors) -> Value {
+fn responses(route: &Route, shared: &mut Shared<'_>) -> Value {
     let mut responses = Map::new();
-    let schema = match route.answer {
-        Answer::Empty => envelope(&json!({"type": "object", "maxProperties": 0}), &reference("Meta")),
-        Answer::Value(schema) => envelope(&reference(schema), &reference("Meta")),
-        Answer::List(schema) => {
-            envelope(&json!({"type": "array", "items": reference(schema)}), &reference("Meta"))
-        }
-        Answer::Page(schema) => {
-            let paged = json!({"type": "object", "required": ["pagination"]});
-            let items = json!({"type": "array", "items": item(route, schema)});
-            envelope(&items, &json!({"allOf": [reference("Meta"), paged]}))
-        }
-        Answer::Document(schema) => reference(schema),
-        #[cfg(feature = "discovery")]
-        Answer::Null => envelope(&json!({"type": "null"}), &reference("Meta")),
-        #[cfg(feature = "discovery")]
-        Answer::Events => json!({"type": "string"}),
-        #[cfg(feature = "topology")]
-        Answer::TopologyFile => envelope(&reference("TopologyFile"), &reference("Meta")),
-        #[cfg(feature = "topology")]
-        Answer::Picture | Answer::Html => json!({"type": "string"}),
-    };
+    let schema = shared.envelopes.schema(route.answer);
     let mut success = response(route, 200, Some(&schema));
     #[cfg(feature = "discovery")]
     if matches!(route.answer, Answer::Events) {
@@ -167,13 +183,6 @@ fn responses(route: &Route, records: &Map<String, Value>, errors: &mut Errors) -
     }
     #[cfg(feature = "topology")]
     set_files(route, &mut success);
-    if matches!(route.answer, Answer::Page("Host")) {
-        let lines = "With `limit=0`, where `Accept` names this type: a host a line.";
-        let lines = json!({"schema": {"type": "string", "description": lines}});
-        if let Some(content) = success.get_mut("content") {
-            set(content, "application/x-ndjson", lines);
-        }
-    }
     #[cfg(feature = "topology")]
     if matches!(route.answer, Answer::Html) {
         for status in [404, 429, 500, 503] {
@@ -186,31 +195,34 @@ fn responses(route: &Route, records: &Map<String, Value>, errors: &mut Errors) -
     if is_conditional(route) {
         responses.insert("304".to_owned(), response(route, 304, None));
     }
-    for (status, codes) in errors::codes(route, records) {
-        let code = json!({"type": "object", "properties": {"code": {"enum": codes}}});
-        let failure = json!({"allOf": [reference("Failure"), code]});
-        let name = share(response(route, status, Some(&failure)), errors);
-        responses.insert(status.to_string(), json!({"$ref": format!("#/components/responses/{name}")}));
-    }
-    if let (Answer::Document(_), Access::Unlimited) = (route.answer, route.access) {
-        responses.insert("503".to_owned(), response(route, 503, Some(&schema)));
+    for (status, codes) in errors::codes(route, shared.records) {
+        let failure = match route.answer {
+            // A server that is not healthy says so in the same document.
+            Answer::Document(_) if status == 503 => response(route, status, Some(&schema)),
+            _ => {
+                let name = share(error(route, status, &codes), reason(status), &mut shared.errors);
+                json!({"$ref": format!("#/components/responses/{name}")})
+            }
+        };
+        responses.insert(status.to_string(), failure);
     }
     responses.into()
 }
 
-/// Returns the schema of an item of a page. The item may have only the fields that the client asks for.
-fn item(route: &Route, schema: &str) -> Value {
-    if route.query.iter().copied().flatten().any(|parameter| parameter.name == "fields") {
-        let part = json!({"type": "object", "description": "Only the fields that `fields` names."});
-        json!({"anyOf": [reference(schema), part]})
-    } else {
-        reference(schema)
-    }
+/// Describes an error response with these codes.
+///
+/// All have one schema. If the schema had the codes, generators would make a type of it for every list of codes.
+fn error(route: &Route, status: u16, codes: &[&str]) -> Value {
+    let mut error = response(route, status, Some(&reference("Error")));
+    let quoted: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
+    set(&mut error, "description", json!(format!("{}: {}.", reason(status), quoted.join(", "))));
+    set(&mut error, "x-error-codes", json!(codes));
+    error
 }
 
 /// Adds a response to the shared ones, unless it is there, and returns its name.
-fn share(response: Value, errors: &mut Errors) -> String {
-    let reason = response.get("description").and_then(Value::as_str).unwrap_or_default().replace(' ', "");
+fn share(response: Value, reason: &str, errors: &mut Map<String, Value>) -> String {
+    let reason = reason.replace(' ', "");
     let mut name = reason.clone();
     let mut number = 1;
     while errors.get(&name).is_some_and(|other| *other != response) {
@@ -245,18 +257,13 @@ fn set_files(route: &Route, success: &mut Value) {
     }
 }
 
-/// Returns the schema of a success with this data.
-fn envelope(data: &Value, meta: &Value) -> Value {
-    json!({
-        "type": "object",
-        "properties": {"success": {"type": "boolean", "const": true}, "data": data, "meta": meta},
-        "required": ["success", "data", "meta"],
-    })
+fn reason(status: u16) -> &'static str {
+    let reason = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+    reason.unwrap_or_default()
 }
 
 fn response(route: &Route, status: u16, schema: Option<&Value>) -> Value {
-    let reason = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
-    let mut response = json!({"description": reason.unwrap_or_default(), "headers": headers(route, status)});
+    let mut response = json!({"description": reason(status), "headers": headers(route, status)});
     if let Some(schema) = schema {
         set(&mut response, "content", json!({"application/json": {"schema": schema}}));
     }
@@ -273,9 +280,10 @@ fn headers(route: &Route, status: u16) -> Value {
             "IdempotentReplayed",
             route.repetition == Repetition::Answered && status == 200,
         ),
+        ("Location", "Location", status == 200 && route.creates_in.is_some()),
         ("Set-Cookie", "SetCookie", sets_cookie && status == 200),
         ("WWW-Authenticate", "WwwAuthenticate", status == 401),
-        ("Retry-After", "RetryAfter", status == 429 || (status == 503 && is_limited)),
+        ("Retry-After", "RetryAfter", status == 429 || status == 503),
         ("X-RateLimit-Limit", "RateLimitLimit", is_limited),
         ("X-RateLimit-Remaining", "RateLimitRemaining", is_limited),
         ("X-RateLimit-Reset", "RateLimitReset", is_limited),

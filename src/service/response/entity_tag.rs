@@ -1,4 +1,6 @@
 use base64ct::{Base64UrlUnpadded, Encoding};
+#[cfg(feature = "topology")]
+use bytes::Bytes;
 use http::header::{IF_MATCH, IF_NONE_MATCH};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue};
@@ -49,11 +51,6 @@ impl EntityTag {
         weak(digest)
     }
 
-    /// Returns the tag of the same list as JSON Lines.
-    pub(in crate::service) fn of_lines(self) -> Option<Self> {
-        weak(Sha256::new().chain_update("lines").chain_update(self.0.as_bytes()))
-    }
-
     /// Creates the tag of a topology. Pages are cached by tag, so that it depends on the path as well.
     #[cfg(feature = "topology")]
     pub(in crate::service) fn of_topology(
@@ -68,7 +65,27 @@ impl EntityTag {
         weak(digest.chain_update(request.uri.query().unwrap_or_default()))
     }
 
-    /// Creates the tag of what a share shows, from the JSON of the share.
+    /// Creates the tag of a file from its content.
+    #[cfg(feature = "topology")]
+    pub(in crate::service) fn of_content(content: &[u8]) -> Option<Self> {
+        weak(Sha256::new().chain_update(content))
+    }
+
+    /// Returns the text of the tag, for a cache.
+    #[cfg(feature = "topology")]
+    pub(in crate::service) fn into_text(self) -> Bytes {
+        Bytes::copy_from_slice(self.0.as_bytes())
+    }
+
+    /// Returns the tag with a text that [`into_text`](Self::into_text) returned.
+    #[cfg(feature = "topology")]
+    pub(in crate::service) fn of_text(text: &[u8]) -> Option<Self> {
+        HeaderValue::from_bytes(text).ok().map(Self)
+    }
+
+    /// Creates the key under which the drawings of a share are cached, from the JSON of the share.
+    ///
+    /// It changes with every topology of the organization, so that it is no tag for viewers.
     #[cfg(feature = "topology")]
     pub(in crate::service) fn of_share(
         revision: &[u128],
@@ -80,7 +97,6 @@ impl EntityTag {
 
     /// Returns the tag of a part of the response that has this tag. The part may also be another representation of the
     /// response.
-    #[cfg(feature = "topology")]
     pub(in crate::service) fn of_part(&self, name: &str) -> Option<Self> {
         weak(Sha256::new().chain_update(name).chain_update(self.0.as_bytes()))
     }
@@ -103,19 +119,35 @@ impl EntityTag {
 
     /// Returns whether the request's `If-Match` allows a change of the record.
     ///
-    /// The header must name the record's tag or `*`. Weak tags never match. A request without the header is allowed.
+    /// The header must name the record's tag or `*`. A request without the header is allowed.
+    ///
+    /// Weak forms match as well, against RFC 9110: proxies that compress responses weaken tags, although the tag is a digest
+    /// of the record, which is the same in any encoding.
     pub(in crate::service) fn allows(request: &Parts, record: &impl Serialize) -> Result<bool, Error> {
         if !request.headers.contains_key(IF_MATCH) {
             return Ok(true);
         }
         let tag = Self::of_record(record).map_err(|_| Error::internal("a record has no tag"))?;
-        Ok(is_listed(request, &IF_MATCH, |listed| listed == tag.0.as_bytes()))
+        Ok(tag.is_listed(request, &IF_MATCH))
     }
 
     /// Returns whether the request's `If-None-Match` contains this tag or `*`.
     pub(in crate::service) fn matches(&self, request: &Parts) -> bool {
+        self.is_listed(request, &IF_NONE_MATCH)
+    }
+
+    /// Returns whether a header lists this tag, as sent or as changed by a proxy, or `*`.
+    fn is_listed(&self, request: &Parts, header: &HeaderName) -> bool {
         let own = opaque_tag(self.0.as_bytes());
-        is_listed(request, &IF_NONE_MATCH, |tag| opaque_tag(tag) == own)
+        request.headers.get_all(header).iter().any(|header| {
+            let tags = header.as_bytes().trim_ascii();
+            // A foreign tag may be split inside quotes; that is harmless, because no own tag contains a comma.
+            tags == b"*"
+                || tags.split(|byte| *byte == b',').any(|tag| {
+                    let tag = opaque_tag(tag.trim_ascii());
+                    tag == own || without_coding(tag).is_some_and(|tag| own.strip_suffix(b"\"") == Some(tag))
+                })
+        })
     }
 
     pub(in crate::service) fn header(&self) -> HeaderValue {
@@ -160,16 +192,15 @@ fn quoted(mark: &str, digest: Sha256) -> Option<HeaderValue> {
     HeaderValue::try_from([mark, "\"", text, "\""].concat()).ok()
 }
 
-/// Returns whether a header lists a tag that matches, or `*`.
-fn is_listed(request: &Parts, header: &HeaderName, matches: impl Fn(&[u8]) -> bool) -> bool {
-    request.headers.get_all(header).iter().any(|header| {
-        let tags = header.as_bytes().trim_ascii();
-        // A foreign tag may be split inside quotes; that is harmless, because no own tag contains a comma.
-        tags == b"*" || tags.split(|byte| *byte == b',').any(|tag| matches(tag.trim_ascii()))
-    })
+/// The endings that proxies append to the tags of responses that they compress.
+const CODINGS: [&[u8]; 3] = [b"-gzip\"", b"-br\"", b"-zstd\""];
+
+/// Strips the ending of a compressed response with the closing quote. `None` without such an ending.
+fn without_coding(tag: &[u8]) -> Option<&[u8]> {
+    CODINGS.iter().find_map(|coding| tag.strip_suffix(*coding))
 }
 
-/// Strips the weakness mark, which `If-None-Match` ignores.
+/// Strips the weakness mark, which proxies add and comparisons ignore.
 fn opaque_tag(tag: &[u8]) -> &[u8] {
     tag.strip_prefix(b"W/").unwrap_or(tag)
 }

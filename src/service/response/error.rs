@@ -25,7 +25,7 @@ pub(crate) struct ApiError {
 }
 
 /// Seconds after which a client may retry a request that the store could not serve.
-const STORE_RETRY_AFTER: u64 = 1;
+pub(in crate::service) const STORE_RETRY_AFTER: u64 = 1;
 
 /// Maximum number of characters of a parameter's name in a sentence.
 const MAX_PARAMETER: usize = 64;
@@ -73,6 +73,14 @@ impl ApiError {
         Self { message, ..Self::rate_limit_exceeded(retry_after) }
     }
 
+    pub(crate) fn too_many_unread_responses(retry_after: u64) -> Self {
+        let message = format!(
+            "Too many bytes of responses wait for their clients. Read the responses to earlier requests, or retry in \
+             {retry_after} seconds."
+        );
+        Self { message, ..Self::rate_limit_exceeded(retry_after) }
+    }
+
     pub(crate) fn too_many_bulk_requests(retry_after: u64) -> Self {
         let message = format!("Too many bulk requests are being processed. Retry in {retry_after} seconds.");
         Self { message, ..Self::rate_limit_exceeded(retry_after) }
@@ -80,6 +88,11 @@ impl ApiError {
 
     pub(crate) fn too_many_imports(retry_after: u64) -> Self {
         let message = format!("Too many imports are running. Retry in {retry_after} seconds.");
+        Self { message, ..Self::rate_limit_exceeded(retry_after) }
+    }
+
+    pub(crate) fn too_many_bodies(retry_after: u64) -> Self {
+        let message = format!("Too many large bodies are being received. Retry in {retry_after} seconds.");
         Self { message, ..Self::rate_limit_exceeded(retry_after) }
     }
 
@@ -101,9 +114,8 @@ impl ApiError {
         Self::new(ErrorCode::AuthCrossSiteRequest, message, Value::Null)
     }
 
-    /// Creates the error for a body that is not a JSON object. Line and column are counted from 1.
-    pub(crate) fn malformed_json(line: usize, column: usize) -> Self {
-        let message = format!("The body is not a valid JSON object: error at line {line}, column {column}.");
+    /// Creates the error for a body that is not JSON, with a sentence. Line and column are counted from 1.
+    pub(crate) fn malformed_json(message: impl Into<String>, line: usize, column: usize) -> Self {
         Self::new(ErrorCode::ValidationMalformedJson, message, json!({"line": line, "column": column}))
     }
 
@@ -118,19 +130,6 @@ impl ApiError {
     pub(crate) fn upload_incomplete() -> Self {
         let message = "The upload ended early; the report has what was done before.";
         Self::new(ErrorCode::RequestIncomplete, message, Value::Null)
-    }
-
-    /// Creates the error for an upload whose client has stalled.
-    pub(crate) fn upload_stalled() -> Self {
-        let message = "The upload ended early: the client sent nothing for too long. The report has what was done before.";
-        Self::new(ErrorCode::RequestIncomplete, message, Value::Null)
-    }
-
-    /// Creates the error for a body that a layer of the host application has cut.
-    pub(crate) fn beyond_foreign_limit() -> Self {
-        let message =
-            "The body is larger than the maximum of the host application, so that the upload ended early.";
-        Self::new(ErrorCode::RequestTooLarge, message, Value::Null)
     }
 
     /// Creates the error for an import of which no line could be stored.
@@ -149,11 +148,15 @@ impl ApiError {
         self
     }
 
-    /// Creates the error for a body whose client has stalled.
-    pub(crate) fn body_stalled() -> Self {
-        let message =
-            "The body did not arrive: the client sent nothing for too long. Send it without pauses.";
-        Self { message: message.to_owned(), ..Self::malformed_json(1, 1) }
+    /// Creates the error for a body that breaks off. The connection is most likely gone, so the position does not matter.
+    pub(crate) fn body_incomplete() -> Self {
+        Self::malformed_json("The body did not arrive to its end.", 1, 1)
+    }
+
+    /// Creates the error for a body whose client has sent nothing, or too little, for too long.
+    pub(crate) fn request_timeout() -> Self {
+        let message = "The body did not arrive in time. Send it without pauses, at 32 KiB a second or more.";
+        Self::new(ErrorCode::RequestTimeout, message, Value::Null)
     }
 
     /// Creates the error for a list without a limit that has more than `max` items.
@@ -165,13 +168,32 @@ impl ApiError {
         Self::new(ErrorCode::ValidationOutOfRange, message, params)
     }
 
-    pub(crate) fn request_too_large(limit: usize) -> Self {
-        let message = format!("The body is larger than the maximum of {limit} bytes.");
+    /// Creates the error for a body that is too large. Without a limit, the host application knows it alone.
+    pub(crate) fn request_too_large(limit: Option<u64>) -> Self {
+        let message = limit.map_or_else(
+            || "The body is larger than this server accepts.".to_owned(),
+            |limit| format!("The body is larger than the maximum of {limit} bytes."),
+        );
         Self::new(ErrorCode::RequestTooLarge, message, json!({"limit": limit}))
+    }
+
+    /// Creates the error for a graph whose encoding is larger than `limit` bytes.
+    #[cfg(feature = "topology")]
+    pub(crate) fn answer_too_large(limit: usize) -> Self {
+        let message = format!(
+            "The answer is larger than the maximum of {limit} bytes. Select a part of the network, such as with `focus` or `tag_ids`."
+        );
+        Self::new(ErrorCode::AnswerTooLarge, message, json!({"limit": limit}))
     }
 
     pub(crate) fn unsupported_media_type(expected: &str) -> Self {
         let message = format!("The `Content-Type` header must be one of: {expected}.");
+        Self::new(ErrorCode::RequestUnsupportedMediaType, message, Value::Null)
+    }
+
+    pub(crate) fn unsupported_encoding() -> Self {
+        let message =
+            "The body has a `Content-Encoding`. Send it without compression, and without this header.";
         Self::new(ErrorCode::RequestUnsupportedMediaType, message, Value::Null)
     }
 
@@ -269,7 +291,7 @@ fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value)
         Problem::Empty => (ErrorCode::ValidationEmpty, json!({"field": field})),
         Problem::MaxLength { max } => (ErrorCode::ValidationMaxLength, json!({"field": field, "max": max})),
         Problem::MinLength { min } => (ErrorCode::ValidationMinLength, json!({"field": field, "min": min})),
-        Problem::InvalidFormat | Problem::Duplicate | Problem::Inseparable => {
+        Problem::InvalidFormat | Problem::UnknownField | Problem::Duplicate | Problem::Inseparable => {
             (ErrorCode::ValidationInvalidFormat, json!({"field": field}))
         }
         Problem::OutOfRange { min, max } => {

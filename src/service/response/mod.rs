@@ -1,4 +1,6 @@
 pub(super) mod body;
+#[cfg(feature = "csv")]
+pub(super) mod csv;
 pub(super) mod entity_tag;
 pub(super) mod error;
 pub(super) mod page_cache;
@@ -9,17 +11,18 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, RETRY_AFTER, SET_COOKIE, VARY, WWW_AUTHENTICATE,
+    ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, LOCATION, RETRY_AFTER, SET_COOKIE, VARY, WWW_AUTHENTICATE,
     X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde::Serialize;
 use serde_json::json;
+use uuid::Uuid;
 
 use self::body::ResponseBody;
 use self::entity_tag::EntityTag;
 use self::error::ApiError;
-use self::shape::LINES;
+use super::routes::route::Route;
 use super::sender::rate_limit::Allowance;
 use crate::access::Clock;
 use crate::wire::{API_VERSION, ErrorCode, Failure, Meta, Pagination};
@@ -83,27 +86,41 @@ impl Outcome {
         Self { body: None, tag: Some(tag.header()), ..Self::new(ResponseBody::default()) }
     }
 
-    /// Creates a response of JSON Lines.
-    pub(super) fn lines(body: ResponseBody) -> Self {
-        Self { content_type: LINES, ..Self::new(body) }
-    }
-
     /// Creates a response of server-sent events.
     #[cfg(feature = "discovery")]
     pub(super) fn events(body: ResponseBody) -> Self {
-        Self { content_type: "text/event-stream", ..Self::new(body) }
+        let outcome = Self::of_type("text/event-stream", body);
+        // Proxies such as nginx otherwise hold back what arrives until they have a whole buffer.
+        outcome.with_header(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"))
     }
 
-    /// Creates a response of a file.
-    #[cfg(feature = "topology")]
-    pub(super) fn file(content_type: &'static str, body: ResponseBody) -> Self {
+    /// Creates a response that is no JSON.
+    pub(super) fn of_type(content_type: &'static str, body: ResponseBody) -> Self {
         Self { content_type, ..Self::new(body) }
+    }
+
+    /// Adds the `Location` of a record that a request to this route has created, where the record has a path.
+    pub(super) fn with_location(self, route: &Route, id: Uuid) -> Result<Self, ApiError> {
+        let Some(collection) = route.creates_in else { return Ok(self) };
+        let location = HeaderValue::try_from(format!("{collection}/{id}"));
+        Ok(self.with_header(LOCATION, location.map_err(|_| ApiError::internal())?))
     }
 
     /// Adds a header.
     pub(super) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.others.push((name, value));
         self
+    }
+
+    /// Replaces the body, if there is one.
+    ///
+    /// # Errors
+    /// Those of `map`.
+    pub(super) fn map_body(
+        self,
+        map: impl FnOnce(ResponseBody) -> Result<ResponseBody, ApiError>,
+    ) -> Result<Self, ApiError> {
+        Ok(Self { body: self.body.map(map).transpose()?, ..self })
     }
 
     /// Adds `Vary: Accept`.
@@ -156,6 +173,15 @@ impl Responder {
         text.extend_from_slice(&self.meta);
         text.extend_from_slice(AFTER_META);
         Ok(ResponseBody::full(text.into()))
+    }
+
+    /// Encodes a value in its envelope, as a body, unless it is too large.
+    #[cfg(feature = "topology")]
+    pub(super) fn bounded_body(&self, data: &impl Serialize, limit: usize) -> Result<ResponseBody, ApiError> {
+        let data = crate::topology::render::json(data, limit);
+        let data = data.map_err(|error| ApiError::answer_too_large(error.limit))?;
+        let parts = [BEFORE_DATA, data.as_bytes(), &self.meta, AFTER_META];
+        Ok(ResponseBody::full(parts.concat().into()))
     }
 
     /// Encodes a record in its envelope. The tag is that of the record.

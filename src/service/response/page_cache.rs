@@ -79,6 +79,16 @@ impl PageCache {
         ResponseBody::full(body)
     }
 
+    /// Caches a short text, whether or not it was requested before.
+    #[cfg(feature = "topology")]
+    pub(in crate::service) fn keep(&self, tag: &EntityTag, text: Bytes) {
+        let mut entries = self.lock();
+        let replaced = entries.remove(tag);
+        let evicted = entries.push(Entry { tag: tag.clone(), body: Some(text) }, self.capacity);
+        drop(entries);
+        drop((replaced, evicted));
+    }
+
     fn lock(&self) -> MutexGuard<'_, Entries> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }

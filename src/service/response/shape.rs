@@ -4,16 +4,31 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::ACCEPT;
+#[cfg(feature = "csv")]
+use http::HeaderValue;
+#[cfg(feature = "csv")]
+use http::header::CONTENT_DISPOSITION;
 use http::request::Parts;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
+use super::body::ResponseBody;
+#[cfg(feature = "csv")]
+use super::csv;
+use super::entity_tag::EntityTag;
+use super::{JSON, Outcome};
+#[cfg(feature = "csv")]
+use crate::csv::MEDIA_TYPE;
 use crate::inventory::{DocumentPages, Documents, Error, Inventory};
+use crate::service::input::Accept;
 
 /// The media type of JSON Lines.
 pub(in crate::service) const LINES: &str = "application/x-ndjson";
+
+/// The media type of a CSV, as a response states it.
+#[cfg(feature = "csv")]
+const CSV: &str = "text/csv; charset=utf-8";
 
 /// How documents are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,34 +37,75 @@ pub(in crate::service) enum Representation {
     Envelope,
     /// Each on a line of its own.
     Lines,
+    /// As a CSV with a header.
+    #[cfg(feature = "csv")]
+    Csv,
 }
 
+/// The media types of a list beside JSON.
+const OTHERS: &[&str] = &[
+    #[cfg(feature = "csv")]
+    MEDIA_TYPE,
+];
+
+/// The media types of a whole list of hosts beside JSON.
+const OTHERS_OF_HOSTS: &[&str] = &[
+    LINES,
+    #[cfg(feature = "csv")]
+    MEDIA_TYPE,
+];
+
 impl Representation {
-    /// Returns the representation that a request for a list asks for. Only whole lists are sent as lines.
-    pub(in crate::service) fn of(request: &Parts, is_whole: bool) -> Self {
-        if is_whole && accepts(request, LINES) { Self::Lines } else { Self::Envelope }
+    /// Returns the representation that the sender of a request for hosts prefers. Only whole lists are sent as lines.
+    pub(in crate::service) fn of_hosts(request: &Parts, is_whole: bool) -> Self {
+        Self::chosen(request, if is_whole { OTHERS_OF_HOSTS } else { OTHERS })
+    }
+
+    /// Returns the representation that the sender of a request for parts prefers.
+    pub(in crate::service) fn of_parts(request: &Parts) -> Self {
+        Self::chosen(request, OTHERS)
+    }
+
+    fn chosen(request: &Parts, others: &[&'static str]) -> Self {
+        match Accept::of(request).choose(JSON, others) {
+            LINES => Self::Lines,
+            #[cfg(feature = "csv")]
+            MEDIA_TYPE => Self::Csv,
+            _ => Self::Envelope,
+        }
+    }
+
+    /// Returns the tag of a list in this representation, from the tag of its envelope.
+    pub(in crate::service) fn tag(self, tag: Option<EntityTag>) -> Option<EntityTag> {
+        match self {
+            Self::Envelope => tag,
+            Self::Lines => tag?.of_part("lines"),
+            #[cfg(feature = "csv")]
+            Self::Csv => tag?.of_part("csv"),
+        }
+    }
+
+    /// Creates the response to a request with a body of this representation.
+    #[cfg_attr(not(feature = "csv"), allow(unused_variables, reason = "only a CSV has a name"))]
+    pub(in crate::service) fn outcome(self, request: &Parts, body: ResponseBody) -> Outcome {
+        match self {
+            Self::Envelope => Outcome::new(body),
+            Self::Lines => Outcome::of_type(LINES, body),
+            #[cfg(feature = "csv")]
+            Self::Csv => Outcome::of_type(CSV, body).with_header(CONTENT_DISPOSITION, attachment(request)),
+        }
     }
 }
 
-/// Returns whether the `Accept` header of a request names a media type. Names with a weight of zero do not count.
-pub(in crate::service) fn accepts(request: &Parts, media_type: &str) -> bool {
-    let ranges = request.headers.get_all(ACCEPT).iter();
-    let mut ranges = ranges.flat_map(|header| header.as_bytes().split(|byte| *byte == b','));
-    ranges.any(|range| {
-        let mut parts = range.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
-        let is_named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(media_type.as_bytes()));
-        is_named && !parts.any(is_zero_weight)
-    })
+/// Returns the header by which browsers save a CSV. The file is named after the list.
+#[cfg(feature = "csv")]
+fn attachment(request: &Parts) -> HeaderValue {
+    let list = request.uri.path().rsplit('/').next().unwrap_or_default();
+    let attachment = HeaderValue::try_from(format!("attachment; filename=\"{list}.csv\""));
+    attachment.unwrap_or_else(|_| HeaderValue::from_static("attachment"))
 }
 
-fn is_zero_weight(parameter: &[u8]) -> bool {
-    let weight = parameter.strip_prefix(b"q=").or_else(|| parameter.strip_prefix(b"Q="));
-    weight.is_some_and(|weight| {
-        weight.first() == Some(&b'0') && weight.iter().all(|byte| matches!(byte, b'0' | b'.'))
-    })
-}
-
-/// Top-level fields of hosts.
+/// Top-level fields of records.
 pub(in crate::service) type FieldNames = Vec<String>;
 
 /// The shape of a list.
@@ -66,6 +122,8 @@ pub(in crate::service) struct Shaped<P> {
     pub(in crate::service) shape: Shape,
     pub(in crate::service) inventory: Inventory,
     pub(in crate::service) organization: Uuid,
+    /// Whether the first documents have been read.
+    pub(in crate::service) has_begun: bool,
 }
 
 impl<P: DocumentPages> DocumentPages for Shaped<P> {
@@ -73,15 +131,53 @@ impl<P: DocumentPages> DocumentPages for Shaped<P> {
         self.pages.is_finished()
     }
 
+    fn unread(&self) -> usize {
+        self.pages.unread()
+    }
+
     async fn next(&mut self) -> Result<Documents, Error> {
         let documents = self.pages.next().await?;
-        self.shape.apply(documents, &self.inventory, self.organization).await
+        let mut documents = self.shape.apply(documents, &self.inventory, self.organization).await?;
+        if !std::mem::replace(&mut self.has_begun, true) {
+            documents.bodies = self.shape.with_header(documents.bodies);
+        }
+        Ok(documents)
     }
 }
 
 impl Shape {
     pub(in crate::service) fn new(fields: Option<FieldNames>, representation: Representation) -> Self {
         Self { fields: fields.map(Arc::new), representation }
+    }
+
+    /// Sets the columns of a CSV whose fields the client has not selected.
+    #[cfg(feature = "csv")]
+    pub(in crate::service) fn or_columns(self, columns: impl FnOnce() -> FieldNames) -> Self {
+        match self {
+            Self { fields: None, representation: Representation::Csv } => {
+                Self::new(Some(columns()), Representation::Csv)
+            }
+            shape => shape,
+        }
+    }
+
+    pub(in crate::service) const fn representation(&self) -> Representation {
+        self.representation
+    }
+
+    /// Returns what precedes the documents.
+    fn header(&self) -> Option<Bytes> {
+        #[cfg(feature = "csv")]
+        if let (Representation::Csv, Some(columns)) = (self.representation, &self.fields) {
+            return Some(csv::header(columns));
+        }
+        None
+    }
+
+    /// Puts what precedes the documents in front of them.
+    pub(in crate::service) fn with_header(&self, mut bodies: Vec<Bytes>) -> Vec<Bytes> {
+        bodies.splice(..0, self.header());
+        bodies
     }
 
     /// Brings documents of an organization into this shape, on a blocking thread if they are large.
@@ -111,6 +207,10 @@ fn shape_document(
     representation: Representation,
 ) -> Result<Bytes, Error> {
     let document = body.strip_prefix(b",").unwrap_or(body);
+    #[cfg(feature = "csv")]
+    if let (Representation::Csv, Some(columns)) = (representation, fields) {
+        return csv::row(document, columns).map(Bytes::from);
+    }
     let mut shaped = Vec::with_capacity(if fields.is_some() { 256 } else { body.len() + 1 });
     if representation == Representation::Envelope {
         shaped.push(b',');

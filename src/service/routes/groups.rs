@@ -4,9 +4,11 @@
 use super::parameter::RequestContent;
 use super::parameter::{Kind, Parameter};
 use crate::access::PasswordHasher;
-use crate::inventory::BulkHost;
+use crate::inventory::{
+    BulkHost, HOST_FIELDS, IF_ENTRY_FIELDS, INTERFACE_FIELDS, PORT_FIELDS, SERVICE_FIELDS,
+};
 use crate::model::SourceType;
-use crate::service::input::{DEFAULT_LIMIT, HOST_FIELDS, MAX_IDS, MAX_OFFSET, MAX_TERMS};
+use crate::service::input::{DEFAULT_LIMIT, MAX_IDS, MAX_OFFSET, MAX_TERMS};
 use crate::wire::MAX_LIMIT;
 
 const fn text(min: usize, max: usize) -> Kind {
@@ -154,11 +156,19 @@ pub(super) const HOST_FILTERS: &[Parameter] = &[
     Parameter::optional("search", text(2, 100), "Only hosts that are found by every word of this text."),
 ];
 
-pub(super) const FIELDS: &[Parameter] = &[Parameter::optional(
-    "fields",
-    Kind::Choices { of: HOST_FIELDS, max: HOST_FIELDS.len() },
-    "Returns only these top-level fields of each host.",
-)];
+const fn selection(of: &'static [&'static str]) -> Parameter {
+    Parameter::optional(
+        "fields",
+        Kind::Choices { of, max: of.len() },
+        "Returns only these top-level fields of each record. The others are missing, even required ones.",
+    )
+}
+
+pub(super) const HOST_SELECTION: &[Parameter] = &[selection(HOST_FIELDS)];
+pub(super) const INTERFACE_SELECTION: &[Parameter] = &[selection(INTERFACE_FIELDS)];
+pub(super) const PORT_SELECTION: &[Parameter] = &[selection(PORT_FIELDS)];
+pub(super) const SERVICE_SELECTION: &[Parameter] = &[selection(SERVICE_FIELDS)];
+pub(super) const IF_ENTRY_SELECTION: &[Parameter] = &[selection(IF_ENTRY_FIELDS)];
 
 pub(super) const BULK: &[Parameter] = &[
     Parameter::required(

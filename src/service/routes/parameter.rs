@@ -122,8 +122,8 @@ pub(in crate::service) enum RequestContent {
     Patch(&'static [Parameter]),
     /// A JSON list of ids.
     Ids,
-    /// JSON Lines: a host a line.
-    HostLines,
+    /// JSON Lines or CSV: a host a row.
+    HostRows,
     /// The output of a scanner or a device.
     #[cfg(feature = "discovery")]
     Report,

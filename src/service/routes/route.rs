@@ -28,6 +28,8 @@ pub(in crate::service) struct Route {
     pub(in crate::service) body: RequestContent,
     pub(in crate::service) answer: Answer,
     pub(in crate::service) body_limit: BodyLimit,
+    /// The path of the collection in which the endpoint creates a record, if the record can be got by its id there.
+    pub(in crate::service) creates_in: Option<&'static str>,
     /// Whether successes carry an `ETag`.
     pub(in crate::service) is_tagged: bool,
     /// Codes of errors, beyond those that follow from the other fields.

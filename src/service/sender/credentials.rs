@@ -1,79 +1,115 @@
 //! Credentials of a request, and the sites that may use a session. The credentials are in the `Authorization` header or
 //! the session cookie.
 
-use http::header::{AUTHORIZATION, COOKIE, HOST, HeaderName, ORIGIN};
+use http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method};
+use http::{HeaderMap, Method};
 
+use super::session_cookie::SessionCookie;
 use super::{Access, Sender};
 use crate::access::Caller;
-use crate::inventory::{Error, ErrorKind, Inventory, IssuedSession};
+use crate::inventory::{Error, ErrorKind, Inventory};
 use crate::service::response::error::ApiError;
 
-const COOKIE_NAME: &str = "session_id";
-
-/// Maximum length of the cookie's path. Browsers ignore attributes of more than 1,024 bytes.
-const MAX_COOKIE_PATH: usize = 1024;
-
-/// Maximum number of session ids read from one request; further ones are ignored.
-///
-/// Browsers send one, or two while a cookie of an older path or domain exists. Each id costs look-ups in the store,
-/// and the headers of a request have room for thousands.
-const MAX_SESSION_IDS: usize = 4;
-
-/// Identifies the sender of a request by the credentials that an endpoint looks at.
-pub(in crate::service) async fn identify(
-    inventory: &Inventory,
-    access: Access,
-    request: &Parts,
-) -> Result<Sender, Error> {
-    match access {
-        Access::Session => identify_by_cookie(inventory, request).await.map(Sender::Caller),
-        #[cfg(feature = "discovery")]
-        Access::Daemon => identify_daemon(inventory, request).await,
-        #[cfg(feature = "discovery")]
-        Access::CallerOrDaemon(_) => match identify_caller(inventory, request).await {
-            // A valid key, but of a daemon.
-            Err(error) if *error.kind() == ErrorKind::UserContextRequired => {
-                identify_daemon(inventory, request).await
-            }
-            caller => caller.map(Sender::Caller),
-        },
-        _ => identify_caller(inventory, request).await.map(Sender::Caller),
-    }
+/// Identifies the senders of requests by their credentials.
+#[derive(Clone)]
+pub(in crate::service) struct Credentials {
+    inventory: Inventory,
+    pub(in crate::service) cookie: SessionCookie,
 }
 
-#[cfg(feature = "discovery")]
-async fn identify_daemon(inventory: &Inventory, request: &Parts) -> Result<Sender, Error> {
-    let key = bearer_token(request).ok_or(ErrorKind::NotAuthenticated)?;
-    inventory.authenticate_daemon_key(key).await.map(Sender::Daemon)
-}
-
-/// Identifies the caller of a request.
-///
-/// A caller set by the host application has precedence, then the API key in the `Authorization` header, then the
-/// session cookie. Cookies are ignored if the request has an `Authorization` header, even an invalid one.
-pub(in crate::service) async fn identify_caller(
-    inventory: &Inventory,
-    request: &Parts,
-) -> Result<Caller, Error> {
-    if let Some(caller) = set_by_host_application(request) {
-        return Ok(caller.clone());
+impl Credentials {
+    pub(in crate::service) const fn new(inventory: Inventory, cookie: SessionCookie) -> Self {
+        Self { inventory, cookie }
     }
-    if request.headers.contains_key(AUTHORIZATION) {
+
+    /// Identifies the sender of a request by the credentials that an endpoint looks at.
+    pub(in crate::service) async fn identify(
+        &self,
+        access: Access,
+        request: &Parts,
+    ) -> Result<Sender, Error> {
+        match access {
+            Access::Session => self.identify_by_cookie(request).await.map(Sender::Caller),
+            #[cfg(feature = "discovery")]
+            Access::Daemon => self.identify_daemon(request).await,
+            #[cfg(feature = "discovery")]
+            Access::CallerOrDaemon(_) => match self.identify_caller(request).await {
+                // A valid key, but of a daemon.
+                Err(error) if *error.kind() == ErrorKind::UserContextRequired => {
+                    self.identify_daemon(request).await
+                }
+                caller => caller.map(Sender::Caller),
+            },
+            _ => self.identify_caller(request).await.map(Sender::Caller),
+        }
+    }
+
+    #[cfg(feature = "discovery")]
+    async fn identify_daemon(&self, request: &Parts) -> Result<Sender, Error> {
         let key = bearer_token(request).ok_or(ErrorKind::NotAuthenticated)?;
-        return inventory.authenticate_user_key(key).await;
+        self.inventory.authenticate_daemon_key(key).await.map(Sender::Daemon)
     }
-    identify_by_cookie(inventory, request).await
+
+    /// Identifies the caller of a request.
+    ///
+    /// A caller set by the host application has precedence, then the API key in the `Authorization` header, then the
+    /// session cookie. Cookies are ignored if the request has an `Authorization` header, even an invalid one.
+    pub(in crate::service) async fn identify_caller(&self, request: &Parts) -> Result<Caller, Error> {
+        if let Some(caller) = set_by_host_application(request) {
+            return Ok(caller.clone());
+        }
+        if request.headers.contains_key(AUTHORIZATION) {
+            let key = bearer_token(request).ok_or(ErrorKind::NotAuthenticated)?;
+            return self.inventory.authenticate_user_key(key).await;
+        }
+        self.identify_by_cookie(request).await
+    }
+
+    async fn identify_by_cookie(&self, request: &Parts) -> Result<Caller, Error> {
+        self.session(request).await.map(|(caller, _)| caller)
+    }
+
+    /// Returns the caller of the session cookie, and the id of the session.
+    ///
+    /// A browser sends two cookies of one name if an older one has another path or domain, and nothing tells which is
+    /// which. Those that do not authenticate anybody are passed over.
+    ///
+    /// # Errors
+    /// `NotAuthenticated` if the cookies are those of different users; the first error if none is valid.
+    pub(in crate::service) async fn session<'r>(
+        &self,
+        request: &'r Parts,
+    ) -> Result<(Caller, &'r str), Error> {
+        let (mut valid, mut first_error): (Option<(Caller, &str)>, _) = (None, None);
+        for id in self.cookie.session_ids(request) {
+            match self.inventory.authenticate_session(id).await {
+                Ok(caller) => match &valid {
+                    Some((other, _)) if other.user_id() != caller.user_id() => {
+                        return Err(ErrorKind::NotAuthenticated.into());
+                    }
+                    Some(_) => {}
+                    None => valid = Some((caller, id)),
+                },
+                Err(error) if is_fault(&error) => return Err(error),
+                // That a session has expired says more than that there is none.
+                Err(error)
+                    if first_error
+                        .as_ref()
+                        .is_none_or(|known: &Error| *known.kind() == ErrorKind::NotAuthenticated) =>
+                {
+                    first_error = Some(error);
+                }
+                Err(_) => {}
+            }
+        }
+        valid.ok_or_else(|| first_error.unwrap_or_else(|| ErrorKind::NotAuthenticated.into()))
+    }
 }
 
-/// Identifies the caller by the session cookie alone.
-pub(in crate::service) async fn identify_by_cookie(
-    inventory: &Inventory,
-    request: &Parts,
-) -> Result<Caller, Error> {
-    let session = session_id(request).ok_or(ErrorKind::NotAuthenticated)?;
-    inventory.authenticate_session(session).await
+/// Returns whether a failure of the server kept a credential from being checked.
+pub(in crate::service) fn is_fault(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::StoreUnavailable | ErrorKind::Internal | ErrorKind::Unreadable)
 }
 
 /// Returns the caller that the host application has set as a request extension.
@@ -88,83 +124,6 @@ pub(in crate::service) fn bearer_token(request: &Parts) -> Option<&str> {
     let (scheme, token) = header.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_matches(' '))
 }
-
-/// Returns the session id in a request's cookies.
-///
-/// A request with two different ids is ambiguous, so neither is used.
-fn session_id(request: &Parts) -> Option<&str> {
-    let mut ids = session_ids(request);
-    let first = ids.next()?;
-    ids.all(|other| other == first).then_some(first)
-}
-
-/// Returns the first [`MAX_SESSION_IDS`] session ids in a request's cookies.
-pub(in crate::service) fn session_ids(request: &Parts) -> impl Iterator<Item = &str> {
-    let headers = request.headers.get_all(COOKIE).iter();
-    let cookies = headers.flat_map(|header| header.as_bytes().split(|byte| *byte == b';'));
-    let ids = cookies.filter_map(|cookie| {
-        // Other cookies may hold any bytes, so each one is decoded on its own.
-        let (name, value) = std::str::from_utf8(cookie).ok()?.split_once('=')?;
-        (name.trim() == COOKIE_NAME).then(|| value.trim().trim_matches('"'))
-    });
-    ids.take(MAX_SESSION_IDS)
-}
-
-/// The cookie that carries a session, except for its value.
-#[derive(Clone, Debug)]
-pub(in crate::service) struct SessionCookie {
-    path: String,
-    is_secure: bool,
-}
-
-/// The cookie is sent with every request, and over HTTPS only.
-impl Default for SessionCookie {
-    fn default() -> Self {
-        Self { path: "/".to_owned(), is_secure: true }
-    }
-}
-
-impl SessionCookie {
-    /// # Errors
-    /// If a browser would not accept the path as it is.
-    pub(in crate::service) fn with_path(self, path: String) -> Result<Self, CookiePathError> {
-        let is_valid = path.starts_with('/')
-            && path.len() <= MAX_COOKIE_PATH
-            && path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b';');
-        if is_valid { Ok(Self { path, ..self }) } else { Err(CookiePathError) }
-    }
-
-    pub(in crate::service) fn insecure(self) -> Self {
-        Self { is_secure: false, ..self }
-    }
-
-    /// Returns the `Set-Cookie` value for a new session, with the lifetime of the session.
-    pub(in crate::service) fn begin(&self, session: &IssuedSession) -> Result<HeaderValue, ApiError> {
-        let (begin, end) = (session.session().created_at, session.session().expires_at);
-        self.header(session.plaintext(), (end.unix_micros() - begin.unix_micros()) / 1_000_000)
-    }
-
-    /// Returns the `Set-Cookie` value that makes a browser delete its session cookie.
-    pub(in crate::service) fn end(&self) -> Result<HeaderValue, ApiError> {
-        self.header("", 0)
-    }
-
-    fn header(&self, value: &str, seconds: i64) -> Result<HeaderValue, ApiError> {
-        let Self { path, is_secure } = self;
-        let secure = if *is_secure { "; Secure" } else { "" };
-        let text =
-            format!("{COOKIE_NAME}={value}; Path={path}; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
-        let mut header = HeaderValue::try_from(text).map_err(|_| ApiError::internal())?;
-        header.set_sensitive(true);
-        Ok(header)
-    }
-}
-
-/// The error for a text that is not a valid path of a cookie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a cookie path must begin with `/` and have at most 1024 visible ASCII characters, without `;`")]
-#[non_exhaustive]
-pub struct CookiePathError;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -189,6 +148,7 @@ impl CrossSitePolicy {
     pub(in crate::service) fn check(&self, request: &Parts) -> Result<(), ApiError> {
         let is_reading = request.method == Method::GET || request.method == Method::HEAD;
         let is_allowed = is_reading
+            || is_marked_same_origin(&request.headers)
             || !is_marked_cross_site(&request.headers)
                 && request.headers.get_all(ORIGIN).iter().all(|origin| {
                     origin.to_str().is_ok_and(|origin| self.is_listed(origin) || is_own(origin, request))
@@ -203,6 +163,14 @@ impl CrossSitePolicy {
 
 fn is_marked_cross_site(headers: &HeaderMap) -> bool {
     headers.get_all(SEC_FETCH_SITE).iter().any(|site| site.as_bytes().eq_ignore_ascii_case(b"cross-site"))
+}
+
+/// Returns whether a browser states that a page of the same origin sends the request.
+///
+/// No page can set this header. It is enough by itself: a proxy that changes `Host` makes the origin look foreign.
+fn is_marked_same_origin(headers: &HeaderMap) -> bool {
+    let mut sites = headers.get_all(SEC_FETCH_SITE).iter();
+    matches!((sites.next(), sites.next()), (Some(site), None) if site == "same-origin")
 }
 
 /// Returns whether an origin is the host that the request was sent to.

@@ -3,6 +3,9 @@
 pub(super) mod client_address;
 pub(super) mod credentials;
 pub(super) mod rate_limit;
+pub(super) mod session_cookie;
+
+use uuid::Uuid;
 
 use crate::access::Caller;
 #[cfg(feature = "discovery")]
@@ -20,6 +23,15 @@ pub(super) enum Sender {
 }
 
 impl Sender {
+    /// Returns the organization, and the user or daemon key, whose use of resources is limited.
+    pub(super) fn holder(&self) -> (Uuid, Uuid) {
+        match self {
+            Self::Caller(caller) => (caller.organization_id(), caller.user_id()),
+            #[cfg(feature = "discovery")]
+            Self::Daemon(daemon) => (daemon.organization_id, daemon.key_id),
+        }
+    }
+
     /// # Errors
     /// `UserContextRequired` for a daemon.
     pub(super) fn into_caller(self) -> Result<Caller, Error> {

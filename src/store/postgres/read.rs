@@ -26,6 +26,9 @@ use crate::store::{Cursor, Key, Query, Record, StoreError, UniqueKey, Version};
 /// Maximum number of bodies that one statement fetches.
 const MAX_BODIES: usize = 512;
 
+/// Maximum number of bodies of a page that one statement fetches, if the size of the page's bodies is limited.
+const MAX_BODIES_OF_LIMITED: usize = 64;
+
 /// Maximum number of statements for a probe or a fetch. Several are needed if others commit all the time or the
 /// replica has to be loaded again.
 const MAX_ROUNDS: usize = 1_000;
@@ -50,10 +53,11 @@ pub(super) enum Lookup<'l> {
     List(&'l Query),
 }
 
-/// The records that a lookup found. `total` and `next` are those of a list.
+/// The records that a lookup found. `unread`, `total` and `next` are those of a list.
 #[derive(Debug)]
 pub(super) struct Records {
     pub(super) records: Vec<Option<Record>>,
+    pub(super) unread: Vec<Key>,
     pub(super) total: u64,
     pub(super) next: Option<Cursor>,
 }
@@ -78,16 +82,17 @@ impl Reader {
         let begin = Instant::now();
         let patience = self.shared.pool.connector.options.patience();
         let mut fetched = Bodies::new();
+        let max_bytes = lookup.max_bytes();
         // The end of a log that contains everything that was committed before the call.
         let mut end: Option<Position> = None;
         loop {
             let found = self.find(lookup).await?;
-            let missing = found.missing(&fetched);
+            let missing = found.missing(&fetched, max_bytes);
             if end.is_some_and(|end| end.load != found.position.load) {
                 end = None;
             }
             if end.is_some_and(|end| found.position.covers(end)) && missing.is_empty() {
-                return found.records(&fetched);
+                return found.records(&fetched, max_bytes);
             }
             if begin.elapsed() > patience {
                 return Err(timed_out());
@@ -98,8 +103,8 @@ impl Reader {
                 self.fetch(missing, &mut fetched).await?
             };
             let end = *end.get_or_insert(confirmed);
-            if found.position.covers(end) && found.missing(&fetched).is_empty() {
-                return found.records(&fetched);
+            if found.position.covers(end) && found.missing(&fetched, max_bytes).is_empty() {
+                return found.records(&fetched, max_bytes);
             }
         }
     }
@@ -148,27 +153,56 @@ impl Reader {
     }
 }
 
+impl Lookup<'_> {
+    fn max_bytes(&self) -> Option<usize> {
+        match self {
+            // A page has at least one record.
+            Self::List(query) => query.max_bytes.map(|max| max.max(1)),
+            Self::Keys(_) | Self::UniqueKey(_) => None,
+        }
+    }
+}
+
 impl Found {
-    /// Returns the records whose bodies are neither in memory nor fetched.
-    fn missing(&self, fetched: &Bodies) -> Vec<Located> {
-        let records = self.records.iter().flatten();
-        let is_missing = |located: &&Located| {
-            located.body.is_none() && !fetched.contains_key(&(located.key, located.version))
-        };
-        records.filter(is_missing).cloned().collect()
+    /// Returns the records whose bodies are neither in memory nor fetched. With `max_bytes`, these are the next few of
+    /// them, up to the record that reaches the size.
+    fn missing(&self, fetched: &Bodies, max_bytes: Option<usize>) -> Vec<Located> {
+        let most = max_bytes.map_or(usize::MAX, |_| MAX_BODIES_OF_LIMITED);
+        let (mut missing, mut size) = (Vec::new(), 0_usize);
+        for located in self.records.iter().flatten() {
+            if missing.len() >= most || max_bytes.is_some_and(|max| size >= max) {
+                break;
+            }
+            match located.body.as_ref().or_else(|| fetched.get(&(located.key, located.version))) {
+                Some(body) => size = size.saturating_add(body.len()),
+                None => missing.push(located.clone()),
+            }
+        }
+        missing
     }
 
-    fn records(self, fetched: &Bodies) -> Result<Records, StoreError> {
-        let record = |Located { key, version, body, .. }| {
-            let body = body.or_else(|| fetched.get(&(key, version)).cloned()).ok_or_else(undecodable)?;
-            Ok(Record { key, version, body })
-        };
-        let records = self.records.into_iter().map(|located| located.map(record).transpose());
-        Ok(Records {
-            records: records.collect::<Result<_, StoreError>>()?,
+    fn records(self, fetched: &Bodies, max_bytes: Option<usize>) -> Result<Records, StoreError> {
+        let mut found = Records {
+            records: Vec::with_capacity(self.records.len()),
+            unread: Vec::new(),
             total: self.total,
             next: self.next,
-        })
+        };
+        let mut size = 0_usize;
+        for located in self.records {
+            let Some(Located { key, version, body, .. }) = located else {
+                found.records.push(None);
+                continue;
+            };
+            if max_bytes.is_some_and(|max| size >= max) {
+                found.unread.push(key);
+                continue;
+            }
+            let body = body.or_else(|| fetched.get(&(key, version)).cloned()).ok_or_else(undecodable)?;
+            size = size.saturating_add(body.len());
+            found.records.push(Some(Record { key, version, body }));
+        }
+        Ok(found)
     }
 }
 

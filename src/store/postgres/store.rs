@@ -201,8 +201,8 @@ impl Store for PostgresStore {
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {
         self.require_open()?;
-        let Records { records, total, next } = self.reader.read(Lookup::List(query)).await?;
-        Ok(Page { records: records.into_iter().flatten().collect(), total, next })
+        let Records { records, unread, total, next } = self.reader.read(Lookup::List(query)).await?;
+        Ok(Page { unread, ..Page::new(records.into_iter().flatten().collect(), total, next) })
     }
 
     async fn commit(&self, batch: Batch) -> Result<(), StoreError> {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::files::preallocate;
+use super::files::SpaceCheck;
 use super::state::Shared;
 use super::trees::{Manifest, ScrubProgress, Side, TreePair, TreeWriter, place_of_body};
 use super::wal::{SealedFile, Wal};
@@ -99,8 +99,9 @@ impl Checkpointer {
         let unwritten =
             |error| StoreError::unavailable("the write-ahead log cannot be written").with_source(error);
         task.unsynced.as_ref().map_or(Ok(()), File::sync_data).map_err(unwritten)?;
-        preallocate(shared.folder.path(), task.changes.values().map(RecordChange::size).sum())?;
-        let outcome = self.write_both(task, &mut progress);
+        // Before the first change, so that a full disk leaves both copies clean.
+        let mut space = SpaceCheck::begin(shared.folder.path())?;
+        let outcome = self.write_both(task, &mut progress, &mut space);
         progress.end_checkpoint(outcome.is_err());
         outcome?;
         self.unpin(task);
@@ -108,7 +109,12 @@ impl Checkpointer {
     }
 
     /// Applies a task to one copy after the other. Therefore one of them is intact at any time.
-    fn write_both(&mut self, task: &CheckpointTask, progress: &mut ScrubProgress) -> Result<(), StoreError> {
+    fn write_both(
+        &mut self,
+        task: &CheckpointTask,
+        progress: &mut ScrubProgress,
+        space: &mut SpaceCheck<'_>,
+    ) -> Result<(), StoreError> {
         let removable = self.pending_deletes.take_removable();
         self.pending_deletes.start_epoch(Arc::downgrade(&self.shared.state.write()?.advance_epoch()));
         let has_readers = self.pending_deletes.have_readers();
@@ -120,7 +126,7 @@ impl Checkpointer {
             [Side::Mirror, Side::Primary]
         };
         for side in order {
-            let outcome = write_to_copy(trees, side, task, has_readers, &removable, progress);
+            let outcome = write_to_copy(trees, side, task, has_readers, &removable, progress, space);
             self.pending_deletes.add(outcome.inspect_err(|_| trees.of(side).poison())?);
         }
         Ok(())
@@ -178,12 +184,14 @@ fn write_to_copy(
     has_readers: bool,
     removable: &HashSet<BodyRef>,
     progress: &mut ScrubProgress,
+    space: &mut SpaceCheck<'_>,
 ) -> Result<Vec<BodyRef>, StoreError> {
     let copy = trees.of(side);
     copy.mark_dirty()?;
     let mut writer = TreeWriter::new(copy, copy.manifest_for_writing()?, has_readers);
     let mut replaced = Vec::new();
     for (key, change) in in_order_of_bodies(&task.changes) {
+        space.take(change.size())?;
         let before = *writer.manifest();
         replaced.extend(writer.write(*key, change)?);
         progress.record_change(side, *key, &before, writer.manifest());

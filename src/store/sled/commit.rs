@@ -140,7 +140,8 @@ impl Committer {
         if let Err(error) = outcome {
             tracing::error!(error = &error as &dyn Error, "a commit group cannot be written");
             for (_, responder) in requests {
-                responder.send(Err(StoreError::unavailable("the commit cannot be written to disk")));
+                let reason = format!("the commit cannot be written to disk: {error}");
+                responder.send(Err(StoreError::unavailable(reason)));
             }
             return;
         }

@@ -117,28 +117,61 @@ pub(super) fn restrict_permissions(_: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 pub(super) fn warn_if_readable_by_others(_: &Path) {}
 
-/// Bytes written to disk for each byte of a change. Each of the two copies takes a factor of 4.
-const GROWTH: u64 = 2 * 4;
+/// Bytes that sled writes to disk for each byte of a change to one copy.
+const GROWTH: u64 = 4;
 const MARGIN: u64 = 2 << 20;
+
+/// Size of the changes for which space is checked at once, in bytes. Larger pieces would demand space that sled has freed
+/// again by the time it needs it.
+const PIECE: usize = 4 << 20;
 
 /// Written to reserve space where the file system cannot allocate it.
 static ZEROS: [u8; 256 << 10] = [0; 256 << 10];
 
-/// Checks that the disk has space for a checkpoint of `size` bytes.
+/// Checks, piece by piece, that the disk has space for changes.
 ///
 /// sled must not run out of space itself: it would not write again until it is reopened.
-///
-/// # Errors
-/// `Unavailable` when there is not enough space.
-pub(super) fn preallocate(folder: &Path, size: usize) -> Result<(), StoreError> {
+#[derive(Debug)]
+pub(super) struct SpaceCheck<'f> {
+    folder: &'f Path,
+    /// Size of the changes for which there is space, in bytes.
+    left: usize,
+}
+
+impl<'f> SpaceCheck<'f> {
+    /// Checks the space for the first changes.
+    ///
+    /// # Errors
+    /// `Unavailable` when there is not enough space.
+    pub(super) fn begin(folder: &'f Path) -> Result<Self, StoreError> {
+        preallocate(folder, PIECE)?;
+        Ok(Self { folder, left: PIECE })
+    }
+
+    /// Counts a change of this size, and checks the space for further ones if necessary.
+    ///
+    /// # Errors
+    /// `Unavailable` when there is not enough space.
+    pub(super) fn take(&mut self, size: usize) -> Result<(), StoreError> {
+        if size > self.left {
+            self.left = size.max(PIECE);
+            preallocate(self.folder, self.left)?;
+        }
+        self.left -= size;
+        Ok(())
+    }
+}
+
+fn preallocate(folder: &Path, size: usize) -> Result<(), StoreError> {
     let path = folder.join("room");
     let needed = (size as u64).saturating_mul(GROWTH).saturating_add(MARGIN);
     let taken = create_private(&path).and_then(|file| allocate(file, needed));
     // Removed before it is written back, so that the file system reserves the space without writing to disk.
     let removed = fs::remove_file(&path);
     taken.and(removed).map_err(|error| {
+        let free = fs2::available_space(folder).map_or_else(|_| "unknown".to_owned(), |free| free.to_string());
         StoreError::unavailable(format!(
-            "there is not enough disk space for a checkpoint in {}",
+            "there is not enough disk space for a checkpoint in {}: the next step needs {needed} bytes, free are {free}",
             folder.display()
         ))
         .with_source(error)

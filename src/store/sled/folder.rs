@@ -52,7 +52,7 @@ impl Folder {
             }
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 return Err(StoreError::corrupt(format!(
-                    "the file `format` in {} is damaged",
+                    "the file `format` in {} is damaged: a repair writes it again",
                     path.display()
                 )));
             }
@@ -162,6 +162,12 @@ impl Folder {
     fn create(&self) -> io::Result<()> {
         self.write_format()?;
         fs::canonicalize(&self.path)?.parent().map_or(Ok(()), sync_directory)
+    }
+
+    /// Returns whether the file `format` is intact.
+    pub(super) fn has_format(&self) -> bool {
+        fs::read(self.format())
+            .is_ok_and(|format| [FORMAT, WITHOUT_COMPRESSION].iter().any(|known| known.as_bytes() == format))
     }
 
     /// Writes the file `format` atomically.

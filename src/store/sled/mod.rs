@@ -37,6 +37,7 @@
 mod blocking;
 mod checkpoint;
 mod commit;
+mod compact;
 mod files;
 mod folder;
 mod handle;
@@ -50,6 +51,7 @@ mod store;
 mod trees;
 mod wal;
 
+pub use compact::Compaction;
 pub use open::{Durability, SledStoreBuilder};
 pub use repair::Repair;
 pub use scrub::Verification;

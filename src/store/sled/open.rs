@@ -259,7 +259,9 @@ fn check_nothing_lost(
 ) -> Result<(), StoreError> {
     let folder_name = folder.path().display();
     let Some(acknowledged) = durable_lsn.read().map_err(|error| unreadable(folder, error))? else {
-        return Err(StoreError::corrupt(format!("the file `acknowledged` in {folder_name} is damaged")));
+        return Err(StoreError::corrupt(format!(
+            "the file `acknowledged` in {folder_name} is damaged: a repair writes it again"
+        )));
     };
     if recovered.has_gap || recovered.last_lsn < acknowledged {
         return Err(StoreError::corrupt(format!(

@@ -9,7 +9,7 @@ use crate::store::lock::StateLock;
 use crate::store::log::body_cache::BodyLocation;
 use crate::store::log::queue::closed;
 use crate::store::materializer::Indexed;
-use crate::store::{Cursor, Record, StoreError};
+use crate::store::{Cursor, Key, Page, Record, StoreError};
 
 /// Maximum number of concurrent disk reads. More are not faster, and each holds in memory what it has read.
 const MAX_DISK_READS: usize = 8;
@@ -106,48 +106,75 @@ impl BodyReader {
     ) -> Result<Vec<Option<Record>>, StoreError> {
         match pending {
             PendingRead::Done(records) => Ok(records),
-            PendingRead::Missing(located, epoch_guard) => self.read(located, epoch_guard).await,
+            PendingRead::Missing(located, epoch_guard) => Ok(self.read(located, epoch_guard, None).await?.0),
         }
     }
 
-    pub(super) async fn finish_page(&self, pending: PendingRead<Record>) -> Result<Vec<Record>, StoreError> {
+    pub(super) async fn finish_page(
+        &self,
+        PendingPage { pending, total, next }: PendingPage,
+        max_bytes: Option<usize>,
+    ) -> Result<Page, StoreError> {
         match pending {
-            PendingRead::Done(records) => Ok(records),
+            PendingRead::Done(records) => Ok(Page::new(records, total, next).cut(max_bytes)),
             PendingRead::Missing(located, epoch_guard) => {
-                Ok(self.read(located, epoch_guard).await?.into_iter().flatten().collect())
+                let (records, unread) = self.read(located, epoch_guard, max_bytes).await?;
+                let records = records.into_iter().flatten().collect();
+                Ok(Page { unread, ..Page::new(records, total, next) })
             }
         }
     }
 
-    /// Reads the missing bodies on blocking threads, and caches them.
+    /// Reads the missing bodies on blocking threads, and caches them. Once the bodies have `max_bytes`, the rest is left
+    /// unread.
     async fn read(
         &self,
         located: Vec<Option<Located>>,
         epoch_guard: EpochGuard,
-    ) -> Result<Vec<Option<Record>>, StoreError> {
+        max_bytes: Option<usize>,
+    ) -> Result<(Vec<Option<Record>>, Vec<Key>), StoreError> {
         let epoch_guard = Arc::new(epoch_guard);
         let mut records = Vec::with_capacity(located.len());
+        let mut unread = Vec::new();
+        // A page has at least one record.
+        let mut room = max_bytes.map_or(usize::MAX, |max| max.max(1));
         let mut rest = located.into_iter();
-        while rest.len() > 0 {
+        while rest.len() > 0 && room > 0 {
             let located: Vec<_> = rest.by_ref().take(RECORDS_PER_READ).collect();
             let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| closed())?;
             let (shared, epoch_guard) = (Arc::clone(&self.shared), Arc::clone(&epoch_guard));
             let read = blocking(move || {
-                let records = read_all(&shared, &located);
+                let read = read_until(&shared, &located, room);
                 drop(epoch_guard);
                 // Released only now, because the read continues when its future is dropped.
                 drop(permit);
-                records
+                read.map(|records| {
+                    let unread = located.iter().skip(records.len()).flatten();
+                    (unread.map(|located| located.key).collect::<Vec<_>>(), records)
+                })
             });
-            records.extend(read.await??);
+            let (left, read) = read.await??;
+            unread.extend(left);
+            room = read.iter().flatten().fold(room, |room, record| room.saturating_sub(record.body.len()));
+            records.extend(read);
         }
-        Ok(records)
+        unread.extend(rest.flatten().map(|located| located.key));
+        Ok((records, unread))
     }
 }
 
-fn read_all(shared: &Shared, located: &[Option<Located>]) -> Result<Vec<Option<Record>>, StoreError> {
+/// Reads records until their bodies have `max_bytes`.
+fn read_until(
+    shared: &Shared,
+    located: &[Option<Located>],
+    max_bytes: usize,
+) -> Result<Vec<Option<Record>>, StoreError> {
     let mut records = Vec::with_capacity(located.len());
+    let mut size = 0_usize;
     for located in located {
+        if size >= max_bytes {
+            break;
+        }
         let record = match located {
             None => None,
             Some(Located { key, version, body, .. }) => {
@@ -158,6 +185,7 @@ fn read_all(shared: &Shared, located: &[Option<Located>]) -> Result<Vec<Option<R
                 Some(Record { key: *key, version: *version, body })
             }
         };
+        size = record.iter().fold(size, |size, record| size.saturating_add(record.body.len()));
         records.push(record);
     }
     cache_bodies(shared, located, &records)?;

@@ -6,10 +6,10 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use super::blocking::{blocking, cancellable};
-
+use super::compact::{Compaction, compact};
 use super::handle::Handle;
 use super::open::{SledStoreBuilder, open};
-use super::read::{PendingPage, PendingRead};
+use super::read::PendingRead;
 use super::repair::{Repair, repair};
 use super::scrub::{Verification, scrub};
 use super::snapshot::SledSnapshot;
@@ -144,11 +144,27 @@ impl SledStore {
         scrub(&self.handle).await
     }
 
+    /// Compacts a folder: writes both copies again, without the space that is no longer used.
+    ///
+    /// sled reuses freed space, but its files do not become smaller. Each copy is replaced once the new one is complete;
+    /// until then, the disk must have space for one more. Dropping the future stops the compaction between the two
+    /// copies; the folder can be opened, and compacted again.
+    ///
+    /// # Errors
+    /// Those of [`SledStoreBuilder::open`]; `Unavailable` when a copy cannot be written.
+    pub async fn compact(folder: impl Into<PathBuf>) -> Result<Compaction, StoreError> {
+        let folder = folder.into();
+        // Everything in the log is applied first.
+        Self::open(&folder).await?.close().await?;
+        cancellable(move |cancellation| compact(&folder, cancellation)).await
+    }
+
     /// Repairs a damaged folder, so that it can be opened again.
     ///
     /// Use it when [`open`](Self::open) fails with `Corrupt`. Data that is damaged in one copy is restored from the
     /// other; if either copy is intact, every record is restored. The previous contents of the folder `records` stay
-    /// in `records.damaged`; delete that folder when it is no longer needed. The next repair replaces it.
+    /// in `records.damaged`; delete that folder when it is no longer needed. The next repair replaces it. If only the file
+    /// `format` or `acknowledged` is damaged, it is written again, and nothing else is changed.
     ///
     /// Dropping the future stops the repair, unless it has reached its last step. The folder's data is unchanged
     /// then, and the repair can be run again.
@@ -201,10 +217,8 @@ impl Store for SledStore {
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {
         self.handle.require_open()?;
-        let PendingPage { pending, total, next } =
-            self.handle.materializer.list(self.handle.shared(), query).await?;
-        let records = self.handle.reader.finish_page(pending).await?;
-        Ok(Page { records, total, next })
+        let pending = self.handle.materializer.list(self.handle.shared(), query).await?;
+        self.handle.reader.finish_page(pending, query.max_bytes).await
     }
 
     async fn commit(&self, batch: Batch) -> Result<(), StoreError> {

@@ -32,6 +32,8 @@ crate::testing::table! {
     "The page holds `limit` records, or all records from its start on if there are fewer" =>
         page_holds_limit_or_remaining_records,
         limit_of_0_returns_only_the_total;
+    "the record whose body brings the size of the page's bodies to that number is the last one" =>
+        page_ends_with_the_record_that_reaches_max_bytes;
     "An offset at or beyond the end gives no records and the correct total" =>
         offset_beyond_the_end_returns_only_the_total;
     "`next` is `Some` exactly when more records follow the last one of the page" =>
@@ -215,15 +217,38 @@ async fn page_holds_limit_or_remaining_records(mut fixture: Fixture) -> Outcome 
     expect_equal("no limit", &of(3, None).await?, &[d, e])
 }
 
+async fn page_ends_with_the_record_that_reaches_max_bytes(mut fixture: Fixture) -> Outcome {
+    let all: [Key; 5] = put_five(&mut fixture).await?;
+    let size = "record".len();
+    for limit in [None, Some(1), Some(4), Some(5)] {
+        let whole = page(&fixture, Start::Offset(0), limit).await?;
+        let shown = all.iter().take(limit.unwrap_or(all.len())).copied().collect::<Vec<_>>();
+        for (max_bytes, read) in [(0, 1), (1, 1), (size, 1), (size + 1, 2), (3 * size, 3), (usize::MAX, 5)] {
+            let query = Query { limit, max_bytes: Some(max_bytes), ..by(&fixture, &[BY_RANK]) };
+            let page = fixture.store.list(&query).await?;
+            let (first, rest) = shown.split_at(read.min(shown.len()));
+            let what = format!("{max_bytes} bytes with limit {limit:?}");
+            expect_equal(&format!("the records of {what}"), &keys(&page), &first.to_vec())?;
+            expect_equal(&format!("what is unread of {what}"), &page.unread, &rest.to_vec())?;
+            expect_equal(
+                &format!("total and next of {what}"),
+                &(page.total, page.next),
+                &(5, whole.next.clone()),
+            )?;
+        }
+    }
+    Ok(())
+}
+
 async fn limit_of_0_returns_only_the_total(mut fixture: Fixture) -> Outcome {
     put_five(&mut fixture).await?;
-    let total_alone = Page { records: Vec::new(), total: 5, next: None };
+    let total_alone = Page::new(Vec::new(), 5, None);
     expect_equal("limit 0", &page(&fixture, Start::Offset(0), Some(0)).await?, &total_alone)
 }
 
 async fn offset_beyond_the_end_returns_only_the_total(mut fixture: Fixture) -> Outcome {
     put_five(&mut fixture).await?;
-    let total_alone = Page { records: Vec::new(), total: 5, next: None };
+    let total_alone = Page::new(Vec::new(), 5, None);
     for offset in [5, 6, 1 << 40, u64::MAX] {
         for limit in [None, Some(2), Some(usize::MAX)] {
             let page = page(&fixture, Start::Offset(offset), limit).await?;
@@ -273,7 +298,7 @@ async fn cursor_starts_page_after_its_position(mut fixture: Fixture) -> Outcome 
     expect_equal("one of the rest", &keys(&page(&fixture, behind_b, Some(1)).await?), &[c])?;
     let behind_e = Start::After(Cursor::new(vec![b"c".to_vec()], e.id));
     let page = page(&fixture, behind_e, None).await?;
-    expect_equal("after the last record", &page, &Page { records: Vec::new(), total: 5, next: None })
+    expect_equal("after the last record", &page, &Page::new(Vec::new(), 5, None))
 }
 
 async fn cursor_of_deleted_record_is_accepted(mut fixture: Fixture) -> Outcome {

@@ -3,6 +3,7 @@ use super::arrange::size;
 use super::context::Context;
 use super::focus::focus;
 use super::fold::fold;
+use super::limit::limit;
 use super::shape::{Bounds, Graph};
 use super::views::{l2, l3, workloads};
 use crate::model::TopologyView;
@@ -22,6 +23,7 @@ pub fn build(input: &GraphInput<'_>) -> Graph {
         focus(&mut draft, id, input.options.depth);
     }
     fold(&mut draft, input.options);
+    limit(&mut draft, input.options);
     let (mut nodes, edges, hidden, warnings) = draft.into_parts();
     size::measure(&mut nodes);
     Graph {

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
+use super::arrange::text::cut_text;
 use super::role::{self, RoleReason, RoleSource};
 use super::shape::{Node, NodeKind, TextKind};
 use super::{GraphInput, HostSummary};
+use crate::fair_threads::yield_turn;
 use crate::model::{HostRole, Timestamp};
 use crate::topology::links::{End, Evidence, Link};
 
@@ -38,6 +40,7 @@ impl<'a> Context<'a> {
         let mut hidden_stale = 0_usize;
         let mut hosts = BTreeMap::new();
         for &summary in &input.hosts {
+            yield_turn();
             if !has_tag(&summary.tags, &options.tag_ids) {
                 continue;
             }
@@ -61,7 +64,7 @@ impl HostFacts<'_> {
     pub(super) fn node(&self) -> Node {
         let address = self.summary.address().map(|address| address.to_string());
         let (label, kind, detail) = match (&self.summary.name, address) {
-            (Some(name), detail) => (name.clone(), TextKind::Name, detail),
+            (Some(name), detail) => (cut_text(name), TextKind::Name, detail),
             (None, Some(address)) => (address, TextKind::Address, None),
             (None, None) => ("Unnamed".to_owned(), TextKind::Fixed, None),
         };

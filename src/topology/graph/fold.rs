@@ -38,12 +38,19 @@ pub(super) fn fold(draft: &mut Draft, options: &GraphOptions) {
             _ => {}
         }
     }
+    let mut edges_at: BTreeMap<Uuid, Vec<Uuid>> = BTreeMap::new();
+    let folded: BTreeSet<Uuid> = leaves.values().flatten().copied().collect();
+    for edge in draft.edges.values() {
+        for end in [edge.source, edge.target].into_iter().filter(|end| folded.contains(end)) {
+            edges_at.entry(end).or_default().push(edge.id);
+        }
+    }
     for ((anchor, is_container), leaves) in leaves {
         let shown = if is_container { CONTAINED } else { LEAVES };
         let group = group_node_id(anchor);
         let is_expanded = options.expand.contains(&group) || options.expand.contains(&anchor);
         if leaves.len() > shown && !is_expanded {
-            replace(draft, group, anchor, is_container, select(draft, leaves, shown));
+            replace(draft, group, (anchor, is_container), select(draft, leaves, shown), &edges_at);
         }
     }
 }
@@ -91,18 +98,18 @@ const fn place(role: HostRole) -> u8 {
     }
 }
 
-fn replace(draft: &mut Draft, group: Uuid, anchor: Uuid, is_container: bool, leaves: Vec<Uuid>) {
+fn replace(
+    draft: &mut Draft,
+    group: Uuid,
+    (anchor, is_container): (Uuid, bool),
+    leaves: Vec<Uuid>,
+    edges_at: &BTreeMap<Uuid, Vec<Uuid>>,
+) {
     let folded: BTreeSet<Uuid> = leaves.into_iter().collect();
-    let edges: Vec<Edge> = draft
-        .edges
-        .values()
-        .filter(|edge| folded.contains(&edge.source) || folded.contains(&edge.target))
-        .cloned()
-        .collect();
+    let at_leaves = folded.iter().filter_map(|leaf| edges_at.get(leaf)).flatten();
+    let ids: BTreeSet<Uuid> = at_leaves.copied().collect();
+    let edges: Vec<Edge> = ids.iter().filter_map(|id| draft.edges.remove(id)).collect();
     let nodes: Vec<Node> = folded.iter().filter_map(|id| draft.nodes.remove(id)).collect();
-    for edge in &edges {
-        draft.edges.remove(&edge.id);
-    }
     let mut node = Node::new(group, NodeKind::Group, format!("+{}", nodes.len()), TextKind::Fixed);
     node.parent_id = is_container.then_some(anchor);
     node.collapsed = u32::try_from(nodes.len()).unwrap_or(u32::MAX);

@@ -11,6 +11,7 @@ mod draft;
 mod focus;
 mod fold;
 mod input;
+mod limit;
 mod port_name;
 mod redact;
 mod role;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
+use super::arrange::text::cut_text;
 use super::context::Context;
 use super::draft::Draft;
 use super::shape::Warning;
@@ -43,11 +44,16 @@ fn described(
         }
         LinkWarning::AmbiguousNeighbor { host_id, if_entry_id, names } => {
             let port = if_entry_id.map(|id| ("if_entry_id", id.to_string()));
-            let params = [shown(host_id)?, ("names", names.clone())];
+            let params = [shown(host_id)?, ("names", cut_text(names))];
             ("ambiguous_neighbor", params.into_iter().chain(port).collect())
         }
         LinkWarning::TruncatedTable { host_id, kind } => {
             ("truncated_table", vec![shown(host_id)?, ("table", kind.as_str().to_owned())])
+        }
+        LinkWarning::TooManyBridges { host_id, if_entry_id, count } => {
+            let port = if_entry_id.map(|id| ("if_entry_id", id.to_string()));
+            let params = [shown(host_id)?, ("count", count.to_string())];
+            ("too_many_bridges", params.into_iter().chain(port).collect())
         }
     })
 }

@@ -30,6 +30,7 @@ pub(super) fn arrange(outline: &Outline) -> Nested {
     let mut nested = Nested { sizes: outline.sizes.clone(), corners: Table::new(count) };
     let mut numbers = Table::<usize>::new(count);
     for container in outline.containers_upward() {
+        crate::fair_threads::yield_turn();
         let children = outline.children(container);
         for (number, child) in children.iter().enumerate() {
             numbers.set(*child, number);

@@ -38,6 +38,7 @@ pub(super) fn place(diagram: &Diagram, arrangement: &Arrangement, labels: &[Labe
                 });
                 unambiguous
             };
+            crate::fair_threads::yield_turn();
             let place = candidates(route, label).find(|rect| {
                 arrangement.bounds.encloses(*rect) && is_free(&taken, *rect) && unambiguous(rect)
             })?;

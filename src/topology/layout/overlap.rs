@@ -22,6 +22,7 @@ pub(super) fn separate(rects: &mut [Rect], order: &[usize], fixed: usize, gap: f
     let mut space = Space::for_rects(rects.iter());
     let mut edge = f64::NEG_INFINITY;
     for (turn, index) in order.iter().enumerate() {
+        crate::fair_threads::yield_turn();
         let Some(rect) = rects.get_mut(*index) else { continue };
         if turn >= fixed {
             *rect = nearest_free(&space, *rect, gap, edge);
@@ -104,6 +105,7 @@ fn nearest_on_rings(space: &Space, rect: Rect, gap: f64) -> Option<Rect> {
 pub(super) fn push_apart(rects: &mut [Rect], gap: f64) {
     let mut seen = Table::<usize>::new(rects.len());
     for turn in 0..PUSHES {
+        crate::fair_threads::yield_turn();
         let space = Space::holding(rects);
         let mut moves = Table::<Point>::new(rects.len());
         let mut crowded = 0;

@@ -30,6 +30,7 @@ pub(super) fn pack(sizes: &[Size], gap: f64) -> (Vec<Point>, Size) {
     let widest = sizes.iter().map(|size| size.width).fold(0.0, f64::max);
     let mut best: Option<(f64, Vec<Point>, Size)> = None;
     for step in 0..12 {
+        crate::fair_threads::yield_turn();
         let limit = (area.sqrt() * (0.7 + 0.15 * f64::from(step))).max(widest);
         let (points, extent) = rows(sizes, &order, gap, limit);
         let cost = extent.width.max(1.0) * extent.height.max(1.0) * (misproportion(extent) + 2.0);

@@ -1,6 +1,6 @@
 //! All devices of a network, by their own identities and the identities that they name.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use uuid::Uuid;
 
@@ -8,6 +8,7 @@ use super::address_book::AddressBook;
 use super::device::Device;
 use super::few::FewBy;
 use super::key::Key;
+use super::rules::fdb::MAX_LEARNERS;
 use crate::discovery::reconcile::Known;
 use crate::model::MacAddress;
 
@@ -27,6 +28,8 @@ pub(super) struct Devices {
     learners: FewBy<MacAddress, Uuid>,
     /// The hosts that no longer have a MAC address learned.
     losers: FewBy<MacAddress, Uuid>,
+    /// The hosts that are bridges.
+    bridges: HashSet<Uuid>,
     address_book: AddressBook,
     /// Rows that neighbor caches no longer have.
     former_addresses: AddressBook,
@@ -78,6 +81,9 @@ impl Devices {
         for (address, _) in &device.learned {
             self.learners.add(*address, id);
         }
+        if device.is_bridge {
+            self.bridges.insert(id);
+        }
         for lost in &device.lost {
             self.losers.add(lost.address, id);
         }
@@ -102,6 +108,7 @@ impl Devices {
 
     pub(super) fn remove(&mut self, id: Uuid) -> Option<Device> {
         let device = self.by_id.remove(&id)?;
+        self.bridges.remove(&id);
         device.keys.iter().for_each(|key| self.holders.remove(key, id));
         device.macs.iter().for_each(|address| self.owners.remove(address, id));
         device.learned.iter().for_each(|(address, _)| self.learners.remove(address, id));
@@ -141,6 +148,11 @@ impl Devices {
         self.owners.only(&address)
     }
 
+    /// Returns the only host that has a MAC address, if it is a bridge.
+    pub(super) fn bridge_with(&self, address: MacAddress) -> Option<Uuid> {
+        self.owner(address).filter(|owner| self.bridges.contains(owner))
+    }
+
     /// Returns the host to which neighbor caches give a MAC address that no host is known to have.
     ///
     /// The host is known by its IP addresses only. There is none if one of the addresses may belong to another host.
@@ -175,11 +187,48 @@ impl Devices {
         for ip in ips.chain(told.clone().map(|row| row.ip)) {
             let books = [&self.address_book, &self.former_addresses];
             for address in books.into_iter().filter_map(|book| book.macs(ip)).flatten() {
-                learners.extend(self.learners_ever(address));
+                self.add_joined_learners(address, learners);
             }
         }
         for row in told {
-            learners.extend(self.learners_ever(row.mac_address));
+            self.add_joined_learners(row.mac_address, learners);
+        }
+    }
+
+    /// Adds the hosts that learned an address, unless a host is known to have it: neighbor caches do not count then.
+    fn add_joined_learners(&self, address: MacAddress, learners: &mut BTreeSet<Uuid>) {
+        if self.owners.len(&address) == 0 {
+            learners.extend(self.learners_ever(address));
+        }
+    }
+
+    /// Adds the hosts whose forwarding databases may mean something else because a device changed.
+    ///
+    /// These are the hosts that learned its addresses, unless it is the same device to them, and the hosts that share an
+    /// entry with it that it learned, lost, or learned elsewhere.
+    pub(super) fn add_learning(
+        &self,
+        former: Option<&Device>,
+        current: Option<&Device>,
+        learners: &mut BTreeSet<Uuid>,
+    ) {
+        let is_same = former.zip(current).is_some_and(|(former, current)| {
+            former.macs == current.macs && former.is_bridge == current.is_bridge
+        });
+        for address in former.into_iter().chain(current).flat_map(|device| &device.macs) {
+            if !is_same {
+                learners.extend(self.learners.get(address));
+            }
+            learners.extend(self.losers.get(address));
+        }
+        let rows = |device: Option<&Device>| device.map_or(Vec::new(), |device| device.learned.to_vec());
+        let (former, current) = (rows(former), rows(current));
+        let gone = former.iter().filter(|row| current.binary_search(row).is_err());
+        let new = current.iter().filter(|row| former.binary_search(row).is_err());
+        // An address counts again when one bridge less has learned it.
+        let is_compared = |address| self.learner_count(address) <= MAX_LEARNERS.saturating_add(1);
+        for (address, _) in gone.chain(new).filter(|(address, _)| is_compared(*address)) {
+            learners.extend(self.learners.get(address));
         }
     }
 

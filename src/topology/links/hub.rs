@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::contest::candidate::{Claimed, DeviceKey, HostPort, Spot};
-use super::contest::{Proposal, Standing};
+use super::contest::{MAX_REJECTED, Proposal, Standing};
 use super::devices::Devices;
 use super::stub::{port_bytes, unmanaged_switch};
 use super::{End, RejectedClaim, Rule, Segment, Stub};
@@ -23,15 +23,36 @@ pub(super) struct Hub<'c> {
 pub(super) struct Member<'c> {
     pub(super) rule: Rule,
     pub(super) claims: Vec<&'c Claimed>,
+    /// The number of claims that other devices made.
+    of_others: usize,
     pub(super) rejected: Vec<RejectedClaim>,
     pub(super) is_conflicting: bool,
 }
 
+/// Maximum number of claims of others about a member that are kept, and none of forwarding databases: at a segment, each
+/// member would have the claims of all others.
+const MAX_CLAIMS_OF_OTHERS: usize = 16;
+
 impl<'c> Member<'c> {
-    fn add(&mut self, proposal: &Proposal<'c>) {
+    const fn new(rule: Rule) -> Self {
+        Self { rule, claims: Vec::new(), of_others: 0, rejected: Vec::new(), is_conflicting: false }
+    }
+
+    fn add(&mut self, spot: &Spot, proposal: &Proposal<'c>) {
         self.rule = self.rule.min(proposal.rule);
-        self.claims.extend(&proposal.claims);
-        self.rejected.extend(proposal.rejected.iter().cloned());
+        let most_of_others =
+            if matches!(proposal.rule, Rule::MutualFdb | Rule::SharedFdb) { 0 } else { MAX_CLAIMS_OF_OTHERS };
+        let own = spot.device.host();
+        for claim in &proposal.claims {
+            if own.is_some() && claim.evidence.reporter_host_id == own {
+                self.claims.push(claim);
+            } else if self.of_others < most_of_others {
+                self.of_others = self.of_others.saturating_add(1);
+                self.claims.push(claim);
+            }
+        }
+        let room = MAX_REJECTED.saturating_sub(self.rejected.len());
+        self.rejected.extend(proposal.rejected.iter().take(room).cloned());
         self.is_conflicting |= proposal.is_conflicting;
     }
 
@@ -80,12 +101,19 @@ struct Groups(BTreeMap<HostPort, HostPort>);
 
 impl Groups {
     /// Returns the smallest port of a hub.
-    fn root(&self, port: &HostPort) -> HostPort {
+    fn root(&mut self, port: &HostPort) -> HostPort {
         let mut root = port;
         while let Some(smaller) = self.0.get(root) {
             root = smaller;
         }
-        root.clone()
+        let root = root.clone();
+        // The next search is short.
+        let mut current = port.clone();
+        while let Some(next) = self.0.get(&current).filter(|next| **next != root).cloned() {
+            self.0.insert(current, root.clone());
+            current = next;
+        }
+        root
     }
 
     fn join(&mut self, one: &HostPort, other: &HostPort) {
@@ -108,13 +136,8 @@ fn hub<'c>(
     let mut members: BTreeMap<Spot, Member<'c>> = BTreeMap::new();
     for proposal in proposals {
         for end in &proposal.ends {
-            let empty = || Member {
-                rule: proposal.rule,
-                claims: Vec::new(),
-                rejected: Vec::new(),
-                is_conflicting: false,
-            };
-            members.entry(end.clone()).or_insert_with(empty).add(proposal);
+            let member = members.entry(end.clone()).or_insert_with(|| Member::new(proposal.rule));
+            member.add(end, proposal);
         }
     }
     join_unknown_ports(&mut members);
@@ -133,14 +156,14 @@ fn hub<'c>(
 
 /// Joins a device's member without a port with its only member that has one.
 fn join_unknown_ports(members: &mut BTreeMap<Spot, Member<'_>>) {
-    let unknown: Vec<DeviceKey> =
-        members.keys().filter(|spot| spot.port.is_none()).map(|spot| spot.device).collect();
-    for device in unknown {
-        let mut known = members.keys().filter(|spot| spot.device == device && spot.port.is_some());
-        let only = known.next().cloned().filter(|_| known.next().is_none());
-        if let Some(only) = only
+    let mut known: BTreeMap<DeviceKey, Vec<Spot>> = BTreeMap::new();
+    for spot in members.keys().filter(|spot| spot.port.is_some()) {
+        known.entry(spot.device).or_default().push(spot.clone());
+    }
+    for (device, known) in known {
+        if let [only] = known.as_slice()
             && let Some(member) = members.remove(&Spot::new(device, None))
-            && let Some(known) = members.get_mut(&only)
+            && let Some(known) = members.get_mut(only)
         {
             known.absorb(member);
         }

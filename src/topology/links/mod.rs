@@ -14,6 +14,7 @@
 //!    others.
 
 mod address_book;
+mod bridges;
 mod contest;
 mod device;
 mod devices;

@@ -1,9 +1,10 @@
 //! All links of a network, kept up to date with its hosts.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
+use super::bridges::{Bridges, ChangedViews};
 use super::contest::candidate::{Candidate, DeviceKey, Source};
 use super::contest::components::{Components, extend};
 use super::device::Device;
@@ -11,12 +12,13 @@ use super::devices::Devices;
 use super::few::FewBy;
 use super::resolve::{Seen, resolve};
 use super::rules::access::{AccessPorts, lost_fdb, single_sided_fdb};
-use super::rules::fdb::{FdbView, FdbViews, MAX_LEARNERS, adjacent, mutual_fdb, shared_fdb};
+use super::rules::fdb::{FdbView, mutual_fdb, shared_fdb};
 use super::rules::manual::{ManualLink, manual};
 use super::rules::neighbors::{Between, is_superseded};
 use super::stub::stub;
 use super::{CrowdedPort, Link, LinkWarning, Segment, Stub, warning};
 use crate::discovery::report::Capability;
+use crate::fair_threads::yield_turn;
 
 /// The links of a network.
 ///
@@ -52,10 +54,7 @@ pub struct Links {
     seen: BTreeMap<Uuid, Vec<Seen>>,
     /// The hosts that see each stub.
     seen_stubs: FewBy<Uuid, Uuid>,
-    views: FdbViews,
-    /// The hosts that have a port towards each bridge.
-    facing: FewBy<Uuid, Uuid>,
-    adjacent: HashMap<Uuid, BTreeSet<Uuid>>,
+    bridges: Bridges,
     access_ports: AccessPorts,
     /// The ports that learned an address last, of addresses that they no longer have.
     lost_ports: AccessPorts,
@@ -89,6 +88,7 @@ impl Links {
         links.devices.reserve(&devices);
         links.seen_stubs.reserve(devices.iter().map(|device| device.sightings.len()).sum());
         for device in devices {
+            yield_turn();
             links.devices.insert(device);
         }
         let all: BTreeSet<Uuid> = links.devices.ids().collect();
@@ -170,12 +170,12 @@ impl Links {
     /// Returns what makes links uncertain, in a fixed order.
     #[must_use]
     pub fn warnings(&self) -> Vec<LinkWarning> {
-        warning::warnings(&self.devices, &self.seen)
+        warning::warnings(&self.devices, &self.seen, &self.bridges)
     }
 
     /// Returns the crowded ports, by host. Several devices were learned behind such a port, but no switch is known.
     pub fn crowded_ports(&self) -> impl Iterator<Item = CrowdedPort> {
-        warning::crowded_ports(&self.devices, &self.views)
+        warning::crowded_ports(&self.devices, self.bridges.views())
     }
 
     fn replace_manual(&mut self, manual: &[ManualLink], dirty: &mut Dirty) {
@@ -200,14 +200,12 @@ impl Links {
         for device in former.into_iter().chain(current) {
             self.devices.add_namers(device, &mut dirty.sightings);
             self.devices.add_joining(device, &mut dirty.views);
-            for address in &device.macs {
-                dirty.views.extend(self.devices.learners_ever(*address));
-            }
-            // An address counts again when one bridge less has learned it.
-            let is_compared = |address| self.devices.learner_count(address) <= MAX_LEARNERS.saturating_add(1);
-            for (address, _) in device.learned.iter().filter(|(address, _)| is_compared(*address)) {
-                dirty.views.extend(self.devices.learners(*address));
-            }
+        }
+        self.devices.add_learning(former, current, &mut dirty.views);
+        // Where the address is at an access port, the link leads to the port of the device that has it.
+        for address in former.into_iter().chain(current).flat_map(|device| &device.macs) {
+            self.access_ports.add_hosts(*address, &mut dirty.access);
+            self.lost_ports.add_hosts(*address, &mut dirty.access);
         }
         let own = DeviceKey::Host(id);
         let is_own = |pair: &Source| matches!(pair, Source::Pair(one, other) if *one == own || *other == own);
@@ -220,15 +218,19 @@ impl Links {
         self.update_views(&mut dirty);
         dirty.pairs.sort_unstable();
         dirty.pairs.dedup();
-        let candidates = dirty.pairs.iter().map(|pair| (*pair, self.pair_candidates(*pair)));
+        let candidates = dirty.pairs.iter().map(|pair| {
+            yield_turn();
+            (*pair, self.pair_candidates(*pair))
+        });
         let mut changes: Vec<(Source, Vec<Candidate>)> = candidates.collect();
+        let views = self.bridges.views();
         for host in &dirty.access {
+            yield_turn();
             let former = self.components.access_sources(*host).map(|port| (port, Vec::new()));
             let mut by_port: BTreeMap<u32, Vec<Candidate>> = former.collect();
             if let Some(device) = self.devices.get(*host) {
-                by_port.extend(single_sided_fdb(device, &self.devices, &self.views, &self.access_ports));
-                let gone =
-                    lost_fdb(device, &self.devices, &self.views, [&self.access_ports, &self.lost_ports]);
+                by_port.extend(single_sided_fdb(device, &self.devices, views, &self.access_ports));
+                let gone = lost_fdb(device, &self.devices, views, [&self.access_ports, &self.lost_ports]);
                 for (port, candidates) in gone {
                     by_port.entry(port).or_default().extend(candidates);
                 }
@@ -243,6 +245,7 @@ impl Links {
 
     fn resolve_sightings(&mut self, dirty: &mut Dirty) {
         for host in &dirty.sightings {
+            yield_turn();
             let found = self.devices.get(*host).map(|device| resolve(device, &self.devices));
             let found = found.unwrap_or_default();
             let former = self.seen.remove(host).unwrap_or_default();
@@ -274,51 +277,34 @@ impl Links {
 
     /// Reads the forwarding databases again. Finds out which bridges are adjacent and which ports lead to hosts.
     fn update_views(&mut self, dirty: &mut Dirty) {
-        let mut changed = BTreeSet::new();
+        let mut changed = ChangedViews::default();
         for host in &dirty.views {
+            yield_turn();
             let found = self.devices.get(*host).map(|device| FdbView::new(device, &self.devices));
             let found = found.unwrap_or_default();
-            let former = self.views.remove(host).unwrap_or_default();
-            if former != found || dirty.changed.contains(host) {
-                changed.insert(*host);
-                self.replace_view(*host, &former, &found, &mut dirty.access);
-            }
-            if found != FdbView::default() {
-                self.views.insert(*host, found);
+            let current = self.bridges.views().get(host);
+            let is_other = current.map_or(found != FdbView::default(), |current| *current != found);
+            if is_other || dirty.changed.contains(host) {
+                changed.hosts.insert(*host);
+                self.replace_view(*host, found, &mut changed, &mut dirty.access);
             }
         }
         dirty.access.extend(&dirty.views);
-        let mut affected = changed.clone();
-        for host in &changed {
-            affected.extend(self.facing.get(host));
-        }
-        for host in &affected {
-            let found = adjacent(*host, &self.views);
-            let former = self.adjacent.remove(host).unwrap_or_default();
-            if found != former || changed.contains(host) {
-                let own = DeviceKey::Host(*host);
-                let others = former.union(&found).map(|other| Source::pair(own, DeviceKey::Host(*other)));
-                dirty.pairs.extend(others);
-            }
-            if !found.is_empty() {
-                self.adjacent.insert(*host, found);
-            }
-        }
-        // Pairs with a changed bridge that only the other one counts as adjacent.
-        for host in &changed {
-            let adjacent = self.facing.get(host).filter(|other| self.is_adjacent(*other, *host));
-            let pairs = adjacent.map(|other| Source::pair(DeviceKey::Host(other), DeviceKey::Host(*host)));
-            dirty.pairs.extend(pairs);
-        }
-        dirty.access.extend(affected);
+        dirty.access.extend(self.bridges.update(&changed, &self.devices, &mut dirty.pairs));
     }
 
-    fn replace_view(&mut self, host: Uuid, former: &FdbView, found: &FdbView, access: &mut BTreeSet<Uuid>) {
-        for other in former.towards.keys() {
-            self.facing.remove(other, host);
-        }
-        for other in found.towards.keys() {
-            self.facing.add(*other, host);
+    fn replace_view(
+        &mut self,
+        host: Uuid,
+        found: FdbView,
+        changed: &mut ChangedViews,
+        access: &mut BTreeSet<Uuid>,
+    ) {
+        let former = self.bridges.replace(host, found);
+        let empty = FdbView::default();
+        let found = self.bridges.views().get(&host).unwrap_or(&empty);
+        if former.all_towards() != found.all_towards() {
+            changed.moved.insert(host);
         }
         for port in former.access.values() {
             for (address, _) in &port.owned {
@@ -340,10 +326,6 @@ impl Links {
         }
     }
 
-    fn is_adjacent(&self, own: Uuid, other: Uuid) -> bool {
-        self.adjacent.get(&own).is_some_and(|adjacent| adjacent.contains(&other))
-    }
-
     /// Returns the links that two devices may have.
     fn pair_candidates(&self, pair: Source) -> Vec<Candidate> {
         let Source::Pair(one, other) = pair else { return Vec::new() };
@@ -357,11 +339,10 @@ impl Links {
             .for_each(|candidate| candidate.is_stale |= is_superseded(candidate, &self.devices));
         if let (DeviceKey::Host(one), DeviceKey::Host(other)) = (one, other)
             && let (Some(ours), Some(theirs)) = (self.devices.get(one), self.devices.get(other))
-            && self.is_adjacent(one, other)
-            && self.is_adjacent(other, one)
+            && self.bridges.are_linked(one, other)
         {
-            candidates.extend(mutual_fdb(ours, theirs, &self.views));
-            candidates.extend(shared_fdb(ours, theirs, &self.views));
+            candidates.extend(mutual_fdb(ours, theirs, self.bridges.views()));
+            candidates.extend(shared_fdb(ours, theirs, self.bridges.views()));
         }
         if let Some(links) = self.manual.get(&pair) {
             manual(links, &self.devices, &mut candidates);

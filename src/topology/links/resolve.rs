@@ -1,5 +1,7 @@
 //! The devices and ports that the sightings of a device name.
 
+use std::collections::BTreeMap;
+
 use uuid::Uuid;
 
 use super::Method;
@@ -108,12 +110,19 @@ fn by_stubs(device: &Device, unknown: &[Unknown<'_>]) -> Vec<Seen> {
     sorted.sort_by_key(|(place, sighting, ..)| (sighting.port.as_ref(), sighting.method, *place));
     let mut seen = Vec::with_capacity(unknown.len());
     for entries in sorted.chunk_by(|one, other| one.1.port == other.1.port) {
-        let mut stubs: Vec<(Uuid, &Named<Key>)> = Vec::new();
+        // The places of the stubs by their identities; of several stubs with an identity, the first.
+        let mut stubs: Vec<Uuid> = Vec::new();
+        let mut by_identity: BTreeMap<Key, usize> = BTreeMap::new();
         for (place, sighting, named, is_ambiguous) in entries.iter().copied() {
-            let same = stubs.iter().find(|(_, other)| sighting.method != Method::Lldp && share(other, named));
-            let id = same.map_or_else(|| stub_id(device, sighting, named, *place), |(id, _)| *id);
+            let may_be_same = sighting.method != Method::Lldp;
+            let known = named.identities().filter_map(|identity| by_identity.get(identity)).min();
+            let same = known.filter(|_| may_be_same).and_then(|stub| stubs.get(*stub)).copied();
+            let id = same.unwrap_or_else(|| stub_id(device, sighting, named, *place));
             if same.is_none() {
-                stubs.push((id, named));
+                for identity in named.identities() {
+                    by_identity.entry(*identity).or_insert(stubs.len());
+                }
+                stubs.push(id);
             }
             seen.push(Seen {
                 device: DeviceKey::Stub(id),
@@ -126,10 +135,6 @@ fn by_stubs(device: &Device, unknown: &[Unknown<'_>]) -> Vec<Seen> {
         }
     }
     seen
-}
-
-fn share(one: &Named<Key>, other: &Named<Key>) -> bool {
-    one.identities().any(|identity| other.identities().any(|candidate| candidate == identity))
 }
 
 /// Returns the name of the port of an unknown device.

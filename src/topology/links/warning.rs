@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 use super::PortRef;
+use super::bridges::Bridges;
 use super::device::Device;
 use super::devices::Devices;
 use super::port_key::PortKey;
@@ -39,6 +40,15 @@ pub enum LinkWarning {
         /// The table.
         kind: TableKind,
     },
+    /// So many bridges are behind a port that not all of them were compared. The port is shown on a segment.
+    TooManyBridges {
+        /// The host.
+        host_id: Uuid,
+        /// The host's port; `None` when unknown.
+        if_entry_id: Option<Uuid>,
+        /// The number of bridges.
+        count: usize,
+    },
 }
 
 /// A port behind which several devices were learned, but no switch is known.
@@ -53,8 +63,18 @@ pub struct CrowdedPort {
     pub devices: usize,
 }
 
-pub(super) fn warnings(devices: &Devices, seen: &BTreeMap<Uuid, Vec<Seen>>) -> Vec<LinkWarning> {
-    let mut warnings = Vec::new();
+pub(super) fn warnings(
+    devices: &Devices,
+    seen: &BTreeMap<Uuid, Vec<Seen>>,
+    bridges: &Bridges,
+) -> Vec<LinkWarning> {
+    let port = |host: Uuid, place| devices.get(host)?.port(&PortKey::Known(place)).map(|port| port.id);
+    let cut = bridges.cut_ports().map(|(host_id, place, count)| LinkWarning::TooManyBridges {
+        host_id,
+        if_entry_id: port(host_id, place),
+        count,
+    });
+    let mut warnings: Vec<LinkWarning> = cut.collect();
     for device in devices.iter() {
         warnings.extend(duplicate(device, devices));
         warnings.extend(
@@ -90,7 +110,9 @@ fn duplicate(device: &Device, devices: &Devices) -> Option<LinkWarning> {
 }
 
 pub(super) fn crowded_ports(devices: &Devices, views: &FdbViews) -> impl Iterator<Item = CrowdedPort> {
-    let crowded = views.iter().flat_map(|(host, view)| {
+    let mut views: Vec<_> = views.iter().collect();
+    views.sort_unstable_by_key(|(host, _)| **host);
+    let crowded = views.into_iter().flat_map(|(host, view)| {
         let ports = view.access.iter().filter(|(_, access)| access.devices > 1);
         ports.map(|(place, access)| (*host, *place, access.devices))
     });

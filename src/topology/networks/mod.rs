@@ -21,6 +21,9 @@ use crate::model::TopologyView;
 /// The number of hosts from which the graph of a network takes long.
 const LARGE: usize = 500;
 
+/// The size in bytes of hosts and claims from which the graph of a network takes long, however few hosts there are.
+const LARGE_BYTES: usize = 4 * 1024 * 1024;
+
 /// The topologies of the networks of an inventory.
 ///
 /// The data of hosts that a topology needs is kept in memory for the networks that were used last. A changed host
@@ -198,7 +201,7 @@ impl Topologies {
             let result = work(&state);
             (state, result)
         };
-        let (state, result) = if hosts > LARGE {
+        let (state, result) = if hosts > LARGE || bytes > LARGE_BYTES {
             self.inventory.offload_long(organization, work).await?
         } else {
             self.inventory.offload(organization, usize::MAX, work).await?

@@ -28,7 +28,7 @@ impl Topologies {
             if share.redact.contains(&Redaction::Names) {
                 state.subnets().iter().for_each(|subnet| values.insert(&subnet.name));
             }
-            let redactor = Redactor::new(|value| secret.code(value), &share.redact, values);
+            let redactor = Redactor::new(|value| secret.code(value), &share.redact, &values);
             let redactor =
                 if share.options.show_inspect_panel { redactor } else { redactor.without_evidence() };
             redactor.redact(&mut graph);

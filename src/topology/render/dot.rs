@@ -6,13 +6,17 @@ use std::fmt::Write;
 use uuid::Uuid;
 
 use super::Picture;
+use super::file::File;
 use super::number::{number, sane};
 use super::scene::Scene;
 use super::words::{capacity, role};
-use super::xml::visible;
+use super::xml::{isolated, visible};
 use crate::model::HostRole;
 use crate::topology::graph::{Edge, Node, NodeKind, port_name, shorten};
 use crate::topology::links::Confidence;
+
+/// Maximum number of levels that lines are indented by.
+const MAX_INDENT: usize = 16;
 
 /// Longest text in characters.
 const LONGEST: usize = 120;
@@ -20,9 +24,9 @@ const LONGEST: usize = 120;
 /// Writes an undirected graph. Containers are clusters; lines to a container end at its frame.
 ///
 /// `dot` arranges the graph anew; `neato -n` keeps the positions.
-pub(super) fn write(picture: &Picture<'_>) -> String {
+pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
     let scene = Scene::new(picture.graph);
-    let mut out = String::from("graph topology {\n");
+    out.push_str("graph topology {\n");
     let _ = writeln!(
         out,
         "    graph [label={}, labelloc=t, charset=\"UTF-8\", compound=true, fontname=\"Helvetica\"];",
@@ -30,15 +34,14 @@ pub(super) fn write(picture: &Picture<'_>) -> String {
     );
     out.push_str("    node [shape=box, style=rounded, fontname=\"Helvetica\", fontsize=11];\n");
     out.push_str("    edge [fontname=\"Helvetica\", fontsize=9];\n");
-    nodes(&mut out, &scene, &scene.contents());
+    nodes(out, &scene, &scene.contents());
     for edge in scene.edges() {
-        write_edge(&mut out, &scene, edge);
+        write_edge(out, &scene, edge);
     }
     out.push_str("}\n");
-    out
 }
 
-fn nodes(out: &mut String, scene: &Scene<'_>, contents: &BTreeMap<Option<Uuid>, Vec<&Node>>) {
+fn nodes(out: &mut File, scene: &Scene<'_>, contents: &BTreeMap<Option<Uuid>, Vec<&Node>>) {
     let of = |parent: Option<Uuid>| contents.get(&parent).map_or(&[][..], Vec::as_slice).iter();
     let mut open = vec![of(None)];
     while let Some(level) = open.last_mut() {
@@ -80,11 +83,13 @@ fn position(node: &Node) -> String {
     format!(", pos=\"{},{}\"", number(x), number(-y))
 }
 
+/// Returns the spaces before a line. Deeper levels look alike, so that nesting does not make the file longer than its
+/// content.
 fn indent(depth: usize) -> String {
-    "    ".repeat(depth)
+    "    ".repeat(depth.min(MAX_INDENT))
 }
 
-fn write_edge(out: &mut String, scene: &Scene<'_>, edge: &Edge) {
+fn write_edge(out: &mut File, scene: &Scene<'_>, edge: &Edge) {
     let mut attributes = Vec::new();
     for (name, end) in [("taillabel", &edge.source_port), ("headlabel", &edge.target_port)] {
         attributes.extend(end.as_ref().map(|end| format!("{name}={}", quoted(&port_name(&end.name)))));
@@ -157,5 +162,5 @@ fn escape(text: &str) -> String {
             character => escaped.push(character),
         }
     }
-    escaped
+    isolated(&escaped).into_owned()
 }

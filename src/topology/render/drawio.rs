@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::Picture;
+use super::file::File;
 use super::number::{line_width, number, sane};
 use super::scene::Scene;
 use super::words::capacity;
-use super::xml::escape;
+use super::xml::{escape, escape_isolated};
 use crate::model::HostRole;
 use crate::topology::graph::{Edge, Node, NodeKind, port_name, shorten};
 use crate::topology::links::Confidence;
@@ -16,9 +17,8 @@ use crate::topology::links::Confidence;
 const LONGEST: usize = 120;
 
 /// Writes a diagram. Labels are plain text (`html=0`), so that no name is interpreted as markup.
-pub(super) fn write(picture: &Picture<'_>) -> String {
+pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
     let scene = Scene::new(picture.graph);
-    let mut out = String::new();
     let _ = writeln!(
         out,
         "<mxfile host=\"toposcope\"><diagram id=\"topology\" name=\"{}\"><mxGraphModel grid=\"0\" page=\"0\"><root>\
@@ -28,18 +28,17 @@ pub(super) fn write(picture: &Picture<'_>) -> String {
     let mut written = BTreeSet::new();
     for node in &picture.graph.nodes {
         let parent = scene.parent(node, &written);
-        write_node(&mut out, &scene, node, parent);
+        write_node(out, &scene, node, parent);
         written.insert(node.id);
     }
     for edge in scene.edges() {
-        write_edge(&mut out, edge);
+        write_edge(out, edge);
     }
     out.push_str("</root></mxGraphModel></diagram></mxfile>\n");
-    out
 }
 
 /// Writes a node. The position of what a container contains is relative to the container.
-fn write_node(out: &mut String, scene: &Scene<'_>, node: &Node, parent: Option<&Node>) {
+fn write_node(out: &mut File, scene: &Scene<'_>, node: &Node, parent: Option<&Node>) {
     let (left, top) = parent.map_or((0.0, 0.0), |parent| (sane(parent.x), sane(parent.y)));
     let owner = parent.map_or_else(|| "1".to_owned(), |parent| parent.id.to_string());
     let _ = writeln!(
@@ -57,10 +56,10 @@ fn write_node(out: &mut String, scene: &Scene<'_>, node: &Node, parent: Option<&
 }
 
 fn value(node: &Node) -> String {
-    let label = escape(&shorten(&node.label, LONGEST));
+    let label = escape_isolated(&shorten(&node.label, LONGEST));
     match &node.detail {
         // A character reference, because a line break in an attribute is read as a space.
-        Some(detail) => format!("{label}&#10;{}", escape(&shorten(detail, LONGEST))),
+        Some(detail) => format!("{label}&#10;{}", escape_isolated(&shorten(detail, LONGEST))),
         None => label,
     }
 }
@@ -99,7 +98,7 @@ const fn shape(node: &Node) -> &'static str {
     }
 }
 
-fn write_edge(out: &mut String, edge: &Edge) {
+fn write_edge(out: &mut File, edge: &Edge) {
     let dashes = match edge.confidence {
         Confidence::Confirmed => "",
         Confidence::Reported => "dashed=1;dashPattern=9 4;",
@@ -133,7 +132,7 @@ fn write_edge(out: &mut String, edge: &Edge) {
             "<mxCell id=\"{0}-{end}\" value=\"{1}\" style=\"edgeLabel;html=0;fontSize=9;\" vertex=\"1\" \
              connectable=\"0\" parent=\"{0}\"><mxGeometry x=\"{place}\" relative=\"1\" as=\"geometry\"/></mxCell>",
             edge.id,
-            escape(&shorten(&port_name(&name.name), LONGEST)),
+            escape_isolated(&shorten(&port_name(&name.name), LONGEST)),
         );
     }
 }

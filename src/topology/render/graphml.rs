@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::Picture;
+use super::file::File;
 use super::number::number;
 use super::scene::Scene;
 use super::words::{confidence, edge_kind, node_kind, role_class};
@@ -32,9 +33,9 @@ const KEYS: &[(&str, &str, &str)] = &[
 ];
 
 /// Writes a flat graph. Containers are the attribute `parent`, which more programs read than nested graphs.
-pub(super) fn write(picture: &Picture<'_>) -> String {
+pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
     let scene = Scene::new(picture.graph);
-    let mut out = String::from(
+    out.push_str(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",
     );
     let _ = writeln!(out, "<desc>{}</desc>", escape(picture.title));
@@ -46,16 +47,15 @@ pub(super) fn write(picture: &Picture<'_>) -> String {
     }
     out.push_str("<graph id=\"topology\" edgedefault=\"undirected\">\n");
     for node in &picture.graph.nodes {
-        write_node(&mut out, node);
+        write_node(out, node);
     }
     for edge in scene.edges() {
-        write_edge(&mut out, edge);
+        write_edge(out, edge);
     }
     out.push_str("</graph>\n</graphml>\n");
-    out
 }
 
-fn write_node(out: &mut String, node: &Node) {
+fn write_node(out: &mut File, node: &Node) {
     let _ = write!(out, "<node id=\"{}\">", node.id);
     data(out, "label", &node.label);
     if let Some(detail) = &node.detail {
@@ -74,7 +74,7 @@ fn write_node(out: &mut String, node: &Node) {
     out.push_str("</node>\n");
 }
 
-fn write_edge(out: &mut String, edge: &Edge) {
+fn write_edge(out: &mut File, edge: &Edge) {
     let _ = write!(out, "<edge id=\"{}\" source=\"{}\" target=\"{}\">", edge.id, edge.source, edge.target);
     data(out, "edge_kind", edge_kind(edge.kind));
     for (key, port) in [("source_port", &edge.source_port), ("target_port", &edge.target_port)] {
@@ -92,6 +92,6 @@ fn write_edge(out: &mut String, edge: &Edge) {
     out.push_str("</edge>\n");
 }
 
-fn data(out: &mut String, key: &str, value: &str) {
+fn data(out: &mut File, key: &str, value: &str) {
     let _ = write!(out, "<data key=\"{key}\">{}</data>", escape(value));
 }

@@ -6,34 +6,37 @@ use std::fmt::Write;
 use uuid::Uuid;
 
 use super::Picture;
+use super::file::File;
 use super::scene::Scene;
 use super::words::capacity;
-use super::xml::visible;
+use super::xml::{isolated, visible};
 use crate::model::HostRole;
 use crate::topology::graph::{Edge, Node, NodeKind, port_name, shorten};
 use crate::topology::links::Confidence;
+
+/// Maximum number of levels that lines are indented by.
+const MAX_INDENT: usize = 16;
 
 /// Longest text in characters.
 const LONGEST: usize = 80;
 
 /// Writes a flowchart.
-pub(super) fn write(picture: &Picture<'_>) -> String {
+pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
     let scene = Scene::new(picture.graph);
     let names = names(&scene);
-    let mut out = format!("flowchart TB\n%% {}\n", comment(picture.title));
-    nodes(&mut out, &scene, &names, &scene.contents());
+    let _ = writeln!(out, "flowchart TB\n%% {}", comment(picture.title));
+    nodes(out, &scene, &names, &scene.contents());
     for edge in scene.edges() {
         if let (Some(source), Some(target)) = (names.get(&edge.source), names.get(&edge.target)) {
             let _ = writeln!(out, "    {source} {} {target}", arrow(edge));
         }
     }
-    out
 }
 
 /// Writes nodes, and the nodes that containers among them contain. A stack replaces recursion, because the input would
 /// determine the depth.
 fn nodes(
-    out: &mut String,
+    out: &mut File,
     scene: &Scene<'_>,
     names: &BTreeMap<Uuid, String>,
     contents: &BTreeMap<Option<Uuid>, Vec<&Node>>,
@@ -60,8 +63,10 @@ fn nodes(
     }
 }
 
+/// Returns the spaces before a line. Deeper levels look alike, so that nesting does not make the file longer than its
+/// content.
 fn indent(depth: usize) -> String {
-    "    ".repeat(depth)
+    "    ".repeat(depth.min(MAX_INDENT))
 }
 
 /// Returns a short name for each node. It is the beginning of the node's id, or all of it where two begin alike.
@@ -110,11 +115,8 @@ fn arrow(edge: &Edge) -> String {
     let port = |end: &Option<crate::topology::links::PortRef>| end.as_ref().map(|end| port_name(&end.name));
     let parts: Vec<String> =
         [port(&edge.source_port), capacity(edge), port(&edge.target_port)].into_iter().flatten().collect();
-    if parts.is_empty() {
-        line.to_owned()
-    } else {
-        format!("{line}|\"{}\"|", text(&parts.join(" \u{2013} ")))
-    }
+    let parts: Vec<String> = parts.iter().map(|part| text(part)).collect();
+    if parts.is_empty() { line.to_owned() } else { format!("{line}|\"{}\"|", parts.join(" \u{2013} ")) }
 }
 
 /// Returns text for a quoted label. Everything that Mermaid or HTML could interpret becomes a numeric entity.
@@ -127,7 +129,7 @@ fn text(text: &str) -> String {
             let _ = write!(escaped, "#{};", u32::from(character));
         }
     }
-    escaped
+    isolated(&escaped).into_owned()
 }
 
 fn is_plain(character: char) -> bool {

@@ -5,6 +5,7 @@
 
 mod dot;
 mod drawio;
+mod file;
 mod format;
 mod graphml;
 mod mermaid;
@@ -15,9 +16,12 @@ mod svg;
 mod words;
 mod xml;
 
+use self::file::File;
 use crate::model::Timestamp;
 use crate::topology::graph::Graph;
 
+pub(crate) use self::file::json;
+pub use self::file::{FileTooLarge, MAX_FILE};
 pub use self::format::{Format, FormatError, Theme, ThemeError};
 pub use self::svg::style_source;
 
@@ -35,26 +39,32 @@ pub struct Picture<'a> {
     pub date: Option<Timestamp>,
     /// The colors.
     pub theme: Theme,
+    /// The maximum size of the file, in bytes.
+    pub limit: usize,
 }
 
 impl<'a> Picture<'a> {
-    /// Creates a picture without subtitle and date, whose colors follow the reader's preference.
+    /// Creates a picture without subtitle and date, whose colors follow the reader's preference. Its file has at most
+    /// [`MAX_FILE`] bytes.
     #[must_use]
     pub const fn new(graph: &'a Graph, title: &'a str) -> Self {
-        Self { graph, title, subtitle: None, date: None, theme: Theme::Auto }
+        Self { graph, title, subtitle: None, date: None, theme: Theme::Auto, limit: MAX_FILE }
     }
 
     /// Writes the picture in a format.
-    #[must_use]
-    pub fn render(&self, format: Format) -> String {
+    ///
+    /// # Errors
+    /// [`FileTooLarge`] if the file would be larger than [`limit`](Self::limit).
+    pub fn render(&self, format: Format) -> Result<String, FileTooLarge> {
+        let mut file = File::new(self.limit);
         match format {
-            Format::Svg => svg::write(self),
-            Format::Mermaid => mermaid::write(self),
-            Format::Dot => dot::write(self),
-            Format::GraphMl => graphml::write(self),
-            Format::DrawIo => drawio::write(self),
-            // Numbers, strings and maps with string keys always have a JSON form.
-            Format::Json => serde_json::to_string(self.graph).unwrap_or_default(),
+            Format::Json => return json(self.graph, self.limit),
+            Format::Svg => svg::write(self, &mut file),
+            Format::Mermaid => mermaid::write(self, &mut file),
+            Format::Dot => dot::write(self, &mut file),
+            Format::GraphMl => graphml::write(self, &mut file),
+            Format::DrawIo => drawio::write(self, &mut file),
         }
+        file.finish()
     }
 }

@@ -26,7 +26,7 @@ fn change(fixture: &Populated) -> Request<String> {
     fixture.refer()
 }
 
-const ALLOWED: [Headers; 21] = [
+const ALLOWED: [Headers; 24] = [
     &[],
     &[("host", "api.example.net")],
     &[("host", "api.example.net"), ("origin", "https://api.example.net")],
@@ -48,9 +48,13 @@ const ALLOWED: [Headers; 21] = [
     &[("host", "api.example.net"), ("referer", "https://evil.example/")],
     &[("host", "api.example.net"), ("sec-fetch-mode", "no-cors")],
     &[("host", "api.example.net"), ("origin", "https://app.example.net"), ("sec-fetch-site", "same-site")],
+    // Behind a proxy that changes the host.
+    &[("host", "127.0.0.1:8080"), ("origin", "https://net.example"), ("sec-fetch-site", "same-origin")],
+    &[("origin", "https://net.example"), ("sec-fetch-site", "same-origin")],
+    &[("origin", "null"), ("sec-fetch-site", "same-origin")],
 ];
 
-const REFUSED: [Headers; 24] = [
+const REFUSED: [Headers; 30] = [
     &[("origin", "https://api.example.net")],
     &[("host", "api.example.net"), ("origin", "https://evil.example")],
     &[("host", "api.example.net"), ("origin", "null")],
@@ -71,6 +75,16 @@ const REFUSED: [Headers; 24] = [
     &[("host", "api.example.net"), ("origin", "https://app.example.net:8443")],
     &[("host", "api.example.net"), ("origin", "https://äpi.example.net")],
     &[("host", "api.example.net"), ("origin", "https://api.example.net"), ("origin", "https://evil.example")],
+    &[("origin", "https://net.example"), ("sec-fetch-site", "none")],
+    &[("origin", "https://net.example"), ("sec-fetch-site", "same-site")],
+    &[("origin", "https://net.example"), ("sec-fetch-site", "Same-Origin")],
+    &[("origin", "https://net.example"), ("sec-fetch-site", "same-origin, same-origin")],
+    &[
+        ("origin", "https://net.example"),
+        ("sec-fetch-site", "same-origin"),
+        ("sec-fetch-site", "same-origin"),
+    ],
+    &[("sec-fetch-site", "same-origin"), ("sec-fetch-site", "cross-site")],
     &[("sec-fetch-site", "cross-site")],
     &[("sec-fetch-site", "Cross-Site")],
     &[("host", "api.example.net"), ("origin", "https://api.example.net"), ("sec-fetch-site", "cross-site")],

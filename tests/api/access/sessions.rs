@@ -11,12 +11,13 @@ use http_body::{Body, Frame};
 use serde_json::json;
 use tokio::sync::oneshot;
 use toposcope::model::{Permission, User};
-use toposcope::service::Api;
+use toposcope::service::{Api, SameSite, SessionCookie, SessionCookieError};
+use toposcope::{Inventory, MemoryStore};
 
 use crate::backend::{run, run_with};
 use crate::common::{
-    HOSTS, Hook, LOG_OUT, PASSWORD, PORT, Populated, Reply, Row, Server, ample, bare, daemon_body, get,
-    log_in, port_body, with_header, with_key, with_session,
+    HOSTS, Hook, LOG_OUT, OFFICE, PASSWORD, PORT, Populated, Reply, Row, Server, ample, bare, daemon_body,
+    get, log_in, port_body, send_json, with_header, with_key, with_session,
 };
 
 const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -166,9 +167,12 @@ fn new_password_ends_all_sessions_of_the_user() {
 }
 
 #[test]
-fn session_cookie_is_found_among_others_and_conflicting_ones_are_rejected() {
+fn only_valid_session_cookie_is_used_and_those_of_two_users_are_rejected() {
     run_with(Populated::new, async |fixture| {
         let session = &fixture.session;
+        let second = &sign_in(&fixture, &fixture.member).await;
+        let other = fixture.user(&fixture.home, Permission::Member, &[OFFICE]).await;
+        let foreign = &sign_in(&fixture, &other).await;
         let send = async |cookies: &[String]| {
             let mut request = get(HOSTS);
             for cookie in cookies {
@@ -186,9 +190,14 @@ fn session_cookie_is_found_among_others_and_conflicting_ones_are_rejected() {
             (vec![format!("session_id=\"{session}\"")], 200),
             (vec![format!("session_id={session}; session_id={session}")], 200),
             (vec![format!("session_id={session}"), format!("session_id={session}")], 200),
-            (vec![format!("session_id={session}; session_id=other")], 401),
-            (vec![format!("session_id=; session_id={session}")], 401),
-            (vec!["session_id=other".to_owned(), format!("session_id={session}")], 401),
+            (vec![format!("session_id={session}; session_id=other")], 200),
+            (vec![format!("session_id=; session_id={session}")], 200),
+            (vec!["session_id=other".to_owned(), format!("session_id={session}")], 200),
+            (vec![format!("session_id={session}; session_id={second}")], 200),
+            (vec![format!("session_id={second}; session_id=other; session_id={session}")], 200),
+            (vec![format!("session_id={session}; session_id={foreign}")], 401),
+            (vec![format!("session_id={foreign}"), format!("session_id={session}")], 401),
+            (vec!["session_id=stale; session_id=other".to_owned()], 401),
             (vec![format!("Session_Id={session}")], 401),
             (vec![format!("xsession_id={session}")], 401),
             (vec![format!("__Host-session_id={session}")], 401),
@@ -223,6 +232,108 @@ fn session_cookie_is_secure_unless_configured_otherwise() {
 }
 
 #[test]
+fn expired_session_beside_a_valid_one_is_passed_over_and_named_alone() {
+    run_with(Populated::new, async |fixture| {
+        let old = sign_in(&fixture, &fixture.member).await;
+        fixture.clock.advance(WEEK);
+        let cookies = |value: String| with_header(get(HOSTS), "cookie", value);
+        let reply = fixture.send(cookies(format!("session_id=unknown; session_id={old}"))).await;
+        reply.refuses(401, "auth_session_expired");
+        let new = sign_in(&fixture, &fixture.member).await;
+        for value in
+            [format!("session_id={old}; session_id={new}"), format!("session_id={new}; session_id={old}")]
+        {
+            assert_eq!(fixture.send(cookies(value)).await.status, 200);
+        }
+    });
+}
+
+#[test]
+fn new_password_keeps_the_session_that_authenticates_the_request() {
+    run_with(Populated::new, async |fixture| {
+        let session = sign_in(&fixture, &fixture.member).await;
+        let body = json!({"current_password": PASSWORD, "new_password": "another password"});
+        let request = send_json("POST", "/api/auth/password", &body);
+        let request = with_header(request, "cookie", format!("session_id=stale; session_id={session}"));
+        assert_eq!(fixture.send(request).await.data(), &json!({}));
+        assert_eq!(list(&fixture, &session).await.status, 200);
+        list(&fixture, &fixture.session).await.refuses(401, "auth_not_authenticated");
+    });
+}
+
+/// Logs in at a server with this cookie. Returns the name and value, and the attributes.
+async fn cookie_of(server: &Server, user: &User) -> (String, String) {
+    let reply = server.send(log_in(&user.email, PASSWORD)).await;
+    let (pair, attributes) = reply.header("set-cookie").split_once("; ").unwrap();
+    (pair.to_owned(), attributes.to_owned())
+}
+
+#[test]
+fn session_cookie_has_the_configured_name_and_attributes() {
+    let new = SessionCookie::new;
+    let cookies = [
+        (new(), "session_id", "Path=/; HttpOnly; SameSite=Lax; Max-Age=604800"),
+        (
+            new().with_name("inventory").unwrap().with_path("/netinv").unwrap(),
+            "inventory",
+            "Path=/netinv; HttpOnly; SameSite=Lax; Max-Age=604800",
+        ),
+        (
+            new().with_domain("example.net").unwrap().with_same_site(SameSite::Strict),
+            "session_id",
+            "Path=/; Domain=example.net; HttpOnly; SameSite=Strict; Max-Age=604800",
+        ),
+        (
+            new().with_same_site(SameSite::None),
+            "session_id",
+            "Path=/; HttpOnly; SameSite=None; Max-Age=604800; Secure",
+        ),
+        (
+            new().with_name("inventory").unwrap().with_host_prefix(),
+            "__Host-inventory",
+            "Path=/; HttpOnly; SameSite=Lax; Max-Age=604800; Secure",
+        ),
+    ];
+    run_with(Populated::new, async |fixture| {
+        for (cookie, name, attributes) in cookies.clone() {
+            let server = fixture
+                .configured(|builder| builder.session_cookie(cookie.clone()).unwrap().insecure_cookies());
+            let (pair, given) = cookie_of(&server, &fixture.member).await;
+            assert_eq!((pair.split_once('=').unwrap().0, given.as_str()), (name, attributes));
+            let by_cookie = |pair: &str| with_header(get(HOSTS), "cookie", pair);
+            assert_eq!(server.send(by_cookie(&pair)).await.status, 200);
+            let other_name = pair.replace(name, "other");
+            server.send(by_cookie(&other_name)).await.refuses(401, "auth_not_authenticated");
+            let reply = server.send(with_header(bare("POST", LOG_OUT), "cookie", &pair)).await;
+            assert!(reply.header("set-cookie").starts_with(&format!("{name}=; ")), "{reply:?}");
+            server.send(by_cookie(&pair)).await.refuses(401, "auth_not_authenticated");
+            #[cfg(feature = "openapi")]
+            {
+                let described = server.get("/openapi.json").await.json;
+                assert_eq!(described["components"]["securitySchemes"]["session"]["name"], name);
+            }
+        }
+    });
+}
+
+#[test]
+fn attributes_that_browsers_would_refuse_are_rejected() {
+    let new = SessionCookie::new;
+    for name in ["", "a b", "a=b", "a;b", "ä", "__Host-a", "__host-a", "__Secure-a", &"x".repeat(1025)] {
+        assert_eq!(new().with_name(name), Err(SessionCookieError::Name), "{name:?}");
+    }
+    for domain in ["", ".", "example.net;", "example..net", ".example.net", "a b", "ä.example", "[::1]"] {
+        assert_eq!(new().with_domain(domain), Err(SessionCookieError::Domain), "{domain:?}");
+    }
+    for cookie in [new().with_path("/netinv").unwrap(), new().with_domain("example.net").unwrap()]
+        .map(|cookie| cookie.with_host_prefix())
+    {
+        let builder = Api::builder(Inventory::new(MemoryStore::new()));
+        assert_eq!(builder.session_cookie(cookie).err(), Some(SessionCookieError::HostPrefix));
+    }
+}
+
+#[test]
 fn thousands_of_session_cookies_cost_a_bounded_number_of_store_calls() {
     run_with(Populated::new, async |fixture| {
         let (first, fourth, fifth) = (
@@ -240,7 +351,7 @@ fn thousands_of_session_cookies_cost_a_bounded_number_of_store_calls() {
             let text: Vec<String> = cookies.iter().map(|cookie| format!("session_id={cookie}")).collect();
             HeaderValue::from_str(&text.join("; ")).unwrap()
         };
-        for (mut request, status, most) in [(bare("POST", LOG_OUT), 200, 16), (get(HOSTS), 401, 0)] {
+        for (mut request, status, most) in [(bare("POST", LOG_OUT), 200, 24), (get(HOSTS), 401, 8)] {
             request.headers_mut().insert("cookie", flood());
             assert_eq!(server.send(request).await.status, status);
             let asked = store.take_calls();

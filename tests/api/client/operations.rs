@@ -177,6 +177,17 @@ async fn export_of_one_server_is_the_import_of_another() {
     assert_eq!(*received.lock().unwrap(), lines);
 }
 
+#[cfg(feature = "csv")]
+#[tokio::test]
+async fn exported_csv_can_be_imported() {
+    let (fixture, client) = owner().await;
+    fixture.put([host(1, OFFICE), host(2, OFFICE)]).await;
+    let csv = client.export_csv(&HostQuery::default()).await.unwrap();
+    let report = client.import_csv(RequestBody::stream(csv), ImportOptions::default()).await.unwrap();
+    assert_eq!((report.imported, report.refused, report.lines), (2, 0, 3));
+    assert_eq!(fixture.list("").await.total(), 4);
+}
+
 #[tokio::test]
 async fn export_is_not_mistaken_for_an_envelope() {
     let client = answered_by(|_| success(&json!([]), None));
@@ -214,6 +225,7 @@ async fn health_has_an_envelope_of_its_own() {
         |status, body: Value| answered_by(move |_| canned(status, "application/json", body.to_string()));
     let healthy = health(200, json!({"success": true, "data": "Toposcope 7", "error": null}));
     assert_eq!(healthy.health().await.unwrap(), "Toposcope 7");
+    assert_eq!(healthy.liveness().await.unwrap(), "Toposcope 7");
     let ill = health(503, json!({"success": false, "data": null, "error": "The store does not answer."}));
     let error = ill.health().await.unwrap_err();
     assert_eq!((error.kind(), error.status().unwrap().as_u16()), (ClientErrorKind::Api, 503));

@@ -3,6 +3,7 @@
 use toposcope::client::{Client, ClientErrorKind};
 use toposcope::inventory::{ErrorKind, ListQuery, NewDaemonApiKey};
 use toposcope::model::{DaemonApiKey, Tag};
+use toposcope::service::SessionCookie;
 use toposcope::wire::ErrorCode;
 
 use super::{client_of, owner};
@@ -28,6 +29,21 @@ async fn login_begins_a_session_and_logout_ends_it() {
         let error = client.list::<Tag>(&ListQuery::default()).await.unwrap_err();
         assert_eq!(error.code(), Some(ErrorCode::AuthNotAuthenticated));
     }
+}
+
+#[tokio::test]
+async fn client_with_the_name_of_the_cookie_uses_sessions_of_a_server_that_has_changed_it() {
+    let populated = Populated::new().await;
+    let cookie = SessionCookie::new().with_name("inventory").unwrap().with_host_prefix();
+    let server = populated.configured(|builder| builder.session_cookie(cookie.clone()).unwrap());
+    let mut client = Client::new(server.api.clone());
+    let unnamed = client.log_in(&populated.member.email, PASSWORD).await.unwrap_err();
+    assert_eq!(unnamed.kind(), ClientErrorKind::UnexpectedResponse);
+    let mut client = client.with_cookie_name(cookie.name());
+    client.log_in(&populated.member.email, PASSWORD).await.unwrap();
+    assert_eq!(client.me().await.unwrap(), populated.member);
+    let given = client.with_session(&populated.session).unwrap();
+    assert_eq!(given.me().await.unwrap(), populated.member);
 }
 
 #[tokio::test]

@@ -76,8 +76,10 @@ impl Asked {
         let accept = request.headers().get_all("accept").iter();
         let mut ranges = accept.flat_map(|header| header.as_bytes().split(|byte| *byte == b','));
         let accepts_json = ranges.any(|range| {
-            let name = range.split(|byte| *byte == b';').next().unwrap_or_default();
-            name.trim_ascii().eq_ignore_ascii_case(b"application/json")
+            let mut parts = range.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
+            let is_json = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(b"application/json"));
+            // Tests of other weights look at the form themselves.
+            is_json && parts.all(|parameter| parameter.eq_ignore_ascii_case(b"q=1"))
         });
         let (method, path) = (request.method().clone(), uri.path().to_owned());
         let body = (request.body() as &dyn Any).downcast_ref::<String>().cloned();
@@ -151,9 +153,23 @@ impl Asked {
         self.is_reading() && LISTS.contains(&self.path.as_str())
     }
 
+    /// Returns the path of the collection in which a success creates a record that can be got by its id.
+    pub(super) fn creates_in(&self) -> Option<&str> {
+        const UNREACHABLE: [&str; 2] = ["/api/v1/daemons", "/api/v1/topology/links"];
+        let path = self.path.as_str();
+        let is_split = path.starts_with("/api/v1/hosts/") && path.ends_with("/split");
+        match path {
+            _ if self.method != Method::POST || UNREACHABLE.contains(&path) => None,
+            "/api/hosts" => Some("/api/v1/hosts"),
+            _ if is_split => Some("/api/v1/hosts"),
+            path => LISTS.contains(&path).then_some(path),
+        }
+    }
+
     /// Returns whether the answer has no envelope and counts for no rate limit.
     pub(super) fn is_health(&self) -> bool {
-        self.path == "/api/health" && (self.method == Method::GET || self.is_head())
+        ["/api/health", "/api/health/live"].contains(&self.path.as_str())
+            && (self.method == Method::GET || self.is_head())
     }
 
     /// Returns whether the answer is the OpenAPI document.
@@ -190,6 +206,15 @@ impl Asked {
     /// Returns whether the request asks for a list by cursor.
     pub(super) fn is_by_cursor(&self) -> bool {
         self.is_list() && form_urlencoded::parse(self.query.as_bytes()).any(|(name, _)| name == "cursor")
+    }
+
+    /// Returns whether the `Accept` header decides about the form of a list.
+    pub(super) fn has_other_forms(&self) -> bool {
+        let is_of_hosts = self.path.ends_with("/hosts");
+        let is_of_parts = ["/interfaces", "/ports", "/services", "/if-entries"]
+            .iter()
+            .any(|list| self.path.ends_with(list));
+        (is_of_hosts && self.is_whole_list()) || (cfg!(feature = "csv") && (is_of_hosts || is_of_parts))
     }
 
     /// Returns whether the request asks for a list without a limit.

@@ -91,7 +91,7 @@ pub(super) fn check_described(asked: &Asked, reply: &Reply) {
         panic!("{method} {path} accepts: {error} at {}: {body}", error.instance_path());
     }
     let headers = response.described["headers"].as_object().unwrap();
-    for name in ["etag", "set-cookie", "retry-after", "www-authenticate", "x-ratelimit-limit"] {
+    for name in ["etag", "location", "set-cookie", "retry-after", "www-authenticate", "x-ratelimit-limit"] {
         let is_documented = headers.keys().any(|header| header.eq_ignore_ascii_case(name));
         let is_sent = reply.headers.contains_key(name);
         assert!(is_documented || !is_sent, "{method} {path} {status}: {name}");
@@ -111,7 +111,11 @@ pub(super) fn check_described(asked: &Asked, reply: &Reply) {
         Some(validator(schema))
     });
     let validator = validator.as_ref().unwrap_or_else(|| panic!("{method} {path} {status} has no body"));
-    if let Some(error) = validator.iter_errors(&reply.json).next() {
+    let codes = response.described["x-error-codes"].as_array();
+    let is_documented = codes.is_none_or(|codes| codes.contains(&reply.json["code"]));
+    assert!(is_documented, "{method} {path} {status}: {}", reply.json["code"]);
+    let json = with_all_fields(asked, reply.json.clone());
+    if let Some(error) = validator.iter_errors(&json).next() {
         panic!("{method} {path} {status}: {error} at {}: {}", error.instance_path(), reply.json);
     }
 }
@@ -128,6 +132,26 @@ fn has_ids_alone(reply: &Reply) -> bool {
     let record = data.as_array().and_then(|items| items.first()).unwrap_or(data);
     let is_id = record.as_object().is_some_and(|members| members.len() == 1 && members.contains_key("id"));
     is_id && reply.headers.contains_key("idempotent-replayed")
+}
+
+/// Adds the fields that a request has not selected, and that the schema requires.
+fn with_all_fields(asked: &Asked, mut json: Value) -> Value {
+    let selects = form_urlencoded::parse(asked.query.as_bytes()).any(|(name, _)| name == "fields");
+    let schema = match asked.path.rsplit('/').next().unwrap() {
+        "hosts" => "Host",
+        "interfaces" => "Interface",
+        "ports" => "Port",
+        "services" => "Service",
+        "if-entries" => "IfEntry",
+        _ => return json,
+    };
+    let records = json.get_mut("data").and_then(Value::as_array_mut).filter(|_| selects);
+    for record in records.into_iter().flatten() {
+        let mut all = COMPONENTS["schemas"][schema]["examples"][0].clone();
+        all.as_object_mut().unwrap().extend(record.as_object().unwrap().clone());
+        *record = all;
+    }
+    json
 }
 
 /// Returns the JSON that a server has accepted, without what the document does not describe.

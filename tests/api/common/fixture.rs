@@ -98,6 +98,16 @@ impl Fixture {
         Server::built(configure(Api::builder(self.inventory.clone())), ample())
     }
 
+    /// Returns a server whose graphs and files have at most this many bytes.
+    pub(crate) fn drawing_limited(&self, bytes: usize) -> Server {
+        self.configured(|builder| {
+            #[cfg(feature = "topology")]
+            let builder = builder.drawing_limit(bytes);
+            let _ = bytes;
+            builder
+        })
+    }
+
     /// Returns a caller with all rights in an organization.
     pub(crate) fn owner(&self, site: &Site) -> Caller {
         Caller::new(site.organization.id, Uuid::from_u128(0xca11e4), Permission::Owner, Scope::all())

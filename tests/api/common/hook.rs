@@ -78,6 +78,9 @@ pub(crate) struct Hook {
     yields: AtomicBool,
     /// Each list of hosts takes a permit and puts it back.
     pub(crate) open: Semaphore,
+    /// Each commit takes a permit and puts it back.
+    pub(crate) writable: Semaphore,
+    commits: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -119,7 +122,15 @@ impl Hook {
     pub(crate) fn failing(fault: Fault) -> Arc<Self> {
         let (has_revision, yields) = (AtomicBool::new(true), AtomicBool::new(false));
         let (seen, fault) = (Mutex::default(), Mutex::new(fault));
-        Arc::new(Self { seen, fault, has_revision, yields, open: Semaphore::new(1) })
+        Arc::new(Self {
+            seen,
+            fault,
+            has_revision,
+            yields,
+            open: Semaphore::new(1),
+            writable: Semaphore::new(1),
+            commits: AtomicUsize::new(0),
+        })
     }
 
     /// Returns a hook that yields to other tasks around each operation. A store behind a network would do the same.
@@ -146,6 +157,11 @@ impl Hook {
     /// Returns the number of lists requested.
     pub(crate) fn lists(&self) -> usize {
         self.seen.lock().unwrap().lists
+    }
+
+    /// Returns the number of commits requested.
+    pub(crate) fn commits(&self) -> usize {
+        self.commits.load(Ordering::SeqCst)
     }
 
     /// Returns the operations since they were last taken.
@@ -204,6 +220,10 @@ impl Intercept for Hook {
         self.pause().await;
         let _permit = match call.operation() {
             Operation::List(query) if query.kind == HOST => Some(self.open.acquire().await.unwrap()),
+            Operation::Commit(_) => {
+                self.commits.fetch_add(1, Ordering::SeqCst);
+                Some(self.writable.acquire().await.unwrap())
+            }
             _ => None,
         };
         match (fault, call.operation()) {

@@ -28,6 +28,21 @@ pub(crate) fn host(id: u128, network: Uuid) -> Host {
     Host { created_at: at(0), updated_at: at(0), ..Host::with_id(Uuid::from_u128(id), network, "host") }
 }
 
+/// A host whose document has this length.
+pub(crate) fn of_length(id: u128, length: usize) -> Host {
+    // Metadata has no limit of its own, unlike texts.
+    let filled = |text: String| {
+        let metadata = vec![serde_json::Map::from_iter([("text".to_owned(), text.into())])];
+        Host { source: Source::Discovery { metadata }, ..host(id, OFFICE) }
+    };
+    let bare = serde_json::to_vec(&filled(String::new())).unwrap().len();
+    // The pattern contains `id`, so that a misplaced piece is detected.
+    let pattern = format!("{id}-");
+    let host = filled(pattern.chars().cycle().take(length - bare).collect());
+    assert_eq!(serde_json::to_vec(&host).unwrap().len(), length);
+    host
+}
+
 /// A host with these addresses at these positions.
 pub(crate) fn address(id: u128, network: Uuid, addresses: &[(&str, i64)]) -> Host {
     let mut host = host(id, network);
@@ -54,6 +69,7 @@ pub(crate) fn interface(id: u128, host: &Host, ip_address: IpAddr, position: i64
         name: None,
         ip_address,
         mac_address: None,
+        mac_source: None,
         position,
         created_at: at(0),
         updated_at: at(0),

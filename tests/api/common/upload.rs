@@ -5,9 +5,9 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::Request;
-use http_body::{Body, Frame};
+use http_body::{Body, Frame, SizeHint};
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, yield_now};
 
 use super::{Reply, Server};
 
@@ -18,6 +18,7 @@ type Part = Result<Bytes, &'static str>;
 struct Awaited {
     is_read: Option<oneshot::Sender<()>>,
     parts: mpsc::UnboundedReceiver<Part>,
+    hint: SizeHint,
 }
 
 impl Body for Awaited {
@@ -34,6 +35,10 @@ impl Body for Awaited {
         let part = ready!(self.parts.poll_recv(context));
         Poll::Ready(part.map(|part| part.map(Frame::data)))
     }
+
+    fn size_hint(&self) -> SizeHint {
+        self.hint
+    }
 }
 
 /// A request whose body the server waits for.
@@ -45,9 +50,18 @@ pub(crate) struct Upload {
 impl Upload {
     /// Sends a request, and returns when the server reads its body.
     pub(crate) async fn begin(server: &Server, request: Request<String>) -> Self {
+        Self::begin_with(server, request, SizeHint::new()).await
+    }
+
+    /// Sends a request that announces the size of its body.
+    pub(crate) async fn begin_of_size(server: &Server, request: Request<String>, size: u64) -> Self {
+        Self::begin_with(server, request, SizeHint::with_exact(size)).await
+    }
+
+    async fn begin_with(server: &Server, request: Request<String>, hint: SizeHint) -> Self {
         let (parts, given) = mpsc::unbounded_channel();
         let (is_read, read) = oneshot::channel();
-        let request = request.map(|_| Awaited { is_read: Some(is_read), parts: given });
+        let request = request.map(|_| Awaited { is_read: Some(is_read), parts: given, hint });
         let server = server.clone();
         let reply = tokio::spawn(async move { server.send(request).await });
         read.await.expect("the server reads the body");
@@ -56,7 +70,24 @@ impl Upload {
 
     /// Sends a part of the body.
     pub(crate) fn send(&self, part: &str) {
-        self.parts.send(Ok(Bytes::copy_from_slice(part.as_bytes()))).unwrap();
+        // A server that has answered takes nothing more.
+        let _ = self.parts.send(Ok(Bytes::copy_from_slice(part.as_bytes())));
+    }
+
+    /// Returns whether the answer has come.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.reply.is_finished()
+    }
+
+    /// Lets the server take what was sent. Returns the answer if it does not wait for more.
+    pub(crate) async fn settled(self) -> Result<Reply, Self> {
+        for _ in 0..100 {
+            if self.is_answered() {
+                return Ok(self.stall().await);
+            }
+            yield_now().await;
+        }
+        Err(self)
     }
 
     /// Sends the rest of the body, and returns the answer.

@@ -101,6 +101,40 @@ fn invalid_utf_8_is_refused_with_its_position() {
     });
 }
 
+#[test]
+fn unreadable_body_is_refused_with_a_sentence_that_tells_why() {
+    let utf_16 = |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
+    let bodies = [
+        (Vec::new(), "The body is empty. Send JSON."),
+        (b" \r\n\t".to_vec(), "The body is empty. Send JSON."),
+        (
+            b"\xEF\xBB\xBF{}".to_vec(),
+            "The body begins with a byte order mark. Send JSON as UTF-8 text without one.",
+        ),
+        (utf_16("{}"), "The body is UTF-16 or UTF-32 text. Send JSON as UTF-8 text."),
+        (utf_16("\u{FEFF}{}"), "The body is UTF-16 or UTF-32 text. Send JSON as UTF-8 text."),
+        (
+            [&[0xFE, 0xFF][..], b"\0{\0}"].concat(),
+            "The body is UTF-16 or UTF-32 text. Send JSON as UTF-8 text.",
+        ),
+        (b"\0{\0}".to_vec(), "The body is UTF-16 or UTF-32 text. Send JSON as UTF-8 text."),
+        (b"{\xff}".to_vec(), "The body is not UTF-8 text: error at line 1, column 2."),
+    ];
+    run_with(Populated::new, async |fixture| {
+        for (body, sentence) in &bodies {
+            for request in requests(&fixture, &Full::new(Bytes::from(body.clone()))) {
+                let reply = fixture.send(request).await;
+                reply.refuses(400, "validation_malformed_json");
+                assert_eq!(reply.json["error"], *sentence, "{body:?}");
+            }
+        }
+        let list = send_json("POST", "/api/v1/hosts/bulk-delete", &json!({"ids": []}));
+        let reply = fixture.send(fixture.by_key(list)).await;
+        reply.refuses(400, "validation_malformed_json");
+        assert!(reply.json["error"].as_str().unwrap().contains("not a valid JSON list"), "{}", reply.json);
+    });
+}
+
 /// For valid JSON that is not an object, the exact position is unspecified.
 #[test]
 fn json_that_is_not_an_object_is_refused() {

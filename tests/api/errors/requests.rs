@@ -6,10 +6,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request};
 use http_body::{Body, Frame, SizeHint};
+use http_body_util::Limited;
 use serde_json::{Value, json};
 use toposcope::inventory::NewShare;
 use toposcope::inventory::Quotas;
@@ -107,6 +109,47 @@ fn of_type(mut request: Request<String>, types: &[&str]) -> Request<String> {
     request
 }
 
+#[test]
+fn compressed_body_is_refused_and_changes_nothing() {
+    run_with(Populated::new, async |fixture| {
+        let before = fixture.stored().await;
+        let mut rows = Vec::new();
+        for request in with_bodies(&fixture) {
+            for coding in ["gzip", "GZIP", "br", "deflate", "identity, gzip", "gzip, identity", "x"] {
+                let request = with_header(request.clone(), "content-encoding", coding);
+                rows.push(Row::refused(coding, request, "request_unsupported_media_type"));
+            }
+        }
+        fixture.check(rows).await;
+        assert_eq!(fixture.stored().await, before);
+        let [_, daemon, ..] = with_bodies(&fixture);
+        let mut twice = with_header(daemon.clone(), "content-encoding", "identity");
+        twice.headers_mut().append("content-encoding", HeaderValue::from_static("gzip"));
+        let row = Row::refused("two headers", twice, "request_unsupported_media_type");
+        let plain = ["identity", "Identity", "", "identity, identity"];
+        let plain = plain
+            .map(|coding| Row::succeeds(coding, with_header(daemon.clone(), "content-encoding", coding)));
+        fixture.check(std::iter::once(row).chain(plain)).await;
+    });
+}
+
+#[test]
+fn body_cut_by_a_layer_of_the_host_application_is_too_large() {
+    run_with(Populated::new, async |fixture| {
+        let before = fixture.stored().await;
+        for request in with_bodies(&fixture) {
+            let reply = fixture.send(request.map(|body| Limited::new(body, 5))).await;
+            assert_eq!(reply.refuses(413, "request_too_large"), &json!({"limit": null}));
+        }
+        let import =
+            with_header(bare("POST", "/api/v1/hosts/import"), "content-type", "application/x-ndjson");
+        let import = fixture.by_key(import).map(|_| Limited::new("{}\n{}\n".to_owned(), 5));
+        let reply = fixture.send(import).await;
+        assert_eq!(reply.refuses(413, "request_too_large"), &json!({"limit": null}));
+        assert_eq!(fixture.stored().await, before);
+    });
+}
+
 fn media_types(fixture: &Populated) -> Vec<Row> {
     let refused: [&[&str]; 19] = [
         &[],
@@ -159,14 +202,32 @@ async fn sizes(fixture: &Populated) -> Produced {
     let small = fixture.configured(|builder| builder.body_limit(300));
     for (server, limit) in [(&fixture.server, 1024 * 1024), (&small, 300)] {
         let mut rows = Vec::new();
-        for request in with_bodies(fixture) {
+        for (number, request) in with_bodies(fixture).into_iter().enumerate() {
+            // Anybody may send the first one, a login.
+            let limit = if number == 0 { limit.min(16 * 1024) } else { limit };
             let too_large = padded(request.clone(), limit + 1);
             rows.push(Row::refused_with("size", too_large, "request_too_large", json!({"limit": limit})));
             rows.push(Row::succeeds("size", padded(request, limit)));
         }
         produced.extend(check(server, rows).await);
     }
+    if cfg!(feature = "topology") {
+        produced.extend(drawings(fixture).await);
+    }
     produced
+}
+
+/// Graphs and files that are larger than the maximum.
+async fn drawings(fixture: &Populated) -> Produced {
+    let small = fixture.drawing_limited(100);
+    let mut rows = Vec::new();
+    for part in ["graph", "export?format=dot", "export?format=json"] {
+        let separator = if part.contains('?') { '&' } else { '?' };
+        let path = format!("/api/v1/topology/{part}{separator}network_id={OFFICE}");
+        let request = fixture.by_key(bare("GET", &path));
+        rows.push(Row::refused_with(part, request, "answer_too_large", json!({"limit": 100})));
+    }
+    check(&small, rows).await
 }
 
 async fn counts(fixture: &Populated) -> Produced {
@@ -195,9 +256,36 @@ pub(super) async fn rows() -> Produced {
     produced.extend(fixture.check(media_types(&fixture)).await);
     produced.extend(sizes(&fixture).await);
     produced.extend(counts(&fixture).await);
+    produced.extend(slow_body(&fixture).await);
     produced.extend(quotas().await);
     #[cfg(feature = "discovery")]
     produced.extend(unknown_daemon(&fixture).await);
+    produced
+}
+
+/// A body that never arrives.
+struct Never;
+
+impl Body for Never {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Pending
+    }
+}
+
+async fn slow_body(fixture: &Populated) -> Produced {
+    let server = fixture.configured(|builder| builder.stall_timeout(Duration::from_millis(1)));
+    let mut produced = Produced::new();
+    for request in with_bodies(fixture) {
+        let reply = server.send(request.map(|_| Never)).await;
+        assert_eq!(reply.refuses(408, "request_timeout"), &json!({}));
+        produced.extend(produced_by(&reply));
+    }
     produced
 }
 

@@ -13,25 +13,11 @@ use uuid::Uuid;
 
 use crate::backend::{run, run_with};
 use crate::common::{
-    Fixture, Hook, LAB, OFFICE, Reply, Server, at, get, guest, host, interface, key_for, service, with_key,
+    Fixture, Hook, LAB, OFFICE, Reply, Server, at, get, guest, host, interface, key_for, of_length, service,
+    with_key,
 };
 
 const KIB: usize = 1024;
-
-/// A host whose document has this length.
-fn of_length(id: u128, length: usize) -> Host {
-    // Metadata has no limit of its own, unlike texts.
-    let filled = |text: String| {
-        let metadata = vec![serde_json::Map::from_iter([("text".to_owned(), text.into())])];
-        Host { source: Source::Discovery { metadata }, ..host(id, OFFICE) }
-    };
-    let bare = serde_json::to_vec(&filled(String::new())).unwrap().len();
-    // The pattern contains `id`, so that a misplaced piece is detected.
-    let pattern = format!("{id}-");
-    let host = filled(pattern.chars().cycle().take(length - bare).collect());
-    assert_eq!(serde_json::to_vec(&host).unwrap().len(), length);
-    host
-}
 
 /// Asserts that the data of the reply is exactly these documents.
 #[track_caller]

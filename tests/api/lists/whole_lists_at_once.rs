@@ -152,7 +152,7 @@ async fn list_whose_reader_stalls_for_60_seconds_is_aborted() {
     assert_refused(&server, &fixture.key).await;
     for mut list in lists {
         let read = list.read.len();
-        assert_eq!(read_to_error(&mut list).await, "the list was aborted because its client stalled");
+        assert_eq!(read_to_error(&mut list).await, "the response was aborted because its client stalled");
         assert_eq!(list.read.len(), read, "nothing is left to read");
         assert!(!list.read_on().await.unwrap(), "nothing follows an error");
     }

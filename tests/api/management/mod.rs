@@ -2,6 +2,8 @@
 
 mod accounts;
 mod all_parts;
+#[cfg(feature = "csv")]
+mod csv;
 mod export;
 mod finding;
 mod hosts;

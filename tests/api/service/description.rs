@@ -125,6 +125,9 @@ fn collect_references(value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
+/// The reference to the schema of a response.
+const ERROR_SCHEMA: &str = "/content/application~1json/schema/$ref";
+
 #[test]
 fn every_error_code_is_documented_with_its_status() {
     let document = toposcope::openapi();
@@ -133,8 +136,8 @@ fn every_error_code_is_documented_with_its_status() {
         for (status, response) in operation.described["responses"].as_object().unwrap() {
             let Some(shared) = response["$ref"].as_str() else { continue };
             let response = document.pointer(shared.trim_start_matches('#')).unwrap();
-            let codes = response.pointer("/content/application~1json/schema/allOf/1/properties/code/enum");
-            for code in codes.unwrap().as_array().unwrap() {
+            assert_eq!(response.pointer(ERROR_SCHEMA), Some(&json!("#/components/schemas/Error")));
+            for code in response["x-error-codes"].as_array().unwrap() {
                 let typed: ErrorCode = serde_json::from_value(code.clone()).unwrap();
                 assert_eq!(typed.status().as_str(), status);
                 documented.insert(code.as_str().unwrap());
@@ -146,6 +149,94 @@ fn every_error_code_is_documented_with_its_status() {
     // Errors of routing are no errors of an operation.
     let expected = all.filter(|code| !["route_not_found", "method_not_allowed"].contains(code));
     assert_eq!(documented, expected.collect());
+}
+
+/// Calls `check` with every object in a document and its place.
+fn for_each_object(value: &Value, place: &str, check: &mut dyn FnMut(&str, &Value)) {
+    match value {
+        Value::Object(members) => {
+            check(place, value);
+            for (name, member) in members.iter().filter(|(name, _)| *name != "examples") {
+                for_each_object(member, &format!("{place}/{name}"), check);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| for_each_object(item, place, check)),
+        _ => {}
+    }
+}
+
+/// Code generators make types of strings of constant booleans, and no type of a value that is always null.
+#[test]
+fn no_boolean_is_constant_and_no_property_is_always_null() {
+    let (mut booleans, mut properties) = (0, 0);
+    for_each_object(&toposcope::openapi(), "", &mut |place, object| {
+        if object["type"] == "boolean" {
+            booleans += 1;
+            assert!(object.get("const").is_none() && object.get("enum").is_none(), "{place}");
+        }
+        for (name, property) in object["properties"].as_object().into_iter().flatten() {
+            properties += 1;
+            let kind = &property["type"];
+            assert!(*kind != "null" && *kind != json!(["null"]), "{place}: {name}");
+        }
+    });
+    assert!(booleans > 20 && properties > 500, "{booleans} {properties}");
+}
+
+#[test]
+fn lists_have_one_media_type_and_items_of_one_schema() {
+    let document = toposcope::openapi();
+    let mut lists = 0;
+    for operation in Operation::all() {
+        if !operation.id().starts_with("get_all_") {
+            continue;
+        }
+        lists += 1;
+        let content = operation.described["responses"]["200"]["content"].as_object().unwrap();
+        assert_eq!(content.keys().collect::<Vec<_>>(), ["application/json"], "{}", operation.id());
+        let envelope = content["application/json"]["schema"]["$ref"].as_str().unwrap();
+        let envelope = document.pointer(envelope.trim_start_matches('#')).unwrap();
+        let items = &envelope["properties"]["data"]["items"];
+        assert_eq!(items.as_object().unwrap().keys().collect::<Vec<_>>(), ["$ref"], "{}", operation.id());
+    }
+    assert!(lists >= 13);
+    let hosts = Operation::all().into_iter().find(|operation| operation.id() == "get_all_hosts").unwrap();
+    assert!(hosts.described["description"].as_str().unwrap().contains("`application/x-ndjson`"));
+}
+
+#[test]
+fn selectable_fields_are_those_of_the_records() {
+    let document = toposcope::openapi();
+    for (path, schema) in [
+        (HOSTS, "Host"),
+        ("/api/v1/interfaces", "Interface"),
+        ("/api/v1/ports", "Port"),
+        ("/api/v1/services", "Service"),
+        ("/api/v1/if-entries", "IfEntry"),
+    ] {
+        let parameters = document["paths"][path]["get"]["parameters"].as_array().unwrap();
+        let fields = parameters.iter().find(|parameter| parameter["name"] == "fields").unwrap();
+        let fields: BTreeSet<&str> =
+            fields["schema"]["items"]["enum"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let properties = document["components"]["schemas"][schema]["properties"].as_object().unwrap();
+        assert_eq!(fields, properties.keys().map(String::as_str).collect(), "{schema}");
+    }
+}
+
+/// A code generator makes a type of each schema that is not in the list of schemas.
+#[test]
+fn errors_have_one_schema_and_successes_that_of_their_data() {
+    let document = toposcope::openapi();
+    let mut schemas = BTreeSet::new();
+    for_each_object(&document["components"]["responses"], "", &mut |_, object| {
+        schemas.extend(object.get("schema").map(Value::to_string));
+    });
+    assert_eq!(schemas, BTreeSet::from([json!({"$ref": "#/components/schemas/Error"}).to_string()]));
+    for operation in Operation::all() {
+        let success = operation.described.pointer("/responses/200/content/application~1json/schema");
+        let Some(success) = success.filter(|_| operation.id() != "export_topology") else { continue };
+        assert!(success.get("$ref").is_some(), "{}: {success}", operation.id());
+    }
 }
 
 #[test]
@@ -324,7 +415,7 @@ fn types_of_subnets_that_users_may_send_are_those_that_they_receive() {
 fn error_of_the_example_is_the_one_that_the_server_sends() {
     run(async || {
         let reply = Fixture::new().await.send(get(HOSTS)).await;
-        let example = &toposcope::openapi()["components"]["schemas"]["Failure"]["examples"][0];
+        let example = &toposcope::openapi()["components"]["schemas"]["Error"]["examples"][0];
         assert_eq!((&reply.json["code"], &reply.json["error"]), (&example["code"], &example["error"]));
     });
 }

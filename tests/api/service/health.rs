@@ -1,4 +1,4 @@
-//! `GET /api/health`.
+//! `GET /api/health` and `GET /api/health/live`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,8 +27,29 @@ fn health_needs_no_credential_and_costs_no_request() {
                 json!({"success": true, "data": format!("Toposcope {VERSION}"), "error": null})
             );
         }
-        assert_eq!(server.send(bare("HEAD", "/api/health")).await.status, 200);
-        server.send(get("/api/health?x=1")).await.refuses(400, "validation_unknown_parameter");
+        for path in ["/api/health", "/api/health/live"] {
+            assert_eq!(server.send(bare("HEAD", path)).await.status, 200);
+            let reply = server.send(get(&format!("{path}?x=1"))).await;
+            reply.refuses(400, "validation_unknown_parameter");
+        }
+    });
+}
+
+#[test]
+fn server_is_live_while_its_store_fails_and_says_when_to_ask_about_it_again() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let hook = Hook::new();
+        let server = fixture.server_with(&hook);
+        hook.set_fault(Fault::From(0, || StoreError::unavailable("down")));
+        let ill = server.send(get("/api/health")).await;
+        assert_eq!((ill.status.as_u16(), ill.header("retry-after")), (503, "1"));
+        let live = server.send(get("/api/health/live")).await;
+        assert_eq!(live.status, 200);
+        assert_eq!(
+            live.json,
+            json!({"success": true, "data": format!("Toposcope {VERSION}"), "error": null})
+        );
     });
 }
 

@@ -79,6 +79,33 @@ fn unchanged_file_is_not_modified_in_either_form() {
 }
 
 #[test]
+fn preferred_media_type_decides_about_the_envelope_of_a_picture() {
+    run_with(Campus::new, async |campus| {
+        let cases = [
+            ("*/*", false),
+            ("image/svg+xml", false),
+            ("text/html, */*;q=0.8", false),
+            ("image/svg+xml, application/json;q=0.9", false),
+            ("image/svg+xml, application/json", false),
+            ("application/json;q=0.1, image/svg+xml;q=0.2", false),
+            ("application/json;q=0.1, image/svg+xml;q=0", true),
+            ("image/svg+xml;q=0.5, application/json", true),
+            ("application/json, text/plain, */*", true),
+            ("application/json", true),
+            ("application/json;q=0.1", true),
+            ("application/json;q=0", false),
+        ];
+        for (accept, is_envelope) in cases {
+            let request = with_header(get(&of_office(EXPORT, "")), "accept", accept);
+            let response =
+                campus.server.api.clone().oneshot(with_key(request, &campus.member)).await.unwrap();
+            let media_type = if is_envelope { "application/json" } else { "image/svg+xml" };
+            assert_eq!(response.headers()["content-type"], media_type, "{accept}");
+        }
+    });
+}
+
+#[test]
 fn accepted_media_types_decide_about_the_envelope() {
     run_with(Campus::new, async |campus| {
         let cases = [

@@ -10,7 +10,8 @@ use uuid::Uuid;
 use super::{ACCESS, CORE, Campus, UNKNOWN, id_of, items};
 use crate::backend::run_with;
 use crate::common::{
-    NOBODY, OFFICE, PASSWORD, Reply, at, bare, get, send_json, with, with_header, with_key, with_session,
+    LAB, NOBODY, OFFICE, PASSWORD, Reply, at, bare, get, host, send_json, with, with_header, with_key,
+    with_session,
 };
 
 /// The endpoints of a share.
@@ -109,6 +110,26 @@ fn open_share_shows_the_graph_the_picture_and_the_page() {
         campus.link(campus.core, campus.host("newcomer").await).await;
         let again = with_header(get(&picture), "if-none-match", replies[1].header("etag"));
         assert!(texts(&[campus.send(again).await]).contains("newcomer"));
+    });
+}
+
+/// Otherwise viewers could tell when the organization is at work elsewhere.
+#[test]
+fn tag_of_a_picture_changes_only_with_what_the_share_shows() {
+    run_with(Campus::new, async |campus| {
+        let share = campus.share(json!({})).await;
+        let picture = target(ENDPOINTS[1].1, share);
+        let tag = campus.send(get(&picture)).await.header("etag").to_owned();
+        for round in 0..3 {
+            campus.put([host(100 + round, LAB)]).await;
+            let again = with_header(get(&picture), "if-none-match", &tag);
+            assert_eq!(campus.send(again).await.status, 304);
+            assert_eq!(campus.send(get(&picture)).await.header("etag"), tag);
+        }
+        campus.link(campus.core, campus.host("newcomer").await).await;
+        let again = campus.send(with_header(get(&picture), "if-none-match", &tag)).await;
+        assert_eq!(again.status, 200);
+        assert_ne!(again.header("etag"), tag);
     });
 }
 

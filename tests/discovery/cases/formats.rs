@@ -20,7 +20,7 @@ fn read(format: Format, name: &str) -> Option<Report> {
 
 /// Returns the last byte of the addresses, and the interfaces, of an ARP table.
 pub(super) fn neighbors(report: &Report) -> Vec<(u8, u8, Option<String>)> {
-    let rows = rows(report.devices[0].tables.arp.as_ref());
+    let rows = rows(report.devices[0].tables.arp.as_deref());
     let last = |row: &toposcope::discovery::report::ArpRow| match row.ip_address {
         std::net::IpAddr::V4(address) => address.octets()[3],
         std::net::IpAddr::V6(address) => address.octets()[15],
@@ -36,7 +36,7 @@ fn named(ip: u8, mac: u8, name: &str) -> (u8, u8, Option<String>) {
 fn junos_table_is_read_by_its_heading() {
     let Some(report) = read(Format::Arp, "arp_junos.arp") else { return };
     assert_eq!(neighbors(&report), [named(1, 1, "ge-0/0/0.0"), named(2, 2, "ge-0/0/1.0")]);
-    assert!(report.devices[0].tables.arp.as_ref().unwrap().complete);
+    assert!(report.devices[0].tables.arp.as_deref().unwrap().complete);
     assert_eq!(report.skipped_rows, 0);
 }
 
@@ -78,10 +78,10 @@ fn byte_order_mark_before_json_is_skipped() {
 #[test]
 fn documents_that_nmap_appended_are_all_read() {
     let Some(report) = read(Format::Nmap, "nmap_append.xml") else { return };
-    let addresses = report.devices.iter().map(|device| rows(device.tables.addresses.as_ref()));
+    let addresses = report.devices.iter().map(|device| rows(device.tables.addresses.as_deref()));
     let addresses: Vec<String> = addresses.map(|rows| rows[0].ip_address.to_string()).collect();
     assert_eq!(addresses, ["192.0.2.31", "192.0.2.32"]);
-    assert!(!report.devices[0].tables.ports.as_ref().unwrap().complete);
+    assert!(!report.devices[0].tables.ports.as_deref().unwrap().complete);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn elements_of_masscan_are_joined_by_their_address() {
     for name in ["masscan_0.xml", "masscan_1.xml", "masscan_2.xml", "masscan_3.xml"] {
         let Some(report) = read(Format::Nmap, name) else { return };
         assert_eq!((report.devices.len(), report.reporter.name.as_str()), (1, "masscan"));
-        let ports = report.devices[0].tables.ports.as_ref().unwrap();
+        let ports = report.devices[0].tables.ports.as_deref().unwrap();
         assert_eq!((ports.rows.len(), ports.complete), (4, true), "{name}");
         assert_eq!((report.read_rows, report.used_rows, report.skipped_rows), (12, 12, 0), "{name}");
     }
@@ -187,7 +187,7 @@ fn later_run_of_an_appended_scan_replaces_the_ports_that_it_scanned() {
     let report = parse(Format::Nmap, text.as_bytes(), &with_reporter().with_complete_tables()).unwrap();
     assert_eq!(report.devices.len(), 1);
     assert_eq!(report.devices[0].hostname.as_deref(), Some("new.example.net"));
-    let ports = report.devices[0].tables.ports.as_ref().unwrap();
+    let ports = report.devices[0].tables.ports.as_deref().unwrap();
     let numbers: Vec<u16> = ports.rows.iter().map(|port| port.number.get()).collect();
     assert_eq!((numbers, ports.complete), (vec![8080, 443], false));
     assert_eq!(count(&report, WarningCode::RowReplaced), 2);
@@ -216,7 +216,7 @@ fn masscan_with_banners_names_the_service_of_its_port() {
         host("<service name=\"http\" banner=\"nginx\"></service>")
     );
     let report = parse(Format::Nmap, text.as_bytes(), &with_reporter()).unwrap();
-    let ports = rows(report.devices[0].tables.ports.as_ref());
+    let ports = rows(report.devices[0].tables.ports.as_deref());
     assert_eq!((ports.len(), ports[0].service.as_deref()), (1, Some("http")));
     assert_eq!((ports[0].number, ports[0].protocol), (PortNumber::try_from(80).unwrap(), Protocol::Tcp));
     assert_eq!((report.read_rows, report.used_rows), (6, 6));
@@ -266,12 +266,12 @@ fn files_of_linux_machines_are_recognized_and_agree_with_their_walk() {
     };
     let walked = tables(Format::Snmpwalk, "walk/core1.walk.gz");
     let printed = tables(Format::IpAddr, "truth.core1.addr.json");
-    for entry in rows(walked.if_entries.as_ref()) {
-        let same = rows(printed.if_entries.as_ref()).into_iter().find(|row| row.if_index == entry.if_index);
+    for entry in rows(walked.if_entries.as_deref()) {
+        let same = rows(printed.if_entries.as_deref()).into_iter().find(|row| row.if_index == entry.if_index);
         let same = same.unwrap_or_else(|| panic!("{entry:?}"));
         assert_eq!((same.if_name, same.mac_address), (entry.if_name, entry.mac_address));
     }
-    let members = rows(printed.lag.as_ref());
+    let members = rows(printed.lag.as_deref());
     assert_eq!(members.len(), 2, "bond0 has two members");
     assert!(members[0].lag_id == members[1].lag_id && members[0].if_index != members[1].if_index);
 }

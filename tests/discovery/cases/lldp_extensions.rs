@@ -30,7 +30,7 @@ fn members_that_lldp_announces_are_in_the_table_of_aggregates() {
              {DOT3}.2.3.1.1.18 = Hex-STRING: 80 \n{DOT3}.2.3.1.2.18 = INTEGER: 2\n",
             switch()
         );
-        assert_eq!(rows(walk(&text).devices[0].tables.lag.as_ref()), [LagRow::new(16, 2)], "{status}");
+        assert_eq!(rows(walk(&text).devices[0].tables.lag.as_deref()), [LagRow::new(16, 2)], "{status}");
     }
 }
 
@@ -40,7 +40,7 @@ fn table_of_aggregates_counts_more_than_an_announcement() {
         "{}.1.2.840.10006.300.43.1.2.1.1.13.16 = INTEGER: 18\n{DOT3}.2.3.1.1.16 = Hex-STRING: C0 \n{DOT3}.2.3.1.2.16 = INTEGER: 2\n",
         switch()
     );
-    assert_eq!(rows(walk(&text).devices[0].tables.lag.as_ref()), [LagRow::new(16, 18)]);
+    assert_eq!(rows(walk(&text).devices[0].tables.lag.as_deref()), [LagRow::new(16, 18)]);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn aggregate_and_vlan_of_a_neighbor_are_in_its_row() {
 fn vlan_of_a_local_port_is_known_unless_the_bridge_states_vlans() {
     let pvid = format!("{DOT1}.2.1.1.1.16 = INTEGER: 10\n{DOT1}.2.1.1.1.18 = INTEGER: 0\n");
     let untagged = |text: &str| -> Vec<_> {
-        let entries = rows(walk(text).devices[0].tables.if_entries.as_ref());
+        let entries = rows(walk(text).devices[0].tables.if_entries.as_deref());
         entries.into_iter().map(|row| row.vlans.and_then(|vlans| vlans.untagged)).collect()
     };
     assert_eq!(untagged(&(switch() + &pvid)), [None, Some(10), None]);
@@ -89,7 +89,7 @@ fn extensions_are_read_by_their_names() {
         switch()
     );
     let report = walk(&text);
-    assert_eq!(rows(report.devices[0].tables.lag.as_ref()), [LagRow::new(16, 2)]);
+    assert_eq!(rows(report.devices[0].tables.lag.as_deref()), [LagRow::new(16, 2)]);
     assert_eq!(lldp(&report)[0].port_vlan, Some(10));
 }
 
@@ -103,7 +103,7 @@ fn newer_mib_states_vlans_by_interface() {
     );
     let report = walk(&text);
     assert_eq!((lldp(&report)[0].if_index, lldp(&report)[0].port_vlan), (Some(16), Some(30)));
-    let vlans = rows(report.devices[0].tables.if_entries.as_ref())[0].vlans.clone();
+    let vlans = rows(report.devices[0].tables.if_entries.as_deref())[0].vlans.clone();
     assert_eq!(vlans.and_then(|vlans| vlans.untagged), Some(40));
 }
 
@@ -150,5 +150,5 @@ fn lldpctl_names_the_neighbors_that_it_skips() {
         "a neighbor by LLDP on eth1: name phone-7, port port 1"
     );
     assert_eq!((report.read_rows, report.used_rows, report.skipped_rows), (2, 0, 2));
-    assert!(report.devices[0].tables.lldp.as_ref().is_some_and(|table| !table.complete));
+    assert!(report.devices[0].tables.lldp.as_deref().is_some_and(|table| !table.complete));
 }

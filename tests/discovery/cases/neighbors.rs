@@ -23,11 +23,11 @@ pub(super) fn walk(text: &str) -> Report {
 }
 
 pub(super) fn lldp(report: &Report) -> Vec<LldpRow> {
-    rows(report.devices[0].tables.lldp.as_ref())
+    rows(report.devices[0].tables.lldp.as_deref())
 }
 
 pub(super) fn cdp(report: &Report) -> Vec<CdpRow> {
-    rows(report.devices[0].tables.cdp.as_ref())
+    rows(report.devices[0].tables.cdp.as_deref())
 }
 
 /// Returns interface index, name and remote port of each neighbor by LLDP.
@@ -105,7 +105,7 @@ mod derived {
         let table = report.devices[0].tables.if_entries.clone().unwrap();
         assert!(table.derived && !table.complete);
         assert_eq!((table.rows[0].if_index, table.rows[0].if_name.as_deref()), (502, Some("ge-0/0/2")));
-        assert!(report.devices[0].tables.cdp.as_ref().unwrap().complete);
+        assert!(report.devices[0].tables.cdp.as_deref().unwrap().complete);
     }
 
     /// A description that several ports share names none of them.
@@ -121,7 +121,7 @@ mod derived {
         let report = walk(&text.concat());
         let names: Vec<_> = lldp(&report).into_iter().map(|row| row.if_name.unwrap()).collect();
         assert_eq!(names, ["504", "ge-0/0/5.0"]);
-        assert_eq!(rows(report.devices[0].tables.if_entries.as_ref()).len(), 3);
+        assert_eq!(rows(report.devices[0].tables.if_entries.as_deref()).len(), 3);
         assert_account(&report);
     }
 }
@@ -134,7 +134,7 @@ mod local_ports {
         let Some(report) = case("lldp_local_no_subtype.walk") else { return };
         let names: Vec<_> =
             lldp(&report).into_iter().map(|row| (row.sys_name.unwrap(), row.if_name)).collect();
-        let interfaces = rows(report.devices[0].tables.if_entries.as_ref());
+        let interfaces = rows(report.devices[0].tables.if_entries.as_deref());
         let index = |name: &str| {
             interfaces.iter().find(|row| row.if_descr.as_deref() == Some(name)).unwrap().if_index
         };
@@ -229,9 +229,9 @@ mod local_ports {
         }
         let Some(report) = case("ok_printable_mac.walk") else { return };
         let tables = &report.devices[0].tables;
-        let mac = rows(tables.if_entries.as_ref())[0].mac_address.unwrap();
+        let mac = rows(tables.if_entries.as_deref())[0].mac_address.unwrap();
         assert_eq!(mac.to_string(), "50:6B:4B:6C:25:30");
-        assert_eq!(rows(tables.arp.as_ref())[0].mac_address.to_string(), "50:6B:4B:6C:25:31");
+        assert_eq!(rows(tables.arp.as_deref())[0].mac_address.to_string(), "50:6B:4B:6C:25:31");
     }
 }
 
@@ -306,7 +306,7 @@ mod remotes {
         assert_eq!(count(&report, WarningCode::RowIncomplete), 1);
         assert!(example(&report, WarningCode::RowIncomplete).contains("phone-7"));
         // The skipped neighbor may be one that was known before.
-        assert!(!report.devices[0].tables.lldp.as_ref().unwrap().complete);
+        assert!(!report.devices[0].tables.lldp.as_deref().unwrap().complete);
     }
 
     #[test]
@@ -356,7 +356,7 @@ mod remotes {
         let report = walk(&text);
         assert_eq!(links(&report), [link(3, "sw-b", "Gi1")]);
         assert_eq!(count(&report, WarningCode::RowEmpty), 2);
-        assert!(report.devices[0].tables.lldp.as_ref().unwrap().complete);
+        assert!(report.devices[0].tables.lldp.as_deref().unwrap().complete);
     }
 
     #[test]

@@ -18,7 +18,7 @@ fn device(name: &str) -> Option<Device> {
 
 /// Returns untagged, tagged and further untagged VLANs of an interface.
 fn vlans(device: &Device, index: i64) -> (Option<u16>, Vec<u16>, Vec<u16>) {
-    let rows = &device.tables.if_entries.as_ref().unwrap().rows;
+    let rows = &device.tables.if_entries.as_deref().unwrap().rows;
     let vlans = rows.iter().find(|row| row.if_index == index).unwrap().vlans.clone().unwrap();
     (vlans.untagged, vlans.tagged, vlans.other_untagged)
 }
@@ -29,12 +29,12 @@ type Forwarding = (u8, Option<u16>, Option<i64>);
 type Address<T> = (T, Option<u8>, Option<i64>);
 
 fn addresses(device: &Device) -> Vec<Address<String>> {
-    let rows = &device.tables.addresses.as_ref().unwrap().rows;
+    let rows = &device.tables.addresses.as_deref().unwrap().rows;
     rows.iter().map(|row| (row.ip_address.to_string(), row.prefix_length, row.if_index)).collect()
 }
 
 fn forwarding(device: &Device) -> Vec<Forwarding> {
-    let rows = &device.tables.fdb.as_ref().unwrap().rows;
+    let rows = &device.tables.fdb.as_deref().unwrap().rows;
     rows.iter().map(|row| (row.mac_address.octets()[5], row.vlan, row.if_index)).collect()
 }
 

@@ -313,7 +313,7 @@ fn tables_of_every_vendor_are_read_by_one_reader() {
 #[test]
 fn windows_states_the_index_of_the_interface() {
     let report = parse(Format::Arp, SAMPLES[11].text.as_bytes(), &with_reporter()).unwrap();
-    assert_eq!(rows(report.devices[0].tables.arp.as_ref())[0].if_index, Some(11));
+    assert_eq!(rows(report.devices[0].tables.arp.as_deref())[0].if_index, Some(11));
     assert_eq!(count(&report, WarningCode::AddressShared), 2);
 }
 
@@ -339,7 +339,7 @@ fn table_without_a_readable_row_is_refused_with_the_forms_that_are_read() {
 fn known_heading_alone_is_an_empty_table() {
     let text = "Protocol  Address          Age (min)  Hardware Addr   Type   Interface\n";
     let report = parse(Format::Arp, text.as_bytes(), &with_reporter().with_complete_tables()).unwrap();
-    let table = report.devices[0].tables.arp.as_ref().unwrap();
+    let table = report.devices[0].tables.arp.as_deref().unwrap();
     assert!(table.rows.is_empty() && table.complete && report.warnings.is_empty());
 }
 
@@ -347,7 +347,7 @@ fn known_heading_alone_is_an_empty_table() {
 fn table_with_an_unreadable_line_is_not_complete() {
     let text = "192.0.2.1 dev eth0 lladdr 00:00:5e:00:53:01 REACHABLE\nsomething else\n";
     let report = parse(Format::Arp, text.as_bytes(), &with_reporter().with_complete_tables()).unwrap();
-    let table = report.devices[0].tables.arp.as_ref().unwrap();
+    let table = report.devices[0].tables.arp.as_deref().unwrap();
     assert!(table.rows.len() == 1 && !table.complete);
     let warning = &report.warnings[0];
     assert_eq!((warning.line, warning.example.as_deref()), (Some(2), Some("something else")));

@@ -137,22 +137,22 @@ fn indexes_in_brackets_may_be_addresses() {
                 BRIDGE-MIB::dot1dBasePortIfIndex[1] = INTEGER: 2\n";
     let report = walk(text);
     let tables = &report.devices[0].tables;
-    assert_eq!(rows(tables.addresses.as_ref())[0].ip_address.to_string(), "2001:db8::1");
-    let arp: Vec<_> = rows(tables.arp.as_ref()).iter().map(|row| row.ip_address.to_string()).collect();
+    assert_eq!(rows(tables.addresses.as_deref())[0].ip_address.to_string(), "2001:db8::1");
+    let arp: Vec<_> = rows(tables.arp.as_deref()).iter().map(|row| row.ip_address.to_string()).collect();
     assert_eq!(arp, ["192.0.2.9", "192.0.2.10"]);
     let fdb: Vec<_> =
-        rows(tables.fdb.as_ref()).iter().map(|row| (row.mac_address.to_string(), row.if_index)).collect();
+        rows(tables.fdb.as_deref()).iter().map(|row| (row.mac_address.to_string(), row.if_index)).collect();
     assert_eq!(fdb, [("00:00:5E:00:53:20".to_owned(), Some(2)), ("00:00:5E:00:53:21".to_owned(), Some(2))]);
 }
 
 #[test]
 fn brackets_of_other_tools_are_read_or_skipped_with_a_warning() {
     let Some(report) = case("walk_OX.walk") else { return };
-    assert_eq!(rows(report.devices[0].tables.if_entries.as_ref()).len(), 2);
+    assert_eq!(rows(report.devices[0].tables.if_entries.as_deref()).len(), 2);
     assert_eq!(lldp(&report)[0].if_index, Some(1));
     for index in ["[1", "[]", "[1][", "[x]"] {
         let report = walk(&format!("IF-MIB::ifName.1 = STRING: e1\nIF-MIB::ifDescr{index} = STRING: e\n"));
-        assert_eq!(rows(report.devices[0].tables.if_entries.as_ref()).len(), 1, "{index}");
+        assert_eq!(rows(report.devices[0].tables.if_entries.as_deref()).len(), 1, "{index}");
         assert!(!report.warnings.is_empty(), "{index}");
     }
 }
@@ -200,7 +200,7 @@ fn any_variable_that_identifies_a_device_shows_a_second_one() {
 #[test]
 fn messages_of_the_tool_are_no_part_of_a_value_and_truncate() {
     let Some(report) = case("walk_timeout_prefix.walk") else { return };
-    assert_eq!(rows(report.devices[0].tables.if_entries.as_ref())[0].if_name.as_deref(), Some("Gi0/1"));
+    assert_eq!(rows(report.devices[0].tables.if_entries.as_deref())[0].if_name.as_deref(), Some("Gi0/1"));
     assert!(!lldp(&report).is_empty());
     for message in [
         "snmpwalk: Timeout",
@@ -260,7 +260,7 @@ fn lines_behind_a_number_are_counted_and_shown() {
     let text = ".1.3.6.1.2.1.1.5.0 = STRING: \"a\"\nstray\n.1.3.6.1.2.1.2.2.1.3.1 = INTEGER: 6\n7 stray\n";
     let report = walk(text);
     assert_eq!(report.devices[0].sys_name.as_deref(), Some("a"));
-    assert_eq!(rows(report.devices[0].tables.if_entries.as_ref())[0].if_type, Some(6));
+    assert_eq!(rows(report.devices[0].tables.if_entries.as_deref())[0].if_type, Some(6));
     assert_eq!(count(&report, WarningCode::RowMalformed), 2);
     assert_eq!(example(&report, WarningCode::RowMalformed), "stray");
 }

@@ -22,8 +22,8 @@ fn edited_fields_are_never_overwritten() {
     let mut reported = switch();
     reported.sys_name = Some("access-2".to_owned());
     reported.sys_location = Some("Rack 9".to_owned());
-    reported.tables.if_entries.as_mut().unwrap().rows[0].if_alias = Some("from device".to_owned());
-    reported.tables.if_entries.as_mut().unwrap().rows[1].if_alias = Some("from device".to_owned());
+    reported.tables.if_entries.as_deref_mut().unwrap().rows[0].if_alias = Some("from device".to_owned());
+    reported.tables.if_entries.as_deref_mut().unwrap().rows[1].if_alias = Some("from device".to_owned());
     for minutes in [1, 2] {
         record.merge(&reported, minutes);
         assert_eq!(record.host.sys_location.as_deref(), Some("Basement"));
@@ -59,7 +59,7 @@ fn deleted_parts_are_not_created_again() {
     let mut reported = switch();
     let mut row = PortRow::new(number(80), Protocol::Tcp);
     row.service = Some("http".to_owned());
-    reported.tables.ports.as_mut().unwrap().rows.push(row);
+    reported.tables.ports.as_deref_mut().unwrap().rows.push(row);
     let mut record = Record::new(&reported);
     record.host.interfaces.remove(0);
     record.host.ports.retain(|port| port.number != number(443));
@@ -85,7 +85,7 @@ fn parts_that_users_add_are_kept_and_their_values_count_as_edits() {
     assert_eq!(record.host.interfaces.len(), 3);
     let mut reported = switch();
     reported.tables.addresses = Some(addresses(&["192.0.2.1", "192.0.2.2", "192.0.2.9"]));
-    let row = &mut reported.tables.addresses.as_mut().unwrap().rows[2];
+    let row = &mut reported.tables.addresses.as_deref_mut().unwrap().rows[2];
     (row.if_index, row.mac_address) = (Some(1), Some(mac("00:1B:21:00:00:09")));
     record.merge(&reported, 2);
     let found = record.host.interfaces.iter().find(|part| part.id == added.id).unwrap();
@@ -101,7 +101,7 @@ fn list_that_is_replaced_with_new_ids_keeps_its_edits() {
     record.merge(&switch(), 1);
     record.entry_mut(1).id = Uuid::from_u128(77);
     let mut reported = switch();
-    reported.tables.if_entries.as_mut().unwrap().rows[0].if_alias = Some("from device".to_owned());
+    reported.tables.if_entries.as_deref_mut().unwrap().rows[0].if_alias = Some("from device".to_owned());
     record.merge(&reported, 2);
     assert_eq!(record.entry(1).if_alias.as_deref(), Some("uplink"));
     assert_eq!((record.entry(1).id, record.host.if_entries.len()), (Uuid::from_u128(77), 2));

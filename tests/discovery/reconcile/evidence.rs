@@ -248,7 +248,7 @@ fn elements_of_a_scan_are_joined_by_address_and_by_mac_address() {
     let by_port: Vec<Device> = (1..=40).map(|port| element("192.0.2.1", None, None, port)).collect();
     let whole = join_pieces(&by_port).into_owned();
     assert_eq!(whole.len(), 1);
-    let ports = whole[0].tables.ports.as_ref().unwrap();
+    let ports = whole[0].tables.ports.as_deref().unwrap();
     assert_eq!((ports.rows.len(), ports.complete), (40, true));
     // nmap: an element for each address of a host with two of them.
     let homed = [
@@ -259,7 +259,7 @@ fn elements_of_a_scan_are_joined_by_address_and_by_mac_address() {
     let whole = join_pieces(&homed).into_owned();
     assert_eq!(whole.len(), 2);
     assert_eq!(whole[0].hostname.as_deref(), Some("srv.example.net"));
-    assert_eq!(whole[0].tables.addresses.as_ref().unwrap().rows.len(), 2);
+    assert_eq!(whole[0].tables.addresses.as_deref().unwrap().rows.len(), 2);
     // One address with two MAC addresses, and one MAC address with two names.
     assert_eq!(
         joined(&[element("192.0.2.1", Some(A), None, 22), element("192.0.2.1", Some(B), None, 22)]),
@@ -276,7 +276,7 @@ fn elements_of_a_scan_are_joined_by_address_and_by_mac_address() {
 }
 
 /// Returns a table of interfaces that only neighbors show.
-fn derived(rows: &[(i64, &str)]) -> Table<IfEntryRow> {
+fn derived(rows: &[(i64, &str)]) -> Box<Table<IfEntryRow>> {
     Table::derived(entries(rows).rows)
 }
 

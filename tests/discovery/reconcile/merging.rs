@@ -29,10 +29,10 @@ fn first_report_creates_a_discovered_host() {
 #[test]
 fn tables_fill_the_fields_of_ports() {
     let mut reported = switch();
-    let rows = &mut reported.tables.if_entries.as_mut().unwrap().rows;
+    let rows = &mut reported.tables.if_entries.as_deref_mut().unwrap().rows;
     rows[0].vlans = Some(Vlans { untagged: Some(1), tagged: vec![30, 20, 30], ..Vlans::default() });
     rows[1].if_type = Some(161);
-    let address = &mut reported.tables.addresses.as_mut().unwrap().rows[0];
+    let address = &mut reported.tables.addresses.as_deref_mut().unwrap().rows[0];
     (address.if_index, address.mac_address) = (Some(1), Some(mac("00:1B:21:00:00:01")));
     reported.tables.lag = Some(Table::complete(vec![LagRow::new(1, 2)]));
     reported.tables.lldp = Some(Table::complete(vec![lldp(1, Subtype::LocallyAssigned, "core")]));
@@ -145,7 +145,7 @@ fn complete_table_clears_neighbors_and_truncated_one_adds() {
     assert_eq!(chassis(&record, 1).as_deref(), Some("edge"));
     assert_eq!(record.entry(1).lldp_port_desc, None, "fields of two neighbors are not mixed");
     let mut complete = table(1);
-    complete.tables.lldp.as_mut().unwrap().complete = true;
+    complete.tables.lldp.as_deref_mut().unwrap().complete = true;
     record.merge(&complete, 3);
     assert_eq!(chassis(&record, 2), None);
 }

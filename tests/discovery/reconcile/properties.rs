@@ -63,7 +63,7 @@ fn text(random: &mut Rng, kind: &str) -> Option<String> {
     (!random.u8(..5).is_multiple_of(5)).then(|| format!("{kind}-{}", random.u8(..4)))
 }
 
-fn table<T>(random: &mut Rng, mut row: impl FnMut(&mut Rng) -> T) -> Option<Table<T>> {
+fn table<T>(random: &mut Rng, mut row: impl FnMut(&mut Rng) -> T) -> Option<Box<Table<T>>> {
     let rows: Vec<T> = (0..random.usize(..6)).map(|_| row(random)).collect();
     let table = if random.bool() { Table::complete(rows) } else { Table::truncated(rows) };
     (!random.u8(..4).is_multiple_of(4)).then_some(table)

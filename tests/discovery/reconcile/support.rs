@@ -63,11 +63,11 @@ pub(crate) fn device(change: impl FnOnce(&mut Device)) -> Device {
     device
 }
 
-pub(crate) fn addresses(addresses: &[&str]) -> Table<AddressRow> {
+pub(crate) fn addresses(addresses: &[&str]) -> Box<Table<AddressRow>> {
     Table::complete(addresses.iter().map(|address| AddressRow::new(ip(address))).collect())
 }
 
-pub(crate) fn entries(rows: &[(i64, &str)]) -> Table<IfEntryRow> {
+pub(crate) fn entries(rows: &[(i64, &str)]) -> Box<Table<IfEntryRow>> {
     let row = |(index, name): &(i64, &str)| {
         let mut row = IfEntryRow::new(*index);
         row.if_name = Some((*name).to_owned());
@@ -76,7 +76,7 @@ pub(crate) fn entries(rows: &[(i64, &str)]) -> Table<IfEntryRow> {
     Table::complete(rows.iter().map(row).collect())
 }
 
-pub(crate) fn entry_macs(macs: &[&str]) -> Table<IfEntryRow> {
+pub(crate) fn entry_macs(macs: &[&str]) -> Box<Table<IfEntryRow>> {
     let row = |(index, address): (i64, &&str)| {
         let mut row = IfEntryRow::new(index);
         row.mac_address = Some(mac(address));
@@ -85,7 +85,7 @@ pub(crate) fn entry_macs(macs: &[&str]) -> Table<IfEntryRow> {
     Table::complete((1..).zip(macs).map(row).collect())
 }
 
-pub(crate) fn ports(numbers: &[u16]) -> Table<PortRow> {
+pub(crate) fn ports(numbers: &[u16]) -> Box<Table<PortRow>> {
     let row = |number: &u16| PortRow::new((*number).try_into().unwrap(), Protocol::Tcp);
     Table::complete(numbers.iter().map(row).collect())
 }

@@ -78,8 +78,8 @@ impl World {
 
     /// Stores the tables of neighbors. Returns whether they changed.
     fn claim(&mut self, id: Uuid, device: &Device) -> bool {
-        let is_changed = replace(&mut self.lldp, id, device.tables.lldp.as_ref())
-            | replace(&mut self.cdp, id, device.tables.cdp.as_ref());
+        let is_changed = replace(&mut self.lldp, id, device.tables.lldp.as_deref())
+            | replace(&mut self.cdp, id, device.tables.cdp.as_deref());
         for identity in named_by(&self.lldp_of(id), self.cdp.get(&id).map_or(&[], Vec::as_slice)) {
             self.names.entry(identity.term()).or_default().insert(id);
         }

@@ -17,7 +17,7 @@ use toposcope::access::{
 };
 use toposcope::inventory::{ErrorKind, NewUser};
 use toposcope::model::Permission;
-use toposcope::service::ApiBuilder;
+use toposcope::service::{ApiBuilder, SessionCookie, SessionCookieError};
 use toposcope::store::StoreError;
 use toposcope::testing::{Call, Intercept, Interceptor, Reply};
 use toposcope::{Api, Inventory, MemoryStore};
@@ -374,13 +374,14 @@ async fn concurrent_logins_are_bounded_in_total_and_by_client() {
 #[tokio::test]
 async fn cookie_has_the_configured_path() {
     let (inventory, _) = inventory().await;
+    let with_cookie = |cookie| Api::builder(inventory.clone()).session_cookie(cookie).unwrap();
     let longest = format!("/{}", "x".repeat(1023));
     for path in ["/", "/inventory", "/a/b%20c/", &longest] {
-        let attributes = cookie(Api::builder(inventory.clone()).cookie_path(path).unwrap()).await;
+        let attributes = cookie(with_cookie(SessionCookie::new().with_path(path).unwrap())).await;
         assert_eq!(attributes, format!("Path={path}; HttpOnly; SameSite=Lax; Max-Age=604800; Secure"));
     }
     for path in ["", "inventory", "/a; Domain=example.net", "/a b", "/ä", "/a\r\nb", &format!("{longest}x")]
     {
-        assert!(Api::builder(inventory.clone()).cookie_path(path).is_err(), "{path:?}");
+        assert_eq!(SessionCookie::new().with_path(path), Err(SessionCookieError::Path), "{path:?}");
     }
 }

@@ -169,3 +169,27 @@ fn daemon_of_another_key_neither_restarts_nor_ends_the_work_of_a_daemon() {
         assert_eq!(inventory.get_as::<Discovery>(&owner, session.id).await.unwrap(), session);
     });
 }
+
+#[test]
+fn one_key_fills_at_most_half_of_the_queue_of_its_network() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let [one, other] = [daemon(&fixture).await, daemon(&fixture).await];
+        let register = async |key: &DaemonCaller, number: u128| {
+            fixture.inventory.register_daemon(key, NewDaemon::new(id(number), "scanner")).await
+        };
+        // Each begins with two pieces of work.
+        for number in 1..=25 {
+            register(&one, number).await.unwrap();
+        }
+        let refused = refusal(register(&one, 26).await);
+        assert_eq!(refused, ErrorKind::QuotaExceeded { entity: Entity::Discovery, limit: 50 });
+        register(&one, 25).await.unwrap();
+        let registered = register(&other, 101).await.unwrap();
+        let owner = owner_of(fixture.organization);
+        fixture.inventory.create_discovery_as(&owner, NewDiscovery::new(fixture.network)).await.unwrap();
+        let work =
+            fixture.inventory.request_work(&other, registered.id, DaemonStatus::default()).await.unwrap();
+        assert!(work.discovery.is_some());
+    });
+}

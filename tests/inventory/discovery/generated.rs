@@ -1,10 +1,11 @@
 //! Generated networks that several tools describe, in random orders.
 
 use std::env;
+use std::net::IpAddr;
 
 use fastrand::Rng;
 use toposcope::discovery::report::{
-    AddressRow, Device, IfEntryRow, LldpRow, PortRow, Report, Reporter, Table,
+    AddressRow, ArpRow, Device, IfEntryRow, LldpRow, PortRow, Report, Reporter, Table,
 };
 use toposcope::inventory::DiscoverOptions;
 use toposcope::model::{
@@ -56,7 +57,7 @@ fn named(number: u8) -> Device {
     device
 }
 
-fn interfaces(number: u8) -> Table<IfEntryRow> {
+fn interfaces(number: u8) -> Box<Table<IfEntryRow>> {
     let row = |port: u8| {
         let mut row = IfEntryRow::new(i64::from(port) + 10);
         row.if_name = Some(format!("Gi0/{port}"));
@@ -118,6 +119,60 @@ fn neighbors_of(number: u8, kind: u8) -> Device {
     device
 }
 
+/// Number of addresses that a router answers for. Each stays a host of its own.
+const PROXIED: usize = 2;
+
+/// Number of devices that no router walks. Scans find them, from behind the routers and from their own link.
+const CLIENTS: u8 = 4;
+
+fn client_address(number: u8) -> IpAddr {
+    [198, 51, 100, number].into()
+}
+
+/// Returns what a scan from behind a router finds of a client.
+fn routed_scan(number: u8) -> Device {
+    let mut device = Device::default();
+    device.tables.addresses = Some(Table::truncated(vec![AddressRow::new(client_address(number))]));
+    let rows = vec![PortRow::new(80.try_into().unwrap(), Protocol::Tcp)];
+    device.tables.ports = Some(Table::truncated(rows));
+    device
+}
+
+/// Returns what a scan on the link of a client finds: another address, with the MAC address.
+fn local_scan(number: u8) -> Device {
+    let mut device = Device::default();
+    let mut row = AddressRow::new([0x2001, 0xdb8, 0, 0, 0, 0, 0, u16::from(number)].into());
+    row.mac_address = Some(mac(100 + number, 1));
+    device.tables.addresses = Some(Table::truncated(vec![row]));
+    device
+}
+
+/// Returns a router with the addresses of the clients in its neighbor cache, and of others behind a proxy.
+fn neighbor_cache(number: u8) -> Device {
+    let mut device = walk(number);
+    let clients = (1..=CLIENTS).map(|client| ArpRow::new(client_address(client), mac(100 + client, 1)));
+    let proxied = (1..=2).map(|client| ArpRow::new(client_address(200 + client), mac(99, 1)));
+    let walked = (1..=2).map(|port| ArpRow::new(address(4, port).ip_address, mac(4, port)));
+    device.tables.arp = Some(Table::truncated(clients.chain(proxied).chain(walked).collect()));
+    device
+}
+
+/// Returns reports that know the clients by different addresses.
+fn client_reports(random: &mut Rng) -> Vec<Report> {
+    let mut reports = vec![report("snmpwalk", vec![neighbor_cache(1)])];
+    if random.bool() {
+        reports.push(report("snmpwalk", vec![neighbor_cache(2)]));
+    }
+    for client in 1..=CLIENTS {
+        reports.push(report("nmap", vec![routed_scan(client)]));
+        if random.bool() {
+            reports.push(report("nmap", vec![local_scan(client)]));
+        }
+    }
+    reports.push(report("nmap", vec![routed_scan(201), routed_scan(202)]));
+    reports
+}
+
 fn report(tool: &str, devices: Vec<Device>) -> Report {
     let mut report = Report::new(Reporter::new(tool), time(FIRST));
     report.devices = devices;
@@ -155,6 +210,7 @@ fn network_described_by_several_tools_has_the_same_hosts_in_any_order() {
         for seed in 0..rounds() {
             let mut random = Rng::with_seed(seed);
             let mut all = reports(&mut random);
+            all.extend(client_reports(&mut random));
             let mut expected: Option<Vec<String>> = None;
             for _ in 0..rounds() {
                 random.shuffle(&mut all);
@@ -170,7 +226,7 @@ fn network_described_by_several_tools_has_the_same_hosts_in_any_order() {
                     .iter()
                     .map(|report| format!("{} {:?}", report.reporter.name, report.devices[0].sys_name))
                     .collect();
-                assert_eq!(found.len(), usize::from(DEVICES), "seed {seed}: {tools:?}");
+                assert_eq!(found.len(), usize::from(DEVICES + CLIENTS) + PROXIED, "seed {seed}: {tools:?}");
                 let expected = expected.get_or_insert_with(|| found.clone());
                 for (one, other) in expected.iter().zip(&found) {
                     assert_eq!(one, other, "seed {seed}: {tools:?}");

@@ -117,10 +117,10 @@ fn device_with_an_overlong_text_is_skipped_and_the_others_are_stored() {
         let mut described = switch(1);
         described.sys_descr = Some("x".repeat(65_537));
         let mut with_entry = switch(2);
-        let rows = &mut with_entry.tables.if_entries.as_mut().unwrap().rows;
+        let rows = &mut with_entry.tables.if_entries.as_deref_mut().unwrap().rows;
         rows[1].if_alias = Some("x".repeat(65_537));
         let mut longest = switch(3);
-        longest.tables.if_entries.as_mut().unwrap().rows[0].if_alias = Some("x".repeat(65_536));
+        longest.tables.if_entries.as_deref_mut().unwrap().rows[0].if_alias = Some("x".repeat(65_536));
         let answer = discover(&fixture, vec![described, with_entry, longest], FIRST).await;
         let expected = [DiscoveryOutcome::Ignored, DiscoveryOutcome::Ignored, DiscoveryOutcome::Created];
         assert_eq!(outcomes(&answer), expected);

@@ -13,6 +13,7 @@ mod generated;
 mod input;
 mod labs;
 mod live;
+mod neighbor_caches;
 mod neighbors;
 mod outcomes;
 mod pieces;

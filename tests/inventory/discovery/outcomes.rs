@@ -1,7 +1,9 @@
 use std::time::Duration;
 
-use toposcope::discovery::report::{ArpRow, Device, Table};
-use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome, Entity, ErrorKind, Problem, Quotas};
+use toposcope::discovery::report::{ArpRow, Device, Table, Warning, WarningCode};
+use toposcope::inventory::{
+    DiscoverOptions, DiscoveryOutcome, DiscoveryReport, Entity, ErrorKind, Problem, Quotas,
+};
 use toposcope::model::{Host, MacAddress, Permission, Source, SourceType, Subnet};
 use uuid::Uuid;
 
@@ -251,4 +253,23 @@ fn taken_ids_of_hosts_and_parts_are_replaced() {
         let (outcome, again) = discover_one(&fixture, switch(1), THIRD).await;
         assert_eq!((outcome, again), (DiscoveryOutcome::Unchanged, seen_at(second, THIRD)));
     });
+}
+
+#[tokio::test]
+async fn only_the_first_hosts_are_listed_and_all_are_counted() {
+    let fixture = Fixture::new().await;
+    let mut observer = Device::default();
+    observer.id = Some(Uuid::from_u128(0x77));
+    observer.tables.arp = Some(Table::truncated(Vec::new()));
+    let count = DiscoveryReport::MAX_DETAILS + 3;
+    let mut report = report_of(vec![observer; count], FIRST);
+    report.warnings = vec![Warning::new(WarningCode::RowEmpty, 2, Some(7)); 400];
+    let caller = owner_of(fixture.organization);
+    let options = DiscoverOptions::new(fixture.network);
+    let answer = fixture.inventory.discover(&caller, &report, options).await.unwrap();
+    assert_eq!(answer.hosts.len(), DiscoveryReport::MAX_DETAILS);
+    assert_eq!(answer.outcomes, [(DiscoveryOutcome::Ignored, count as u64)].into());
+    assert_eq!((answer.host_count(), answer.count(DiscoveryOutcome::Created)), (count as u64, 0));
+    let warnings: Vec<_> = answer.warnings.iter().map(|warning| (warning.code, warning.count)).collect();
+    assert_eq!(warnings, [(WarningCode::RowEmpty, 800)]);
 }

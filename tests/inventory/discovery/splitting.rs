@@ -46,10 +46,10 @@ fn split_restores_what_a_consolidation_joined() {
         let observer = discover_one(&fixture, switch_seeing(3, 2), FIRST).await.1;
         let mut devices = [switch_seeing(1, 3), switch(2)];
         devices[1].tables.ports = Some(Table::complete(open_ports(&[22, 443])));
-        for entry in &mut devices[1].tables.if_entries.as_mut().unwrap().rows {
+        for entry in &mut devices[1].tables.if_entries.as_deref_mut().unwrap().rows {
             entry.if_index += 10;
         }
-        devices[1].tables.addresses.as_mut().unwrap().rows[0].if_index = Some(11);
+        devices[1].tables.addresses.as_deref_mut().unwrap().rows[0].if_index = Some(11);
         let [first, second] = devices.clone();
         let (_, kept) = discover_one(&fixture, first, FIRST).await;
         let (_, gone) = discover_one(&fixture, second, FIRST).await;
@@ -243,7 +243,7 @@ fn claims_about_moved_ports_follow_them() {
         let fixture = Fixture::new().await;
         let caller = owner_of(fixture.organization);
         let mut device = switch_seeing(1, 3);
-        device.tables.addresses.as_mut().unwrap().rows.push(AddressRow::new([192, 0, 2, 99].into()));
+        device.tables.addresses.as_deref_mut().unwrap().rows.push(AddressRow::new([192, 0, 2, 99].into()));
         let (_, host) = discover_one(&fixture, device, FIRST).await;
         let own = host.interfaces.iter().find(|part| part.ip_address.to_string() == "192.0.2.99").unwrap();
         let second = host.if_entries.iter().find(|part| part.if_index == 2).unwrap();

@@ -5,7 +5,7 @@ use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome, ListQuery};
 use toposcope::model::{Cidr, Host, Interface, Source, SourceType, Subnet};
 use uuid::Uuid;
 
-use super::support::{FIRST, FOURTH, SECOND, THIRD, discover, discover_with, outcomes, switch};
+use super::support::{FIRST, FOURTH, SECOND, THIRD, discover, discover_with, outcomes, report_of, switch};
 use crate::backend::run;
 use crate::support::{Fixture, id, owner_of};
 
@@ -271,5 +271,29 @@ fn subnets_beyond_the_limit_are_counted_in_a_warning() {
         assert_eq!((warning.count, warning.example.as_deref()), (3, Some("10.4.0.0/24")));
         let answer = discover(&fixture, vec![device("core", &rows)], FOURTH).await;
         assert_eq!((answer.subnets.len(), answer.warnings.len()), (3, 0));
+    });
+}
+
+#[test]
+fn report_reads_no_more_on_a_network_with_more_subnets() {
+    run(async || {
+        let edge = device("edge", &[("10.200.0.1", Some(24), "eth0"), ("10.0.0.9", Some(24), "eth1")]);
+        let mut reads = Vec::new();
+        for count in [4, 100] {
+            let fixture = Fixture::new().await;
+            let addresses: Vec<String> = (0..count).map(|number| format!("10.{number}.0.1")).collect();
+            let rows: Vec<_> = addresses.iter().map(|address| (address.as_str(), Some(24), "vlan")).collect();
+            discover(&fixture, vec![device("core", &rows)], FIRST).await;
+            let (inventory, probe) = fixture.probed();
+            let (caller, report) = (owner_of(fixture.organization), report_of(vec![edge.clone()], SECOND));
+            let answer = inventory.discover(&caller, &report, DiscoverOptions::new(fixture.network)).await;
+            assert_eq!(answer.unwrap().subnets.len(), 1);
+            reads.push(probe.take_passed());
+            let (known, assigned) = (subnets(&fixture).await, assigned(&fixture).await);
+            for (address, subnet) in [("10.200.0.1", "10.200.0.0/24"), ("10.0.0.9", "10.0.0.0/24")] {
+                assert_eq!(assigned[address], Some(known[subnet].id));
+            }
+        }
+        assert_eq!(reads[0], reads[1]);
     });
 }

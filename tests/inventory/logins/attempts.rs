@@ -1,8 +1,9 @@
 //! Limits on repeated failed logins for one address.
 
+use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
-use toposcope::access::Clock;
+use toposcope::access::{ClientPrefix, Clock, LoginLimits, PrefixLengths};
 use toposcope::inventory::{Entity, ErrorKind, Inventory, NewUser};
 use toposcope::model::{Permission, Timestamp};
 
@@ -220,4 +221,72 @@ async fn clones_of_an_inventory_count_failures_together_and_other_inventories_do
     let other = fixture.second_inventory();
     other.log_in(EMAIL, PASSWORD.to_owned()).await.unwrap();
     fail(&other, EMAIL, 5).await;
+}
+
+/// The client of a /64 in one of the /48.
+fn client(site: u16, subnet: u16) -> Option<ClientPrefix> {
+    let address = Ipv6Addr::from([0x2001, 0xdb8, site, subnet, 0, 0, 0, 1]);
+    Some(PrefixLengths::default().prefix_of(IpAddr::from(address)))
+}
+
+/// Makes attempts with a wrong password until one is refused. Returns how many were made.
+async fn fail_from(inventory: &Inventory, client: Option<ClientPrefix>, most: usize) -> usize {
+    for attempt in 0..most {
+        match refusal(inventory.log_in_from(client, EMAIL, "battery staple".to_owned()).await) {
+            ErrorKind::InvalidCredentials => {}
+            ErrorKind::TooManyAttempts { .. } => return attempt,
+            other => panic!("{other:?}"),
+        }
+    }
+    most
+}
+
+#[tokio::test]
+async fn client_with_many_failures_locks_only_itself_out_of_an_address() {
+    let (fixture, _) = Fixture::with_owner().await;
+    let inventory = &fixture.inventory;
+    for _ in 0..100 {
+        fail_from(inventory, client(1, 1), 10).await;
+    }
+    let refused = inventory.log_in_from(client(1, 1), EMAIL, PASSWORD.to_owned()).await;
+    assert_eq!(refusal(refused), blocked(900));
+    for other in [client(1, 2), client(2, 1), None] {
+        inventory.log_in_from(other, EMAIL, PASSWORD.to_owned()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn clients_of_one_ipv6_48_have_fifteen_attempts_together() {
+    let (fixture, _) = Fixture::with_owner().await;
+    let mut attempts = 0;
+    for subnet in 0..20 {
+        attempts += fail_from(&fixture.inventory, client(1, subnet), 10).await;
+    }
+    assert_eq!(attempts, 15);
+    let refused = fixture.inventory.log_in_from(client(1, 500), EMAIL, PASSWORD.to_owned()).await;
+    assert_eq!(refusal(refused), blocked(900));
+    fixture.inventory.log_in_from(client(2, 0), EMAIL, PASSWORD.to_owned()).await.unwrap();
+}
+
+#[tokio::test]
+async fn fifty_failures_from_anywhere_lock_all_clients_out_of_an_address() {
+    let (fixture, _) = Fixture::with_owner().await;
+    for (limits, expected) in [
+        (LoginLimits::default(), 50),
+        (LoginLimits::default().account_failures(7), 7),
+        (LoginLimits::default().account_failures(0), 5),
+    ] {
+        let inventory = fixture.inventory.clone().with_login_limits(limits);
+        let mut attempts = 0;
+        for site in 0..30 {
+            attempts += fail_from(&inventory, client(site, 0), 10).await;
+        }
+        assert_eq!(attempts, expected);
+        for other in [client(1_000, 0), None] {
+            let refused = inventory.log_in_from(other, EMAIL, PASSWORD.to_owned()).await;
+            assert_eq!(refusal(refused), blocked(900));
+        }
+        fixture.clock.advance(Duration::from_secs(900));
+        inventory.log_in_from(None, EMAIL, PASSWORD.to_owned()).await.unwrap();
+    }
 }

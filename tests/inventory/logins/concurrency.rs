@@ -122,8 +122,13 @@ async fn cancelled_login_does_not_block_others() {
     );
 }
 
+/// A client in a /48 of its own.
 fn client(number: u64) -> ClientPrefix {
-    let address = Ipv6Addr::from_bits(0x2001_0db8 << 96 | u128::from(number) << 64 | 1);
+    prefix(u128::from(number) << 80)
+}
+
+fn prefix(bits: u128) -> ClientPrefix {
+    let address = Ipv6Addr::from_bits(0x2001_0db8 << 96 | bits | 1);
     PrefixLengths::default().prefix_of(IpAddr::from(address))
 }
 
@@ -176,6 +181,15 @@ async fn client_prefix_alone_gets_an_eighth_of_the_free_places() {
     assert!(stalled.begin(Some(client(1)), "a@example.net".to_owned()).await, "another client");
     assert!(stalled.begin(None, "b@example.net".to_owned()).await, "an unknown client");
     assert!(!stalled.begin(Some(client(0)), "c@example.net".to_owned()).await);
+}
+
+#[tokio::test]
+async fn clients_of_one_ipv6_48_get_a_quarter_of_the_free_places_together() {
+    let fixture = Fixture::new().await;
+    let mut stalled = Stalled::new(&fixture);
+    let login = |number: u64| (Some(prefix(u128::from(number) << 64)), format!("{number}@{number}.example"));
+    assert_eq!(stalled.fill(login).await, 52);
+    assert!(stalled.begin(Some(client(1)), "a@example.net".to_owned()).await, "another /48");
 }
 
 #[tokio::test]

@@ -172,7 +172,7 @@ async fn every_accepted_address_logs_in_in_every_case_variant() {
         for variant in [email.clone(), email.to_lowercase(), user.email.clone(), format!(" {email}\n"), upper]
         {
             // Upper case may map to different letters: these are the variants of the property.
-            if variant.trim().to_lowercase() == email.to_lowercase() {
+            if variant.trim().to_lowercase() == email.to_lowercase() && !email.contains('İ') {
                 assert_logs_in(&fixture, &variant, &user).await;
             }
         }
@@ -184,7 +184,7 @@ async fn every_accepted_address_logs_in_in_every_case_variant() {
 async fn addresses_with_unusual_letters_log_in_in_every_case() {
     let fixture = Fixture::new().await;
     for (created, variants) in [
-        ("İstanbul@example.net", &["İstanbul@example.net", "i\u{307}stanbul@EXAMPLE.net"][..]),
+        ("İstanbul@example.net", &["İSTANBUL@EXAMPLE.net"][..]),
         ("STRAẞE@example.net", &["straße@example.net", "Straẞe@example.net"]),
         ("ΣΊΣΥΦΟΣ@example.net", &["σίσυφος@example.net", "σίσυφοσ@example.net", "Σίσυφος@example.net"]),
         ("οδυσσεύς@example.net", &["ΟΔΥΣΣΕΎΣ@example.net", "οδυσσεύσ@example.net"]),
@@ -194,7 +194,11 @@ async fn addresses_with_unusual_letters_log_in_in_every_case() {
         ("Jürgen.MÜLLER@Example.NET", &["JÜRGEN.MÜLLER@EXAMPLE.NET", " \tjürgen.müller@example.net\n"]),
     ] {
         let user = fixture.try_user(created).await.unwrap();
-        assert_eq!(user.email, created.trim().to_lowercase());
+        // Without the form of `σ` at the end of a word.
+        assert_eq!(
+            user.email.replace('ς', "σ"),
+            created.trim().to_lowercase().replace("i\u{307}", "İ").replace('ς', "σ")
+        );
         for variant in [created].iter().chain(variants) {
             assert_logs_in(&fixture, variant, &user).await;
             let taken = refusal(fixture.try_user(variant).await);
@@ -203,26 +207,47 @@ async fn addresses_with_unusual_letters_log_in_in_every_case() {
     }
 }
 
-/// `İ` is one character, and two in lower case. The form in lower case is stored, and its characters are counted.
+/// `İ` is two characters in lower case. Only letters that stay one letter are changed, so that its length stays.
 #[tokio::test]
-async fn length_of_an_address_is_counted_in_lower_case_at_creation_and_at_login() {
+async fn length_of_an_address_does_not_depend_on_case() {
     let fixture = Fixture::new().await;
     let domain = "@example.net";
-    let room = 254 - domain.len();
-    let longest = format!("{}{domain}", "İ".repeat(room / 2));
-    let one_more = format!("x{longest}");
-    assert_eq!((longest.to_lowercase().chars().count(), room % 2), (254, 0));
+    let longest = format!("{}{domain}", "İ".repeat(254 - domain.len()));
     let user = fixture.try_user(&longest).await.unwrap();
+    assert_eq!(user.email, longest);
     assert_logs_in(&fixture, &longest, &user).await;
-    assert_logs_in(&fixture, &longest.to_lowercase(), &user).await;
     assert_logs_in(&fixture, &format!("\t{longest} "), &user).await;
-    for email in [one_more, format!("{}{domain}", "İ".repeat(200)), "n".repeat(255), "İ".repeat(100_000)] {
+    for email in [format!("x{longest}"), "n".repeat(255), "İ".repeat(100_000)] {
         let too_long = invalid("email", Problem::MaxLength { max: 254 });
         assert_eq!(refusal(fixture.try_user(&email).await), too_long);
         assert_eq!(refusal(fixture.try_log_in(&email).await), too_long);
     }
-    let shortest = fixture.try_user("İ@").await;
-    assert_eq!(refusal(shortest), invalid("email", Problem::InvalidFormat), "three characters in lower case");
+    let too_short = invalid("email", Problem::MinLength { min: 3 });
+    assert_eq!(refusal(fixture.try_user("İ@").await), too_short);
+}
+
+/// Full case folding would give one person's mail to another.
+#[tokio::test]
+async fn addresses_that_only_full_case_folding_makes_equal_are_different() {
+    let fixture = Fixture::new().await;
+    for (one, other) in
+        [("maße", "masse"), ("ﬁnance", "finance"), ("İvan", "i\u{307}van"), ("ılker", "ilker")]
+    {
+        let [one, other] = [one, other].map(|name| format!("{name}@example.net"));
+        let user = fixture.try_user(&one).await.unwrap();
+        let another = fixture.try_user(&other).await.unwrap();
+        assert_logs_in(&fixture, &one, &user).await;
+        assert_logs_in(&fixture, &other, &another).await;
+    }
+}
+
+#[tokio::test]
+async fn address_with_a_control_or_format_character_is_refused() {
+    let fixture = Fixture::new().await;
+    for hidden in ['\0', '\u{1b}', '\u{ad}', '\u{200b}', '\u{200d}', '\u{202e}', '\u{feff}'] {
+        let refused = refusal(fixture.try_user(&format!("ow{hidden}ner@example.net")).await);
+        assert_eq!(refused, invalid("email", Problem::InvalidFormat), "{hidden:?}");
+    }
 }
 
 const PASSWORD_KIND: Name = Name::new("password");

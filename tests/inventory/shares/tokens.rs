@@ -168,3 +168,22 @@ fn five_wrong_passwords_lock_one_client_out_of_one_share() {
         );
     });
 }
+
+#[test]
+fn fifty_wrong_passwords_from_all_clients_lock_a_share_and_its_tokens_still_open_it() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let (share, other) = (fixture.closed_share().await, fixture.closed_share().await);
+        let token = fixture.token(share, PASSWORD, 200).await.unwrap().token;
+        for client in 0..10 {
+            for _ in 0..5 {
+                let refused = refusal(fixture.token(share, "wrong password", client).await);
+                assert_eq!(refused, ErrorKind::SharePasswordIncorrect);
+            }
+        }
+        let refused = refusal(fixture.token(share, PASSWORD, 200).await);
+        assert_eq!(refused, ErrorKind::TooManyAttempts { retry_after: 900 });
+        assert!(fixture.opens(share, &token).await);
+        fixture.token(other, PASSWORD, 1).await.unwrap();
+    });
+}

@@ -8,7 +8,7 @@ use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use toposcope::store::{SledStore, Store, StoreErrorKind};
+use toposcope::store::{Batch, Facets, Key, Name, Precondition, SledStore, Store, StoreErrorKind};
 
 use crate::child::{Child, PATIENCE, say};
 use crate::compare::compare;
@@ -106,6 +106,122 @@ async fn folder_without_its_durable_lsn_is_refused_until_it_is_repaired() {
     let store = fixture.open().await;
     compare(&store, &truth([1])).await.unwrap();
     store.commit(batch(2)).await.unwrap();
+}
+
+#[tokio::test]
+async fn repair_writes_a_small_file_again_and_leaves_intact_records_unchanged() {
+    for (name, damage) in [
+        ("acknowledged", &b"\0\0\0\0\0\0\0\x01\0\0\0\0"[..]),
+        ("acknowledged", b""),
+        ("format", b"toposcope stpre, f"),
+        ("format", b""),
+    ] {
+        let fixture = Fixture::filled().await;
+        fs::write(fixture.file(name), damage).unwrap();
+        assert_refused(fixture.path(), StoreErrorKind::Corrupt).await;
+        let repair = SledStore::repair(fixture.path()).await.unwrap();
+        assert_eq!(repair.rewritten_files, [name]);
+        assert_eq!((repair.damaged_count, repair.is_behind), (0, name == "acknowledged"));
+        assert!(repair.records > 0);
+        assert!(!fixture.file("records.damaged").exists(), "the records were not written again");
+        fixture.assert_holds([1]).await;
+    }
+}
+
+#[tokio::test]
+async fn compacted_folder_is_smaller_and_holds_the_same_records() {
+    let fixture = Fixture::filled().await;
+    let store = fixture.open().await;
+    let mut random = fastrand::Rng::with_seed(1);
+    for _ in 0..12 {
+        let noise: Vec<u8> = std::iter::repeat_with(|| random.u8(..)).take(2 << 20).collect();
+        let key = Key::new(Name::new("noise"), uuid::Uuid::nil());
+        store.commit(put(key, noise)).await.unwrap();
+        assert!(store.verify().await.unwrap().is_sound());
+    }
+    let mut delete = Batch::new();
+    delete.delete(Key::new(Name::new("noise"), uuid::Uuid::nil()), Precondition::Any);
+    store.commit(delete).await.unwrap();
+    store.close().await.unwrap();
+    let compaction = SledStore::compact(fixture.path()).await.unwrap();
+    assert!(compaction.bytes_after < compaction.bytes_before / 2, "{compaction:?}");
+    let store = fixture.open().await;
+    assert!(store.verify().await.unwrap().is_sound());
+    store.close().await.unwrap();
+    fixture.assert_holds([1]).await;
+}
+
+fn put(key: Key, body: Vec<u8>) -> Batch {
+    let mut batch = Batch::new();
+    batch.put(key, Precondition::Any, Facets::default(), body);
+    batch
+}
+
+/// Set in the process whose files have a limited size, to the folder to open.
+const FOLDER: &str = "TOPOSCOPE_LIMITED_FOLDER";
+
+/// The limit stands for a disk on which little space is left: to preallocate more fails like on a full disk.
+#[cfg(unix)]
+#[tokio::test]
+async fn log_is_applied_with_space_for_a_piece_of_it_and_an_error_names_the_bytes() {
+    let fixture = Fixture::new();
+    let store = fixture.open().await;
+    let mut random = fastrand::Rng::with_seed(1);
+    for number in 0..24 {
+        let noise: Vec<u8> = std::iter::repeat_with(|| random.u8(..)).take(1 << 20).collect();
+        let key = Key::new(Name::new("noise"), uuid::Uuid::from_u128(number));
+        store.commit(put(key, noise)).await.unwrap();
+    }
+    // The copy of a crashed process: 24 MiB are in the log alone.
+    let crashed = fixture.beside("crashed");
+    copy_folder(fixture.path(), &crashed);
+    let open_with = |megabytes: u64| {
+        let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", megabytes * 2048);
+        let output = std::process::Command::new("sh")
+            .args(["-c", &script])
+            .arg(std::env::current_exe().unwrap())
+            .args(["open_limited_folder", "--ignored", "--nocapture", "--test-threads=1"])
+            .env(FOLDER, &crashed)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.success(), text + &String::from_utf8_lossy(&output.stderr))
+    };
+    let (succeeds, text) = open_with(8);
+    assert!(!succeeds && text.contains("the next step needs 18874368 bytes, free are"), "{text}");
+    let (succeeds, text) = open_with(100);
+    assert!(succeeds && text.contains("1 passed"), "{text}");
+    let store = SledStore::open(&crashed).await.unwrap();
+    assert!(store.verify().await.unwrap().is_sound());
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+#[ignore = "runs in a process with a limited file size"]
+async fn open_limited_folder() {
+    let Some(folder) = std::env::var_os(FOLDER) else { return };
+    let store = SledStore::open(PathBuf::from(folder)).await.unwrap();
+    let keys: Vec<Key> =
+        (0..24).map(|number| Key::new(Name::new("noise"), uuid::Uuid::from_u128(number))).collect();
+    let found = store.get(&keys).await.unwrap();
+    assert!(found.iter().flatten().all(|record| record.body.len() == 1 << 20), "reads need no space");
+    assert_eq!(found.iter().flatten().count(), 24);
+    if let Err(error) = store.close().await {
+        panic!("{error}");
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ mod folding;
 mod lab_roles;
 mod layer2;
 mod layer3;
+mod limits;
 mod redaction;
 mod roles;
 mod staleness;

@@ -73,7 +73,7 @@ fn warnings_of_a_share_tell_counts_only() {
     network.warnings.push(LinkWarning::DuplicateChassisId { chassis_id: "4711".to_owned(), host_ids });
     let mut graph = network.graph(TopologyView::L2);
 
-    Redactor::new(|_| [1; 32], &[], SensitiveValues::of(&network.summaries(), &[])).redact(&mut graph);
+    Redactor::new(|_| [1; 32], &[], &SensitiveValues::of(&network.summaries(), &[])).redact(&mut graph);
 
     assert_eq!(of_code(&graph, "truncated_table").len(), 1);
     assert!(of_code(&graph, "truncated_table")[0].params.is_empty());

@@ -2,6 +2,7 @@ mod access;
 mod aggregates;
 mod bridges;
 mod changes;
+mod crowds;
 mod fading;
 mod identity;
 mod inventory;

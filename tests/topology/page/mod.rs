@@ -124,7 +124,7 @@ fn frame_ancestors_that_would_end_the_directive_are_rejected() {
 fn hostile_names_stay_text() {
     for page in [open(HOSTILE, GRAPH), protected(HOSTILE)] {
         let document = Document::parse(&page.html);
-        let expected = HOSTILE.replace(['\u{0}', '\u{7}'], "\u{fffd}");
+        let expected = HOSTILE.replace(['\u{0}', '\u{7}', '\u{202e}'], "\u{fffd}");
         assert_eq!(document.find("title").unwrap().text, expected);
         assert_eq!(document.find("h1").unwrap().text, expected);
     }

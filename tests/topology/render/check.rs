@@ -8,7 +8,7 @@ use toposcope::topology::render::{Format, Picture};
 /// Renders a graph in all formats, and panics when one is not well-formed.
 pub(super) fn render_all(graph: &Graph, title: &str) {
     for format in Format::ALL {
-        let file = Picture::new(graph, title).render(*format);
+        let file = Picture::new(graph, title).render(*format).unwrap();
         match format {
             Format::Svg | Format::GraphMl | Format::DrawIo => assert_xml(&file),
             Format::Mermaid => assert_mermaid(&file),

@@ -65,7 +65,7 @@ fn long_names_are_shortened_in_pictures() {
     let mut graph = network.graph(TopologyView::L2);
     lay_out(&mut graph, &Positions::default());
 
-    let picture = Picture::new(&graph, "t").render(Format::Svg);
+    let picture = Picture::new(&graph, "t").render(Format::Svg).unwrap();
 
     assert!(picture.contains("x\u{2026}</text>"));
     assert!(!picture.contains(&"x".repeat(400)));
@@ -77,7 +77,7 @@ fn control_characters_become_replacement_characters() {
     let network = network("core\u{0}\u{1b}[31m");
     let graph = network.graph(TopologyView::L2);
     for format in [Format::Svg, Format::GraphMl, Format::DrawIo, Format::Dot] {
-        let file = Picture::new(&graph, "t").render(format);
+        let file = Picture::new(&graph, "t").render(format).unwrap();
         assert!(file.contains("core\u{fffd}\u{fffd}[31m"), "{format}");
     }
 }
@@ -86,6 +86,27 @@ fn control_characters_become_replacement_characters() {
 #[test]
 fn backslashes_are_escaped_twice_in_dot() {
     let network = network("rack\\new");
-    let file = Picture::new(&network.graph(TopologyView::L2), "t").render(Format::Dot);
+    let file = Picture::new(&network.graph(TopologyView::L2), "t").render(Format::Dot).unwrap();
     assert!(file.contains("label=\"rack&#92;&#92;new\\n"), "{file}");
+}
+
+/// Names could otherwise show the rest of a line in another order.
+#[test]
+fn directions_of_names_end_with_the_names() {
+    let network = network("\u{202e}gnp.exe\u{2067} \u{5e9}\u{5e8}\u{5ea}");
+    let mut graph = network.graph(TopologyView::L2);
+    lay_out(&mut graph, &Positions::default());
+    for format in [Format::Svg, Format::GraphMl, Format::DrawIo, Format::Dot, Format::Mermaid] {
+        let file = Picture::new(&graph, "\u{202e}t").render(format).unwrap();
+        let is_control =
+            |character: char| matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}' | '\u{2067}');
+        assert!(!file.contains(is_control), "{format}");
+        assert_eq!(file.matches('\u{2068}').count(), file.matches('\u{2069}').count(), "{format}");
+        if format != Format::GraphMl {
+            assert!(
+                file.contains("\u{2068}\u{fffd}gnp.exe\u{fffd} \u{5e9}\u{5e8}\u{5ea}"),
+                "{format}: {file}"
+            );
+        }
+    }
 }

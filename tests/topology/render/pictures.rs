@@ -22,14 +22,14 @@ fn graph() -> Graph {
 #[test]
 fn same_picture_gives_the_same_bytes() {
     for format in Format::ALL {
-        let first = Picture::new(&graph(), "Network").render(*format);
-        assert_eq!(first, Picture::new(&graph(), "Network").render(*format));
+        let first = Picture::new(&graph(), "Network").render(*format).unwrap();
+        assert_eq!(first, Picture::new(&graph(), "Network").render(*format).unwrap());
     }
 }
 
 #[test]
 fn picture_is_accessible_and_has_no_inline_styles() {
-    let picture = Picture::new(&graph(), "Network").render(Format::Svg);
+    let picture = Picture::new(&graph(), "Network").render(Format::Svg).unwrap();
     assert!(picture.contains("role=\"img\"") && picture.contains("<title") && picture.contains("<desc"));
     assert!(!picture.contains(" style="));
     assert_eq!(picture.matches("<style>").count(), 1);
@@ -41,7 +41,7 @@ fn description_says_what_the_picture_shows_and_what_it_leaves_out() {
     let mut graph = graph();
     graph.hidden.leaves = 1;
     graph.hidden.stale = 2;
-    let picture = Picture::new(&graph, "Network").render(Format::Svg);
+    let picture = Picture::new(&graph, "Network").render(Format::Svg).unwrap();
     let expected = "Layer 2: 3 hosts, 2 links, 1 device drawn in groups, 2 devices left out as stale.</desc>";
     assert!(picture.contains(expected), "{picture}");
 }
@@ -50,14 +50,14 @@ fn description_says_what_the_picture_shows_and_what_it_leaves_out() {
 fn aggregation_group_says_number_and_speed_of_its_links() {
     let graph = graph();
     for format in [Format::Svg, Format::Dot, Format::DrawIo] {
-        assert!(Picture::new(&graph, "Network").render(format).contains("2\u{d7}10G"), "{format}");
+        assert!(Picture::new(&graph, "Network").render(format).unwrap().contains("2\u{d7}10G"), "{format}");
     }
 }
 
 #[test]
 fn nodes_have_positions_in_dot() {
     let graph = graph();
-    let file = Picture::new(&graph, "Network").render(Format::Dot);
+    let file = Picture::new(&graph, "Network").render(Format::Dot).unwrap();
     let node = &graph.nodes[0];
     let line = file.lines().find(|line| line.contains(&format!("\"{}\" [", node.id))).unwrap();
     let position = line.split("pos=\"").nth(1).unwrap().split('"').next().unwrap();
@@ -75,7 +75,7 @@ fn style_source_is_the_digest_of_the_style_element() {
         let graph = graph();
         let mut picture = Picture::new(&graph, "Network");
         picture.theme = *theme;
-        let svg = picture.render(Format::Svg);
+        let svg = picture.render(Format::Svg).unwrap();
         let style = svg.split("<style>").nth(1).unwrap().split("</style>").next().unwrap();
         let digest = Base64::encode_string(&Sha256::digest(style));
         assert!(style_source(*theme).contains(&digest), "{theme}");
@@ -86,7 +86,10 @@ fn style_source_is_the_digest_of_the_style_element() {
 fn stale_link_is_faded_and_explained() {
     let mut current = graph();
     let pictures = |graph: &Graph| {
-        Format::ALL.iter().map(|format| Picture::new(graph, "Network").render(*format)).collect::<Vec<_>>()
+        Format::ALL
+            .iter()
+            .map(|format| Picture::new(graph, "Network").render(*format).unwrap())
+            .collect::<Vec<_>>()
     };
     let before = pictures(&current);
     assert!(before.iter().all(|picture| !picture.contains("not seen recently")));
@@ -123,6 +126,6 @@ fn formats_and_themes_are_found_by_name() {
 fn graph_without_nodes_gives_a_picture() {
     let graph = Fixture::default().graph(TopologyView::L2);
     for format in Format::ALL {
-        assert!(!Picture::new(&graph, "Empty").render(*format).is_empty());
+        assert!(!Picture::new(&graph, "Empty").render(*format).unwrap().is_empty());
     }
 }

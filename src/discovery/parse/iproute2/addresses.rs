@@ -191,7 +191,7 @@ impl<'m> Sink<'m> {
     }
 }
 
-const fn table<T>(rows: Vec<T>, is_complete: bool) -> Table<T> {
+fn table<T>(rows: Vec<T>, is_complete: bool) -> Box<Table<T>> {
     if is_complete { Table::complete(rows) } else { Table::truncated(rows) }
 }
 

@@ -14,6 +14,7 @@ use serde::de::{DeserializeSeed, IntoDeserializer, MapAccess, SeqAccess, Visitor
 use serde::{Deserialize, Deserializer};
 
 use super::{ParseOptions, json};
+use crate::json_objects::Objects;
 
 pub(super) use addresses::read as read_addresses;
 pub(super) use fdb::read as read_fdb;
@@ -32,7 +33,7 @@ fn read_list<T: for<'de> Deserialize<'de>>(
 ) -> serde_json::Result<()> {
     let mut deserializer = json::deserializer(reader, counts, options);
     let list = List { expected, visit, entry: PhantomData::<T> };
-    list.deserialize(&mut deserializer).and_then(|()| deserializer.end())
+    list.deserialize(Objects(&mut deserializer)).and_then(|()| deserializer.end())
 }
 
 /// A list of which each entry is passed on.

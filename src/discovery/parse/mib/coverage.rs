@@ -165,7 +165,7 @@ impl Coverage {
         kind: TableKind,
         is_input_complete: bool,
         rows: Converted<T>,
-    ) -> Option<Table<T>> {
+    ) -> Option<Box<Table<T>>> {
         let Converted { rows, has_losses } = rows;
         let complete = is_input_complete && !has_losses && !self.lost.contains(&kind);
         if rows.is_empty() && !(complete && self.answered.contains(&kind)) {

@@ -236,7 +236,7 @@ impl Mib {
 }
 
 /// Returns the interfaces that only neighbors and local ports show, or `None` if there are none.
-fn derived_table(numbered: Vec<IfEntryRow>, unnumbered: Vec<IfEntryRow>) -> Option<Table<IfEntryRow>> {
+fn derived_table(numbered: Vec<IfEntryRow>, unnumbered: Vec<IfEntryRow>) -> Option<Box<Table<IfEntryRow>>> {
     let mut rows = numbered;
     rows.extend(unnumbered);
     (!rows.is_empty()).then(|| Table::derived(rows))

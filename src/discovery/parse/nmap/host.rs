@@ -101,6 +101,7 @@ impl HostBuilder {
             meter.skip_of(WarningCode::PortNotOpen, || format!("{}/{}", port.number, port.protocol));
         } else if meter.admit_row() {
             self.parts.rows += 1;
+            self.parts.has_ports = true;
             self.parts.ports.push(port);
         }
     }
@@ -131,20 +132,24 @@ impl HostBuilder {
     }
 
     fn open_port(&mut self, element: &BytesStart<'_>, meter: &mut Meter) -> Result<(), ParseErrorKind> {
-        let (mut number, mut protocol_name) = (None, None);
+        let (mut number, mut protocol_text) = (None, String::new());
         let mut text = String::new();
         each_attribute(element, |name, value| match name {
             "portid" => {
                 number = value.parse::<u16>().ok().and_then(|number| PortNumber::try_from(number).ok());
                 value.clone_into(&mut text);
             }
-            "protocol" => protocol_name = protocol(value),
+            "protocol" => value.clone_into(&mut protocol_text),
             _ => {}
         })?;
         self.is_open = false;
-        self.port = number.zip(protocol_name).map(|(number, protocol)| PortRow::new(number, protocol));
-        if self.port.is_none() {
-            meter.skip_of(WarningCode::RowIncomplete, || format!("port {text:?}"));
+        self.port = None;
+        match (number, protocol(&protocol_text)) {
+            (Some(number), Some(protocol)) => self.port = Some(PortRow::new(number, protocol)),
+            (Some(number), None) if !protocol_text.is_empty() => {
+                meter.skip_of(WarningCode::ProtocolUnread, || format!("{number}/{protocol_text}"));
+            }
+            _ => meter.skip_of(WarningCode::RowIncomplete, || format!("port {text:?}")),
         }
         Ok(())
     }

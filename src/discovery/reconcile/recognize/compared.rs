@@ -94,7 +94,9 @@ impl<'h> Compared<'h> {
     /// Names of an address and of the device often differ, so that only another `sysName` counts.
     pub(super) fn is_accounted_for(&self, device: &Traits) -> bool {
         let has = |identity: &Identity| {
-            identity.kind() >= IdentityKind::Name || device.identities.contains(identity)
+            identity.kind() >= IdentityKind::Name
+                || device.identities.contains(identity)
+                || self.traits.cached.contains_key(identity)
         };
         self.traits.identities.iter().all(has)
             && self.traits.own_macs().all(|address| device.macs.contains(&address))
@@ -113,7 +115,9 @@ impl<'h> Compared<'h> {
 
     /// Returns whether discovery knows nothing but addresses and names of the host.
     pub(super) fn is_weak(&self) -> bool {
-        let is_weak = |identity: &Identity| identity.kind() > IdentityKind::Mac;
+        let is_weak = |identity: &Identity| {
+            identity.kind() > IdentityKind::Mac || self.traits.cached.contains_key(identity)
+        };
         self.is_discovered()
             && self.traits.identities.iter().all(is_weak)
             && self.traits.own_macs().next().is_none()

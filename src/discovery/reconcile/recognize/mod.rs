@@ -1,5 +1,6 @@
 //! Recognition of a device among the hosts that share an identity with it.
 
+mod cached;
 mod compared;
 mod former;
 mod joining;
@@ -11,6 +12,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use self::cached::forget_cached;
 use self::compared::Compared;
 use self::former::{forget_moved, moved_to_device};
 use self::joining::{Joined, join, may_join};
@@ -138,6 +140,10 @@ pub struct Context<'c> {
 ///
 /// An address that a host had before another one, with other MAC addresses, counts for the later one only.
 ///
+/// A MAC address that only the neighbor cache of another device states for an address of a host leads to the host
+/// unless another host has it, or the device lists other addresses as its own. It never shows that a host is another
+/// one.
+///
 /// An IP address counts if it is not one of many that differ, as the virtual address of a pair of routers is. A name
 /// counts if a second value confirms it, if one side has nothing else, or if both sides have the same full name and no
 /// kind of value that could differ.
@@ -156,6 +162,7 @@ pub fn recognize_with_notes(device: &Device, candidates: &[Host], context: Conte
     hosts.dedup_by_key(|compared| compared.host.id);
     let traits = Traits::of_device(device);
     forget_moved(&mut hosts, &traits, times);
+    forget_cached(&mut hosts, &traits);
     let subject = Subject { name: name_of_device(device), traits: &traits };
     let moved = |own| moved_to_device((&subject.name, &traits), own, &hosts, times, observed_at);
     match find(&traits, &hosts, merging) {

@@ -30,6 +30,11 @@ impl ArpRow {
     pub const fn new(ip_address: IpAddr, mac_address: MacAddress) -> Self {
         Self { ip_address, mac_address, if_index: None, if_name: None, state: None }
     }
+
+    /// Returns whether another device has answered with the address.
+    pub(crate) const fn has_answered(&self) -> bool {
+        !matches!(self.state, Some(NeighborState::Unreachable | NeighborState::Static))
+    }
 }
 
 /// The state of an entry of a neighbor cache.

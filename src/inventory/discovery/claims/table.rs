@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rows::{Layer, Row, join};
 use super::{ClaimRows, MissingRows};
-use crate::discovery::report::{Reporter, Table, Tables};
+use crate::discovery::report::{ArpRow, Reporter, Table, Tables};
 use crate::model::Timestamp;
 
 /// What a claim consists of apart from its place.
@@ -38,15 +38,15 @@ pub(in crate::inventory::discovery) fn claimed_tables(
 ) -> Vec<ClaimedTable> {
     let Tables { if_entries, addresses, lldp, cdp, fdb, arp, stp, lag, ports } = tables;
     let all = [
-        claimed(if_entries.as_ref(), ClaimRows::IfEntries),
-        claimed(addresses.as_ref(), ClaimRows::Addresses),
-        claimed(lldp.as_ref(), ClaimRows::Lldp),
-        claimed(cdp.as_ref(), ClaimRows::Cdp),
-        claimed(fdb.as_ref(), ClaimRows::Fdb),
-        claimed(arp.as_ref(), ClaimRows::Arp),
-        claimed(stp.as_ref(), ClaimRows::Stp),
-        claimed(lag.as_ref(), ClaimRows::Lag),
-        claimed(ports.as_ref(), ClaimRows::Ports),
+        claimed(if_entries.as_deref(), ClaimRows::IfEntries),
+        claimed(addresses.as_deref(), ClaimRows::Addresses),
+        claimed(lldp.as_deref(), ClaimRows::Lldp),
+        claimed(cdp.as_deref(), ClaimRows::Cdp),
+        claimed(fdb.as_deref(), ClaimRows::Fdb),
+        claimed(arp.as_deref(), ClaimRows::Arp),
+        claimed(stp.as_deref(), ClaimRows::Stp),
+        claimed(lag.as_deref(), ClaimRows::Lag),
+        claimed(ports.as_deref(), ClaimRows::Ports),
     ];
     let claims = all.into_iter().flatten().map(|(complete, derived, table)| ClaimedTable {
         observed_at,
@@ -73,6 +73,15 @@ fn claimed<R: Row>(
 }
 
 impl ClaimedTable {
+    /// Returns the rows of a neighbor cache, with those that are missing by now. Other tables have none.
+    pub(in crate::inventory::discovery) fn arp_rows(&self) -> impl Iterator<Item = &ArpRow> {
+        let tables = std::iter::once(&self.table).chain(self.missing.iter().map(|group| &group.rows));
+        tables.flat_map(|table| match table {
+            ClaimRows::Arp(rows) => rows.as_slice(),
+            _ => &[],
+        })
+    }
+
     /// Returns the stored table after this report of it; `None`: it stays as it is.
     ///
     /// The result does not depend on the order of reports. Of a subject, the latest rows count. A complete table removes

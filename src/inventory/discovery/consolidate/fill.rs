@@ -27,7 +27,11 @@ pub(super) fn fill(host: &mut Host, other: Host) {
 /// Fills the empty fields of an interface.
 pub(super) fn fill_interface(part: &mut Interface, gone: &Interface) {
     part.name = part.name.take().or_else(|| gone.name.clone());
-    part.mac_address = part.mac_address.or(gone.mac_address);
+    // What the device itself reports replaces what others say of it.
+    let is_replaced = part.mac_address.is_none() || (part.mac_source.is_some() && gone.mac_source.is_none());
+    if is_replaced && gone.mac_address.is_some() {
+        (part.mac_address, part.mac_source) = (gone.mac_address, gone.mac_source);
+    }
     part.subnet_id = part.subnet_id.or(gone.subnet_id);
 }
 

@@ -71,17 +71,13 @@ impl Discovery {
             Err(error) => return Err(error),
         };
         if let Some(device_id) = outcome.id.filter(|_| role == Role::Reported) {
-            let tables = device.tables.summaries().into_iter();
-            let tables = tables.map(|table| DiscoveredTable {
-                device_id,
-                kind: table.kind,
-                rows: table.rows,
-                complete: table.complete,
-            });
-            self.answer.tables.extend(tables);
+            for table in device.tables.summaries() {
+                let (kind, rows, complete) = (table.kind, table.rows, table.complete);
+                self.answer.add_table(DiscoveredTable { device_id, kind, rows, complete });
+            }
         }
         if role == Role::Reported || outcome.outcome == DiscoveryOutcome::Created {
-            self.answer.hosts.push(outcome);
+            self.answer.add_host(outcome);
         }
         Ok(())
     }
@@ -99,7 +95,13 @@ impl Discovery {
             // Read before the candidates: a host that appears in the meantime makes the commit fail.
             let marker = inventory.get(discovered_hosts_key(self.network)).await?;
             let candidates = self.candidates(device, &identities).await?;
-            let (Recognized { recognition, notes, .. }, names) = self.recognize(subject, &candidates).await?;
+            let (Recognized { recognition, notes, .. }, names, cached) =
+                self.recognize(subject, &candidates).await?;
+            if subject.role == Role::Cached
+                && !matches!(&recognition, Recognition::Known { merged, .. } if !merged.is_empty())
+            {
+                return Ok(ignored(device, NOT_MERGED.to_owned()));
+            }
             let target = match recognition {
                 Recognition::Known { id, matched_by, merged } => Target::Known { id, matched_by, merged },
                 Recognition::Ambiguous { key, hosts } => {
@@ -127,6 +129,13 @@ impl Discovery {
             let attempt = Attempted { subject, target, marker, has_fresh_ids, names: &names };
             match self.store(attempt, &candidates).await? {
                 Stage::Done(outcome) => {
+                    if subject.role == Role::Cached {
+                        self.warn(notes);
+                        return Ok(outcome);
+                    }
+                    self.addresses.extend(cached);
+                    let arp = device.tables.arp.iter().flat_map(|table| &table.rows);
+                    self.addresses.extend(arp.map(|row| row.ip_address.to_canonical()));
                     self.note_duplicates(&identities, &candidates, outcome.id).await?;
                     let reason =
                         outcome.reason.or_else(|| notes.first().map(|note| format!("{}.", note.text)));
@@ -160,12 +169,13 @@ impl Discovery {
         Ok(found)
     }
 
-    /// Recognizes a device among the candidates. Also returns the names of these.
+    /// Recognizes a device among the candidates. Also returns the names of these, and their addresses whose MAC addresses
+    /// come from neighbor caches.
     async fn recognize(
         &self,
         subject: &Subject,
         candidates: &BTreeMap<Uuid, Record>,
-    ) -> Result<(Recognized, BTreeMap<Uuid, String>), Error> {
+    ) -> Result<(Recognized, BTreeMap<Uuid, String>, Vec<IpAddr>), Error> {
         let (mut hosts, mut bytes) = (Vec::with_capacity(candidates.len()), 0_usize);
         for record in candidates.values() {
             bytes = bytes.saturating_add(record.body.len());
@@ -175,7 +185,7 @@ impl Discovery {
             hosts.push(self.inventory.decode_host::<Host>(self.organization, record).await?);
         }
         let merging = match subject.role {
-            Role::Reported => self.merging,
+            Role::Reported | Role::Cached => self.merging,
             Role::Neighbor => Merging::Forbidden,
         };
         let times = self.address_times(&subject.device, &hosts).await?;
@@ -190,7 +200,9 @@ impl Discovery {
             }
         }
         let names = hosts.iter().map(|host| (host.id, name_of_host(host))).collect();
-        Ok((recognized, names))
+        let parts = hosts.iter().flat_map(|host| &host.interfaces);
+        let cached = parts.filter(|part| part.mac_source.is_some()).map(|part| part.ip_address).collect();
+        Ok((recognized, names, cached))
     }
 
     /// Returns when the hosts that have an address of the device were seen there.
@@ -263,10 +275,12 @@ fn shares_no_mac(device: &Device, hosts: &[&Host]) -> bool {
     macs.peek().is_some() && macs.all(|address| !known.contains(&address))
 }
 
+const NOT_MERGED: &str = "No other host is the same device.";
+
 const NO_IDENTITY: &str = "The device has no identity by which it could be recognized again.";
 
 /// Returns whether an error concerns this device only. The others can then still be stored.
-fn concerns_device(error: &Error) -> bool {
+pub(in crate::inventory::discovery) fn concerns_device(error: &Error) -> bool {
     matches!(
         error.kind(),
         ErrorKind::QuotaExceeded { .. }

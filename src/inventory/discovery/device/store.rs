@@ -66,15 +66,12 @@ impl Discovery {
             known,
             reporter: self.reporter.clone(),
             scanned_ports: Arc::clone(&self.scanned_ports),
-            subnets: Arc::clone(&self.subnets),
             observed_at: self.observed_at,
             now: self.inventory.now(),
             encoder: self.inventory.host_encoder(self.organization),
             random: has_fresh_ids.then(|| Arc::clone(&self.inventory.random)),
         };
-        let bytes = plan.size();
-        let mut planned =
-            self.inventory.state.offload.run(self.organization, bytes, move || plan.decide()).await??;
+        let mut planned = self.decide(plan).await?;
         if matches!(target, Target::New { .. }) {
             self.inventory.check_host_quota(self.organization, 1).await?;
         }
@@ -84,11 +81,21 @@ impl Discovery {
             Attempt::Committed => {
                 self.note(id, &planned);
                 self.prefixes.append(&mut planned.prefixes);
+                self.addresses.extend(planned.addresses.drain(..));
                 Stage::Done(planned.outcome(id, matched_by))
             }
             Attempt::Stale => Stage::Stale,
             Attempt::Taken(_) => Stage::Taken,
         })
+    }
+
+    /// Decides about a device, and looks up the subnets of its host's addresses for that.
+    async fn decide(&mut self, plan: Plan) -> Result<Planned, Error> {
+        let (inventory, organization, bytes) = (&self.inventory, self.organization, plan.size());
+        let draft = inventory.state.offload.run(organization, bytes, move || plan.draft()).await??;
+        let place = (organization, self.network);
+        let subnets = inventory.subnets_of(place, &draft.addresses(), &mut self.subnets).await?;
+        inventory.state.offload.run(organization, bytes, move || draft.decide(&subnets)).await?
     }
 
     /// Reads the records of a device's host, and of the hosts merged into it.

@@ -1,10 +1,11 @@
 //! Assignment of the interfaces of a network to its subnets.
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 
 use uuid::Uuid;
 
-use super::Subnets;
+use super::{MAX_PREFIXES, Subnets, SubnetsOfAddresses};
 use crate::discovery::reconcile::set_subnets;
 use crate::inventory::discovery::records::{HostDiscovery, put_state};
 use crate::inventory::hosts::{
@@ -16,8 +17,12 @@ use crate::inventory::{Entity, Error, Inventory};
 use crate::model::{Cidr, Host, Timestamp};
 use crate::store::{Batch, Cursor, Key, LinkFilter, Query, Record, Start, TermFilter, TermRange};
 
-/// Maximum number of prefixes of a filter.
-const MAX_RANGES: usize = 512;
+/// A host as stored.
+struct HostRecords {
+    record: Record,
+    host: Host,
+    state: Option<Record>,
+}
 
 /// A host with another subnet for one of its interfaces.
 struct Assigned {
@@ -62,7 +67,7 @@ impl Inventory {
         if self.host_terms == HostTerms::None {
             return Ok(());
         }
-        for prefixes in prefixes.chunks(MAX_RANGES) {
+        for prefixes in prefixes.chunks(MAX_PREFIXES) {
             let ranges: Vec<TermRange> = prefixes.iter().map(|prefix| ip_prefix_range(*prefix)).collect();
             let within = Query { terms: vec![TermFilter::new(WORD, ranges)], ..hosts_of(place) };
             self.assign_subnets(place, within).await?;
@@ -94,17 +99,24 @@ impl Inventory {
 
     /// Returns `false` when a record has changed meanwhile.
     async fn try_assign(&self, place: (Uuid, Uuid), records: Vec<Record>) -> Result<bool, Error> {
-        let (organization, network) = place;
+        let (organization, _) = place;
         let keys: Vec<Key> = records.iter().map(|record| host_discovery_key(record.key.id)).collect();
         let states = self.store.get(&keys).await?;
-        // Read after the hosts: a subnet that is created later assigns these hosts again.
-        let subnets = self.subnets_of(organization, network).await?;
-        let now = self.now();
         let bytes = records.iter().map(|record| record.body.len()).sum();
+        let read = move || {
+            let read = records
+                .into_iter()
+                .zip(states)
+                .map(|(record, state)| Ok(HostRecords { host: decode_host(&record)?, record, state }));
+            read.collect::<Result<Vec<HostRecords>, Error>>()
+        };
+        let read = self.state.offload.run(organization, bytes, read).await??;
+        let addresses: Vec<IpAddr> = read.iter().flat_map(|read| addresses_of(&read.host)).collect();
+        // Looked up after the hosts were read: a subnet that is created later assigns these hosts again.
+        let subnets = self.subnets_of(place, &addresses, &mut Subnets::default()).await?;
+        let now = self.now();
         let assign = move || {
-            let hosts = records.into_iter().zip(states);
-            let assigned =
-                hosts.filter_map(|(record, state)| assigned(record, state, &subnets, now).transpose());
+            let assigned = read.into_iter().filter_map(|read| assigned(read, &subnets, now).transpose());
             assigned.collect::<Result<Vec<Assigned>, Error>>()
         };
         let assigned = self.state.offload.run(organization, bytes, assign).await??;
@@ -134,14 +146,16 @@ fn hosts_of((organization, network): (Uuid, Uuid)) -> Query {
     Query { organization: Some(organization), networks: Some(vec![network]), ..Query::new(HOST) }
 }
 
+fn addresses_of(host: &Host) -> impl Iterator<Item = IpAddr> + '_ {
+    host.interfaces.iter().map(|interface| interface.ip_address)
+}
+
 /// Sets the subnets of a host. Returns `None` if it stays as it is.
 fn assigned(
-    record: Record,
-    state: Option<Record>,
-    subnets: &Subnets,
+    HostRecords { record, mut host, state }: HostRecords,
+    subnets: &SubnetsOfAddresses,
     now: Timestamp,
 ) -> Result<Option<Assigned>, Error> {
-    let mut host: Host = decode_host(&record)?;
     let summary = Summary::from(&host);
     let mut state = match state {
         Some(record) => Some((decode::<HostDiscovery>(&record)?, record)),
@@ -149,7 +163,7 @@ fn assigned(
     };
     let is_changed = match &mut state {
         Some((discovery, _)) => {
-            let subnet_of = |address| subnets.find(address);
+            let subnet_of = |address| subnets.get(&address).copied();
             !set_subnets(&mut host, &mut discovery.state, subnet_of, now).is_empty()
         }
         None => fill_subnets(&mut host, subnets, now),
@@ -157,16 +171,15 @@ fn assigned(
     if !is_changed {
         return Ok(None);
     }
-    let interfaces = host.interfaces.iter();
-    let subnets = interfaces.filter_map(|interface| subnets.find(interface.ip_address)).collect();
+    let subnets = addresses_of(&host).filter_map(|address| subnets.get(&address).copied()).collect();
     Ok(Some(Assigned { record, summary, host, state, subnets }))
 }
 
 /// Sets the subnets of interfaces without one. Returns whether the host changes.
-fn fill_subnets(host: &mut Host, subnets: &Subnets, now: Timestamp) -> bool {
+fn fill_subnets(host: &mut Host, subnets: &SubnetsOfAddresses, now: Timestamp) -> bool {
     let mut is_changed = false;
     for interface in host.interfaces.iter_mut().filter(|interface| interface.subnet_id.is_none()) {
-        interface.subnet_id = subnets.find(interface.ip_address);
+        interface.subnet_id = subnets.get(&interface.ip_address).copied();
         if interface.subnet_id.is_some() {
             interface.updated_at = now;
             is_changed = true;

@@ -1,14 +1,14 @@
 //! Creation of the subnets that devices are attached to.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use uuid::Uuid;
 
 use crate::discovery::report::{Warning, WarningCode};
 use crate::inventory::collections::{CollectionRecord, deleted_subnet_key};
+use crate::inventory::discovery::subnets::Subnets;
 use crate::inventory::discovery::{DiscoveredSubnet, Discovery};
-use crate::inventory::schema::{encode, exists, network_key, subnet_key};
+use crate::inventory::schema::{SUBNET, encode, exists, network_key, on_network, subnet_key};
 use crate::inventory::{Entity, Error};
 use crate::model::{Cidr, Source, Subnet, derived_id};
 use crate::store::{Batch, Key, Precondition};
@@ -31,7 +31,10 @@ impl Discovery {
         prefixes: BTreeSet<Cidr>,
     ) -> Result<(), Error> {
         let missing = self.missing_subnets(prefixes).await?;
-        let room = self.room_for_subnets();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let room = self.room_for_subnets().await?;
         if let Some(first) = missing.get(room) {
             self.note_left_out(missing.len() - room, *first);
         }
@@ -46,7 +49,9 @@ impl Discovery {
     }
 
     /// Returns the addresses for which there is no subnet, and for which a user has not deleted one.
-    async fn missing_subnets(&self, prefixes: BTreeSet<Cidr>) -> Result<Vec<Cidr>, Error> {
+    async fn missing_subnets(&mut self, prefixes: BTreeSet<Cidr>) -> Result<Vec<Cidr>, Error> {
+        let prefixes: Vec<Cidr> = prefixes.into_iter().collect();
+        self.look_up_subnets(&prefixes).await?;
         let unknown: Vec<Cidr> = prefixes.into_iter().filter(|cidr| !self.subnets.contains(*cidr)).collect();
         if unknown.is_empty() {
             return Ok(unknown);
@@ -58,9 +63,16 @@ impl Discovery {
     }
 
     /// Returns the number of subnets that the report may still create.
-    fn room_for_subnets(&self) -> usize {
+    async fn room_for_subnets(&self) -> Result<usize, Error> {
         let of_report = MAX_PER_REPORT.saturating_sub(self.answer.subnets.len());
-        of_report.min(MAX_PER_NETWORK.saturating_sub(self.subnets.count()))
+        let count = self.inventory.count(on_network(SUBNET, self.organization, self.network)).await?;
+        let of_network = MAX_PER_NETWORK.saturating_sub(usize::try_from(count).unwrap_or(usize::MAX));
+        Ok(of_report.min(of_network))
+    }
+
+    async fn look_up_subnets(&mut self, prefixes: &[Cidr]) -> Result<(), Error> {
+        let place = (self.organization, self.network);
+        self.inventory.look_up_subnets(place, prefixes.iter().copied(), &mut self.subnets).await
     }
 
     fn note_left_out(&mut self, count: usize, example: Cidr) {
@@ -94,12 +106,12 @@ impl Discovery {
             let is_created = transaction.commit(batch).await?;
             // Another request may have created some of them.
             if !is_created {
-                self.subnets = inventory.subnets_of(self.organization, self.network).await?;
+                self.subnets = Subnets::default();
+                self.look_up_subnets(cidrs).await?;
                 continue;
             }
-            let subnets = Arc::make_mut(&mut self.subnets);
             for subnet in &created {
-                subnets.insert(subnet.cidr, subnet.id);
+                self.subnets.insert(subnet.cidr, subnet.id);
                 self.answer.subnets.push(DiscoveredSubnet { id: subnet.id, cidr: subnet.cidr });
             }
         }

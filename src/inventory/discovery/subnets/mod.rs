@@ -1,25 +1,36 @@
 //! The subnets of a network, by which interfaces find theirs.
+//!
+//! They are looked up by the prefixes of the addresses in question, so that the work does not grow with the number of
+//! subnets of the network.
 
 mod assign;
 mod learn;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::inventory::schema::{SUBNET, on_network};
+use crate::inventory::collections::{address_prefixes, cidr_filter};
+use crate::inventory::schema::{SUBNET, decode, on_network};
 use crate::inventory::{Error, Inventory};
 use crate::model::Cidr;
-use crate::store::Revision;
+use crate::store::Query;
 
-/// The subnets of a network, the longest prefix first.
-#[derive(Clone, Debug, Default)]
-pub(in crate::inventory) struct Subnets {
+/// Maximum number of prefixes of a filter.
+const MAX_PREFIXES: usize = 512;
+
+/// The smallest subnets that contain addresses. Addresses without a subnet are missing.
+pub(super) type SubnetsOfAddresses = HashMap<IpAddr, Uuid>;
+
+/// The subnets of a network that have been looked up, the longest prefix first.
+#[derive(Debug, Default)]
+pub(super) struct Subnets {
     by_length: BTreeMap<Reverse<u8>, HashMap<Cidr, Uuid>>,
+    /// The prefixes of which it is known whether they are subnets.
+    known: HashSet<Cidr>,
 }
 
 /// The part of a subnet that discovery needs.
@@ -30,50 +41,43 @@ struct SubnetAddresses {
 }
 
 impl Inventory {
-    /// Returns the subnets of a network.
-    pub(super) async fn subnets_of(&self, organization: Uuid, network: Uuid) -> Result<Arc<Subnets>, Error> {
-        // Read before the list: a revision newer than the list would hide changes.
-        let revision = self.store.revision(SUBNET, organization).await?;
-        if let Some(known) = revision.and_then(|revision| self.state.subnets.get(network, revision)) {
-            return Ok(known);
-        }
-        let mut subnets = Subnets::default();
-        for subnet in self.read_all::<SubnetAddresses>(&on_network(SUBNET, organization, network)).await? {
-            subnets.insert(subnet.cidr, subnet.id);
-        }
-        let subnets = Arc::new(subnets);
-        if let Some(revision) = revision {
-            self.state.subnets.insert(network, revision, &subnets);
-        }
-        Ok(subnets)
-    }
-}
-
-/// Maximum number of networks whose subnets are kept.
-const MAX_NETWORKS: usize = 64;
-
-/// The subnets of the networks that were read last, each with the revision of the organization's subnets before.
-#[derive(Debug, Default)]
-pub(in crate::inventory) struct SubnetCache(Mutex<HashMap<Uuid, (Revision, Arc<Subnets>)>>);
-
-impl SubnetCache {
-    fn get(&self, network: Uuid, revision: Revision) -> Option<Arc<Subnets>> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(&network).filter(|(of, _)| *of == revision).map(|(_, subnets)| Arc::clone(subnets))
+    /// Returns the smallest subnets of a network that contain these addresses.
+    pub(super) async fn subnets_of(
+        &self,
+        place: (Uuid, Uuid),
+        addresses: &[IpAddr],
+        subnets: &mut Subnets,
+    ) -> Result<SubnetsOfAddresses, Error> {
+        self.look_up_subnets(place, addresses.iter().flat_map(|address| address_prefixes(*address)), subnets)
+            .await?;
+        Ok(addresses.iter().filter_map(|address| Some((*address, subnets.find(*address)?))).collect())
     }
 
-    fn insert(&self, network: Uuid, revision: Revision, subnets: &Arc<Subnets>) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Clearing everything avoids tracking use; networks in use return with their next report.
-        if known.len() >= MAX_NETWORKS {
-            known.clear();
+    /// Looks up which of these prefixes are subnets of a network, unless this is known.
+    async fn look_up_subnets(
+        &self,
+        (organization, network): (Uuid, Uuid),
+        prefixes: impl Iterator<Item = Cidr>,
+        subnets: &mut Subnets,
+    ) -> Result<(), Error> {
+        let unknown: BTreeSet<Cidr> = prefixes.filter(|prefix| !subnets.known.contains(prefix)).collect();
+        let unknown: Vec<Cidr> = unknown.into_iter().collect();
+        for prefixes in unknown.chunks(MAX_PREFIXES) {
+            let terms = vec![cidr_filter(prefixes.iter().copied())];
+            let query = Query { terms, ..on_network(SUBNET, organization, network) };
+            for record in self.store.list(&query).await?.records {
+                let SubnetAddresses { id, cidr } = decode(&record)?;
+                subnets.insert(cidr, id);
+            }
+            subnets.known.extend(prefixes);
         }
-        known.insert(network, (revision, Arc::clone(subnets)));
+        Ok(())
     }
 }
 
 impl Subnets {
     fn insert(&mut self, cidr: Cidr, id: Uuid) {
+        self.known.insert(cidr);
         self.by_length.entry(Reverse(cidr.prefix_length())).or_default().insert(cidr, id);
     }
 
@@ -82,12 +86,8 @@ impl Subnets {
         of_length.is_some_and(|subnets| subnets.contains_key(&cidr))
     }
 
-    fn count(&self) -> usize {
-        self.by_length.values().map(HashMap::len).sum()
-    }
-
-    /// Returns the smallest subnet that contains an address.
-    pub(super) fn find(&self, address: IpAddr) -> Option<Uuid> {
+    /// Returns the smallest subnet that contains an address, all prefixes of which have been looked up.
+    fn find(&self, address: IpAddr) -> Option<Uuid> {
         self.by_length.iter().find_map(|(Reverse(length), subnets)| {
             subnets.get(&Cidr::containing(address, *length).ok()?).copied()
         })

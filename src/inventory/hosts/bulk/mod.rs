@@ -34,6 +34,7 @@ use super::size::likely_size;
 use super::texts::check_host_texts;
 use super::{EncodedHost, HOST};
 use crate::access::Caller;
+use crate::fair_threads::yield_turn;
 use crate::inventory::{Error, Inventory, Problem, require_level};
 use crate::model::{Host, Permission};
 use crate::store::Query;
@@ -217,6 +218,10 @@ impl Inventory {
                 job.push(input);
             }
             let work = work.clone();
+            let work = move |input| {
+                yield_turn();
+                work(input)
+            };
             let run = move || job.into_iter().map(work).collect::<Vec<U>>();
             outputs.extend(self.state.offload.run(organization, bytes, run).await?);
         }

@@ -114,6 +114,11 @@ impl<P: Part> DocumentPages for PartPages<P> {
         self.position >= self.places.len()
     }
 
+    // Only whole lists are read so.
+    fn unread(&self) -> usize {
+        0
+    }
+
     async fn next(&mut self) -> Result<Documents, Error> {
         let end = (self.position + PAGE).min(self.places.len());
         let places = self.places.get(self.position..end).unwrap_or_default();

@@ -105,6 +105,9 @@ pub trait Embedded: Texts + Clone + PartialEq + Serialize + DeserializeOwned + S
         Ok(())
     }
 
+    /// Keeps the source of a value that only discovery sets, unless the value is another one.
+    fn keep_source(&mut self, _before: Option<&Self>) {}
+
     /// Sets the service, network and times of the bindings.
     fn settle_bindings(&mut self, _before: Option<&Self>, _now: Timestamp) {}
 }
@@ -123,6 +126,7 @@ pub(in crate::inventory::hosts) fn settle<P: Embedded>(
     let age = before.map_or_else(Age::default, |before| before.common().age);
     let common = Common { host_id, network_id, created_at, updated_at, age, ..part.common() };
     part.set_common(common);
+    part.keep_source(before);
     part.settle_bindings(before, now);
     if before.is_some_and(|before| before != part) {
         part.set_common(Common { updated_at: now, ..common });
@@ -164,6 +168,11 @@ impl Embedded for Interface {
         (self.id, self.host_id, self.network_id) = (common.id, common.host_id, common.network_id);
         (self.created_at, self.updated_at) = (common.created_at, common.updated_at);
         (self.last_seen_at, self.is_stale) = (common.age.last_seen_at, common.age.is_stale);
+    }
+
+    fn keep_source(&mut self, before: Option<&Self>) {
+        let same = before.filter(|before| before.mac_address == self.mac_address);
+        self.mac_source = same.and_then(|before| before.mac_source);
     }
 
     fn name(&self) -> String {

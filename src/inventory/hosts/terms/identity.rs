@@ -5,8 +5,9 @@
 //! reads a limited number of hosts.
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 
-use crate::discovery::reconcile::{Identity, IdentityKind};
+use crate::discovery::reconcile::{Identity, IdentityKind, is_address_only};
 use crate::model::{Host, MacAddress};
 use crate::store::{Name, Term};
 
@@ -34,6 +35,23 @@ pub(in crate::inventory) fn identity_value(identity: &Identity) -> Vec<u8> {
         IdentityKind::SerialNumber | IdentityKind::ChassisId => term.truncate(DIGEST_LENGTH),
     }
     term
+}
+
+/// The name of the terms with the addresses of hosts that are known by addresses only.
+pub(in crate::inventory) const ADDRESS_ONLY: Name = Name::new("address_only");
+
+/// Returns the value by which an index finds a host that is known by its address only.
+pub(in crate::inventory) fn address_only_value(address: IpAddr) -> Option<Vec<u8>> {
+    Identity::of_ip(address).map(|identity| identity.term())
+}
+
+/// Returns the terms of the addresses of a host that is known by addresses only.
+pub(super) fn address_only_terms(host: &Host) -> impl Iterator<Item = Term> + '_ {
+    let interfaces = if is_address_only(host) { host.interfaces.as_slice() } else { &[] };
+    interfaces
+        .iter()
+        .filter_map(|part| address_only_value(part.ip_address))
+        .map(|value| Term::new(ADDRESS_ONLY, value))
 }
 
 /// Returns the terms of the identities that the terms of the interfaces do not cover.

@@ -11,13 +11,13 @@ use sha2::{Digest, Sha256};
 #[cfg(feature = "discovery")]
 pub(in crate::inventory) use self::address::{ip_prefix_range, ip_range, mac_range};
 use self::address::{ip_prefix_ranges, ip_terms, ipv6_text_terms, mac_prefix_range, mac_terms, text_ranges};
-use self::age::{SEEN, STALE, age_terms, seen_since};
 #[cfg(feature = "discovery")]
-pub(in crate::inventory) use self::age::{not_stale, seen_until};
+pub(in crate::inventory) use self::age::becoming_stale;
+use self::age::{SEEN, STALE, age_terms, seen_since, stale_range};
 #[cfg(feature = "discovery")]
-use self::identity::identity_terms;
+pub(in crate::inventory) use self::identity::{ADDRESS_ONLY, IDENTITY, address_only_value, identity_value};
 #[cfg(feature = "discovery")]
-pub(in crate::inventory) use self::identity::{IDENTITY, identity_value};
+use self::identity::{address_only_terms, identity_terms};
 use self::words::{QueryWord, Words, folded, query_words};
 use super::query::{HostQuery, PortFilter};
 use crate::inventory::{Error, Problem};
@@ -63,7 +63,7 @@ pub(super) fn terms(host: &Host) -> Vec<Term> {
     terms.extend(age_terms(host));
     add_words(&mut terms, host);
     #[cfg(feature = "discovery")]
-    terms.extend(identity_terms(host));
+    terms.extend(identity_terms(host).chain(address_only_terms(host)));
     terms.sort_unstable();
     terms.dedup();
     terms
@@ -127,7 +127,7 @@ pub(super) fn filters(query: &HostQuery) -> Result<Vec<(&'static str, TermFilter
     add("hidden", HIDDEN, query.hidden.map(|hidden| vec![TermRange::exact([u8::from(hidden)])]));
     add("without_tags", TAGGED, query.without_tags.map(|none| vec![TermRange::exact([u8::from(!none)])]));
     add("seen_since", SEEN, query.seen_since.map(|time| vec![seen_since(time)]));
-    add("stale", STALE, query.stale.map(|stale| vec![TermRange::exact([u8::from(stale)])]));
+    add("stale", STALE, query.stale.map(|stale| vec![stale_range(stale)]));
     if let Some(search) = &query.search {
         let length = search.chars().count();
         if length < MIN_SEARCH {

@@ -23,7 +23,6 @@ use crate::service::response::error::ApiError;
 use crate::service::response::{Outcome, Responder};
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::Sender;
-use crate::service::sender::credentials::identify;
 use crate::wire::ErrorCode;
 use crate::wire::daemon::{DaemonRegistration, ServerCapabilities};
 
@@ -167,7 +166,7 @@ impl Call<'_> {
     async fn read_as_daemon(&mut self) -> Result<(Vec<u8>, DaemonCaller), ApiError> {
         read_no_query(&self.input)?;
         let body = self.input.json().await?;
-        match identify(&self.state.inventory, self.route.access, self.input.request).await? {
+        match self.state.credentials.identify(self.route.access, self.input.request).await? {
             Sender::Daemon(daemon) => Ok((body, daemon)),
             Sender::Caller(_) => Err(Error::from(ErrorKind::NotAuthenticated).into()),
         }

@@ -10,7 +10,7 @@ use super::dialect::{Dialect, VLAN_NUMBERS, vlan_id};
 use super::{dialect_of, note_contact};
 use crate::access::{Caller, DaemonCaller, Scope};
 use crate::inventory::{
-    DocumentPages, Documents, Error, ErrorKind, Inventory, ListQuery, MAX_SUBNETS, Pages, Problem,
+    DocumentPages, Documents, Error, ErrorKind, Inventory, ListQuery, MAX_SUBNETS, Problem,
 };
 use crate::model::{Cidr, Permission, Subnet};
 use crate::service::endpoints::{collections, lists};
@@ -40,7 +40,7 @@ pub(in crate::service) fn create_subnet(mut call: Call<'_>) -> Pending<'_> {
         note_contact(inventory, &daemon, call.input.request).await?;
         let subnet = inventory.discover_subnet_as_daemon(&daemon, subnet).await?;
         let tag = EntityTag::of_record(&subnet)?;
-        call.state.responder.record(&dialect.subnet(&subnet)?, tag)
+        call.state.responder.record(&dialect.subnet(&subnet)?, tag)?.with_location(call.route, subnet.id)
     })
 }
 
@@ -121,7 +121,7 @@ pub(in crate::service) fn list_subnets(call: Call<'_>) -> Pending<'_> {
 
 /// Returns the whole list of the subnets of a network at once. Networks have few, compared with hosts.
 async fn whole_list(state: &ApiState, caller: &Caller, query: &ListQuery) -> Result<Documents, ApiError> {
-    let mut pages = Pages::<Subnet>::new(&state.inventory, caller, query);
+    let mut pages = state.inventory.pages_as::<Subnet>(caller, query).await?;
     let mut all = pages.next().await?;
     if let Some(max) = state.whole_list_limit
         && all.total > max

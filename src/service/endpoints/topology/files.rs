@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use super::graphs::Asked;
 use crate::model::{Network, TopologyView};
+use crate::service::input::Accept;
 use crate::service::response::body::ResponseBody;
 use crate::service::response::error::ApiError;
-use crate::service::response::shape::accepts;
 use crate::service::response::{JSON, Outcome};
 use crate::service::routes::route::{Call, Pending};
 use crate::topology::graph::Graph;
-use crate::topology::render::{Format, Picture, Theme, style_source};
+use crate::topology::render::{FileTooLarge, Format, Picture, Theme, style_source};
 
 /// A file in an envelope.
 #[derive(Serialize)]
@@ -36,7 +36,7 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
         let network: Network = state.inventory.get_as(&caller, query.network_id).await?;
         // The file contains the name of the network.
         let tag = tag.and_then(|tag| tag.of_part(&network.name));
-        let is_in_envelope = accepts(request, JSON);
+        let is_in_envelope = is_in_envelope(Accept::of(request), query.format);
         let tag = if is_in_envelope { tag.and_then(|tag| tag.of_part("envelope")) } else { tag };
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(Outcome::not_modified(tag).vary_by_accept());
@@ -58,17 +58,18 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
         let organization = caller.organization_id();
         let (drawn_tag, own_name) = (tag.as_ref(), file_name.clone());
         let draw = || async move {
-            let responder = state.responder.clone();
+            let (responder, limit) = (state.responder.clone(), state.drawing_limit);
             let write = move |graph: Graph| {
                 let mut picture = Picture::new(&graph, &network.name);
                 picture.theme = theme;
+                picture.limit = limit;
                 picture.date = graph.observed_at;
-                let content = picture.render(format);
+                let content = picture.render(format).map_err(too_large)?;
                 if !is_in_envelope {
                     return Ok(ResponseBody::full(content.into()));
                 }
                 let media_type = format.media_type().to_owned();
-                responder.body(&TopologyFile { file_name: own_name, media_type, content })
+                responder.bounded_body(&TopologyFile { file_name: own_name, media_type, content }, limit)
             };
             let drawn = state.topologies.drawn(organization, network_id, query.options, true, write);
             Ok::<_, ApiError>(state.keep(drawn_tag, drawn.await??))
@@ -78,9 +79,21 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
     })
 }
 
+pub(super) fn too_large(error: FileTooLarge) -> ApiError {
+    ApiError::answer_too_large(error.limit)
+}
+
+/// Returns whether a client prefers an envelope to the file itself. An envelope with a JSON file must be named.
+fn is_in_envelope(accept: Accept<'_>, format: Format) -> bool {
+    match format.media_type() {
+        JSON => accept.names(JSON),
+        file => accept.choose(file, &[JSON]) == JSON,
+    }
+}
+
 fn as_file(body: ResponseBody, format: Format, theme: Theme, file_name: &str) -> Result<Outcome, ApiError> {
     let disposition = HeaderValue::try_from(format!("attachment; filename=\"{file_name}\""));
-    let outcome = Outcome::file(format.media_type(), body).vary_by_accept();
+    let outcome = Outcome::of_type(format.media_type(), body).vary_by_accept();
     let outcome = outcome.with_header(CONTENT_DISPOSITION, disposition.map_err(|_| ApiError::internal())?);
     if format == Format::Svg { with_picture_policy(outcome, theme) } else { Ok(outcome) }
 }

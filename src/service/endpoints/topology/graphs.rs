@@ -56,8 +56,8 @@ pub(in crate::service) fn get_graph(call: Call<'_>) -> Pending<'_> {
         let network = query.network_id;
         let drawn_tag = tag.as_ref();
         let draw = || async move {
-            let responder = state.responder.clone();
-            let encode = move |graph: Graph| responder.body(&graph);
+            let (responder, limit) = (state.responder.clone(), state.drawing_limit);
+            let encode = move |graph: Graph| responder.bounded_body(&graph, limit);
             let drawn =
                 state.topologies.drawn(organization, network, query.options, query.has_layout, encode);
             Ok::<_, ApiError>(state.keep(drawn_tag, drawn.await??))

@@ -3,14 +3,14 @@
 use bytes::Bytes;
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
-use serde::Serialize;
-use serde_json::Value;
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::files::with_picture_policy;
+use super::files::{too_large, with_picture_policy};
 use crate::inventory::{ErrorKind, OpenShare};
-use crate::model::ShareMetadata;
+use crate::model::{ShareMetadata, Timestamp, TopologyView};
 use crate::service::input::{read_id, read_no_query};
 use crate::service::response::Outcome;
 use crate::service::response::body::ResponseBody;
@@ -19,9 +19,9 @@ use crate::service::response::error::ApiError;
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::credentials::bearer_token;
 use crate::service::state::ApiState;
-use crate::topology::graph::Graph;
+use crate::topology::graph::{Bounds, Edge, Graph, Hidden, Node, Warning};
 use crate::topology::render::page::{FrameAncestors, Page, ShareFailure, SharePage};
-use crate::topology::render::{Format, Picture, Theme};
+use crate::topology::render::{Format, Picture, Theme, json};
 
 const HTML: &str = "text/html; charset=utf-8";
 
@@ -57,8 +57,8 @@ pub(in crate::service) fn open_share(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, id) = (call.state, read_share(&call)?);
         let open = state.inventory.open_share(id, bearer_token(call.input.request)).await?;
-        let tag = state.tag_of_share(&open).await?;
-        let topology = state.shared_topology(&open, tag.as_ref()).await?;
+        let key = state.cache_key_of_share(&open).await?;
+        let topology = state.shared_topology(&open, key.as_ref()).await?;
         let share = ShareMetadata::from(&open.share);
         Ok(private(state.responder.value(&OpenedShare { share, topology })?))
     })
@@ -69,12 +69,23 @@ pub(in crate::service) fn get_shared_picture(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, request) = (call.state, call.input.request);
         let open = state.inventory.open_share(read_share(&call)?, bearer_token(request)).await?;
-        let tag = state.tag_of_share(&open).await?;
+        let key = state.cache_key_of_share(&open).await?;
+        let key_of_tag = key.as_ref().and_then(|key| key.of_part("tag"));
+        let known = key_of_tag.as_ref().and_then(|key| state.cached(key));
+        if let Some(tag) = known.and_then(|text| EntityTag::of_text(&text)).filter(|tag| tag.matches(request))
+        {
+            return Ok(private(Outcome::not_modified(&tag)));
+        }
+        let [_, svg] = state.drawings_of_share(&open, key.as_ref()).await?;
+        // A tag of the picture itself: it must not tell viewers that something changed which the share does not show.
+        let tag = EntityTag::of_content(&svg);
+        if let (Some(key), Some(tag)) = (&key_of_tag, &tag) {
+            state.page_cache.keep(key, tag.clone().into_text());
+        }
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(private(Outcome::not_modified(tag)));
         }
-        let [_, svg] = state.drawings_of_share(&open, tag.as_ref()).await?;
-        let outcome = Outcome::file(Format::Svg.media_type(), ResponseBody::full(svg));
+        let outcome = Outcome::of_type(Format::Svg.media_type(), ResponseBody::full(svg));
         with_picture_policy(private(outcome.with_tag(tag)), Theme::Auto)
     })
 }
@@ -115,18 +126,47 @@ fn read_share(call: &Call<'_>) -> Result<Uuid, ApiError> {
     Ok(id)
 }
 
-/// Encodes the graph of a share without the ids of records. Elsewhere, these ids are null when there is no record.
-fn without_entities(graph: &Graph) -> Result<String, ApiError> {
-    let mut graph = serde_json::to_value(graph).map_err(|_| ApiError::internal())?;
-    for node in graph.get_mut("nodes").and_then(Value::as_array_mut).into_iter().flatten() {
+/// A graph without the ids of records. Elsewhere, these ids are null when there is no record.
+#[derive(Serialize)]
+struct SharedGraph<'g> {
+    view: TopologyView,
+    revision: &'g str,
+    observed_at: Option<Timestamp>,
+    bounds: Bounds,
+    nodes: Vec<SharedNode<'g>>,
+    edges: &'g [Edge],
+    hidden: Hidden,
+    warnings: &'g [Warning],
+}
+
+struct SharedNode<'g>(&'g Node);
+
+impl Serialize for SharedNode<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut node = serde_json::to_value(self.0).map_err(S::Error::custom)?;
         node.as_object_mut().map(|node| node.remove("entity_id"));
+        node.serialize(serializer)
     }
-    serde_json::to_string(&graph).map_err(|_| ApiError::internal())
+}
+
+impl<'g> From<&'g Graph> for SharedGraph<'g> {
+    fn from(graph: &'g Graph) -> Self {
+        Self {
+            view: graph.view,
+            revision: &graph.revision,
+            observed_at: graph.observed_at,
+            bounds: graph.bounds,
+            nodes: graph.nodes.iter().map(SharedNode).collect(),
+            edges: &graph.edges,
+            hidden: graph.hidden,
+            warnings: &graph.warnings,
+        }
+    }
 }
 
 fn page(page: Page) -> Result<Outcome, ApiError> {
     let policy = HeaderValue::try_from(page.content_security_policy).map_err(|_| ApiError::internal())?;
-    let outcome = Outcome::file(HTML, ResponseBody::full(page.html.into()));
+    let outcome = Outcome::of_type(HTML, ResponseBody::full(page.html.into()));
     Ok(private(outcome.with_header(CONTENT_SECURITY_POLICY, policy)))
 }
 
@@ -145,13 +185,13 @@ impl ApiState {
             }
             open => open?,
         };
-        let tag = self.tag_of_share(&open).await?;
-        let SharedTopology { graph, svg } = self.shared_topology(&open, tag.as_ref()).await?;
+        let key = self.cache_key_of_share(&open).await?;
+        let SharedTopology { graph, svg } = self.shared_topology(&open, key.as_ref()).await?;
         page(form.open(&svg, graph.get()))
     }
 
-    /// Returns the tag of a share's content; `None` if the store does not support revisions.
-    async fn tag_of_share(&self, open: &OpenShare) -> Result<Option<EntityTag>, ApiError> {
+    /// Returns the key under which a share's content is cached; `None` if the store does not support revisions.
+    async fn cache_key_of_share(&self, open: &OpenShare) -> Result<Option<EntityTag>, ApiError> {
         let revision = self.inventory.topology_revision(open.share.organization_id).await?;
         let share = serde_json::to_vec(&open.share).map_err(|_| ApiError::internal())?;
         let version = self.responder.server_version();
@@ -162,9 +202,9 @@ impl ApiState {
     async fn shared_topology(
         &self,
         open: &OpenShare,
-        tag: Option<&EntityTag>,
+        key: Option<&EntityTag>,
     ) -> Result<SharedTopology, ApiError> {
-        let [graph, svg] = self.drawings_of_share(open, tag).await?;
+        let [graph, svg] = self.drawings_of_share(open, key).await?;
         let graph = RawValue::from_string(text(graph)?).map_err(|_| ApiError::internal())?;
         Ok(SharedTopology { graph, svg: text(svg)? })
     }
@@ -173,15 +213,15 @@ impl ApiState {
     async fn drawings_of_share(
         &self,
         open: &OpenShare,
-        tag: Option<&EntityTag>,
+        key: Option<&EntityTag>,
     ) -> Result<[Bytes; 2], ApiError> {
-        let parts = tag.and_then(|tag| Some([tag.of_part("graph")?, tag.of_part("svg")?]));
+        let parts = key.and_then(|key| Some([key.of_part("graph")?, key.of_part("svg")?]));
         let cached = parts.as_ref().map(|parts| parts.each_ref().map(|tag| self.cached(tag)));
         if let Some([Some(graph), Some(svg)]) = cached {
             return Ok([graph, svg]);
         }
         let draw = || self.draw_share(open, parts.as_ref());
-        self.shared_drawings.get(open.share.organization_id, tag, draw).await
+        self.shared_drawings.get(open.share.organization_id, key, draw).await
     }
 
     /// Draws the graph and the picture of a share.
@@ -190,12 +230,14 @@ impl ApiState {
         open: &OpenShare,
         tags: Option<&[EntityTag; 2]>,
     ) -> Result<[Bytes; 2], ApiError> {
-        let name = open.share.name.clone();
+        let (name, limit) = (open.share.name.clone(), self.drawing_limit);
         let write = move |graph: Graph| {
             let mut picture = Picture::new(&graph, &name);
             picture.date = graph.observed_at;
-            let svg = picture.render(Format::Svg);
-            Ok::<_, ApiError>([without_entities(&graph)?, svg])
+            picture.limit = limit;
+            let svg = picture.render(Format::Svg).map_err(too_large)?;
+            let graph = json(&SharedGraph::from(&graph), limit).map_err(too_large)?;
+            Ok::<_, ApiError>([graph, svg])
         };
         let [graph, svg] = self.topologies.shared(open, write).await??;
         let [graph, svg] = [graph, svg].map(|text| ResponseBody::full(text.into()));

@@ -131,8 +131,10 @@ fn report() -> DiscoveryReport {
     let subnets = network.map(|cidr| DiscoveredSubnet { id: SUBNET, cidr });
     DiscoveryReport {
         dry_run: false,
+        outcomes: [(host.outcome, 1)].into(),
         hosts: vec![host],
         tables: vec![table],
+        table_count: 1,
         subnets: subnets.into_iter().collect(),
         warnings: vec![warning],
         read_rows: 50,

@@ -1,6 +1,6 @@
-//! The body of a list without a limit.
+//! A long body: a list that is read while it is sent, or one that is in memory and given up if its client stalls.
 //!
-//! The list is shared with a timer task, because a body that is no longer polled cannot notice that its client has
+//! The body is shared with a timer task, because a body that is no longer polled cannot notice that its client has
 //! stalled. The task holds only a weak reference and ends with the body.
 
 use std::mem;
@@ -19,10 +19,10 @@ use super::pieces::Pieces;
 use crate::inventory::Error;
 use crate::service::slots::Slot;
 
-/// The error with which the body of a list without a limit is aborted.
+/// The error with which the body of a long response is aborted.
 ///
 /// Either the store failed, the caller lost access to the list, or the client read nothing for too long. The server
-/// must then abort the response, as hyper does, so that the client does not mistake it for the whole list.
+/// must then abort the response, as hyper does, so that the client does not mistake it for the whole.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct BodyError(Cause);
@@ -31,9 +31,12 @@ pub struct BodyError(Cause);
 enum Cause {
     #[error("the list cannot be read to its end")]
     Unreadable(#[source] Error),
-    #[error("the list was aborted because its client stalled")]
+    #[error("the response was aborted because its client stalled")]
     Stalled,
 }
+
+/// Minimum number of bytes that count for a list: its further parts have about as many.
+const MIN_PART: usize = 1024 * 1024;
 
 /// A future that reads the next part of a list.
 pub(in crate::service) type NextPart = Pin<Box<dyn Future<Output = Result<Part, Error>> + Send>>;
@@ -46,7 +49,15 @@ pub(in crate::service) enum Part {
     Tail(Bytes),
 }
 
-/// A list that is read from the store while it is sent.
+/// What a long body holds until it ends.
+pub(in crate::service) struct Holds {
+    /// The slot of a list without a limit.
+    pub(in crate::service) _list: Option<Slot>,
+    /// The bytes that the body takes at a time.
+    pub(in crate::service) bytes: Slot,
+}
+
+/// A body that ends when its client stalls. A list is read from the store while it is sent.
 pub(super) struct ListBody {
     state: Arc<Mutex<ListState>>,
     /// Number of remaining bytes; `None` until the tail has been read.
@@ -68,17 +79,23 @@ struct OpenList {
     next: Option<NextPart>,
     /// When the client last took a frame; `None` while it waits for the store.
     idle_since: Option<Instant>,
-    /// Held until the list ends.
-    _slot: Slot,
+    holds: Holds,
 }
 
 impl ListBody {
-    pub(super) fn new(pieces: Pieces, next: NextPart, slot: Slot, patience: Option<Duration>) -> Self {
+    /// Creates a body from its first pieces, and the future that reads the next ones, if there are any.
+    pub(super) fn new(
+        pieces: Pieces,
+        next: Option<NextPart>,
+        holds: Holds,
+        patience: Option<Duration>,
+    ) -> Self {
         let idle_since = Some(Instant::now());
-        let open = OpenList { pieces, next: Some(next), idle_since, _slot: slot };
+        let length = next.is_none().then(|| pieces.remaining());
+        let open = OpenList { pieces, next, idle_since, holds };
         let state = Arc::new(Mutex::new(ListState::Open(open)));
         let timer = patience.and_then(|patience| start_timer(&state, patience));
-        Self { state, length: None, timer }
+        Self { state, length, timer }
     }
 
     pub(super) const fn length(&self) -> Option<u64> {
@@ -134,6 +151,7 @@ impl OpenList {
             match part {
                 Ok(Part::Documents(documents, next)) => {
                     self.pieces.add_documents(documents);
+                    self.holds.bytes.resize(part_bytes(&self.pieces));
                     self.next = Some(next);
                 }
                 Ok(Part::Tail(tail)) => self.pieces.add_tail(tail),
@@ -143,6 +161,11 @@ impl OpenList {
         self.idle_since = Some(Instant::now());
         Poll::Ready(frame)
     }
+}
+
+/// Returns the number of bytes that count for a list whose current part has these pieces.
+pub(super) fn part_bytes(pieces: &Pieces) -> usize {
+    usize::try_from(pieces.remaining()).unwrap_or(usize::MAX).max(MIN_PART)
 }
 
 fn start_timer(state: &Arc<Mutex<ListState>>, patience: Duration) -> Option<AbortHandle> {
@@ -174,6 +197,6 @@ fn remaining_patience(state: &Mutex<ListState>, patience: Duration) -> Option<Du
     drop(state);
     // The ids of a long list take a while to free, so this happens outside of the lock.
     drop(stalled);
-    tracing::warn!("a list without a limit was aborted: its client has read nothing for {patience:?}");
+    tracing::warn!("a response was aborted: its client has read nothing for {patience:?}");
     None
 }

@@ -18,64 +18,99 @@ use self::events::EventBody;
 #[cfg(feature = "discovery")]
 pub(in crate::service) use self::events::{Events, NextEvents};
 pub use self::list::BodyError;
-use self::list::ListBody;
-pub(in crate::service) use self::list::{NextPart, Part};
+pub(in crate::service) use self::list::{Holds, NextPart, Part};
+use self::list::{ListBody, part_bytes};
 use self::pieces::Pieces;
 use crate::service::slots::Slot;
 
-/// The body of a response. Its length is known in advance, except for a list without a limit and a stream of events.
+/// The body of a response. Its length is known in advance, except for long lists and streams of events.
 ///
-/// A page shares the stored documents, so it takes hardly any memory of its own. A list without a limit reads its
-/// next documents from the store once the client has received the previous ones. Dropping the body ends the list.
+/// A short page shares the stored documents, so it takes hardly any memory of its own. A list without a limit, and a page
+/// above 1 MiB, reads its next documents from the store once the client has received the previous ones. Dropping the
+/// body ends the list.
 pub struct ResponseBody(Kind);
 
 enum Kind {
-    /// Everything is in memory.
-    Pieces(Pieces),
-    /// A list without a limit.
+    /// Everything is in memory. Larger bodies hold the bytes that they take.
+    Pieces(Pieces, Option<Slot>),
+    /// A long list, or a long body that is in memory.
     List(ListBody),
     /// A stream of events.
     #[cfg(feature = "discovery")]
     Events(EventBody),
 }
 
+/// Maximum size in bytes of a body that does not count. A connection takes as much by itself.
+const MAX_UNCOUNTED: u64 = 16 * 1024;
+
+/// Maximum size in bytes of a body in memory that waits for its client without a time limit.
+const MAX_UNTIMED: u64 = 64 * 1024;
+
+/// The first part of a list.
+pub(in crate::service) enum FirstPart {
+    /// Stored documents, each preceded by a comma.
+    Documents(Vec<Bytes>),
+    Lines(Vec<Bytes>),
+}
+
 impl ResponseBody {
     pub(in crate::service) fn full(bytes: Bytes) -> Self {
-        Self(Kind::Pieces(Pieces::full(bytes)))
+        Self(Kind::Pieces(Pieces::full(bytes), None))
     }
 
     /// Creates the body of a list from stored documents and the text that closes it.
     pub(in crate::service) fn page(documents: Vec<Bytes>, tail: Bytes) -> Self {
         let mut pieces = Pieces::list(documents);
         pieces.add_tail(tail);
-        Self(Kind::Pieces(pieces))
+        Self(Kind::Pieces(pieces, None))
     }
 
-    /// Creates the body of a list without a limit from its first documents.
+    /// Creates the body of a list of which the rest is read while it is sent.
     ///
-    /// The body holds `slot` until it ends. It is aborted if no frame is polled for `patience`.
-    pub(in crate::service) fn list(
-        documents: Vec<Bytes>,
+    /// `reserve` takes the bytes that the list holds at a time. The body is aborted if no frame is polled for `patience`.
+    ///
+    /// # Errors
+    /// Those of `reserve`.
+    pub(in crate::service) fn list<E>(
+        first: FirstPart,
         next: NextPart,
-        slot: Slot,
+        reserve: impl FnOnce(usize) -> Result<Holds, E>,
         patience: Option<Duration>,
-    ) -> Self {
-        Self(Kind::List(ListBody::new(Pieces::list(documents), next, slot, patience)))
+    ) -> Result<Self, E> {
+        let pieces = match first {
+            FirstPart::Documents(documents) => Pieces::list(documents),
+            FirstPart::Lines(lines) => Pieces::lines(lines),
+        };
+        let holds = reserve(part_bytes(&pieces))?;
+        Ok(Self(Kind::List(ListBody::new(pieces, Some(next), holds, patience))))
+    }
+
+    /// Has a body that is in memory hold the bytes that it takes. A long one is aborted if no frame is polled for
+    /// `patience`. Short bodies, and those that hold some already, are left unchanged.
+    ///
+    /// # Errors
+    /// Those of `reserve`.
+    pub(in crate::service) fn held<E>(
+        self,
+        reserve: impl FnOnce(usize) -> Result<Slot, E>,
+        patience: Option<Duration>,
+    ) -> Result<Self, E> {
+        let Kind::Pieces(pieces, None) = self.0 else { return Ok(self) };
+        let length = pieces.remaining();
+        if length <= MAX_UNCOUNTED {
+            return Ok(Self(Kind::Pieces(pieces, None)));
+        }
+        let bytes = reserve(usize::try_from(length).unwrap_or(usize::MAX))?;
+        Ok(Self(if length > MAX_UNTIMED {
+            Kind::List(ListBody::new(pieces, None, Holds { _list: None, bytes }, patience))
+        } else {
+            Kind::Pieces(pieces, Some(bytes))
+        }))
     }
 
     /// Creates a body of lines.
     pub(in crate::service) fn lines(lines: Vec<Bytes>) -> Self {
-        Self(Kind::Pieces(Pieces::lines(lines)))
-    }
-
-    /// Creates the body of a list without a limit as lines, like [`list`](Self::list).
-    pub(in crate::service) fn list_of_lines(
-        lines: Vec<Bytes>,
-        next: NextPart,
-        slot: Slot,
-        patience: Option<Duration>,
-    ) -> Self {
-        Self(Kind::List(ListBody::new(Pieces::lines(lines), next, slot, patience)))
+        Self(Kind::Pieces(Pieces::lines(lines), None))
     }
 
     /// Creates the body of a stream of events from its first ones.
@@ -89,7 +124,7 @@ impl ResponseBody {
     /// Joins the pieces of a body that is in memory. Returns any other body unchanged.
     pub(in crate::service) fn into_bytes(self) -> Result<Bytes, Self> {
         match self.0 {
-            Kind::Pieces(pieces) => Ok(pieces.into_bytes()),
+            Kind::Pieces(pieces, _) => Ok(pieces.into_bytes()),
             Kind::List(_) => Err(self),
             #[cfg(feature = "discovery")]
             Kind::Events(_) => Err(self),
@@ -99,7 +134,7 @@ impl ResponseBody {
     /// Returns the number of remaining bytes, or `None` if it is unknown.
     pub(in crate::service) fn length(&self) -> Option<u64> {
         match &self.0 {
-            Kind::Pieces(pieces) => Some(pieces.remaining()),
+            Kind::Pieces(pieces, _) => Some(pieces.remaining()),
             Kind::List(list) => list.length(),
             #[cfg(feature = "discovery")]
             Kind::Events(events) => events.has_ended().then_some(0),
@@ -110,7 +145,7 @@ impl ResponseBody {
 /// An empty body.
 impl Default for ResponseBody {
     fn default() -> Self {
-        Self(Kind::Pieces(Pieces::default()))
+        Self(Kind::Pieces(Pieces::default(), None))
     }
 }
 
@@ -130,7 +165,7 @@ impl Body for ResponseBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         match &mut self.0 {
-            Kind::Pieces(pieces) => Poll::Ready(pieces.next_frame().map(|frame| Ok(Frame::data(frame)))),
+            Kind::Pieces(pieces, _) => Poll::Ready(pieces.next_frame().map(|frame| Ok(Frame::data(frame)))),
             Kind::List(list) => list.poll_frame(context),
             #[cfg(feature = "discovery")]
             Kind::Events(events) => events.poll_frame(context).map(|frame| frame.map(Frame::data).map(Ok)),

@@ -54,6 +54,7 @@ impl Collection {
             .fields(fields)
             .value(self.schema)
             .tagged()
+            .creates_in(self.path)
             .errors(&[ErrorCode::QuotaExceeded])
     }
 

@@ -238,6 +238,7 @@ pub(super) fn reports() -> Vec<Route> {
         .fields(SPLIT)
         .value("Host")
         .tagged()
+        .creates_in("/api/v1/hosts")
         .errors(&[ErrorCode::PreconditionFailed, ErrorCode::QuotaExceeded]),
         route(
             Method::POST,
@@ -373,6 +374,7 @@ pub(super) fn discoveries() -> Vec<Route> {
             .fields(DISCOVERY)
             .value("Discovery")
             .tagged()
+            .creates_in(path)
             .errors(&[ErrorCode::QuotaExceeded]),
         stream.query(&[groups::NETWORK]),
         route(

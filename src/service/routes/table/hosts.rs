@@ -31,7 +31,7 @@ pub(super) fn hosts() -> Vec<Route> {
         groups::TAGS,
         groups::HOST_FILTERS,
         groups::HOST_ORDER,
-        groups::FIELDS,
+        groups::HOST_SELECTION,
     ];
     let list =
         |path, id| route(Method::GET, path, id, "Lists hosts.", lists::list_hosts).query(&query).page("Host");
@@ -41,6 +41,7 @@ pub(super) fn hosts() -> Vec<Route> {
             .fields(groups::HOST)
             .value("Host")
             .tagged()
+            .creates_in("/api/v1/hosts")
             .errors(CREATE_ERRORS)
             .repeatable()
     };
@@ -90,7 +91,7 @@ pub(super) fn hosts() -> Vec<Route> {
             .repeatable()
         },
         Route {
-            body: RequestContent::HostLines,
+            body: RequestContent::HostRows,
             ..route(
                 Method::POST,
                 "/api/v1/hosts/import",
@@ -154,6 +155,7 @@ impl Parts {
                 .fields(fields)
                 .value(schema)
                 .tagged()
+                .creates_in(path)
                 .errors(CREATE_ERRORS)
                 .repeatable(),
             route(Method::GET, item, by_id, format!("Returns {one}."), hosts::get_part::<P>)
@@ -184,7 +186,7 @@ pub(super) fn parts() -> Vec<Route> {
         schema: "Interface",
         fields: groups::INTERFACE,
         order: groups::ORDER,
-        filters: &[],
+        filters: &[groups::INTERFACE_SELECTION],
     };
     let ports = Parts {
         path: "/api/v1/ports",
@@ -196,7 +198,7 @@ pub(super) fn parts() -> Vec<Route> {
         schema: "Port",
         fields: groups::PORT,
         order: groups::PORT_ORDER,
-        filters: &[],
+        filters: &[groups::PORT_SELECTION],
     };
     let services = Parts {
         path: "/api/v1/services",
@@ -208,7 +210,7 @@ pub(super) fn parts() -> Vec<Route> {
         schema: "Service",
         fields: groups::SERVICE,
         order: groups::ORDER,
-        filters: &[groups::TAGS],
+        filters: &[groups::TAGS, groups::SERVICE_SELECTION],
     };
     let entries = Parts {
         path: "/api/v1/if-entries",
@@ -220,7 +222,7 @@ pub(super) fn parts() -> Vec<Route> {
         schema: "IfEntry",
         fields: groups::IF_ENTRY,
         order: groups::IF_ENTRY_ORDER,
-        filters: &[],
+        filters: &[groups::IF_ENTRY_SELECTION],
     };
     let routes = [
         interfaces.routes::<Interface>(),

@@ -66,6 +66,16 @@ fn general() -> Vec<Route> {
             general::health,
         )
         .access(Access::Unlimited)
+        .document("Health")
+        .errors(&[ErrorCode::StoreUnavailable]),
+        route(
+            Method::GET,
+            "/api/health/live",
+            "get_liveness",
+            "Returns whether the server answers, without asking the store.",
+            general::live,
+        )
+        .access(Access::Unlimited)
         .document("Health"),
         public(route(Method::POST, "/api/auth/login", "login", "Begins a session.", general::log_in))
             .fields(groups::LOGIN)

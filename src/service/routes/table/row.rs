@@ -36,6 +36,7 @@ pub(super) fn route(
         body: RequestContent::Nothing,
         answer: Answer::Empty,
         body_limit: BodyLimit::Usual,
+        creates_in: None,
         is_tagged: false,
         errors: Vec::new(),
         excluded_errors: &[],
@@ -86,6 +87,10 @@ impl Route {
 
     pub(super) fn document(self, schema: &'static str) -> Self {
         Self { answer: Answer::Document(schema), ..self }
+    }
+
+    pub(super) fn creates_in(self, collection: &'static str) -> Self {
+        Self { creates_in: Some(collection), ..self }
     }
 
     #[cfg(feature = "discovery")]

@@ -78,6 +78,8 @@ const FILE: &[Parameter] = &[
 
 const NETWORK_ERRORS: &[ErrorCode] = &[ErrorCode::EntityAccessDenied, ErrorCode::EntityNotFound];
 
+const TOO_LARGE: &[ErrorCode] = &[ErrorCode::AnswerTooLarge];
+
 pub(super) fn topology() -> Vec<Route> {
     [graphs(), links(), layouts(), shares()].into_iter().flatten().collect()
 }
@@ -94,7 +96,8 @@ fn graphs() -> Vec<Route> {
                 topology::get_graph,
             )
             .query(&[NETWORK, GRAPH, groups::TAGS, WITH_LAYOUT])
-            .value("Graph"),
+            .value("Graph")
+            .errors(TOO_LARGE),
         ),
         in_network(
             Route {
@@ -107,7 +110,8 @@ fn graphs() -> Vec<Route> {
                     topology::export_topology,
                 )
             }
-            .query(&[NETWORK, GRAPH, groups::TAGS, FILE]),
+            .query(&[NETWORK, GRAPH, groups::TAGS, FILE])
+            .errors(TOO_LARGE),
         ),
         in_network(
             route(
@@ -146,6 +150,7 @@ fn shares() -> Vec<Route> {
         .access(Access::Share)
         .value("OpenedShare")
         .errors(&[ErrorCode::SharePasswordRequired])
+        .errors(TOO_LARGE)
         .no_errors(&[ErrorCode::EntityConflict]),
         Route {
             answer: Answer::Picture,
@@ -159,7 +164,8 @@ fn shares() -> Vec<Route> {
         }
         .access(Access::Share)
         .tagged()
-        .errors(&[ErrorCode::SharePasswordRequired]),
+        .errors(&[ErrorCode::SharePasswordRequired])
+        .errors(TOO_LARGE),
         Route {
             answer: Answer::Html,
             ..route(
@@ -189,7 +195,9 @@ fn links() -> Vec<Route> {
         handler: topology::list_links,
         ..links.list::<TopologyLink>(&[groups::PAGE, groups::IDS, NETWORK, groups::ORDER_BY_TIME])
     };
-    vec![list.errors(NETWORK_ERRORS), links.create::<TopologyLink>(LINK), links.delete::<TopologyLink>()]
+    // A single link has no path to get it by.
+    let create = Route { creates_in: None, ..links.create::<TopologyLink>(LINK) };
+    vec![list.errors(NETWORK_ERRORS), create, links.delete::<TopologyLink>()]
 }
 
 impl Template for TopologyLink {

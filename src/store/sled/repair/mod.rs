@@ -44,6 +44,11 @@ pub struct Repair {
     /// If true, restored records may be older than their last committed state, and records that were deleted may be
     /// back.
     pub is_behind: bool,
+    /// Names of the small files beside the records that were damaged and were written again.
+    ///
+    /// If only they were damaged, nothing else was changed. If `acknowledged` was, `is_behind` is true, because nothing else
+    /// tells whether the last commits are missing.
+    pub rewritten_files: Vec<&'static str>,
 }
 
 impl Repair {
@@ -63,9 +68,12 @@ impl Repair {
 
 impl fmt::Display for Repair {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { records, damaged_count, damaged, is_behind } = self;
+        let Self { records, damaged_count, damaged, is_behind, rewritten_files } = self;
         write!(formatter, "{records} records restored, {damaged_count} damaged")?;
         formatter.write_str(if *is_behind { "; other records or newer versions may be lost" } else { "" })?;
+        rewritten_files
+            .iter()
+            .try_for_each(|name| write!(formatter, "\nthe file `{name}` was written again"))?;
         damaged.iter().try_for_each(|key| write!(formatter, "\n{key} is damaged"))
     }
 }
@@ -79,10 +87,20 @@ pub(super) fn repair(path: &Path, cancellation: &Cancellation) -> Result<Repair,
     let unusable = |error: io::Error| {
         StoreError::unavailable(format!("{} cannot be repaired", path.display())).with_source(error)
     };
-    back_up_primary(&folder).map_err(unusable)?;
-    cancellation.check()?;
     let mut durable_lsn = DurableLsn::open(&folder.durable_lsn()).map_err(unusable)?;
     let acknowledged = durable_lsn.read().map_err(unusable)?;
+    let rewritten_files = damaged_files(&folder, acknowledged);
+    if !rewritten_files.is_empty()
+        && let Some((records, lsn)) = check_intact(&folder, acknowledged, cancellation)
+    {
+        durable_lsn.write(lsn).and_then(|()| durable_lsn.sync()).map_err(unusable)?;
+        folder.write_format().map_err(unusable)?;
+        folder.release();
+        let is_behind = acknowledged.is_none();
+        return Ok(Repair { records, rewritten_files, is_behind, ..Repair::default() });
+    }
+    back_up_primary(&folder).map_err(unusable)?;
+    cancellation.check()?;
     let mut wal = Wal::open(path, true).map_err(unusable)?;
 
     let mut sources = Sources::open(&folder, cancellation)?;
@@ -93,7 +111,8 @@ pub(super) fn repair(path: &Path, cancellation: &Cancellation) -> Result<Repair,
     let recovered = replay_wal(&mut wal, manifest, &mut found).map_err(unusable)?;
     let lsn = recovered.last_lsn.max(acknowledged.unwrap_or(0)).max(sources.applied());
     let is_behind = salvaged.is_behind || recovered.has_gap || recovered.last_lsn < lsn;
-    let mut repair = Repair { is_behind: is_behind || acknowledged.is_none(), ..Repair::default() };
+    let is_behind = is_behind || acknowledged.is_none();
+    let mut repair = Repair { is_behind, rewritten_files, ..Repair::default() };
     salvaged
         .damaged
         .into_iter()
@@ -112,6 +131,38 @@ pub(super) fn repair(path: &Path, cancellation: &Cancellation) -> Result<Repair,
     folder.write_format().map_err(unusable)?;
     folder.release();
     Ok(repair)
+}
+
+/// Returns the names of the small files that are damaged.
+fn damaged_files(folder: &Folder, acknowledged: Option<u64>) -> Vec<&'static str> {
+    let files = [("acknowledged", acknowledged.is_some()), ("format", folder.has_format())];
+    files.into_iter().filter(|(_, is_intact)| !is_intact).map(|(name, _)| name).collect()
+}
+
+/// Checks the primary copy and the log, and returns the number of records and the last LSN. `None` if something is
+/// damaged or missing.
+fn check_intact(
+    folder: &Folder,
+    acknowledged: Option<u64>,
+    cancellation: &Cancellation,
+) -> Option<(u64, u64)> {
+    let primary = TreeCopy::closed(&folder.primary());
+    if !folder.primary().exists() || primary.is_dirty() {
+        return None;
+    }
+    let check = || {
+        primary.ensure_open()?;
+        let manifest = primary.verified_manifest()?;
+        cancellation.check()?;
+        primary.check_all_records()?;
+        Ok::<_, StoreError>(manifest)
+    };
+    let checked = check();
+    let closed = primary.close();
+    let manifest = checked.and_then(|manifest| closed.map(|()| manifest)).ok()?;
+    let recovered = recover(&mut Wal::open(folder.path(), true).ok()?, manifest.applied_lsn).ok()?;
+    let is_complete = !recovered.has_gap && acknowledged.is_none_or(|lsn| lsn <= recovered.last_lsn);
+    is_complete.then_some((manifest.record_count, recovered.last_lsn))
 }
 
 /// Copies the primary copy aside, because opening it already changes its files.

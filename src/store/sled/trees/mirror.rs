@@ -162,7 +162,7 @@ impl TreePair {
     }
 
     /// Builds a new mirror from the primary. The old one is removed only when the new one is complete.
-    fn rebuild_mirror(&self, folder: &Folder) -> Result<(), StoreError> {
+    pub(crate) fn rebuild_mirror(&self, folder: &Folder) -> Result<(), StoreError> {
         folder.clear_new_mirror()?;
         let copy = TreeCopy::open(&folder.new_mirror())?;
         let copied = self.copy_into(&copy);

@@ -34,6 +34,20 @@ pub(in crate::topology) fn shorten(text: &str, characters: usize) -> String {
     cut(text, |taken, _| taken > characters)
 }
 
+/// Largest number of characters of a text in a graph.
+pub(in crate::topology::graph) const MAX_TEXT: usize = 256;
+
+/// Returns a text as graphs show it: with at most 256 characters. Texts of records may be much longer.
+pub(in crate::topology::graph) fn cut_text(text: &str) -> String {
+    if text.len() <= MAX_TEXT { text.to_owned() } else { shorten(text, MAX_TEXT) }
+}
+
+/// Returns whether a text of a graph may have been cut.
+pub(in crate::topology::graph) fn may_be_cut(text: &str) -> bool {
+    // Spaces before the place of the cut are left out.
+    text.ends_with('\u{2026}') || text.chars().count() >= MAX_TEXT
+}
+
 /// Largest number of characters in a picture. Marks have no width, so that the width alone does not limit them.
 const MAX_CHARACTERS: usize = 120;
 

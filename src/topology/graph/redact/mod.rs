@@ -6,9 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::{Builder, Uuid};
 
+use self::sensitive::Finder;
 pub use self::sensitive::SensitiveValues;
 use super::arrange::size::measure;
+use super::arrange::text::may_be_cut;
 use super::shape::{Edge, EdgeKind, Graph, Node, NodeKind, TextKind};
+use crate::fair_threads::yield_turn;
 use crate::model::{HostRole, Redaction};
 use crate::topology::links::PortRef;
 
@@ -25,7 +28,7 @@ type Keyed<'a> = dyn Fn(&[u8]) -> [u8; 32] + 'a;
 pub struct Redactor<'a> {
     keyed: Box<Keyed<'a>>,
     kinds: BTreeSet<Redaction>,
-    values: SensitiveValues,
+    values: Finder,
     show_evidence: bool,
 }
 
@@ -38,11 +41,16 @@ impl std::fmt::Debug for Redactor<'_> {
 impl<'a> Redactor<'a> {
     /// Creates a redactor from a keyed function and what the share conceals.
     ///
-    /// `values` are the concealed names and serial numbers of the network; texts that contain one are replaced as a
-    /// whole.
+    /// `values` are the concealed names, serial numbers and addresses of the network; texts that contain one are replaced
+    /// as a whole.
     #[must_use]
-    pub fn new(keyed: impl Fn(&[u8]) -> [u8; 32] + 'a, kinds: &[Redaction], values: SensitiveValues) -> Self {
-        Self { keyed: Box::new(keyed), kinds: kinds.iter().copied().collect(), values, show_evidence: true }
+    pub fn new(
+        keyed: impl Fn(&[u8]) -> [u8; 32] + 'a,
+        kinds: &[Redaction],
+        values: &SensitiveValues,
+    ) -> Self {
+        let kinds = kinds.iter().copied().collect();
+        Self { keyed: Box::new(keyed), kinds, values: Finder::new(values), show_evidence: true }
     }
 
     /// Leaves the evidence of edges out.
@@ -79,9 +87,11 @@ impl<'a> Redactor<'a> {
         graph.warnings.dedup();
         let depths = depths(&graph.nodes);
         for node in &mut graph.nodes {
+            yield_turn();
             self.redact_node(node);
         }
         for edge in &mut graph.edges {
+            yield_turn();
             self.redact_edge(edge);
         }
         // The order must not reveal the order of the original ids.
@@ -152,10 +162,12 @@ impl<'a> Redactor<'a> {
             TextKind::Mac => conceals(Redaction::Macs),
             // An identifier of unknown origin may be any of these.
             TextKind::Identifier => !self.kinds.is_empty(),
-            TextKind::Fixed => false,
+            TextKind::Fixed => return text.to_owned(),
         };
         let contains = || {
-            (conceals(Redaction::Addresses) && sensitive::contains_address(text))
+            // Part of a value may be where the text was cut.
+            (!self.kinds.is_empty() && may_be_cut(text))
+                || (conceals(Redaction::Addresses) && sensitive::contains_address(text))
                 || (conceals(Redaction::Macs) && sensitive::contains_mac(text))
                 || self.values.occur_in(text)
         };

@@ -1,18 +1,30 @@
 //! Detection of concealed values within texts.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::net::IpAddr;
 
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use crate::fair_threads::yield_turn;
 use crate::model::Redaction;
 use crate::topology::graph::HostSummary;
 
-/// Minimum length in bytes of a value that is searched within texts. Shorter values occur by chance.
-const SEARCHED: usize = 4;
+/// Minimum length in bytes of a value that is concealed wherever it occurs. Shorter ones must be words of their own,
+/// because they occur within others by chance.
+const ANYWHERE: usize = 4;
 
-/// Names and serial numbers that must not occur in any text.
+/// Number of bytes of a value that are searched. A text with the beginning of a longer value is concealed as well.
+const SEARCHED: usize = 32;
+
+/// Names, serial numbers and addresses that must not occur in any text.
 #[derive(Clone, Default)]
 pub struct SensitiveValues {
-    /// Values in lower case, by their first bytes.
-    by_start: BTreeMap<[u8; SEARCHED], Vec<String>>,
+    /// The beginnings of values, in lower case.
+    long: BTreeSet<String>,
+    /// Values of a few bytes, in lower case.
+    short: BTreeSet<String>,
+    /// Addresses as hexadecimal digits.
+    digits: BTreeSet<String>,
 }
 
 /// Omits the values.
@@ -28,44 +40,116 @@ impl SensitiveValues {
     pub fn of<'a>(hosts: impl IntoIterator<Item = &'a HostSummary>, kinds: &[Redaction]) -> Self {
         let mut values = Self::default();
         for host in hosts {
+            yield_turn();
             if kinds.contains(&Redaction::Names) {
                 host.names.iter().for_each(|name| values.insert(name));
             }
             if kinds.contains(&Redaction::Serials) {
                 host.serial_number.iter().for_each(|serial| values.insert(serial));
             }
-        }
-        for candidates in values.by_start.values_mut() {
-            candidates.sort_unstable();
-            candidates.dedup();
+            if kinds.contains(&Redaction::Addresses) {
+                let addresses = host.interfaces.iter().map(|interface| digits(interface.ip_address));
+                values.digits.extend(addresses);
+            }
         }
         values
     }
 
     /// Adds a value, such as the name of a subnet or of the network.
     pub fn insert(&mut self, value: &str) {
-        let value = value.trim().to_lowercase();
-        if let Some(start) = value.as_bytes().first_chunk::<SEARCHED>() {
-            self.by_start.entry(*start).or_default().push(value);
+        // More is not searched; a character has at most four bytes.
+        let beginning: String = value.trim().chars().take(SEARCHED).collect();
+        let mut value = beginning.to_lowercase();
+        let mut end = SEARCHED.min(value.len());
+        while !value.is_char_boundary(end) {
+            end = end.saturating_sub(1);
         }
+        value.truncate(end);
+        if value.len() >= ANYWHERE {
+            self.long.insert(value);
+        } else if !value.is_empty() {
+            self.short.insert(value);
+        }
+    }
+}
+
+/// Finds values in texts, in time proportional to the length of the texts.
+pub(super) struct Finder {
+    long: Option<AhoCorasick>,
+    short: Option<AhoCorasick>,
+    digits: Option<AhoCorasick>,
+    /// Whether there are too many values. Every text may contain one then.
+    is_too_large: bool,
+}
+
+impl Finder {
+    pub(super) fn new(values: &SensitiveValues) -> Self {
+        let mut is_too_large = false;
+        let mut automaton = |values: &BTreeSet<String>| {
+            if values.is_empty() {
+                return None;
+            }
+            let found = AhoCorasick::builder()
+                .kind(Some(AhoCorasickKind::NoncontiguousNFA))
+                .match_kind(MatchKind::Standard)
+                .build(values);
+            is_too_large |= found.is_err();
+            found.ok()
+        };
+        let long = automaton(&values.long);
+        let short = automaton(&values.short);
+        let digits = automaton(&values.digits);
+        Self { long, short, digits, is_too_large }
     }
 
     /// Returns whether a text contains one of the values, in upper or lower case.
-    #[must_use]
-    pub fn occur_in(&self, text: &str) -> bool {
-        if self.by_start.is_empty() {
+    pub(super) fn occur_in(&self, text: &str) -> bool {
+        if self.is_too_large {
+            return true;
+        }
+        if self.long.is_none() && self.short.is_none() && self.digits.is_none() {
             return false;
         }
         let text = text.to_lowercase();
-        let bytes = text.as_bytes();
-        bytes.windows(SEARCHED).enumerate().any(|(index, window)| {
-            let Some(candidates) = window.first_chunk().and_then(|start| self.by_start.get(start)) else {
-                return false;
-            };
-            let rest = bytes.get(index..).unwrap_or_default();
-            candidates.iter().any(|value| rest.starts_with(value.as_bytes()))
-        })
+        self.long.as_ref().is_some_and(|long| long.is_match(&text))
+            || self.short.as_ref().is_some_and(|short| contains_word(short, &text))
+            || self.digits.as_ref().is_some_and(|digits| contains_digits(digits, &text))
     }
+}
+
+/// Returns whether a text contains one of these values as a word. A change from letters to digits ends a word as well.
+fn contains_word(words: &AhoCorasick, text: &str) -> bool {
+    words.find_overlapping_iter(text).any(|found| {
+        let value = text.get(found.range()).unwrap_or_default();
+        let before = text.get(..found.start()).and_then(|before| before.chars().next_back());
+        let after = text.get(found.end()..).and_then(|after| after.chars().next());
+        !continues(before, value.chars().next()) && !continues(value.chars().next_back(), after)
+    })
+}
+
+/// Returns whether two characters belong to one word.
+fn continues(one: Option<char>, other: Option<char>) -> bool {
+    one.zip(other).is_some_and(|(one, other)| {
+        (one.is_alphabetic() && other.is_alphabetic()) || (one.is_numeric() && other.is_numeric())
+    })
+}
+
+/// Returns whether a text contains one of these sequences of hexadecimal digits.
+///
+/// They may have separators, as in `c0a8:6471`, `c0-a8-64-71` or `0xc0.0xa8.0x64.0x71`.
+fn contains_digits(digits: &AhoCorasick, text: &str) -> bool {
+    let is_separator = |character: &char| ":.-_ ".contains(*character);
+    let joined: String = text.replace("0x", "").chars().filter(|other| !is_separator(other)).collect();
+    digits.is_match(&joined)
+}
+
+/// Returns the hexadecimal digits of an address.
+fn digits(address: IpAddr) -> String {
+    let octets = match address {
+        IpAddr::V4(address) => address.octets().to_vec(),
+        IpAddr::V6(address) => address.octets().to_vec(),
+    };
+    octets.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
 /// Returns whether a text contains something like a MAC address, in any usual notation.

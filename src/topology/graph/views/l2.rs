@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
+use crate::fair_threads::yield_turn;
 use crate::model::{HostRole, LldpChassisIdSubtype, MacAddress};
+use crate::topology::graph::arrange::text::cut_text;
 use crate::topology::graph::context::Context;
 use crate::topology::graph::draft::Draft;
 use crate::topology::graph::role;
 use crate::topology::graph::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
 use crate::topology::graph::warnings::add_warnings;
-use crate::topology::links::{Confidence, End, Link, PortRef, Rule, Segment, Stub};
+use crate::topology::links::{Confidence, End, Link, LinkMember, PortRef, Rule, Segment, Stub};
 
 /// Returns hosts with evidence of switching or routing, their neighbors, and the links between them.
 pub(in crate::topology::graph) fn draft(context: &Context<'_>) -> Draft {
@@ -28,18 +30,27 @@ pub(in crate::topology::graph) fn draft(context: &Context<'_>) -> Draft {
         End::Stub { id, .. } => stubs.get(id).map(|stub| stub_node(stub)),
         End::Segment { id } => segments.get(id).map(|segment| segment_node(segment)),
     };
+    let exists = |end: &End| match end {
+        End::Host { host_id, .. } => context.hosts.contains_key(host_id),
+        End::Stub { id, .. } => stubs.contains_key(id),
+        End::Segment { id } => segments.contains_key(id),
+    };
     for link in &context.input.links {
+        yield_turn();
         let is_left_out = link.stale && !context.input.options.show_stale;
         if is_left_out || !is_shown(link.confidence, context.input.options.min_confidence) {
             continue;
         }
-        if let (Some(source), Some(target)) = (node(&link.source), node(&link.target)) {
-            if source.id == target.id {
-                continue;
+        let (source, target) = (id_of(&link.source), id_of(&link.target));
+        if source == target || !exists(&link.source) || !exists(&link.target) {
+            continue;
+        }
+        draft.connect(edge(link, source, target));
+        // Devices with many links are described once.
+        for end in [&link.source, &link.target] {
+            if !draft.nodes.contains_key(&id_of(end)) {
+                node(end).into_iter().for_each(|node| draft.add(node));
             }
-            draft.connect(edge(link, source.id, target.id));
-            draft.add(source);
-            draft.add(target);
         }
     }
     drop_lonely(&mut draft);
@@ -82,7 +93,7 @@ fn edge(link: &Link, source: Uuid, target: Uuid) -> Edge {
     edge.source_port = source_port;
     edge.target_port = target_port;
     edge.speed_bps = link.speed_bps;
-    edge.members.clone_from(&link.members);
+    edge.members = link.members.iter().map(cut_member).collect();
     edge.confidence = link.confidence;
     edge.stale = link.stale;
     edge.evidence.clone_from(&link.evidence);
@@ -91,8 +102,25 @@ fn edge(link: &Link, source: Uuid, target: Uuid) -> Edge {
 
 fn port(end: &End) -> Option<PortRef> {
     match end {
-        End::Host { port, .. } | End::Stub { port, .. } => port.clone(),
+        End::Host { port, .. } | End::Stub { port, .. } => port.as_ref().map(cut_port),
         End::Segment { .. } => None,
+    }
+}
+
+fn cut_port(port: &PortRef) -> PortRef {
+    PortRef { if_entry_id: port.if_entry_id, name: cut_text(&port.name) }
+}
+
+fn cut_member(member: &LinkMember) -> LinkMember {
+    LinkMember {
+        source_port: member.source_port.as_ref().map(cut_port),
+        target_port: member.target_port.as_ref().map(cut_port),
+    }
+}
+
+const fn id_of(end: &End) -> Uuid {
+    match end {
+        End::Host { host_id: id, .. } | End::Stub { id, .. } | End::Segment { id } => *id,
     }
 }
 
@@ -139,7 +167,7 @@ pub(in crate::topology::graph) fn stub_label(stub: &Stub) -> (String, TextKind) 
             Some(_) if is_chassis => TextKind::Identifier,
             _ => TextKind::Name,
         };
-        return (stub.label.clone(), kind);
+        return (cut_text(&stub.label), kind);
     }
     let words = if stub.is_unmanaged_switch { "Unmanaged switch" } else { "Unknown device" };
     (words.to_owned(), TextKind::Fixed)
@@ -149,5 +177,5 @@ fn segment_node(segment: &Segment) -> Node {
     if segment.label.trim().is_empty() {
         return Node::new(segment.id, NodeKind::Segment, "Segment".to_owned(), TextKind::Fixed);
     }
-    Node::new(segment.id, NodeKind::Segment, segment.label.clone(), TextKind::Name)
+    Node::new(segment.id, NodeKind::Segment, cut_text(&segment.label), TextKind::Name)
 }

@@ -5,8 +5,10 @@ use std::net::IpAddr;
 
 use uuid::Uuid;
 
+use crate::fair_threads::yield_turn;
 use crate::model::{Cidr, Subnet, SubnetType, derived_id};
 use crate::topology::graph::HostSummary;
+use crate::topology::graph::arrange::text::cut_text;
 use crate::topology::graph::context::{Context, has_tag};
 use crate::topology::graph::draft::Draft;
 use crate::topology::graph::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
@@ -47,6 +49,7 @@ pub(in crate::topology::graph) fn draft(context: &Context<'_>) -> Draft {
     }
     let routed: BTreeSet<Uuid> = draft.edges.values().flat_map(|edge| [edge.source, edge.target]).collect();
     for (host, subnets) in &homes {
+        yield_turn();
         let Some(facts) = context.hosts.get(host) else { continue };
         let mut node = facts.node();
         match (subnets.first(), subnets.len(), routed.contains(host)) {
@@ -152,7 +155,7 @@ fn subnet_node(subnet: &Subnet) -> Node {
     let cidr = subnet.cidr.to_string();
     let is_named = !subnet.name.trim().is_empty() && subnet.name != cidr;
     let mut node = if is_named {
-        Node::new(subnet.id, NodeKind::Subnet, subnet.name.clone(), TextKind::Name)
+        Node::new(subnet.id, NodeKind::Subnet, cut_text(&subnet.name), TextKind::Name)
     } else {
         Node::new(subnet.id, NodeKind::Subnet, cidr.clone(), TextKind::Address)
     };
@@ -163,7 +166,7 @@ fn subnet_node(subnet: &Subnet) -> Node {
 
 /// Shows the address of the host in the subnet that contains it. Of several addresses, the first is shown.
 fn show_address(node: &mut Node, memberships: Option<&Vec<Membership>>, host: Uuid) {
-    let membership = memberships.into_iter().flatten().find(|membership| membership.host == host);
+    let membership = memberships.and_then(|memberships| first_of(memberships, host));
     let address = membership.map(|membership| membership.address.to_string());
     if node.label_kind == TextKind::Name {
         node.detail = address;
@@ -174,6 +177,12 @@ fn show_address(node: &mut Node, memberships: Option<&Vec<Membership>>, host: Uu
     }
 }
 
+/// Returns the first membership of a host. Memberships are in the order of their hosts.
+fn first_of(memberships: &[Membership], host: Uuid) -> Option<&Membership> {
+    let place = memberships.partition_point(|membership| membership.host < host);
+    memberships.get(place).filter(|membership| membership.host == host)
+}
+
 fn connect(
     draft: &mut Draft,
     host: Uuid,
@@ -181,7 +190,7 @@ fn connect(
     members: &BTreeMap<Uuid, Vec<Membership>>,
 ) {
     for subnet in subnets {
-        let of_host = members.get(subnet).into_iter().flatten().find(|membership| membership.host == host);
+        let of_host = members.get(subnet).and_then(|memberships| first_of(memberships, host));
         let Some(membership) = of_host else { continue };
         let id = derived_id("topology member", &[host.as_bytes(), subnet.as_bytes()]);
         let mut edge = Edge::new(id, EdgeKind::Member, host, *subnet);

@@ -5,14 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 use crate::model::{HostRole, derived_id};
+use crate::topology::graph::arrange::text::cut_text;
 use crate::topology::graph::context::Context;
 use crate::topology::graph::draft::Draft;
 use crate::topology::graph::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
 
+/// Maximum number of hypervisors around a guest that are drawn as containers of each other.
+const MAX_DEPTH: usize = 8;
+
 /// Returns hypervisors and container hosts as containers of their guests and containers.
 pub(in crate::topology::graph) fn draft(context: &Context<'_>) -> Draft {
     let mut draft = Draft::default();
-    let parents = parents(context);
+    let mut parents = parents(context);
     for (id, facts) in &context.hosts {
         let mut is_container_host = false;
         for service in &facts.summary.services {
@@ -26,6 +30,14 @@ pub(in crate::topology::graph) fn draft(context: &Context<'_>) -> Draft {
             draft.add(facts.node());
         }
     }
+    let not_nested = limit_depth(&mut parents);
+    for (guest, owner) in &not_nested {
+        if let Some(facts) = context.hosts.get(owner) {
+            draft.nodes.entry(*owner).or_insert_with(|| facts.node());
+            draft.connect(hosting(*owner, *guest));
+        }
+    }
+    draft.warn_count("guests_not_nested", not_nested.len());
     // The platform of a guest may be a host that is nothing else.
     for (guest, owner) in &parents {
         if let Some(facts) = context.hosts.get(owner) {
@@ -68,11 +80,46 @@ fn parents(context: &Context<'_>) -> BTreeMap<Uuid, Uuid> {
     parents
 }
 
+/// Removes the parents of guests that would be in more containers than are drawn within each other. Returns these guests
+/// with their parents.
+fn limit_depth(parents: &mut BTreeMap<Uuid, Uuid>) -> Vec<(Uuid, Uuid)> {
+    let mut depths: BTreeMap<Uuid, usize> = BTreeMap::new();
+    let mut removed = Vec::new();
+    let guests: Vec<Uuid> = parents.keys().copied().collect();
+    for guest in guests {
+        // No host is within itself, so that each path ends.
+        let mut path = Vec::new();
+        let mut next = Some(guest);
+        while let Some(host) = next.filter(|host| !depths.contains_key(host)) {
+            path.push(host);
+            next = parents.get(&host).copied();
+        }
+        for host in path.into_iter().rev() {
+            let owner = parents.get(&host).copied();
+            let above = owner.and_then(|owner| depths.get(&owner).copied());
+            let depth = above.map_or(0, |above| above.saturating_add(1));
+            if let Some(owner) = owner.filter(|_| depth > MAX_DEPTH) {
+                parents.remove(&host);
+                removed.push((host, owner));
+                depths.insert(host, 0);
+            } else {
+                depths.insert(host, depth);
+            }
+        }
+    }
+    removed
+}
+
+fn hosting(owner: Uuid, guest: Uuid) -> Edge {
+    let id = derived_id("topology hosts", &[owner.as_bytes(), guest.as_bytes()]);
+    Edge::new(id, EdgeKind::Hosts, owner, guest)
+}
+
 fn service_node(id: Uuid, name: &str, host: Uuid) -> Node {
     let mut node = if name.trim().is_empty() {
         Node::new(id, NodeKind::Service, "Container".to_owned(), TextKind::Fixed)
     } else {
-        Node::new(id, NodeKind::Service, name.to_owned(), TextKind::Name)
+        Node::new(id, NodeKind::Service, cut_text(name), TextKind::Name)
     };
     node.entity_id = Some(id);
     node.parent_id = Some(host);
@@ -85,7 +132,6 @@ fn connect_platform(draft: &mut Draft, context: &Context<'_>, platform: Uuid, se
     let Some(owner) = context.service_hosts.get(&platform).filter(|owner| **owner != host) else { return };
     if let Some(facts) = context.hosts.get(owner) {
         draft.nodes.entry(*owner).or_insert_with(|| facts.node());
-        let id = derived_id("topology hosts", &[owner.as_bytes(), service.as_bytes()]);
-        draft.connect(Edge::new(id, EdgeKind::Hosts, *owner, service));
+        draft.connect(hosting(*owner, service));
     }
 }

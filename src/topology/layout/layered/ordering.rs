@@ -18,6 +18,7 @@ pub(super) fn order(network: &Network, levels: &Table<usize>) -> Table<usize> {
         }
         let depth = layers.len();
         for turn in 0..depth {
+            crate::fair_threads::yield_turn();
             let index = if sweep.is_multiple_of(2) { turn } else { depth - 1 - turn };
             let Some(layer) = layers.get_mut(index) else { continue };
             sort_by_median(network, levels, layer, &positions, sweep);
@@ -148,6 +149,7 @@ fn transpose(network: &Network, levels: &Table<usize>, layer: &mut [usize], posi
     for _ in 0..3 {
         let mut swapped = false;
         for place in 1..layer.len() {
+            crate::fair_threads::yield_turn();
             let Some([left, right]) = layer.get_mut(place - 1..=place) else { continue };
             let level = levels.at(*left);
             let (mut now, mut then) = (0, 0);

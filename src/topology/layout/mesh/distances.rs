@@ -46,6 +46,7 @@ impl Distances {
         let (chosen, pivots, regions) = choose_pivots(level, unit);
         let mut springs = Table::<Vec<Spring>>::new(count);
         for node in 0..count {
+            crate::fair_threads::yield_turn();
             for neighbor in level.network.neighbors(node) {
                 springs.push(node, spring(*neighbor, edge_length(level, node, *neighbor, unit), 1.0));
             }
@@ -130,6 +131,7 @@ fn choose_pivots(level: &Level, unit: f64) -> (Vec<usize>, Vec<Table<f64>>, Vec<
     let (mut chosen, mut all) = (Vec::new(), Vec::new());
     let mut pivot = 0;
     for number in 0..PIVOTS.min(count) {
+        crate::fair_threads::yield_turn();
         let lengths = lengths(level, pivot, unit);
         for (node, length) in lengths.iter().enumerate() {
             nearest.change(node, |known| {

@@ -84,6 +84,7 @@ impl<'a> Improver<'a> {
         for _ in 0..PASSES {
             let mut improved = false;
             for node in 0..self.level.network.len() {
+                crate::fair_threads::yield_turn();
                 if self.budget == 0 {
                     break;
                 }

@@ -19,6 +19,7 @@ pub(super) fn axes(distances: &Distances, count: usize) -> Vec<Table<f64>> {
         let mut vector: Vec<f64> =
             (0..columns.len()).map(|index| 1.0 + ((index * 7 + dimension * 3) % 11) as f64 / 11.0).collect();
         for _ in 0..ITERATIONS {
+            crate::fair_threads::yield_turn();
             for known in &found {
                 let share = product(&vector, known);
                 for (value, known) in vector.iter_mut().zip(known) {

@@ -9,6 +9,7 @@ pub(super) fn reduce(points: &mut Table<Point>, distances: &Distances, iteration
     for _ in 0..iterations {
         let mut moved = 0.0_f64;
         for node in 0..points.len() {
+            crate::fair_threads::yield_turn();
             let better = better_place(node, points, distances);
             moved = moved.max(better.distance(points.at(node)));
             points.set(node, better);

@@ -35,6 +35,7 @@ pub(super) fn resize(points: &mut Table<Point>, sizes: &Table<Size>) -> f64 {
 pub(super) fn turn(points: &Table<Point>, sizes: &Table<Size>) -> Table<Point> {
     let mut best: Option<(f64, Table<Point>)> = None;
     for step in 0..STEPS {
+        crate::fair_threads::yield_turn();
         // Steps through a half turn: tan of half the angle, from which sine and cosine follow without series.
         let half = step as f64 / STEPS as f64;
         let (sine, cosine) = (2.0 * half / (1.0 + half * half), (1.0 - half * half) / (1.0 + half * half));

@@ -42,11 +42,13 @@ pub(super) fn route(outline: &Outline, rects: &Table<Rect>) -> Vec<Vec<Point>> {
     let fans = Fans::new(&bundles, rects);
     let mut routes = Table::<Vec<Point>>::new(outline.ends.len());
     for bundle in &bundles {
+        crate::fair_threads::yield_turn();
         let Bundle { source, target, connections, line } = bundle;
         let between = field.between(*source, *target);
         let lines = connections.len();
         let spread = if lines > 1 && !line.is_empty() { fans.spread(bundle, &between) } else { (0.0, 0.0) };
         for (place, connection) in connections.iter().enumerate() {
+            crate::fair_threads::yield_turn();
             // From -1 for the first line to 1 for the last one.
             let share = if lines > 1 { 2.0 * place as f64 / (lines - 1) as f64 - 1.0 } else { 0.0 };
             let mut corners = if source == target {

@@ -1,11 +1,12 @@
 //! Candidates that compete for ports, in components that do not affect each other.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use uuid::Uuid;
 
 use super::candidate::{Candidate, HostPort, Source, Spot};
 use super::settle::{Settled, settle};
+use crate::fair_threads::yield_turn;
 use crate::topology::links::devices::Devices;
 use crate::topology::links::few::FewBy;
 use crate::topology::links::lag::aggregate_ports;
@@ -57,6 +58,13 @@ pub(in crate::topology::links) struct Components {
     links_at: HashMap<Uuid, usize>,
 }
 
+/// The ports and the pairs of devices whose candidates are known to compete.
+#[derive(Debug, Default)]
+struct Visited {
+    ports: HashSet<HostPort>,
+    pairs: HashSet<Source>,
+}
+
 /// The result of an update.
 #[derive(Debug, Default)]
 struct Outcome {
@@ -94,6 +102,7 @@ impl Components {
         self.links_at.reserve(changes.len());
         let mut affected = BTreeSet::new();
         for (source, candidates) in changes {
+            yield_turn();
             affected.extend(self.dissolve(source, &mut outcome));
             if candidates.is_empty() {
                 affected.remove(&source);
@@ -103,9 +112,12 @@ impl Components {
             self.replace(source, candidates, devices, &mut contested);
         }
         self.add_competitors(&mut affected, &mut outcome);
+        let mut visited = Visited::default();
         while let Some(root) = affected.pop_first() {
+            yield_turn();
             let is_alone = is_first && !contested.contains(&root);
-            let sources = if is_alone { vec![root] } else { self.take_connected(root, &mut affected) };
+            let sources =
+                if is_alone { vec![root] } else { self.take_connected(root, &mut affected, &mut visited) };
             self.settle(root, sources, devices, &mut outcome);
         }
         extend(&mut self.links, outcome.links);
@@ -158,8 +170,9 @@ impl Components {
             return;
         }
         let mut pending: Vec<Source> = affected.iter().copied().collect();
+        let mut visited = Visited::default();
         while let Some(source) = pending.pop() {
-            for neighbor in self.neighbors(source).collect::<Vec<_>>() {
+            for neighbor in self.neighbors(source, &mut visited) {
                 if !affected.contains(&neighbor) {
                     let joined = self.dissolve(neighbor, outcome).into_iter().chain([neighbor]);
                     pending.extend(joined.filter(|source| affected.insert(*source)));
@@ -168,22 +181,37 @@ impl Components {
         }
     }
 
-    /// Returns the sources that compete with one directly, some of them repeatedly.
-    fn neighbors(&self, source: Source) -> impl Iterator<Item = Source> {
-        let proposed = self.proposed.get(&source);
-        let (ports, pairs) = proposed.map(|it| (&it.ports, &it.pairs)).unzip();
-        let at_ports = ports.into_iter().flatten().flat_map(|port| self.by_port.get(port));
-        let pairs = pairs.into_iter().flatten().copied();
-        let between = pairs.clone().chain([source]).flat_map(|pair| self.by_pair.get(&pair));
-        at_ports.chain(between).chain(pairs.filter(|pair| self.proposed.contains_key(pair)))
+    /// Returns the sources that compete with one directly, some of them repeatedly. Those at ports and between pairs that
+    /// have been visited are left out, so that many sources at one port are not enumerated for each of them.
+    fn neighbors(&self, source: Source, visited: &mut Visited) -> Vec<Source> {
+        let mut neighbors = Vec::new();
+        let Some(proposed) = self.proposed.get(&source) else { return neighbors };
+        for port in &proposed.ports {
+            if visited.ports.insert(port.clone()) {
+                neighbors.extend(self.by_port.get(port));
+            }
+        }
+        for pair in proposed.pairs.iter().copied().chain([source]) {
+            if visited.pairs.insert(pair) {
+                neighbors.extend(self.by_pair.get(&pair));
+                neighbors.extend(Some(pair).filter(|pair| self.proposed.contains_key(pair)));
+            }
+        }
+        neighbors
     }
 
     /// Takes the sources that compete with one, directly or through others. Returns all of them in order.
-    fn take_connected(&self, root: Source, affected: &mut BTreeSet<Source>) -> Vec<Source> {
+    fn take_connected(
+        &self,
+        root: Source,
+        affected: &mut BTreeSet<Source>,
+        visited: &mut Visited,
+    ) -> Vec<Source> {
         let mut connected = vec![root];
         let mut pending = vec![root];
         while let Some(source) = pending.pop() {
-            let others = self.neighbors(source).filter(|other| *other != source && affected.remove(other));
+            let others = self.neighbors(source, visited).into_iter();
+            let others = others.filter(|other| *other != source && affected.remove(other));
             let others: Vec<Source> = others.collect();
             connected.extend(&others);
             pending.extend(others);

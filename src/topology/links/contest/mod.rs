@@ -12,6 +12,7 @@ use super::devices::Devices;
 use super::lag::aggregate_ports;
 use super::port_key::PortKey;
 use super::{Method, RejectedClaim, Rule};
+use crate::fair_threads::yield_turn;
 
 /// A link, with the claims of all candidates that mean it.
 #[derive(Clone, Debug)]
@@ -46,17 +47,44 @@ pub(super) fn contest<'c>(mut candidates: Vec<&'c Candidate>, devices: &Devices)
     let mut standing = Standing::default();
     let mut occupied = Occupied::default();
     for proposal in merged(candidates) {
+        yield_turn();
         admit(proposal, &mut standing, &mut occupied, devices);
     }
     standing
 }
 
+/// Maximum number of links that are told of a weaker claim.
+const MAX_WINNERS: usize = 16;
+
+/// Maximum number of weaker claims that are kept of a link.
+pub(super) const MAX_REJECTED: usize = 256;
+
+/// Maximum number of links between two devices that a candidate is compared with.
+const MAX_COMPARED: usize = 1_024;
+
 /// The links at each port, as their places.
 #[derive(Default)]
 struct Occupied {
-    by_port: BTreeMap<HostPort, Vec<usize>>,
+    by_port: BTreeMap<HostPort, BTreeMap<Standpoint, Occupants>>,
     /// The links at the members of an aggregate. They win over all that is claimed of the aggregate itself.
     by_aggregate: BTreeMap<HostPort, Vec<usize>>,
+}
+
+/// What decides whether links compete for a port.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Standpoint {
+    is_stale: bool,
+    rule: Rule,
+    /// Whether the port itself made a claim by the rule's method.
+    is_reported: bool,
+}
+
+/// The links at a port that compete with the same others.
+#[derive(Default)]
+struct Occupants {
+    places: Vec<usize>,
+    /// The number of those that are known to conflict with others, from the first one on.
+    conflicting: usize,
 }
 
 fn order(candidate: &Candidate) -> impl Iterator<Item = (Option<&HostPort>, &str)> {
@@ -105,9 +133,10 @@ fn merged(candidates: Vec<&Candidate>) -> Vec<Proposal<'_>> {
     let mut proposals: Vec<Proposal<'_>> = Vec::new();
     let mut by_pair: BTreeMap<[_; 2], Vec<usize>> = BTreeMap::new();
     for candidate in candidates {
+        yield_turn();
         let pair = by_pair.entry([candidate.ends[0].device, candidate.ends[1].device]).or_default();
         let mut is_known = false;
-        for place in pair.iter() {
+        for place in pair.iter().take(MAX_COMPARED) {
             if let Some(proposal) = proposals.get_mut(*place).filter(|it| is_same_link(it, candidate)) {
                 proposal.add(candidate);
                 is_known = true;
@@ -171,13 +200,26 @@ impl<'c> Proposal<'c> {
         (self.is_stale, self.rule)
     }
 
-    fn methods_at<'p>(&'p self, port: &'p HostPort) -> impl Iterator<Item = Method> + 'p {
-        let at = self.claims.iter().filter(move |claim| claim.at.as_ref() == Some(port));
-        at.map(|claim| claim.evidence.method)
+    fn standpoint(&self, port: &HostPort) -> Standpoint {
+        let own = method(self.rule);
+        let mut at = self.claims.iter().filter(|claim| claim.at.as_ref() == Some(port));
+        let is_reported = at.any(|claim| Some(claim.evidence.method) == own);
+        Standpoint { is_stale: self.is_stale, rule: self.rule, is_reported }
     }
 
+    /// Keeps a weaker claim, unless there are many.
+    fn reject(&mut self, claim: &Claimed) {
+        if self.rejected.len() < MAX_REJECTED {
+            let beaten_by = self.rule;
+            let (evidence, names) = (claim.evidence.clone(), claim.names.to_string());
+            self.rejected.push(RejectedClaim { evidence, names, beaten_by });
+        }
+    }
+}
+
+impl Standpoint {
     /// Returns whether both may be on a port at the same time. Several devices share such a port.
-    fn shares(&self, other: &Self, port: &HostPort) -> bool {
+    fn shares(self, other: Self) -> bool {
         let is_inferred = |rule: Rule| matches!(rule, Rule::MutualFdb | Rule::SharedFdb);
         if is_inferred(self.rule) && is_inferred(other.rule) {
             return true;
@@ -186,12 +228,15 @@ impl<'c> Proposal<'c> {
         if self.is_stale != other.is_stale && !(self.rule.is_access() && other.rule.is_access()) {
             return false;
         }
-        let own = method(self.rule);
-        if own != method(other.rule) {
+        if method(self.rule) != method(other.rule) {
             return false;
         }
-        let is_reported = |proposal: &Self| proposal.methods_at(port).any(|method| Some(method) == own);
-        (is_reported(self) && is_reported(other)) || is_designated
+        // No method: users entered the link.
+        (self.is_reported && other.is_reported && method(self.rule).is_some()) || is_designated
+    }
+
+    const fn rank(self) -> (bool, Rule) {
+        (self.is_stale, self.rule)
     }
 }
 
@@ -214,40 +259,42 @@ fn admit<'c>(
     devices: &Devices,
 ) {
     let ports: Vec<HostPort> = proposal.ends.iter().filter_map(Spot::host_port).collect();
-    let mut winners = BTreeSet::new();
-    let mut rivals = BTreeSet::new();
+    let mut winners: Vec<usize> = Vec::new();
+    let mut rivals = Vec::new();
     let mut shared = Vec::new();
     for port in &ports {
-        for place in occupied.by_port.get(port).into_iter().flatten() {
-            let Some(occupant) = standing.proposals.get(*place) else { continue };
-            if occupant.shares(&proposal, port) {
+        let own = proposal.standpoint(port);
+        for (standpoint, occupants) in occupied.by_port.get(port).into_iter().flatten() {
+            if standpoint.shares(own) {
                 shared.push(port.clone());
-            } else if occupant.rank() < proposal.rank() {
-                winners.insert(*place);
+            } else if standpoint.rank() < own.rank() {
+                winners.extend(occupants.places.iter().take(MAX_WINNERS));
             } else {
-                rivals.insert(*place);
+                rivals.push((port.clone(), *standpoint));
             }
         }
-        winners.extend(occupied.by_aggregate.get(port).into_iter().flatten());
+        winners.extend(occupied.by_aggregate.get(port).into_iter().flatten().take(MAX_WINNERS));
     }
     if !winners.is_empty() {
-        for place in winners {
-            let Some(winner) = standing.proposals.get_mut(place) else { continue };
-            let beaten_by = winner.rule;
-            let lost = proposal.claims.iter().map(|claim| RejectedClaim {
-                evidence: claim.evidence.clone(),
-                names: claim.names.to_string(),
-                beaten_by,
-            });
-            winner.rejected.extend(lost);
+        winners.sort_unstable();
+        winners.dedup();
+        for place in winners.into_iter().take(MAX_WINNERS) {
+            if let Some(winner) = standing.proposals.get_mut(place) {
+                proposal.claims.iter().for_each(|claim| winner.reject(claim));
+            }
         }
         return;
     }
-    for rival in rivals {
-        proposal.is_conflicting = true;
-        if let Some(rival) = standing.proposals.get_mut(rival) {
-            rival.is_conflicting = true;
+    proposal.is_conflicting = !rivals.is_empty();
+    for (port, standpoint) in rivals {
+        let occupants = occupied.by_port.get_mut(&port).and_then(|at| at.get_mut(&standpoint));
+        let Some(occupants) = occupants else { continue };
+        for place in occupants.places.iter().skip(occupants.conflicting) {
+            if let Some(rival) = standing.proposals.get_mut(*place) {
+                rival.is_conflicting = true;
+            }
         }
+        occupants.conflicting = occupants.places.len();
     }
     standing.shared_ports.extend(shared);
     if proposal.is_crowded {
@@ -256,7 +303,8 @@ fn admit<'c>(
     }
     let place = standing.proposals.len();
     for port in ports {
-        occupied.by_port.entry(port).or_default().push(place);
+        let standpoint = proposal.standpoint(&port);
+        occupied.by_port.entry(port).or_default().entry(standpoint).or_default().places.push(place);
     }
     for aggregate in aggregate_ports(&proposal.ends, &proposal.announced, devices) {
         occupied.by_aggregate.entry(aggregate).or_default().push(place);

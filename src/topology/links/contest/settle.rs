@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::candidate::{Candidate, Claimed, DeviceKey, Spot};
 use super::{Proposal, contest};
+use crate::fair_threads::yield_turn;
 use crate::model::derived_id;
 use crate::topology::links::devices::Devices;
 use crate::topology::links::hub::{Hub, Member, hubs};
@@ -36,12 +37,16 @@ pub(in crate::topology::links) fn settle(candidates: Vec<&Candidate>, devices: &
         settled.stubs.extend(stub);
     }
     let links = bundles(standing.proposals, devices);
-    settled.links.extend(links.into_iter().map(|bundle| bundle_link(bundle, devices)));
+    let links = links.into_iter().map(|bundle| {
+        yield_turn();
+        bundle_link(bundle, devices)
+    });
+    settled.links.extend(links);
     settled
 }
 
 fn hub_link(spot: &Spot, member: Member<'_>, hub: &End, devices: &Devices) -> Link {
-    let Member { rule, claims, rejected, is_conflicting } = member;
+    let Member { rule, claims, rejected, is_conflicting, .. } = member;
     let stale = is_stale(claims.iter().map(|claim| &claim.evidence));
     let own = end(spot, devices);
     // At a hub, the device itself and another one have to claim the connection.

@@ -70,15 +70,16 @@ pub(in crate::topology::links) fn single_sided_fdb(
     let mut candidates: BTreeMap<u32, Vec<Candidate>> = BTreeMap::new();
     let Some(view) = views.get(&device.id) else { return candidates };
     let own = |place: u32| Spot::new(DeviceKey::Host(device.id), Some(PortKey::Known(place)));
-    for (place, behind) in &view.behind {
-        let only = behind.first().filter(|_| behind.len() == 1);
+    for place in view.bridge_ports() {
+        let mut behind = view.behind(place);
+        let only = behind.next().filter(|_| behind.len() == 0);
         let names_back =
-            |other: &&Uuid| views.get(other).is_some_and(|other| other.towards.contains_key(&device.id));
+            |other: &Uuid| views.get(other).is_some_and(|other| other.towards(device.id).is_some());
         if let Some(other) = only.filter(|other| !names_back(other)) {
-            let claims = vec![claim(device, *place, "", Rule::SingleSidedFdb)];
-            let remote = Spot::new(DeviceKey::Host(*other), None);
-            let candidate = Candidate::new(own(*place), remote, Rule::SingleSidedFdb, claims);
-            candidates.entry(*place).or_default().push(candidate);
+            let claims = vec![claim(device, place, "", Rule::SingleSidedFdb)];
+            let remote = Spot::new(DeviceKey::Host(other), None);
+            let candidate = Candidate::new(own(place), remote, Rule::SingleSidedFdb, claims);
+            candidates.entry(place).or_default().push(candidate);
         }
     }
     for (place, access) in &view.access {

@@ -5,7 +5,7 @@
 //! port, the other is behind that port (Lowekamp, O'Hallaron and Gross, SIGCOMM 2001). Two bridges are adjacent if no
 //! known bridge is between their ports towards each other.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use uuid::Uuid;
 
@@ -23,10 +23,10 @@ pub(in crate::topology::links) const MAX_LEARNERS: usize = 16;
 /// The ports of a bridge as its forwarding database shows them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::topology::links) struct FdbView {
-    /// The port towards each other bridge.
-    pub(in crate::topology::links) towards: BTreeMap<Uuid, Towards>,
-    /// The other bridges behind each port.
-    pub(in crate::topology::links) behind: BTreeMap<u32, BTreeSet<Uuid>>,
+    /// The port towards each other bridge, by the other's id.
+    towards: Box<[(Uuid, Towards)]>,
+    /// The places in `towards` of the other bridges behind each port.
+    behind: BTreeMap<u32, Box<[u32]>>,
     /// The ports without a bridge behind them.
     pub(in crate::topology::links) access: BTreeMap<u32, AccessPort>,
 }
@@ -60,7 +60,7 @@ impl AccessPort {
 }
 
 /// All forwarding databases, by host.
-pub(in crate::topology::links) type FdbViews = BTreeMap<Uuid, FdbView>;
+pub(in crate::topology::links) type FdbViews = HashMap<Uuid, FdbView>;
 
 impl FdbView {
     pub(in crate::topology::links) fn new(device: &Device, devices: &Devices) -> Self {
@@ -68,11 +68,10 @@ impl FdbView {
         if device.learned.is_empty() && device.lost.is_empty() {
             return view;
         }
-        view.towards = towards(device, devices);
-        for (other, towards) in &view.towards {
-            view.behind.entry(towards.port).or_default().insert(*other);
-        }
-        let uplinks = uplinks(device, devices);
+        let learned = LearnedBridges::of(device, devices);
+        let uplinks = uplinks(device, &learned.ports);
+        view.towards = towards(device, devices, learned);
+        view.behind = behind(&view.towards);
         let mut hosts: BTreeMap<u32, BTreeSet<Uuid>> = BTreeMap::new();
         for (address, port) in device.learned.iter().filter(|(_, port)| !uplinks.contains(port)) {
             let access = view.access.entry(*port).or_default();
@@ -93,28 +92,71 @@ impl FdbView {
         view
     }
 
-    /// Returns the other bridges behind a port that no known bridge separates from this one.
-    fn adjacent_on(&self, own: Uuid, behind: &BTreeSet<Uuid>, views: &FdbViews) -> Vec<Uuid> {
-        let far_side = |other: &Uuid| {
-            let view = views.get(other)?;
-            let back = view.towards.get(&own)?;
-            Some((view.behind.get(&back.port).map_or(0, BTreeSet::len), *other))
-        };
-        // The nearer a bridge, the fewer others are on the far side of its port towards this one.
-        let mut nearest: Vec<(usize, Uuid)> = behind.iter().filter_map(far_side).collect();
-        nearest.sort_unstable();
-        let mut adjacent: Vec<Uuid> = Vec::new();
-        for (_, other) in nearest {
-            let separates = |between: &&Uuid| {
-                let towards = views.get(between).map(|view| &view.towards);
-                let port = |bridge: &Uuid| towards.and_then(|towards| towards.get(bridge)).map(|it| it.port);
-                port(&own).zip(port(&other)).is_some_and(|(own, other)| own != other)
-            };
-            if !adjacent.iter().any(|between| separates(&between)) {
-                adjacent.push(other);
+    /// Returns the port towards another bridge.
+    pub(in crate::topology::links) fn towards(&self, other: Uuid) -> Option<Towards> {
+        let place = self.towards.binary_search_by_key(&other, |(other, _)| *other).ok()?;
+        self.towards.get(place).map(|(_, towards)| *towards)
+    }
+
+    /// Returns the other bridges with the ports towards them, in order.
+    pub(in crate::topology::links) fn all_towards(&self) -> &[(Uuid, Towards)] {
+        &self.towards
+    }
+
+    /// Returns the ports with other bridges behind them, in order.
+    pub(in crate::topology::links) fn bridge_ports(&self) -> impl ExactSizeIterator<Item = u32> {
+        self.behind.keys().copied()
+    }
+
+    /// Returns the other bridges behind a port, in order.
+    pub(in crate::topology::links) fn behind(&self, port: u32) -> impl ExactSizeIterator<Item = Uuid> {
+        let places = self.behind.get(&port).map_or(&[][..], |places| places);
+        places.iter().map(|place| {
+            let found = usize::try_from(*place).ok().and_then(|place| self.towards.get(place));
+            found.map_or(Uuid::nil(), |(other, _)| *other)
+        })
+    }
+}
+
+/// Returns the places of the other bridges behind each port.
+fn behind(towards: &[(Uuid, Towards)]) -> BTreeMap<u32, Box<[u32]>> {
+    let mut behind: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for ((_, towards), place) in towards.iter().zip(0..) {
+        behind.entry(towards.port).or_default().push(place);
+    }
+    behind.into_iter().map(|(port, places)| (port, places.into_boxed_slice())).collect()
+}
+
+/// The bridges of which a device learned own addresses.
+struct LearnedBridges {
+    /// The bridges in order, each with its port. `None` for a bridge that was learned on several ports.
+    bridges: Vec<(Uuid, Option<u32>)>,
+    /// All ports with an address of a bridge.
+    ports: BTreeSet<u32>,
+}
+
+impl LearnedBridges {
+    fn of(device: &Device, devices: &Devices) -> Self {
+        let mut found: Vec<(Uuid, u32)> = Vec::new();
+        let mut ports = BTreeSet::new();
+        let mut last = None;
+        for (address, port) in &device.learned {
+            let Some(bridge) = devices.bridge_with(*address) else { continue };
+            found.push((bridge, *port));
+            if last.replace(*port) != Some(*port) {
+                ports.insert(*port);
             }
         }
-        adjacent
+        found.sort_unstable();
+        found.dedup();
+        let mut bridges: Vec<(Uuid, Option<u32>)> = Vec::with_capacity(found.len());
+        for (bridge, port) in found {
+            match bridges.last_mut() {
+                Some((last, several)) if *last == bridge => *several = None,
+                _ => bridges.push((bridge, Some(port))),
+            }
+        }
+        Self { bridges, ports }
     }
 }
 
@@ -124,19 +166,9 @@ fn owner(address: MacAddress, device: &Device, devices: &Devices) -> Option<Uuid
     devices.owner(address).or_else(joined).filter(|owner| *owner != device.id)
 }
 
-/// Returns the bridges that are adjacent to a bridge, as it sees them.
-pub(in crate::topology::links) fn adjacent(own: Uuid, views: &FdbViews) -> BTreeSet<Uuid> {
-    let Some(view) = views.get(&own) else { return BTreeSet::new() };
-    view.behind.values().flat_map(|behind| view.adjacent_on(own, behind, views)).collect()
-}
-
 /// Returns the ports with evidence of another device that is not an end station. The evidence is a neighbor, or a bridge
 /// behind the port.
-fn uplinks(device: &Device, devices: &Devices) -> BTreeSet<u32> {
-    let is_bridge = |address: MacAddress| {
-        devices.owner(address).and_then(|owner| devices.get(owner)).is_some_and(|owner| owner.is_bridge)
-    };
-    let bridges = device.learned.iter().filter(|(address, _)| is_bridge(*address)).map(|(_, port)| *port);
+fn uplinks(device: &Device, bridges: &BTreeSet<u32>) -> BTreeSet<u32> {
     let neighbors = device.neighbors().filter_map(|sighting| match sighting.port {
         Some(PortKey::Known(place)) => Some(place),
         _ => None,
@@ -149,7 +181,7 @@ fn uplinks(device: &Device, devices: &Devices) -> BTreeSet<u32> {
         PortKey::Named(_) => None,
     });
     let aggregates: Vec<u32> = aggregates.chain(unexplained_aggregates(device)).collect();
-    bridges.chain(neighbors).chain(aggregates).collect()
+    bridges.iter().copied().chain(neighbors).chain(aggregates).collect()
 }
 
 /// Returns the aggregates with learned addresses whose members the device does not report, if parallel links to
@@ -183,15 +215,32 @@ fn unexplained_aggregates(device: &Device) -> BTreeSet<u32> {
     if unexplained.len() <= parallel { unexplained } else { BTreeSet::new() }
 }
 
-fn towards(device: &Device, devices: &Devices) -> BTreeMap<Uuid, Towards> {
-    let mut own_addresses: BTreeMap<Uuid, Option<u32>> = BTreeMap::new();
+/// Returns the port towards each other bridge, in the order of their ids.
+fn towards(device: &Device, devices: &Devices, learned: LearnedBridges) -> Box<[(Uuid, Towards)]> {
+    let is_learned =
+        |other: &Uuid| learned.bridges.binary_search_by_key(other, |(bridge, _)| *bridge).is_ok();
+    let mut inferred = Vec::new();
+    for (other, ports) in shared_ports(device, devices) {
+        if !is_learned(&other)
+            && let Some(port) = port_of_shared(&ports)
+        {
+            inferred.push((other, Towards { port, is_inferred: true }));
+        }
+    }
+    let own = learned.bridges.into_iter();
+    let own = own.filter_map(|(other, port)| Some((other, Towards { port: port?, is_inferred: false })));
+    let mut towards: Vec<(Uuid, Towards)> = own.collect();
+    if !inferred.is_empty() {
+        towards.extend(inferred);
+        towards.sort_unstable_by_key(|(other, _)| *other);
+    }
+    towards.into_boxed_slice()
+}
+
+/// Returns the ports of the addresses that a device and each other one learned: first its own port, and then the other's.
+fn shared_ports(device: &Device, devices: &Devices) -> BTreeMap<Uuid, Vec<(u32, u32)>> {
     let mut shared: BTreeMap<Uuid, Vec<(u32, u32)>> = BTreeMap::new();
     for (address, port) in &device.learned {
-        let owner = devices.owner(*address).and_then(|owner| devices.get(owner));
-        if let Some(owner) = owner.filter(|owner| owner.is_bridge) {
-            let held = own_addresses.entry(owner.id).or_insert(Some(*port));
-            *held = held.filter(|held| held == port);
-        }
         if devices.learner_count(*address) > MAX_LEARNERS {
             continue;
         }
@@ -204,18 +253,7 @@ fn towards(device: &Device, devices: &Devices) -> BTreeMap<Uuid, Towards> {
             shared.entry(other).or_default().extend(place.map(|(_, other)| (*port, *other)));
         }
     }
-    let mut towards = BTreeMap::new();
-    for (other, ports) in shared {
-        if !own_addresses.contains_key(&other)
-            && let Some(port) = port_of_shared(&ports)
-        {
-            towards.insert(other, Towards { port, is_inferred: true });
-        }
-    }
-    for (other, port) in own_addresses {
-        towards.extend(port.map(|port| (other, Towards { port, is_inferred: false })));
-    }
-    towards
+    shared
 }
 
 /// Returns the only port with two addresses that the other bridge learned on different ports.
@@ -256,9 +294,9 @@ pub(in crate::topology::links) fn shared_fdb(
 
 /// Returns the ports of two adjacent bridges towards each other.
 fn facing(one: &Device, other: &Device, views: &FdbViews) -> Option<(Towards, Towards)> {
-    let ours = views.get(&one.id)?.towards.get(&other.id)?;
-    let theirs = views.get(&other.id)?.towards.get(&one.id)?;
-    Some((*ours, *theirs))
+    let ours = views.get(&one.id)?.towards(other.id)?;
+    let theirs = views.get(&other.id)?.towards(one.id)?;
+    Some((ours, theirs))
 }
 
 fn candidate(one: &Device, ours: Towards, other: &Device, theirs: Towards, rule: Rule) -> Candidate {

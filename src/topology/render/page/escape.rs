@@ -1,15 +1,17 @@
-/// Returns the text for use between tags and in quoted attributes. Control characters become U+FFFD.
+use crate::topology::render::xml::visible;
+
+/// Returns the text for use between tags and in quoted attributes.
+///
+/// Control characters, and those that order the text around them, become U+FFFD.
 pub(super) fn escape_text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
-        match character {
+        match visible(character) {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            '\t' | '\n' | '\r' => escaped.push(' '),
-            character if character.is_control() => escaped.push(char::REPLACEMENT_CHARACTER),
             character => escaped.push(character),
         }
     }

@@ -1,9 +1,10 @@
 //! Edges: lines whose width stands for the speed, and whose dashes stand for the confidence.
 
+use super::super::file::File;
 use super::super::number::{line_width, number};
 use super::super::scene::Scene;
 use super::super::words::{capacity, confidence, edge_kind};
-use super::super::xml::escape;
+use super::super::xml::escape_isolated;
 use super::put;
 use crate::topology::graph::{Edge, shorten};
 use crate::topology::links::PortRef;
@@ -12,7 +13,7 @@ use crate::topology::links::PortRef;
 const PORT: usize = 100;
 
 /// Draws the lines.
-pub(super) fn write(out: &mut String, scene: &Scene<'_>) {
+pub(super) fn write(out: &mut File, scene: &Scene<'_>) {
     out.push_str("<g class=\"edges\">\n");
     for edge in scene.edges() {
         let Some(path) = path(edge) else { continue };
@@ -26,7 +27,7 @@ pub(super) fn write(out: &mut String, scene: &Scene<'_>) {
                 edge.id,
                 edge.source,
                 edge.target,
-                escape(&tooltip(edge, scene)),
+                tooltip(edge, scene),
             ),
         );
         let is_group = edge.members.len() > 1;
@@ -52,11 +53,13 @@ fn path(edge: &Edge) -> Option<String> {
     (edge.points.len() > 1).then_some(path)
 }
 
+/// Returns the tooltip, escaped.
 fn tooltip(edge: &Edge, scene: &Scene<'_>) -> String {
+    let escaped = |text: &str| escape_isolated(&shorten(text, PORT));
     let end = |id, port: Option<&PortRef>| {
-        let label = scene.node(id).map_or_else(String::new, |node| shorten(&node.label, PORT));
+        let label = scene.node(id).map_or_else(String::new, |node| escaped(&node.label));
         match port {
-            Some(port) => format!("{label} {}", shorten(&port.name, PORT)),
+            Some(port) => format!("{label} {}", escaped(&port.name)),
             None => label,
         }
     };

@@ -1,6 +1,7 @@
 //! The symbols of roles. A symbol is a badge whose outline differs for each role, with a pictogram on it.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 
 use super::super::number::number;
 use super::super::scene::Scene;
@@ -12,7 +13,7 @@ use crate::topology::graph::NodeKind;
 ///
 /// Each symbol is drawn anew: browsers take several times as long for a picture with thousands of references to shared
 /// symbols.
-pub(super) fn draw(out: &mut String, role: HostRole, x: f64, y: f64) {
+pub(super) fn draw(out: &mut impl Write, role: HostRole, x: f64, y: f64) {
     let (badge, pictogram) = shapes(role);
     let (x, y) = (number(x), number(y));
     put(

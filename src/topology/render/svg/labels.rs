@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
+use super::super::file::File;
 use super::super::number::{number, sane};
 use super::super::scene::Scene;
 use super::super::words::capacity;
-use super::super::xml::escape;
+use super::super::xml::escape_isolated;
 use super::put;
 use crate::topology::graph::{DETAIL_SIZE, Edge, Positions, diagram, port_name, shorten_to_width, width};
 use crate::topology::layout::{Arrangement, Label, LineEnd, Point, Rect, Size, place_labels};
@@ -65,7 +66,7 @@ impl Placed {
 }
 
 /// Draws the labels.
-pub(super) fn write(out: &mut String, placed: &Placed) {
+pub(super) fn write(out: &mut File, placed: &Placed) {
     out.push_str("<g class=\"labels\">\n");
     for (edge, place, text) in &placed.ports {
         put(
@@ -74,7 +75,7 @@ pub(super) fn write(out: &mut String, placed: &Placed) {
                 "<text class=\"port\" data-edge=\"{edge}\" x=\"{}\" y=\"{}\">{}</text>\n",
                 number(place.x),
                 number(place.y + 10.0),
-                escape(text)
+                escape_isolated(text)
             ),
         );
     }
@@ -85,7 +86,7 @@ pub(super) fn write(out: &mut String, placed: &Placed) {
                 "<text class=\"speed\" data-edge=\"{edge}\" x=\"{}\" y=\"{}\">{}</text>\n",
                 number(center.x),
                 number(center.y + 4.0),
-                escape(text)
+                escape_isolated(text)
             ),
         );
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::super::file::File;
 use super::super::number::{line_width, number, speed};
 use super::super::scene::Scene;
 use super::super::words::{confidence, role, role_class};
@@ -56,7 +57,7 @@ impl Legend {
     }
 
     /// Draws the legend with its upper left corner at this place.
-    pub(super) fn write(&self, out: &mut String, left: f64, top: f64) {
+    pub(super) fn write(&self, out: &mut File, left: f64, top: f64) {
         if self.entries.is_empty() {
             return;
         }

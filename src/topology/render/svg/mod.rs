@@ -16,10 +16,11 @@ use std::fmt::{Arguments, Write};
 use self::labels::Placed;
 pub use self::style::style_source;
 use super::Picture;
+use super::file::File;
 use super::number::number;
 use super::scene::Scene;
 use super::words;
-use super::xml::escape;
+use super::xml::{escape, escape_isolated};
 use crate::topology::graph::{Bounds, NodeKind, shorten, width};
 
 /// Distance between the content and the edge of the picture, in pixels.
@@ -32,7 +33,7 @@ const TITLE: usize = 100;
 const TITLE_SIZE: u32 = 20;
 
 /// Writes a picture.
-pub(super) fn write(picture: &Picture<'_>) -> String {
+pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
     let scene = Scene::new(picture.graph);
     let placed = Placed::of(&scene);
     let content = scene.bounds();
@@ -46,27 +47,25 @@ pub(super) fn write(picture: &Picture<'_>) -> String {
         width: wanted + 2.0 * MARGIN,
         height: head + content.height + legend.height() + 2.0 * MARGIN,
     };
-    let mut out = String::with_capacity(4096 + 600 * picture.graph.nodes.len());
-    open(&mut out, picture, &title, &frame, &scene);
-    draw_head(&mut out, picture, &title, &frame);
+    open(out, picture, &title, &frame, &scene);
+    draw_head(out, picture, &title, &frame);
     let left = content.x + (wanted - content.width) / 2.0 - content.x;
-    put(&mut out, format_args!("<g class=\"content\" transform=\"translate({} 0)\">\n", number(left)));
-    nodes::containers(&mut out, &scene);
-    edges::write(&mut out, &scene);
-    nodes::cards(&mut out, &scene);
-    labels::write(&mut out, &placed);
+    put(out, format_args!("<g class=\"content\" transform=\"translate({} 0)\">\n", number(left)));
+    nodes::containers(out, &scene);
+    edges::write(out, &scene);
+    nodes::cards(out, &scene);
+    labels::write(out, &placed);
     out.push_str("</g>\n");
-    legend.write(&mut out, content.x, content.y + content.height + MARGIN);
+    legend.write(out, content.x, content.y + content.height + MARGIN);
     out.push_str("</svg>\n");
-    out
 }
 
-fn put(out: &mut String, text: Arguments<'_>) {
-    // Writing to a string never fails.
+fn put(out: &mut impl Write, text: Arguments<'_>) {
+    // A string never fails, and a file that is full is not sent.
     let _ = out.write_fmt(text);
 }
 
-fn open(out: &mut String, picture: &Picture<'_>, title: &str, frame: &Bounds, scene: &Scene<'_>) {
+fn open(out: &mut File, picture: &Picture<'_>, title: &str, frame: &Bounds, scene: &Scene<'_>) {
     let [x, y, width, height] = [frame.x, frame.y, frame.width, frame.height].map(number);
     put(
         out,
@@ -120,10 +119,10 @@ fn head_height(picture: &Picture<'_>) -> f64 {
     MARGIN + f64::from(TITLE_SIZE) + lines + MARGIN
 }
 
-/// Returns the line below the title: subtitle, view and date.
+/// Returns the line below the title, escaped: subtitle, view and date.
 fn subtitle(picture: &Picture<'_>) -> String {
     let mut parts = Vec::new();
-    parts.extend(picture.subtitle.map(|subtitle| shorten(subtitle, TITLE)));
+    parts.extend(picture.subtitle.map(|subtitle| escape_isolated(&shorten(subtitle, TITLE))));
     parts.push(words::view(picture.graph.view).to_owned());
     if let Some(date) = picture.date {
         let date = date.to_string();
@@ -133,7 +132,7 @@ fn subtitle(picture: &Picture<'_>) -> String {
     parts.join(" \u{b7} ")
 }
 
-fn draw_head(out: &mut String, picture: &Picture<'_>, title: &str, frame: &Bounds) {
+fn draw_head(out: &mut File, picture: &Picture<'_>, title: &str, frame: &Bounds) {
     let (x, y) = (frame.x + MARGIN, frame.y + MARGIN + 16.0);
     put(
         out,
@@ -141,10 +140,10 @@ fn draw_head(out: &mut String, picture: &Picture<'_>, title: &str, frame: &Bound
             "<text class=\"title\" x=\"{}\" y=\"{}\">{}</text>\n<text class=\"subtitle\" x=\"{}\" y=\"{}\">{}</text>\n",
             number(x),
             number(y),
-            escape(title),
+            escape_isolated(title),
             number(x),
             number(y + 20.0),
-            escape(&subtitle(picture)),
+            subtitle(picture),
         ),
     );
 }

@@ -1,9 +1,10 @@
 //! Nodes: frames of containers, and cards of all others.
 
+use super::super::file::File;
 use super::super::number::number;
 use super::super::scene::Scene;
 use super::super::words::{node_kind, role, role_class};
-use super::super::xml::escape;
+use super::super::xml::escape_isolated;
 use super::{icons, put};
 use crate::topology::graph::{
     DETAIL_SIZE, ICON, LABEL_SIZE, Node, NodeKind, PADDING, card_label, shorten, title_label, width,
@@ -13,7 +14,7 @@ use crate::topology::graph::{
 const TOOLTIP: usize = 300;
 
 /// Draws the frames of containers, the outer before the inner ones.
-pub(super) fn containers(out: &mut String, scene: &Scene<'_>) {
+pub(super) fn containers(out: &mut File, scene: &Scene<'_>) {
     out.push_str("<g class=\"containers\">\n");
     for node in scene.graph.nodes.iter().filter(|node| scene.is_container(node)) {
         open(out, node, "container");
@@ -37,7 +38,7 @@ pub(super) fn containers(out: &mut String, scene: &Scene<'_>) {
 }
 
 /// Draws the nodes that contain nothing.
-pub(super) fn cards(out: &mut String, scene: &Scene<'_>) {
+pub(super) fn cards(out: &mut File, scene: &Scene<'_>) {
     out.push_str("<g class=\"nodes\">\n");
     for node in scene.graph.nodes.iter().filter(|node| !scene.is_container(node)) {
         open(out, node, "node");
@@ -51,7 +52,7 @@ pub(super) fn cards(out: &mut String, scene: &Scene<'_>) {
     out.push_str("</g>\n");
 }
 
-fn open(out: &mut String, node: &Node, class: &str) {
+fn open(out: &mut File, node: &Node, class: &str) {
     let stale = if node.stale { " stale" } else { "" };
     put(
         out,
@@ -60,14 +61,15 @@ fn open(out: &mut String, node: &Node, class: &str) {
             node_kind(node.kind),
             role_class(node.role),
             node.id,
-            escape(&tooltip(node))
+            tooltip(node)
         ),
     );
 }
 
+/// Returns the tooltip, escaped.
 fn tooltip(node: &Node) -> String {
-    let mut parts = vec![shorten(&node.label, TOOLTIP)];
-    parts.extend(node.detail.as_deref().map(|detail| shorten(detail, TOOLTIP)));
+    let mut parts = vec![escape_isolated(&shorten(&node.label, TOOLTIP))];
+    parts.extend(node.detail.as_deref().map(|detail| escape_isolated(&shorten(detail, TOOLTIP))));
     match node.kind {
         NodeKind::Host => parts.push(role(node.role).to_owned()),
         NodeKind::Stub => parts.push("Not scanned".to_owned()),
@@ -82,7 +84,7 @@ fn tooltip(node: &Node) -> String {
     parts.join(" \u{b7} ")
 }
 
-fn card(out: &mut String, node: &Node) {
+fn card(out: &mut File, node: &Node) {
     if node.kind == NodeKind::Group {
         // A second card behind the first one shows that there are several.
         rect(out, "card", node, 3.0, 6);
@@ -102,7 +104,7 @@ fn card(out: &mut String, node: &Node) {
     }
 }
 
-fn segment(out: &mut String, node: &Node) {
+fn segment(out: &mut File, node: &Node) {
     rect(out, "card", node, 0.0, 11);
     text(
         out,
@@ -113,7 +115,7 @@ fn segment(out: &mut String, node: &Node) {
     );
 }
 
-fn service(out: &mut String, node: &Node) {
+fn service(out: &mut File, node: &Node) {
     rect(out, "card", node, 0.0, 3);
     text(
         out,
@@ -125,7 +127,7 @@ fn service(out: &mut String, node: &Node) {
 }
 
 /// Draws the outline of a node. An offset moves it to the lower right and makes it smaller.
-fn rect(out: &mut String, class: &str, node: &Node, offset: f64, radius: u32) {
+fn rect(out: &mut File, class: &str, node: &Node, offset: f64, radius: u32) {
     let (shift, less) = (offset.max(0.0), offset.abs());
     put(
         out,
@@ -139,14 +141,14 @@ fn rect(out: &mut String, class: &str, node: &Node, offset: f64, radius: u32) {
     );
 }
 
-pub(super) fn text(out: &mut String, class: &str, x: f64, y: f64, text: &str) {
+pub(super) fn text(out: &mut File, class: &str, x: f64, y: f64, text: &str) {
     put(
         out,
         format_args!(
             "<text class=\"{class}\" x=\"{}\" y=\"{}\">{}</text>",
             number(x),
             number(y),
-            escape(text)
+            escape_isolated(text)
         ),
     );
 }

@@ -28,6 +28,19 @@ fn created_record_has_the_fields_of_its_body_and_is_found() {
 }
 
 #[test]
+fn location_of_a_new_record_leads_to_it() {
+    for_each_that(
+        |kind| kind.body(1).is_some(),
+        async |scene| {
+            let reply = scene.send(send_json("POST", scene.kind.path, &scene.kind.body(1).unwrap())).await;
+            let created = reply.data().get("api_key").unwrap_or(reply.data());
+            let found = scene.send(get(reply.header("location"))).await;
+            assert_eq!(found.data()["id"], created["id"]);
+        },
+    );
+}
+
+#[test]
 fn update_changes_the_given_field_and_keeps_what_is_left_out() {
     for_each(async |scene| {
         let record = scene.create(1).await;

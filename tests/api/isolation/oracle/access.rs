@@ -22,10 +22,7 @@ pub(crate) fn identify(model: &Model, request: &ApiRequest) -> (Result<Caller, R
         return (Ok(caller.clone()), None);
     }
     match request.authorization.as_slice() {
-        [] => match cookies(request).as_slice() {
-            [one] => (by_session(model, one), None),
-            _ => (Err(not_authenticated()), None),
-        },
+        [] => (by_cookies(model, request), None),
         [value] => by_key(model, value),
         _ => (Err(not_authenticated()), None),
     }
@@ -65,6 +62,23 @@ fn by_key(model: &Model, value: &str) -> (Result<Caller, Refusal>, Option<Uuid>)
     let both = key.networks.iter().copied().filter(|network| caller.reaches(*network));
     let both = both.collect();
     (Ok(Caller { networks: Some(both), ..caller }), Some(key.id))
+}
+
+/// Returns the only user of the sessions in the cookies. Sessions that are not valid are passed over.
+fn by_cookies(model: &Model, request: &ApiRequest) -> Result<Caller, Refusal> {
+    let mut valid: Option<Caller> = None;
+    let mut refused = not_authenticated();
+    for text in cookies(request) {
+        match by_session(model, &text) {
+            Ok(caller) if valid.as_ref().is_some_and(|other| other.user != caller.user) => {
+                return Err(not_authenticated());
+            }
+            Ok(caller) => valid = valid.or(Some(caller)),
+            Err(error) if refused.code == "auth_not_authenticated" => refused = error,
+            Err(_) => {}
+        }
+    }
+    valid.ok_or(refused)
 }
 
 /// Returns the user of a session.

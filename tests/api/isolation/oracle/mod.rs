@@ -117,7 +117,9 @@ fn protected(model: &Model, request: &ApiRequest, caller: &Caller, endpoint: &En
 fn admit(caller: Caller, request: &ApiRequest) -> Result<Caller, Refusal> {
     let is_reading = request.method == "GET" || request.method == "HEAD";
     let is_foreign = request.origin.is_some_and(|origin| origin != OWN_ORIGIN && origin != ALLOWED_ORIGIN);
-    if caller.by == By::Session && !is_reading && (is_foreign || request.fetch_site == Some("cross-site")) {
+    let is_own = request.fetch_site == Some("same-origin");
+    let is_refused = !is_own && (is_foreign || request.fetch_site == Some("cross-site"));
+    if caller.by == By::Session && !is_reading && is_refused {
         return Err(refusal(403, "auth_cross_site_request", json!({})));
     }
     Ok(caller)

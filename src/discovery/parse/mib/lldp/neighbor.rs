@@ -234,7 +234,8 @@ impl Neighbors {
 
     /// Converts the neighbors, ordered by local port.
     pub(super) fn into_rows(self, locals: &Locals<'_>, meter: &mut Meter) -> Vec<LldpRow> {
-        let mut rows: Vec<LldpRow> = Vec::new();
+        // Equal rows stay in the order of their indexes. Sorting by it takes less memory than a stable sort.
+        let mut rows: Vec<(usize, LldpRow)> = Vec::new();
         for (index, neighbor) in self.rows {
             meter.add_steps(1);
             let number = locals.number(index.port);
@@ -261,22 +262,23 @@ impl Neighbors {
                     format!("{name} by LLDP, {}", at(number))
                 });
             }
-            rows.push(row);
+            rows.push((rows.len(), row));
         }
         // A neighbor that was lost and found again has two time marks, and one that two MIBs report has two rows.
         meter.add_steps(rows.len());
-        rows.sort_by(|one, other| sort_key(one).cmp(&sort_key(other)));
-        let mut kept: Vec<LldpRow> = Vec::with_capacity(rows.len());
-        for row in rows {
-            if kept.last().is_some_and(|before| sort_key(before) == sort_key(&row)) {
-                let name = row.sys_name.as_deref().unwrap_or(&row.chassis_id.value);
+        rows.sort_unstable_by(|(place, row), (other_place, other)| {
+            sort_key(row).cmp(&sort_key(other)).then(place.cmp(other_place))
+        });
+        rows.dedup_by(|(_, later), (_, earlier)| {
+            let is_repeated = sort_key(later) == sort_key(earlier);
+            if is_repeated {
+                let name = later.sys_name.as_deref().unwrap_or(&later.chassis_id.value);
                 meter.leave_out(WarningCode::RowRepeated, || format!("{name} by LLDP"));
-            } else {
-                kept.push(row);
             }
-        }
-        meter.use_rows(kept.len());
-        kept
+            is_repeated
+        });
+        meter.use_rows(rows.len());
+        rows.into_iter().map(|(_, row)| row).collect()
     }
 }
 

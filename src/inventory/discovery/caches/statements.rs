@@ -1,0 +1,140 @@
+//! What a neighbor cache says of the MAC addresses of others.
+
+use std::collections::{BTreeSet, HashMap};
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use uuid::Uuid;
+
+use crate::discovery::reconcile::{Identity, is_own_mac};
+use crate::discovery::report::ArpRow;
+use crate::inventory::Error;
+use crate::inventory::discovery::claims::{ClaimRows, ClaimedTable};
+use crate::inventory::discovery::records::ClaimRecord;
+use crate::inventory::schema::decode;
+use crate::model::MacAddress;
+use crate::store::{Key, Record, Version};
+
+/// Maximum number of IPv6 addresses with one MAC address. A device has several of them.
+const MAX_IPV6: usize = 16;
+
+/// What a neighbor cache says of one address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Statement {
+    /// A device with this MAC address has it.
+    One(MacAddress),
+    /// Several devices have it, in turn or at once.
+    Several,
+}
+
+/// The statements of the neighbor cache of a host.
+#[derive(Debug)]
+pub(super) struct Statements {
+    pub(super) reporter: Uuid,
+    by_address: HashMap<IpAddr, Statement>,
+}
+
+impl Statements {
+    fn read(record: &Record) -> Result<Self, Error> {
+        let ClaimRecord { host_id, claimed, .. } = decode(record)?;
+        Ok(Self { reporter: host_id, by_address: statements(&claimed) })
+    }
+
+    pub(super) fn of(&self, address: IpAddr) -> Option<Statement> {
+        self.by_address.get(&address.to_canonical()).copied()
+    }
+}
+
+/// Returns the statements of a neighbor cache, by address.
+///
+/// A MAC address that stands for several IPv4 addresses says nothing: it is that of a router that answers for others
+/// (proxy ARP). The virtual MAC address of a group of routers is no device's.
+fn statements(claimed: &ClaimedTable) -> HashMap<IpAddr, Statement> {
+    let current = match &claimed.table {
+        ClaimRows::Arp(rows) => rows.as_slice(),
+        _ => &[],
+    };
+    let mut holders: HashMap<MacAddress, BTreeSet<IpAddr>> = HashMap::new();
+    let mut found = HashMap::new();
+    add(current.iter(), &mut holders, &mut found);
+    // A device that has another address by now does not have a former one.
+    let is_gone = |row: &&ArpRow| !holders.contains_key(&row.mac_address);
+    let former = claimed.arp_rows().skip(current.len()).filter(is_gone);
+    let (mut former_holders, mut former_found) = (HashMap::new(), HashMap::new());
+    add(former, &mut former_holders, &mut former_found);
+    holders.extend(former_holders);
+    for (address, statement) in former_found {
+        found.entry(address).or_insert(statement);
+    }
+    let is_of_one = |address: MacAddress| {
+        holders.get(&address).is_some_and(|addresses| {
+            let ipv4 = addresses.iter().filter(|address| address.is_ipv4()).count();
+            ipv4 < 2 && addresses.len() - ipv4 <= MAX_IPV6
+        })
+    };
+    found.retain(|_, statement| match statement {
+        Statement::One(address) => !is_own_mac(*address) || is_of_one(*address),
+        Statement::Several => true,
+    });
+    for statement in found.values_mut() {
+        if matches!(statement, Statement::One(address) if !is_own_mac(*address)) {
+            *statement = Statement::Several;
+        }
+    }
+    found
+}
+
+fn add<'r>(
+    rows: impl Iterator<Item = &'r ArpRow>,
+    holders: &mut HashMap<MacAddress, BTreeSet<IpAddr>>,
+    found: &mut HashMap<IpAddr, Statement>,
+) {
+    for row in rows.filter(|row| row.has_answered() && row.mac_address.octets() != [0; 6]) {
+        if Identity::of_ip(row.ip_address).is_none() {
+            continue;
+        }
+        let address = row.ip_address.to_canonical();
+        holders.entry(row.mac_address).or_default().insert(address);
+        let statement = found.entry(address).or_insert(Statement::One(row.mac_address));
+        if *statement != Statement::One(row.mac_address) {
+            *statement = Statement::Several;
+        }
+    }
+}
+
+/// Maximum number of statements that are kept.
+const MAX_STATEMENTS: usize = 1_000_000;
+
+/// The statements of the neighbor caches that were read last, so that each version is decoded once.
+#[derive(Debug, Default)]
+pub(in crate::inventory) struct NeighborCaches(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    caches: HashMap<Key, (Version, Arc<Statements>)>,
+    statements: usize,
+}
+
+impl NeighborCaches {
+    /// Returns the statements of a claim.
+    pub(super) fn of(&self, record: &Record) -> Result<Arc<Statements>, Error> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((version, known)) = kept.caches.get(&record.key)
+            && *version == record.version
+        {
+            return Ok(Arc::clone(known));
+        }
+        drop(kept);
+        let read = Arc::new(Statements::read(record)?);
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Clearing everything avoids tracking use; caches in use return with their next report.
+        if kept.statements.saturating_add(read.by_address.len()) > MAX_STATEMENTS {
+            *kept = Kept::default();
+        }
+        kept.statements = kept.statements.saturating_add(read.by_address.len());
+        if let Some((_, former)) = kept.caches.insert(record.key, (record.version, Arc::clone(&read))) {
+            kept.statements = kept.statements.saturating_sub(former.by_address.len());
+        }
+        Ok(read)
+    }
+}

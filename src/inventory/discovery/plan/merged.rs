@@ -1,0 +1,159 @@
+//! A host with a device merged into it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::net::IpAddr;
+
+use uuid::Uuid;
+
+use super::{Plan, Role};
+use crate::access::{RandomSource, uuid_v4};
+use crate::discovery::reconcile::{
+    HostState, MergeOutcome, Projection, derived_name, merge, restore_cached_macs, set_ages, set_subnets,
+};
+use crate::inventory::Error;
+use crate::inventory::discovery::opened::Opened;
+use crate::inventory::discovery::subnets::SubnetsOfAddresses;
+use crate::inventory::hosts::{check_host_texts, rename_parts};
+use crate::model::{Host, MacAddress, Neighbor, Timestamp};
+
+/// Maximum number of changes that are listed.
+const MAX_CHANGES: usize = 1_000;
+
+/// A merged host, with what follows from other records.
+#[derive(Debug)]
+pub(super) struct MergedHost {
+    pub(super) host: Host,
+    pub(super) state: HostState,
+    pub(super) is_changed: bool,
+    pub(super) changes: Vec<String>,
+}
+
+impl MergedHost {
+    /// Merges the device of a plan into the host.
+    ///
+    /// # Errors
+    /// `Invalid` for a device with too long a text.
+    pub(super) fn new(plan: &Plan, opened: Option<&Opened>) -> Result<Self, Error> {
+        let current = opened.map(|opened| &opened.host);
+        let state = opened.and_then(|opened| opened.discovery.as_ref()).map(|known| &known.state);
+        let (network, host_id) = (plan.place.network, plan.place.host);
+        let projection = match &plan.reported {
+            Some(reported) => Projection::of_host(reported.as_host(host_id)),
+            None => Projection::of_device(&plan.device, network, host_id, &plan.scanned_ports),
+        };
+        check_host_texts(projection.host(), None)?;
+        let by_hand = match (current, state) {
+            (Some(host), Some(state)) => values_by_hand(host, &state.baseline),
+            _ => Vec::new(),
+        };
+        let merged = merge(current, state, &projection, plan.observed_at, plan.now);
+        let mut merged = Self {
+            is_changed: merged.outcome != MergeOutcome::Unchanged,
+            host: merged.host,
+            state: merged.state,
+            changes: merged.changes,
+        };
+        merged.state.edited.extend(by_hand);
+        Ok(merged)
+    }
+
+    /// Returns a host that took over others, and that no report describes. It may be named after its fields.
+    pub(super) fn of(opened: &Opened, derives_name: bool) -> Self {
+        let mut host = opened.host.clone();
+        let state = opened.discovery.as_ref().map(|known| known.state.clone());
+        let mut state = state.unwrap_or_else(|| HostState::of_host(&host));
+        if derives_name && !state.is_edited("name") {
+            host.name = derived_name(&host);
+            state.baseline.name.clone_from(&host.name);
+        }
+        Self { host, state, is_changed: false, changes: Vec::new() }
+    }
+
+    /// Gives the interfaces that have no MAC address those of neighbor caches again.
+    pub(super) fn restore_cached_macs(&mut self, cached: &BTreeMap<Uuid, MacAddress>, now: Timestamp) {
+        let lost = restore_cached_macs(&mut self.host, &mut self.state, cached);
+        self.add_changes(lost, now);
+    }
+
+    /// Returns the addresses whose subnets are to be set.
+    pub(super) fn addresses(&self) -> Vec<IpAddr> {
+        self.host.interfaces.iter().map(|interface| interface.ip_address).collect()
+    }
+
+    pub(super) fn set_subnets(&mut self, subnets: &SubnetsOfAddresses, now: Timestamp) {
+        let subnet_of = |address| subnets.get(&address).copied();
+        let moved = set_subnets(&mut self.host, &mut self.state, subnet_of, now);
+        self.add_changes(moved, now);
+    }
+
+    /// Hides a host that is only named, and shows it once it is described.
+    pub(super) fn set_hidden(&mut self, role: Role, now: Timestamp) {
+        let is_hidden = role == Role::Neighbor;
+        let was_hidden = self.state.baseline.hidden;
+        let is_edited = self.host.hidden != was_hidden || self.state.is_edited("hidden");
+        if is_hidden == was_hidden || is_edited {
+            return;
+        }
+        self.host.hidden = is_hidden;
+        self.state.baseline.hidden = is_hidden;
+        self.add_changes(vec!["hidden".to_owned()], now);
+    }
+
+    /// Sets when the parts were seen and whether they are stale. Returns whether the host changes.
+    pub(super) fn set_ages(&mut self) -> bool {
+        set_ages(&mut self.host, &mut self.state)
+    }
+
+    /// Gives the parts that the former host lacks random ids.
+    ///
+    /// Other hosts then have the ids that follow from the host's id.
+    pub(super) fn refresh_ids(
+        &mut self,
+        former: Option<&Host>,
+        random: &dyn RandomSource,
+    ) -> Result<(), Error> {
+        let known: HashSet<Uuid> = former.into_iter().flat_map(part_ids).collect();
+        let mut renamed: HashMap<Uuid, Uuid> = HashMap::new();
+        for id in part_ids(&self.host).filter(|id| !known.contains(id)) {
+            renamed.insert(id, uuid_v4(random)?);
+        }
+        let new_id = |id: Uuid| renamed.get(&id).copied();
+        rename_parts(&mut self.host, new_id);
+        rename_parts(&mut self.state.baseline, new_id);
+        let seen = std::mem::take(&mut self.state.seen);
+        self.state.seen = seen.into_iter().map(|(id, seen)| (new_id(id).unwrap_or(id), seen)).collect();
+        Ok(())
+    }
+
+    fn add_changes(&mut self, changes: Vec<String>, now: Timestamp) {
+        if !changes.is_empty() {
+            self.is_changed = true;
+            self.host.updated_at = now;
+        }
+        let room = MAX_CHANGES.saturating_sub(self.changes.len());
+        self.changes.extend(changes.into_iter().take(room));
+    }
+}
+
+/// Returns the paths of the subnets and neighbors that users have set. They differ from what discovery wrote last.
+fn values_by_hand(host: &Host, baseline: &Host) -> Vec<String> {
+    let subnets: HashMap<Uuid, Option<Uuid>> =
+        baseline.interfaces.iter().map(|part| (part.id, part.subnet_id)).collect();
+    let neighbors: HashMap<Uuid, Option<Neighbor>> =
+        baseline.if_entries.iter().map(|part| (part.id, part.neighbor)).collect();
+    let subnets = host.interfaces.iter().filter(|part| {
+        part.subnet_id.is_some() && subnets.get(&part.id).is_none_or(|before| *before != part.subnet_id)
+    });
+    let neighbors = host.if_entries.iter().filter(|part| {
+        part.neighbor.is_some() && neighbors.get(&part.id).is_none_or(|before| *before != part.neighbor)
+    });
+    let subnets = subnets.map(|part| format!("interfaces.{}.subnet_id", part.id));
+    subnets.chain(neighbors.map(|part| format!("if_entries.{}.neighbor", part.id))).collect()
+}
+
+fn part_ids(host: &Host) -> impl Iterator<Item = Uuid> + '_ {
+    let interfaces = host.interfaces.iter().map(|part| part.id);
+    let ports = host.ports.iter().map(|part| part.id);
+    let services = host.services.iter().map(|part| part.id);
+    interfaces.chain(ports).chain(services).chain(host.if_entries.iter().map(|part| part.id))
+}

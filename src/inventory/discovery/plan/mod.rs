@@ -1,0 +1,109 @@
+//! The effect of a device on the records of its host.
+//!
+//! It is a pure decision on the records that were read, in two steps. The [draft](draft::Draft) is the host with the device
+//! merged into it. Once the subnets of its addresses have been looked up, it becomes the [records](Planned) to be stored.
+
+mod draft;
+mod merged;
+mod past;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::claims::ClaimedTable;
+use super::consolidate::absorb::Replaced;
+use super::device::listed;
+use super::opened::Stored;
+use super::records::{HostDiscovery, Place};
+use super::report::{DiscoveredHost, DiscoveryOutcome};
+use crate::access::RandomSource;
+use crate::discovery::reconcile::{Identity, MatchedBy};
+use crate::discovery::report::{Device, PortRange, Reporter};
+use crate::inventory::hosts::{Before, EncodedHost, HostEncoder};
+use crate::model::{Cidr, Host, Timestamp};
+use crate::store::Record;
+
+/// Whether a device is described by a report or only named as a neighbor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Reported,
+    /// Becomes a hidden host, and never changes one.
+    Neighbor,
+    /// Stands for a host of which a neighbor cache states a MAC address. Only merges hosts.
+    Cached,
+}
+
+/// The host that a device is, and the hosts that become a part of it.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) host: Stored,
+    pub(super) others: Vec<Stored>,
+}
+
+/// The input of a decision.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) place: Place,
+    pub(super) device: Arc<Device>,
+    /// The device as a host that a daemon reports. `None`: the report describes it by tables.
+    pub(super) reported: Option<Arc<Host>>,
+    pub(super) role: Role,
+    /// `None`: the device becomes a new host.
+    pub(super) known: Option<Known>,
+    pub(super) reporter: Reporter,
+    pub(super) scanned_ports: Arc<[PortRange]>,
+    pub(super) observed_at: Timestamp,
+    pub(super) now: Timestamp,
+    pub(super) encoder: HostEncoder,
+    /// The source of random ids for new parts. `None`: their ids follow from the host's id.
+    pub(super) random: Option<Arc<dyn RandomSource>>,
+}
+
+/// The decision: the records to be stored.
+#[derive(Debug)]
+pub(super) struct Planned {
+    /// `None`: the host stays as it is.
+    pub(super) encoded: Option<EncodedHost>,
+    /// The hosts as read.
+    pub(super) before: Before,
+    /// `None`: the state stays as it is.
+    pub(super) discovery: Option<HostDiscovery>,
+    pub(super) state_record: Option<Record>,
+    /// The claims that change.
+    pub(super) claims: Vec<ClaimedTable>,
+    /// The replacements of hosts and parts that are gone.
+    pub(super) replaced: Replaced,
+    /// The identities by which others may have named the host, if these have changed.
+    pub(super) affected: Vec<Identity>,
+    /// The prefixes of addresses whose interfaces only the host describes.
+    pub(super) prefixes: BTreeSet<Cidr>,
+    /// The addresses of a host of which nothing else is known.
+    pub(super) addresses: Vec<IpAddr>,
+    name: String,
+    outcome: DiscoveryOutcome,
+    changes: Vec<String>,
+    /// The hosts that became a part of this one.
+    merged_hosts: Vec<Uuid>,
+    reason: Option<String>,
+}
+
+impl Planned {
+    /// States which hosts became a part of this one, by their names.
+    pub(super) fn explain_merge(&mut self, names: &BTreeMap<Uuid, String>) {
+        let hosts = listed(&self.merged_hosts, names);
+        let text = match self.merged_hosts.len() {
+            0 => return,
+            1 => format!("The host {hosts} is the same device and became a part of this one."),
+            _ => format!("The hosts {hosts} are the same device and became parts of this one."),
+        };
+        self.reason = Some(text);
+    }
+
+    pub(super) fn outcome(self, id: Uuid, matched_by: Option<MatchedBy>) -> DiscoveredHost {
+        let Self { name, outcome, changes, reason, .. } = self;
+        DiscoveredHost { id: Some(id), name, outcome, matched_by, changes, reason }
+    }
+}

@@ -1,0 +1,212 @@
+//! Rows of a CSV.
+
+mod columns;
+
+use std::io;
+use std::sync::Arc;
+
+use csv_core::{ReadFieldResult, Reader};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt};
+use uuid::Uuid;
+
+use self::columns::Columns;
+use super::report::Refusal;
+use super::rows::Row;
+use crate::inventory::Error;
+
+/// Maximum length of a header, in bytes.
+const MAX_HEADER: usize = 64 * 1024;
+
+/// The number of cells of a record that are kept. There are fewer fields, so that more are too many in any case.
+const MAX_CELLS: usize = 1_000;
+
+/// A CSV of which the header was read.
+#[derive(Debug)]
+pub(in crate::inventory::import) struct CsvRows<R> {
+    records: Records<R>,
+    max_length: usize,
+    columns: Arc<Columns>,
+}
+
+/// The cells of one row.
+#[derive(Debug)]
+pub(in crate::inventory::import) struct Cells {
+    record: Record,
+    columns: Arc<Columns>,
+}
+
+/// The cells of a record, one behind the other, without their quotes.
+#[derive(Debug, Default)]
+struct Record {
+    text: Vec<u8>,
+    /// Where each cell ends in the text.
+    ends: Vec<usize>,
+}
+
+/// Splits input into records.
+#[derive(Debug)]
+struct Records<R> {
+    reader: R,
+    splitter: Box<Reader>,
+    /// Number of line breaks read.
+    breaks: u64,
+    /// Number of lines read.
+    lines: u64,
+    bytes: u64,
+}
+
+/// What was read instead of a record.
+#[derive(Debug)]
+enum Fault {
+    TooLong,
+    /// The input ends within quotes.
+    Unclosed,
+}
+
+impl<R: AsyncBufRead + Unpin> CsvRows<R> {
+    /// Reads the header.
+    pub(super) async fn begin(reader: R, max_length: usize, network: Option<Uuid>) -> Result<Self, Error> {
+        let (splitter, max_header) = (Box::new(Reader::new()), MAX_HEADER.min(max_length));
+        let mut records = Records { reader, splitter, breaks: 0, lines: 0, bytes: 0 };
+        records.skip_byte_order_mark().await.map_err(Error::unreadable)?;
+        let header = records.next(max_header).await.map_err(Error::unreadable)?;
+        let header = match header {
+            Some((_, Ok(header))) => header,
+            // The beginning of some other file.
+            Some((_, Err(_))) | None => Record::default(),
+        };
+        let columns = Arc::new(Columns::read(header.cells(), network)?);
+        Ok(Self { records, max_length, columns })
+    }
+
+    /// Returns the next row that is not blank.
+    pub(super) async fn next(&mut self) -> io::Result<Option<(u64, Row)>> {
+        while let Some((line, record)) = self.records.next(self.max_length).await? {
+            let reason = match record {
+                Ok(record) if record.text.is_empty() => continue,
+                Ok(record) => {
+                    let columns = Arc::clone(&self.columns);
+                    return Ok(Some((line, Row::Cells(Cells { record, columns }))));
+                }
+                Err(Fault::TooLong) => format!("the row is longer than {} bytes", self.max_length),
+                Err(Fault::Unclosed) => "the row ends within quotes".to_owned(),
+            };
+            return Ok(Some((line, Row::Refused(Refusal { line, field: None, reason }))));
+        }
+        Ok(None)
+    }
+}
+
+impl<R> CsvRows<R> {
+    pub(super) const fn lines(&self) -> u64 {
+        self.records.lines
+    }
+
+    pub(super) const fn bytes(&self) -> u64 {
+        self.records.bytes
+    }
+}
+
+impl Cells {
+    pub(super) fn len(&self) -> usize {
+        self.record.text.len()
+    }
+
+    /// Returns the host as JSON.
+    pub(super) fn to_json(&self, line: u64) -> Result<Vec<u8>, Refusal> {
+        self.columns.host(line, self.record.cells())
+    }
+}
+
+impl Record {
+    fn cells(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        let mut start = 0;
+        self.ends.iter().map(move |end| {
+            let cell = self.text.get(start..*end).unwrap_or_default();
+            start = *end;
+            cell
+        })
+    }
+}
+
+impl<R: AsyncBufRead + Unpin> Records<R> {
+    /// Some editors begin UTF-8 files with a byte order mark.
+    async fn skip_byte_order_mark(&mut self) -> io::Result<()> {
+        for expected in *b"\xEF\xBB\xBF" {
+            // A file that only begins so is not UTF-8, which its header tells.
+            if self.reader.fill_buf().await?.first() != Some(&expected) {
+                return Ok(());
+            }
+            self.consume(1);
+        }
+        Ok(())
+    }
+
+    /// Returns the next record and the number of its first line; `None` at the end.
+    async fn next(&mut self, max_length: usize) -> io::Result<Option<(u64, Result<Record, Fault>)>> {
+        if !self.skip_breaks().await? {
+            return Ok(None);
+        }
+        let line = self.breaks + 1;
+        let mut record = Record::default();
+        let (mut length, mut quotes, mut last) = (0, 0, 0);
+        let mut output = [0; 1024];
+        loop {
+            let input = self.reader.fill_buf().await?;
+            let is_end = input.is_empty();
+            let (result, read, written) = self.splitter.read_field(input, &mut output);
+            let taken = input.get(..read).unwrap_or_default();
+            self.breaks += memchr::memchr_iter(b'\n', taken).count() as u64;
+            quotes += memchr::memchr_iter(b'"', taken).count();
+            last = taken.last().copied().unwrap_or(last);
+            length += read;
+            self.consume(read);
+            // Beyond the limit, the rest of the record is passed over.
+            let is_too_long = length > max_length;
+            if is_too_long {
+                record = Record::default();
+            } else {
+                record.text.extend_from_slice(output.get(..written).unwrap_or_default());
+            }
+            match result {
+                ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {}
+                ReadFieldResult::Field { record_end } => {
+                    if !is_too_long && record.ends.len() < MAX_CELLS {
+                        record.ends.push(record.text.len());
+                    }
+                    if record_end {
+                        self.lines = self.breaks + u64::from(last != b'\n');
+                        let is_unclosed = is_end && quotes % 2 == 1;
+                        let fault = match () {
+                            () if is_too_long => Some(Fault::TooLong),
+                            () if is_unclosed => Some(Fault::Unclosed),
+                            () => None,
+                        };
+                        return Ok(Some((line, fault.map_or(Ok(record), Err))));
+                    }
+                }
+                ReadFieldResult::End => return Ok(None),
+            }
+        }
+    }
+
+    /// Skips line breaks. Returns whether something follows.
+    async fn skip_breaks(&mut self) -> io::Result<bool> {
+        loop {
+            let input = self.reader.fill_buf().await?;
+            let breaks = input.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+            let (is_end, is_begun) = (input.is_empty(), breaks < input.len());
+            self.breaks += memchr::memchr_iter(b'\n', input.get(..breaks).unwrap_or_default()).count() as u64;
+            self.lines = self.lines.max(self.breaks);
+            self.consume(breaks);
+            if is_end || is_begun {
+                return Ok(is_begun);
+            }
+        }
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.reader.consume(bytes);
+        self.bytes += bytes as u64;
+    }
+}

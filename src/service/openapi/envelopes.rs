@@ -1,0 +1,83 @@
+//! The envelopes of successes, each a schema of its own, because code generators name types after schemas.
+
+use serde_json::{Map, Value, json};
+
+use super::parameters::reference;
+use crate::service::routes::route::Answer;
+
+/// The schema of the metadata of a page.
+const PAGE_META: &str = "PageMeta";
+
+/// The envelopes by name.
+pub(super) struct Envelopes<'a> {
+    /// The schemas of responses.
+    records: &'a Map<String, Value>,
+    schemas: Map<String, Value>,
+}
+
+impl<'a> Envelopes<'a> {
+    /// Creates the envelopes of no operation. `records` are the schemas of responses.
+    pub(super) fn new(records: &'a Map<String, Value>) -> Self {
+        let mut meta = records.get("Meta").cloned().unwrap_or_default();
+        if let Some(Value::Array(required)) = meta.get_mut("required") {
+            required.push(json!("pagination"));
+        }
+        Self { records, schemas: Map::from_iter([(PAGE_META.to_owned(), meta)]) }
+    }
+
+    /// Returns the schema of an answer, which is the reference to its envelope, unless it has none.
+    pub(super) fn schema(&mut self, answer: Answer) -> Value {
+        let (name, data, example) = match answer {
+            Answer::Document(schema) => return reference(schema),
+            Answer::Empty => ("Empty".to_owned(), json!({"type": "object", "maxProperties": 0}), json!({})),
+            Answer::Value(schema) => (schema.to_owned(), reference(schema), self.example(schema)),
+            Answer::List(schema) => (format!("{schema}List"), list(schema), json!([self.example(schema)])),
+            Answer::Page(schema) => (format!("{schema}Page"), list(schema), json!([self.example(schema)])),
+            // Generators have no type for a value that is always null.
+            #[cfg(feature = "discovery")]
+            Answer::Null => ("Null".to_owned(), json!({"type": ["object", "null"]}), Value::Null),
+            #[cfg(feature = "topology")]
+            Answer::TopologyFile => {
+                let schema = "TopologyFile";
+                (schema.to_owned(), reference(schema), self.example(schema))
+            }
+            #[cfg(feature = "discovery")]
+            Answer::Events => return json!({"type": "string"}),
+            #[cfg(feature = "topology")]
+            Answer::Picture | Answer::Html => return json!({"type": "string"}),
+        };
+        let meta = if matches!(answer, Answer::Page(_)) { PAGE_META } else { "Meta" };
+        let envelope = self.envelope(&data, &example, meta);
+        let name = format!("{name}Response");
+        let schema = reference(&name);
+        self.schemas.insert(name, envelope);
+        schema
+    }
+
+    fn envelope(&self, data: &Value, example: &Value, meta: &str) -> Value {
+        let mut meta_example = self.example("Meta");
+        if let (Value::Object(members), "Meta") = (&mut meta_example, meta) {
+            members.remove("pagination");
+        }
+        json!({
+            "type": "object",
+            // Generators make an enum of strings of a boolean that is constant.
+            "properties": {"success": {"type": "boolean"}, "data": data, "meta": reference(meta)},
+            "required": ["success", "data", "meta"],
+            "examples": [{"success": true, "data": example, "meta": meta_example}],
+        })
+    }
+
+    fn example(&self, schema: &str) -> Value {
+        let example = self.records.get(schema).and_then(|schema| schema.get("examples")?.get(0));
+        example.cloned().unwrap_or_default()
+    }
+
+    pub(super) fn into_schemas(self) -> Map<String, Value> {
+        self.schemas
+    }
+}
+
+fn list(schema: &str) -> Value {
+    json!({"type": "array", "items": reference(schema)})
+}

@@ -1,0 +1,290 @@
+//! Lists of hosts and parts as CSV, and import of hosts from it.
+
+use http::HeaderMap;
+use http_body_util::BodyExt;
+use tower::ServiceExt;
+
+use super::*;
+use crate::common::host;
+
+const IMPORT: &str = "/api/v1/hosts/import";
+const TYPE: &str = "text/csv; charset=utf-8";
+
+/// The fields of a host that another network can take over.
+const FIELDS: &str = "name,hostname,description,sys_name,sys_location,chassis_id,model,role,hidden,tags,source,interfaces,\
+                      ports,created_at,updated_at,last_seen_at";
+
+/// Returns a list as CSV, with the headers of the response.
+async fn csv(fixture: &Fixture, target: &str) -> (HeaderMap, String) {
+    let request = with_header(with_key(get(target), &fixture.key), "accept", "text/csv");
+    let response = fixture.server.api.clone().oneshot(request).await.unwrap();
+    let (parts, body) = response.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    let text = String::from_utf8(body.to_vec()).unwrap();
+    assert_eq!(parts.status, 200, "{text}");
+    assert_eq!(parts.headers["content-type"], TYPE);
+    assert_eq!(parts.headers["vary"], "Accept");
+    (parts.headers, text)
+}
+
+fn import(query: &str, text: impl Into<Vec<u8>>) -> Request<http_body_util::Full<bytes::Bytes>> {
+    let request = with_header(bare("POST", &format!("{IMPORT}{query}")), "content-type", "text/csv");
+    request.map(|_| http_body_util::Full::new(bytes::Bytes::from(text.into())))
+}
+
+/// Imports a CSV into a network and returns the report.
+async fn imported(fixture: &Fixture, network: Uuid, text: impl Into<Vec<u8>>) -> Value {
+    let request = with_key(import(&format!("?network_id={network}"), text), &fixture.key);
+    fixture.send(request).await.data().clone()
+}
+
+/// Stores hosts whose texts and lists are hard to write.
+async fn odd_hosts(fixture: &Fixture) {
+    let [red, green, _] = fixture.home.tags;
+    for (index, name) in
+        ["plain", "a, b", "say \"x\"", "two\r\nlines", "=1+1", "'=x", "-5", "é 表", " spaces "]
+            .iter()
+            .enumerate()
+    {
+        // Longer than any buffer.
+        let long = "\"".repeat(index * 1_000) + name;
+        let body = json!({
+            "network_id": OFFICE, "name": name, "description": long, "sys_location": "+", "model": "@", "hidden": true,
+            "role": "switch", "chassis_id": {"subtype": "MacAddress", "value": "00:1B:21:3C:4D:5E"},
+            "tags": [red, green], "source": {"type": "Manual"},
+            "interfaces": [
+                {"ip_address": format!("192.0.2.{}", index + 1)},
+                {"ip_address": "2001:db8::1"},
+            ],
+            "ports": [{"number": 443, "protocol": "Tcp"}, {"number": 53, "protocol": "Udp"}],
+        });
+        fixture.post(HOSTS, &body).await;
+    }
+    fixture.post(HOSTS, &json!({"network_id": OFFICE, "name": "least"})).await;
+}
+
+#[test]
+fn list_is_a_csv_with_a_header_that_browsers_save() {
+    run_new(async |fixture| {
+        fixture.put([host(1, OFFICE), host(2, OFFICE)]).await;
+        let (headers, text) = csv(&fixture, "/api/v1/hosts?limit=1&order_by=name").await;
+        assert_eq!(headers["content-disposition"], "attachment; filename=\"hosts.csv\"");
+        let lines: Vec<&str> = text.split("\r\n").collect();
+        assert_eq!((lines.len(), lines[2]), (3, ""));
+        assert!(lines[0].starts_with("network_id,name,hostname,") && lines[0].ends_with(",interfaces,ports"));
+        assert!(lines[1].starts_with(&format!("{OFFICE},")));
+        let envelope = fixture.list("limit=1&order_by=name").await;
+        assert_ne!(headers["etag"], envelope.header("etag"), "each representation has a tag of its own");
+        let tag = headers["etag"].to_str().unwrap();
+        let again = with_header(get("/api/v1/hosts?limit=1&order_by=name"), "accept", "text/csv");
+        assert_eq!(fixture.ask(with_header(again, "if-none-match", tag)).await.status, 304);
+        let none = csv(&fixture, &format!("/api/v1/hosts?fields=id&network_id={LAB}")).await.1;
+        assert_eq!(none, "id\r\n");
+    });
+}
+
+#[test]
+fn whole_list_is_the_csv_of_its_pages() {
+    run_new(async |fixture| {
+        fixture.put((1..=300).map(|id| host(id, OFFICE))).await;
+        let whole = csv(&fixture, "/api/v1/hosts?limit=0&order_by=name&fields=name,id").await.1;
+        let page = csv(&fixture, "/api/v1/hosts?limit=1000&order_by=name&fields=name,id").await.1;
+        assert_eq!(whole, page);
+        assert_eq!((whole.lines().next(), whole.lines().count()), (Some("name,id"), 301));
+        // From the cache.
+        assert_eq!(csv(&fixture, "/api/v1/hosts?limit=1000&order_by=name&fields=name,id").await.1, page);
+        let json = fixture.list("limit=1000&order_by=name&fields=id,name").await;
+        let expected: Vec<String> = json
+            .data()
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|host| host["id"].as_str().unwrap().to_owned())
+            .collect();
+        let found: Vec<String> =
+            whole.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().to_owned()).collect();
+        assert_eq!(found, expected);
+    });
+}
+
+#[test]
+fn cells_that_spreadsheets_would_run_begin_with_an_apostrophe() {
+    run_new(async |fixture| {
+        for name in ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "'=x", "'x", "a=1"] {
+            fixture.post(HOSTS, &json!({"network_id": OFFICE, "name": name})).await;
+        }
+        let (_, text) = csv(&fixture, "/api/v1/hosts?fields=name").await;
+        let mut cells: Vec<&str> = text.split_terminator("\r\n").skip(1).collect();
+        cells.sort_unstable();
+        assert_eq!(cells, ["'\tx", "''=x", "'+1", "'-1", "'=1+1", "'@SUM(A1)", "'x", "a=1"]);
+    });
+}
+
+#[test]
+fn imported_csv_gives_the_same_csv() {
+    run_new(async |fixture| {
+        odd_hosts(&fixture).await;
+        let list =
+            |network| format!("/api/v1/hosts?limit=0&order_by=name&network_id={network}&fields={FIELDS}");
+        let (_, text) = csv(&fixture, &list(OFFICE)).await;
+        assert!(text.contains("192.0.2.1;2001:db8::1,53/Udp;443/Tcp,"), "{text}");
+        let report = imported(&fixture, LAB, text.clone()).await;
+        assert_eq!((&report["imported"], &report["refused"]), (&json!(10), &json!(0)), "{report}");
+        assert_eq!((&report["lines"], &report["bytes"]), (&json!(13), &json!(text.len())));
+        assert_eq!(csv(&fixture, &list(LAB)).await.1, text);
+        let names = |network| {
+            format!("{HOSTS}?order_by=name&network_id={network}&fields=name,description,tags,ports")
+        };
+        let (office, lab) = (fixture.read(&names(OFFICE)).await, fixture.read(&names(LAB)).await);
+        for (one, other) in office.as_array().unwrap().iter().zip(lab.as_array().unwrap()) {
+            assert_eq!((&one["name"], &one["description"]), (&other["name"], &other["description"]));
+            assert_eq!(one["tags"], other["tags"]);
+            assert_eq!(one["ports"][0]["number"], other["ports"][0]["number"]);
+        }
+    });
+}
+
+#[test]
+fn default_columns_can_be_imported_where_they_were_exported() {
+    run_new(async |fixture| {
+        odd_hosts(&fixture).await;
+        let (_, text) = csv(&fixture, "/api/v1/hosts?limit=0").await;
+        let request = with_key(import("", text), &fixture.key);
+        assert_eq!(fixture.send(request).await.data()["imported"], 10);
+        assert_eq!(fixture.list("").await.total(), 20, "rows without ids are new hosts");
+    });
+}
+
+#[test]
+fn row_with_the_id_of_a_host_replaces_it() {
+    run_new(async |fixture| {
+        fixture.put([host(1, OFFICE)]).await;
+        let id = Uuid::from_u128(1);
+        let report = imported(&fixture, OFFICE, format!("id,name\n{id},renamed\n")).await;
+        assert_eq!((&report["imported"], &report["replaced"]), (&json!(1), &json!(1)));
+        assert_eq!(fixture.read(&format!("{HOSTS}/{id}")).await["name"], "renamed");
+    });
+}
+
+#[test]
+fn rows_are_read_however_they_end() {
+    run_new(async |fixture| {
+        let texts: [&[u8]; 6] = [
+            b"name,hidden\r\na,true\r\n\r\n,\r\nb,\r\n",
+            b"name,hidden\na,TRUE\n\nb,false",
+            b"\xEF\xBB\xBFname,hidden\na,true\nb,",
+            b"NAME, Hidden\na,True\nb,\n\n\n",
+            b"name,hidden\ra,true\rb,false\r",
+            b"\"name\",\"hidden\"\n\"a\",\"true\"\n\"b\",\"\"\n",
+        ];
+        for text in texts {
+            let report = imported(&fixture, LAB, text).await;
+            let text = String::from_utf8_lossy(text);
+            assert_eq!((&report["imported"], &report["refused"]), (&json!(2), &json!(0)), "{text}: {report}");
+            assert_eq!(
+                report["bytes"],
+                text.trim_start_matches('\u{feff}').len() + (text.starts_with('\u{feff}') as usize) * 3
+            );
+        }
+        let hosts = fixture.read(&format!("{HOSTS}?network_id={LAB}&order_by=name&fields=name,hidden")).await;
+        let expected = [("a", true), ("b", false)]
+            .map(|(name, hidden)| vec![json!({"name": name, "hidden": hidden}); 6]);
+        assert_eq!(hosts, json!(expected.concat()));
+    });
+}
+
+#[test]
+fn faulty_rows_are_refused_with_their_line_and_field_and_the_others_stored() {
+    run_new(async |fixture| {
+        let text = b"name,hidden,tags,interfaces,ports,source,chassis_id\n\
+            \"first\nin two lines\",,,,,,\n\
+            short,true\n\
+            a,perhaps,,,,,\n\
+            a,,no-id,,,,\n\
+            a,,,192.0.2.300,,,\n\
+            a,,,,443/Tcp;x,,\n\
+            a,,,,,Nobody,\n\
+            a,,,,,,nonsense\n\
+            \xFF,,,,,,\n\
+            last,,,192.0.2.9; 192.0.2.10 ,8080;53/Udp,Manual,\n\
+            \"open,,,,,,\n";
+        let report = imported(&fixture, OFFICE, &text[..]).await;
+        let refusals = report["refusals"].as_array().unwrap();
+        let found: Vec<(u64, &str)> = refusals
+            .iter()
+            .map(|refusal| (refusal["line"].as_u64().unwrap(), refusal["field"].as_str().unwrap_or_default()))
+            .collect();
+        let expected = [
+            (4, ""),
+            (5, "hidden"),
+            (6, "tags.0"),
+            (7, "interfaces.0.ip_address"),
+            (8, "ports"),
+            (9, "source"),
+            (10, "chassis_id"),
+            (11, "name"),
+            (13, ""),
+        ];
+        assert_eq!(found.iter().map(|(line, _)| *line).collect::<Vec<_>>(), expected.map(|(line, _)| line));
+        for ((_, found), (line, field)) in found.iter().zip(expected) {
+            assert!(found.starts_with(field), "line {line}: {report}");
+        }
+        assert_eq!(refusals[0]["reason"], "the row has 2 cells, and the header 7");
+        assert_eq!(refusals[1]["reason"], "must be true or false");
+        assert_eq!(refusals[8]["reason"], "the row ends within quotes");
+        assert_eq!((&report["imported"], &report["lines"]), (&json!(2), &json!(13)));
+        let hosts = fixture.read(&format!("{HOSTS}?order_by=name")).await;
+        assert_eq!((&hosts[0]["name"], &hosts[1]["name"]), (&json!("first\nin two lines"), &json!("last")));
+        assert_eq!(hosts[1]["interfaces"][1]["ip_address"], "192.0.2.10");
+        let ports = &hosts[1]["ports"];
+        assert_eq!((&ports[0]["number"], &ports[0]["protocol"]), (&json!(53), &json!("Udp")));
+        assert_eq!((&ports[1]["number"], &ports[1]["protocol"]), (&json!(8080), &json!("Tcp")));
+    });
+}
+
+#[test]
+fn header_must_name_fields_of_hosts_each_once_and_the_required_ones() {
+    run_new(async |fixture| {
+        for (text, code, field) in [
+            ("", "validation_required", "name"),
+            ("hostname\nx\n", "validation_required", "name"),
+            ("name\nx\n", "validation_required", "network_id"),
+            ("name,network_id,hostnam\nx,y,z\n", "validation_invalid_format", "hostnam"),
+            ("name;network_id\nx;y\n", "validation_invalid_format", "name;network_id"),
+            ("name,network_id,name\n", "validation_invalid_format", "name"),
+            ("{\"name\": \"x\"}\n", "validation_invalid_format", "{\"name\": \"x\"}"),
+        ] {
+            let reply = fixture.send(with_key(import("", text), &fixture.key)).await;
+            assert_eq!(*reply.refuses(400, code), json!({"field": field}), "{text}");
+        }
+        assert_eq!(fixture.list("").await.total(), 0);
+    });
+}
+
+#[test]
+fn parts_are_listed_as_csv_and_with_selected_fields() {
+    run_new(async |fixture| {
+        odd_hosts(&fixture).await;
+        let hosts = fixture.read(&format!("{HOSTS}?order_by=name&search=plain")).await;
+        let of_host = format!("host_id={}", hosts[0]["id"].as_str().unwrap());
+        let (headers, text) =
+            csv(&fixture, &format!("/api/v1/ports?{of_host}&fields=protocol,number,type")).await;
+        assert_eq!(headers["content-disposition"], "attachment; filename=\"ports.csv\"");
+        let mut rows: Vec<&str> = text.lines().collect();
+        rows[1..].sort_unstable();
+        assert_eq!(rows, ["protocol,number,type", "Tcp,443,Https", "Udp,53,DnsUdp"]);
+        let (_, text) = csv(&fixture, &format!("/api/v1/interfaces?{of_host}")).await;
+        assert!(
+            text.starts_with("id,host_id,network_id,subnet_id,name,ip_address,mac_address,position,"),
+            "{text}"
+        );
+        assert_eq!(text.lines().count(), 3);
+        for list in ["services", "if-entries"] {
+            assert_eq!(csv(&fixture, &format!("/api/v1/{list}?{of_host}")).await.1.lines().count(), 1);
+        }
+        let selected = fixture.read(&format!("/api/v1/interfaces?{of_host}&fields=ip_address&limit=1")).await;
+        assert_eq!(selected[0].as_object().unwrap().keys().collect::<Vec<_>>(), ["ip_address"]);
+        let reply = fixture.ask(get(&format!("/api/v1/ports?{of_host}&fields=ip_address"))).await;
+        assert_eq!(*reply.refuses(400, "validation_invalid_format"), json!({"field": "fields"}));
+    });
+}
