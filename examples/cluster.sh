@@ -65,7 +65,7 @@ run_postgres() {
     postgres pg_ctl -D "$work/data" -l "$work/postgres.log" -w -o "-c listen_addresses= -k $work" start >/dev/null
 }
 
-# Starts a server and waits until it prints how it is reached. Every start replaces the API key of the one before.
+# Starts a server and waits until it prints how it is reached. Only the first start prints the API key.
 start_server() {
     local example=$1 output=$work/$1.out
     "$servers/$example" --postgres "$database" --listen 127.0.0.1:0 --demo 0 >"$output" 2>"$work/$example.log" &
@@ -75,7 +75,9 @@ start_server() {
         kill -0 $! 2>/dev/null || fail "The server $example ended."
         sleep 0.1
     done
+    local key=${TOPOSCOPE_API_KEY:-}
     source "$output"
+    TOPOSCOPE_API_KEY=${TOPOSCOPE_API_KEY:-$key}
     say "The server $example serves on $TOPOSCOPE_URL."
 }
 

@@ -1,4 +1,4 @@
-//! Exports, restores and copies stores of any backend, and verifies or repairs a folder.
+//! Exports, restores and copies stores of any backend, verifies or repairs a folder, and sets passwords of users.
 //!
 //! The folder is one of a `SledStore`.
 //!
@@ -9,6 +9,7 @@
 //! cargo run --release --example store -- verify folder:toposcope-data
 //! cargo run --release --example store -- compact folder:toposcope-data
 //! cargo run --release --example store -- repair folder:toposcope-data
+//! cargo run --release --example store -- set-password folder:toposcope-data owner@example.net < password.txt
 //! ```
 //!
 //! An export contains digests of keys and hashes of passwords: protect it like a secret. On Unix, the export file and a
@@ -22,10 +23,12 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::io::{BufReader, BufWriter, duplex, stdin, stdout};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader, BufWriter, duplex, stdin, stdout};
 use tokio::try_join;
+use toposcope::Inventory;
 #[cfg(feature = "postgres")]
 use toposcope::store::PostgresStore;
 use toposcope::store::{Export, MemoryStore, Restore, SledStore, Store, StoreError, TransferReport};
@@ -35,6 +38,7 @@ Usage: cargo run --example store -- export STORE [FILE]
        cargo run --example store -- restore STORE
        cargo run --example store -- copy STORE STORE
        cargo run --example store -- verify|compact|repair folder:DIR
+       cargo run --example store -- set-password STORE EMAIL
 
   export   write all records of a store to a new file, or to standard output, as JSON lines
   restore  read an export from standard input into an empty store
@@ -42,6 +46,7 @@ Usage: cargo run --example store -- export STORE [FILE]
   verify   check all data in a folder and report damage
   compact  write a folder again without the space that is no longer used (needs space for one more copy)
   repair   recover the readable records of a folder that can no longer be opened (copy the folder first)
+  set-password  set the password of a user to the first line of standard input, and end the user's sessions
 
 A STORE is one of:
 
@@ -49,6 +54,9 @@ A STORE is one of:
   postgres://USER@HOST/…  a PostgreSQL database (build with --features postgres)
   memory:                 only to restore and copy to: checks that an export, or a store, is complete and readable
 ";
+
+/// Maximum size of a password and the end of its line, in bytes: 1,000 characters of up to 4 bytes.
+const MAX_PASSWORD: u64 = 4_002;
 
 /// Size of the buffer between the two sides of a copy, in bytes.
 const COPY_BUFFER: usize = 1 << 20;
@@ -64,10 +72,10 @@ pub(crate) enum Place {
 
 /// An open store. A further backend is a further arm.
 enum Backend {
-    Memory(MemoryStore),
-    Folder(SledStore),
+    Memory(Arc<MemoryStore>),
+    Folder(Arc<SledStore>),
     #[cfg(feature = "postgres")]
-    Postgres(PostgresStore),
+    Postgres(Arc<PostgresStore>),
 }
 
 #[tokio::main]
@@ -86,6 +94,7 @@ async fn main() -> ExitCode {
             Some(target) => copy(&place, &target).await,
             None => return misused(),
         },
+        ("set-password", [email], place) => set_password(&place, email, stdin()).await,
         ("verify", [], Place::Folder(folder)) => verify(&folder).await,
         ("compact", [], Place::Folder(folder)) => compact(&folder).await,
         ("repair", [], Place::Folder(folder)) => repair(&folder).await,
@@ -123,8 +132,8 @@ impl Place {
     /// Opens a store, and creates it if it does not exist.
     async fn open_target(&self) -> Result<Backend, Box<dyn Error>> {
         Ok(match self {
-            Self::Memory => Backend::Memory(MemoryStore::new()),
-            Self::Folder(folder) => Backend::Folder(SledStore::open(folder).await?),
+            Self::Memory => Backend::Memory(Arc::default()),
+            Self::Folder(folder) => Backend::Folder(Arc::new(SledStore::open(folder).await?)),
             Self::Postgres(url) => open_database(url).await?,
         })
     }
@@ -132,7 +141,7 @@ impl Place {
 
 #[cfg(feature = "postgres")]
 async fn open_database(url: &str) -> Result<Backend, Box<dyn Error>> {
-    Ok(Backend::Postgres(PostgresStore::open(url).await?))
+    Ok(Backend::Postgres(Arc::new(PostgresStore::open(url).await?)))
 }
 
 #[cfg(not(feature = "postgres"))]
@@ -147,6 +156,15 @@ impl Backend {
             Self::Folder(store) => store,
             #[cfg(feature = "postgres")]
             Self::Postgres(store) => store,
+        }
+    }
+
+    fn shared(&self) -> Arc<dyn Store> {
+        match self {
+            Self::Memory(store) => Arc::clone(store) as _,
+            Self::Folder(store) => Arc::clone(store) as _,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(store) => Arc::clone(store) as _,
         }
     }
 
@@ -235,6 +253,19 @@ pub(crate) async fn copy(from: &Place, to: &Place) -> Outcome {
     target.close().await?;
     source.close().await?;
     tell(&format!("{} records copied.", report.records));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Sets the password of a user to the first line of the input.
+pub(crate) async fn set_password(place: &Place, email: &str, input: impl AsyncRead + Unpin) -> Outcome {
+    let mut password = String::new();
+    BufReader::new(input.take(MAX_PASSWORD)).read_line(&mut password).await?;
+    let source = place.open_source().await?;
+    let inventory = Inventory::new(source.shared());
+    let outcome = inventory.set_password(email, password.trim_end_matches(['\r', '\n']).to_owned()).await;
+    source.close().await?;
+    let user = outcome?;
+    tell(&format!("The password of {} was set, and all sessions of the user have ended.", user.email));
     Ok(ExitCode::SUCCESS)
 }
 

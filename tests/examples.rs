@@ -90,6 +90,7 @@ fn default_flags_give_200_demo_hosts_on_port_8080_of_this_machine() {
         store: Place::Folder("toposcope-data".into()),
         content: Content::Demo(200),
         reports: Vec::new(),
+        rotate_key: false,
         server_version: env!("CARGO_PKG_VERSION").to_owned(),
         rate_limit: true,
         secure_cookies: true,
@@ -121,6 +122,7 @@ fn value_follows_its_flag_or_an_equals_sign() {
     assert_eq!(args("--import hosts.jsonl").content, Content::Import(Input::File("hosts.jsonl".into())));
     assert!(!args("--no-rate-limit").rate_limit);
     assert!(!args("--insecure-cookies").secure_cookies);
+    assert!(args("--rotate-key").rotate_key);
     assert_eq!(args("--trust-proxy 2").proxies, 2);
     assert_eq!(
         args("--origin https://a.example --origin=http://b.example:8080/").origins,
@@ -159,8 +161,8 @@ async fn report_becomes_hosts_of_the_announced_network() {
     let passwords = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
     let report = args::ReportFile { format: toposcope::discovery::Format::Auto, path, reporter: None };
     let inventory = Inventory::new(MemoryStore::new()).with_passwords(passwords);
-    let given = setup::fill(&inventory, Source::Demo(0), &[report]).await.unwrap();
-    let caller = inventory.authenticate_user_key(&given.key).await.unwrap();
+    let given = setup::fill(&inventory, Source::Demo(0), &[report], false).await.unwrap();
+    let caller = inventory.authenticate_user_key(given.key.as_deref().unwrap()).await.unwrap();
     let page = inventory.list_hosts(&caller, &HostQuery::default()).await.unwrap();
     let host: Host = serde_json::from_slice(&page.documents[0]).unwrap();
     assert_eq!((host.name.as_str(), host.network_id, host.if_entries.len()), ("core-1", given.network, 1));
@@ -239,7 +241,7 @@ async fn filled(source: Source) -> (Inventory, Given) {
     let passwords = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
     let store = Backend::open(&Place::Memory).await.unwrap().store();
     let inventory = Inventory::new(store).with_passwords(passwords);
-    let given = setup::fill(&inventory, source, &[]).await.unwrap();
+    let given = setup::fill(&inventory, source, &[], false).await.unwrap();
     (inventory, given)
 }
 
@@ -255,7 +257,7 @@ async fn reported_credentials_and_ids_are_valid_for_every_source() {
     let import = ["".to_owned(), "no host\n".to_owned(), hosts].map(lines);
     for source in [demo(0).await, demo(1).await, demo(50).await].into_iter().chain(import) {
         let (inventory, given) = filled(source).await;
-        let caller = inventory.authenticate_user_key(&given.key).await.unwrap();
+        let caller = inventory.authenticate_user_key(given.key.as_deref().unwrap()).await.unwrap();
         assert_eq!(caller.credential(), Credential::UserApiKey { id: given.key_id });
         assert_eq!(caller.permission(), Permission::Owner);
         let session = inventory.log_in(given.email, given.password.unwrap()).await.unwrap();
@@ -273,35 +275,55 @@ async fn reported_credentials_and_ids_are_valid_for_every_source() {
 }
 
 #[tokio::test]
-async fn folder_that_is_opened_again_keeps_its_records_and_replaces_its_key() {
+async fn folder_that_is_opened_again_keeps_its_records_and_its_key() {
     let folder = TempDir::new().unwrap();
-    let mut earlier: Option<Given> = None;
-    for count in [20, 30, 0] {
+    let (backend, inventory) = open(&folder).await;
+    let first = setup::fill(&inventory, Source::Demo(20), &[], false).await.unwrap();
+    backend.close().await.unwrap();
+    let mut key = first.key.clone().unwrap();
+    for (count, rotate_key) in [(30, false), (0, true), (0, false)] {
         let (backend, inventory) = open(&folder).await;
-        let given = setup::fill(&inventory, Source::Demo(count), &[]).await.unwrap();
-        let caller = inventory.authenticate_user_key(&given.key).await.unwrap();
+        let given = setup::fill(&inventory, Source::Demo(count), &[], rotate_key).await.unwrap();
+        let note = advice("127.0.0.1:80".parse().unwrap(), "", &given, true);
+        assert!(note.contains("was printed when the inventory was created"), "{note}");
+        assert_eq!(note.contains("--rotate-key"), !rotate_key, "{note}");
+        if let Some(new) = given.key {
+            assert!(rotate_key, "a key that nobody asked for");
+            let refused = inventory.authenticate_user_key(&key).await.unwrap_err();
+            assert_eq!(*refused.kind(), ErrorKind::NotAuthenticated, "the key before the rotation");
+            key = new;
+        }
+        let caller = inventory.authenticate_user_key(&key).await.unwrap();
         assert_eq!(inventory.list_hosts(&caller, &HostQuery::default()).await.unwrap().total, 20);
         let keys = inventory.user_api_keys(caller.user_id()).await.unwrap();
         assert_eq!(keys.iter().map(|key| key.id).collect::<Vec<_>>(), [given.key_id], "exactly one key");
-        if let Some(earlier) = &earlier {
-            let refused = inventory.authenticate_user_key(&earlier.key).await.unwrap_err();
-            assert_eq!(*refused.kind(), ErrorKind::NotAuthenticated, "the key of the start before");
-            assert_eq!(
-                (given.key_id, given.network, given.tag, given.share),
-                (earlier.key_id, earlier.network, earlier.tag, earlier.share)
-            );
-            assert_eq!(given.password, None);
-            assert!(
-                advice("127.0.0.1:80".parse().unwrap(), "", &given, true)
-                    .contains("was printed when the inventory was created")
-            );
-            let password = earlier.password.clone();
-            inventory.log_in(given.email, password.unwrap()).await.unwrap();
-        }
-        let password = earlier.and_then(|earlier| earlier.password);
-        earlier = Some(Given { password: given.password.clone().or(password), ..given });
+        assert_eq!(
+            (given.key_id, given.network, given.tag, given.share, given.password),
+            (first.key_id, first.network, first.tag, first.share, None)
+        );
+        inventory.log_in(given.email, first.password.clone().unwrap()).await.unwrap();
         backend.close().await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn password_of_a_user_is_set_in_a_closed_store() {
+    let folder = TempDir::new().unwrap();
+    let (backend, inventory) = open(&folder).await;
+    let given = setup::fill(&inventory, Source::Demo(0), &[], false).await.unwrap();
+    let session = inventory.log_in(given.email, given.password.unwrap()).await.unwrap();
+    backend.close().await.unwrap();
+
+    let place = program::Place::Folder(folder.path().join("data"));
+    for (email, input) in [("nobody@example.net", "a new password\n"), (given.email, "short\n")] {
+        program::set_password(&place, email, input.as_bytes()).await.unwrap_err();
+    }
+    program::set_password(&place, "Owner@example.net", &b"a new password\r\nmore"[..]).await.unwrap();
+
+    let (backend, inventory) = open(&folder).await;
+    inventory.authenticate_session(session.plaintext()).await.unwrap_err();
+    inventory.log_in(given.email, "a new password".to_owned()).await.unwrap();
+    backend.close().await.unwrap();
 }
 
 /// Returns the records of an export in a fixed order.
@@ -329,7 +351,7 @@ async fn export(place: &program::Place, file: &Path) -> Vec<Value> {
 async fn assert_copied_through(between: program::Place) {
     let folder = TempDir::new().unwrap();
     let (backend, inventory) = open(&folder).await;
-    setup::fill(&inventory, Source::Demo(50), &[]).await.unwrap();
+    setup::fill(&inventory, Source::Demo(50), &[], false).await.unwrap();
     backend.close().await.unwrap();
     let path = |name| folder.path().join(name);
     let [source, target] = [path("data"), path("copy")].map(program::Place::Folder);
@@ -363,19 +385,23 @@ async fn store_in_memory_is_only_a_target_of_copies() {
 }
 
 #[tokio::test]
-async fn later_start_keeps_other_keys_and_reaches_every_network_again() {
+async fn key_reaches_later_networks_and_rotation_enables_it_again() {
     let folder = TempDir::new().unwrap();
     let (backend, inventory) = open(&folder).await;
-    let given = setup::fill(&inventory, Source::Demo(20), &[]).await.unwrap();
-    let owner = inventory.authenticate_user_key(&given.key).await.unwrap();
+    let given = setup::fill(&inventory, Source::Demo(20), &[], false).await.unwrap();
+    let key = given.key.unwrap();
+    let owner = inventory.authenticate_user_key(&key).await.unwrap();
     let (organization, owner) = (owner.organization_id(), owner.user_id());
     let mine = NewUserApiKey::new(owner, "my own key", Permission::Viewer);
     let mine = inventory.create_user_api_key(mine).await.unwrap();
-    inventory.disable_user_api_key(given.key_id).await.unwrap();
     let network = inventory.create_network(organization, "new").await.unwrap().id;
+    assert!(inventory.authenticate_user_key(&key).await.unwrap().scope().allows(network));
+    inventory.disable_user_api_key(given.key_id).await.unwrap();
 
-    let again = setup::fill(&inventory, Source::Demo(0), &[]).await.unwrap();
-    let caller = inventory.authenticate_user_key(&again.key).await.unwrap();
+    setup::fill(&inventory, Source::Demo(0), &[], false).await.unwrap();
+    inventory.authenticate_user_key(&key).await.unwrap_err();
+    let again = setup::fill(&inventory, Source::Demo(0), &[], true).await.unwrap();
+    let caller = inventory.authenticate_user_key(again.key.as_deref().unwrap()).await.unwrap();
     assert!(caller.scope().allows(network));
     inventory.authenticate_user_key(mine.plaintext()).await.unwrap();
     assert_eq!(inventory.user_api_keys(owner).await.unwrap().len(), 2);
@@ -393,7 +419,7 @@ async fn open(folder: &TempDir) -> (Backend, Inventory) {
 async fn some_demo_hosts_have_the_tag() {
     for (count, expected) in [(0, 0), (1, 1), (20, 8), (50, 21)] {
         let (inventory, given) = filled(Source::Demo(count)).await;
-        let caller = inventory.authenticate_user_key(&given.key).await.unwrap();
+        let caller = inventory.authenticate_user_key(given.key.as_deref().unwrap()).await.unwrap();
         let mut query = HostQuery::default();
         query.tag_ids = Some(vec![given.tag]);
         assert_eq!(inventory.list_hosts(&caller, &query).await.unwrap().total, expected, "{count}");
@@ -424,7 +450,15 @@ async fn database_that_cannot_be_opened_is_explained_without_its_password() {
 fn given() -> Given {
     let id = Uuid::from_u128;
     let (email, password) = ("owner@example.net", Some("secret".to_owned()));
-    Given { key: "key".to_owned(), key_id: id(1), email, password, network: id(2), tag: id(3), share: id(4) }
+    Given {
+        key: Some("key".to_owned()),
+        key_id: id(1),
+        email,
+        password,
+        network: id(2),
+        tag: id(3),
+        share: id(4),
+    }
 }
 
 #[test]

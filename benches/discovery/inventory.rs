@@ -112,8 +112,11 @@ fn vary(value: &mut Value, field: &str, copy: usize) {
 fn varied_text(text: &str, field: &str, copy: usize) -> String {
     let [.., third, second, first] = copy.to_be_bytes();
     if let Ok(address) = text.parse::<MacAddress>() {
-        let [a, b, c, d, e, f] = address.octets();
-        return MacAddress::new([a, b, c ^ third, d ^ second, e ^ first, f]).to_string();
+        let mut octets = address.octets().to_vec();
+        let varied = octets.iter_mut().skip(2).zip([third, second, first]);
+        varied.for_each(|(octet, change)| *octet ^= change);
+        return MacAddress::try_from(octets.as_slice())
+            .map_or_else(|_| text.to_owned(), |varied| varied.to_string());
     }
     match text.parse::<IpAddr>() {
         Ok(IpAddr::V4(address)) => {

@@ -7,7 +7,7 @@ use super::setup::Given;
 /// Returns the message for scripts: one `NAME=VALUE` per line.
 pub(crate) fn variables(address: SocketAddr, prefix: &str, given: &Given) -> String {
     let Given { key, key_id, email, password, network, tag, share } = given;
-    let password = password.as_deref().unwrap_or_default();
+    let [key, password] = [key, password].map(|secret| secret.as_deref().unwrap_or_default());
     format!(
         "TOPOSCOPE_URL={url}
 TOPOSCOPE_API_KEY={key}
@@ -36,8 +36,15 @@ pub(crate) fn advice(address: SocketAddr, prefix: &str, given: &Given, secure_co
     } else {
         String::new()
     };
+    let key_note = match key {
+        Some(_) => "",
+        None => {
+            "The API key of an earlier start is unchanged. Start the server with --rotate-key to replace it.\n"
+        }
+    };
+    let key = key.as_deref().unwrap_or("$TOPOSCOPE_API_KEY");
     let hosts = format!(
-        "{page}{description}To try it:\n  curl -H \"Authorization: Bearer {key}\" \"{url}/api/v1/hosts?limit=2\""
+        "{page}{description}{key_note}To try it:\n  curl -H \"Authorization: Bearer {key}\" \"{url}/api/v1/hosts?limit=2\""
     );
     let Some(password) = password else {
         return format!(

@@ -28,6 +28,7 @@ Serves a network inventory over HTTP. The inventory is stored in a folder and su
                          bridge_vlan, report; by default its content does
   --reporter NAME        the device that files of --discover come from which do not name it [the name of each file]
   --demo N               without --import: fill a new inventory with N generated hosts [200], the same for the same N
+  --rotate-key           replace the API key of the previous start, and print the new one
   --server-version TEXT  server_version in responses [the version of the library]
   --no-rate-limit        disable the rate limit
   --insecure-cookies     send session cookies without Secure, for plain HTTP from other machines
@@ -39,7 +40,8 @@ Serves a network inventory over HTTP. The inventory is stored in a folder and su
 On startup the server prints the following lines to standard output, as NAME=VALUE:
 
   TOPOSCOPE_URL                            URL of the server
-  TOPOSCOPE_API_KEY, TOPOSCOPE_KEY_ID      API key of the owner, and its id; the key of the previous start is revoked
+  TOPOSCOPE_API_KEY, TOPOSCOPE_KEY_ID      API key of the owner, and its id; the key is printed only when it is made:
+                                           for a new inventory, or with --rotate-key
   TOPOSCOPE_EMAIL, TOPOSCOPE_PASSWORD      login of the owner; the password is printed only for a new inventory
   TOPOSCOPE_NETWORK                        id of a network that the key may access
   TOPOSCOPE_TAG                            id of a tag; some of the generated hosts have it
@@ -64,6 +66,8 @@ pub(crate) struct Args {
     pub(crate) content: Content,
     /// The reports that are reconciled with the hosts.
     pub(crate) reports: Vec<ReportFile>,
+    /// Whether the API key of the previous start is replaced.
+    pub(crate) rotate_key: bool,
     pub(crate) server_version: String,
     pub(crate) rate_limit: bool,
     /// Whether session cookies are `Secure`.
@@ -108,6 +112,7 @@ impl Command {
             store: Place::Folder("toposcope-data".into()),
             content: Content::Demo(200),
             reports: Vec::new(),
+            rotate_key: false,
             server_version: env!("CARGO_PKG_VERSION").to_owned(),
             rate_limit: true,
             secure_cookies: true,
@@ -129,6 +134,7 @@ impl Command {
                 "--discover" => args.reports.push(report(&flag.value("a file")?)?),
                 "--reporter" => reporter = Some(flag.value("the name of a device")?),
                 "--demo" => demo = Some(number(&flag.value("a number of hosts")?)?),
+                "--rotate-key" => args.rotate_key = flag.alone(true)?,
                 "--server-version" => args.server_version = flag.value("a version")?,
                 "--no-rate-limit" => args.rate_limit = flag.alone(false)?,
                 "--insecure-cookies" => args.secure_cookies = flag.alone(false)?,

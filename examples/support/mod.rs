@@ -144,7 +144,7 @@ where
     let address =
         listener.local_addr().map_err(|error| Failure::because("Failed to determine the port", &error))?;
     let given = tokio::select! {
-        filled = setup::fill(&inventory, source, &args.reports) => filled?,
+        filled = setup::fill(&inventory, source, &args.reports, args.rotate_key) => filled?,
         () = stop.clone().asked() => return Ok(()),
     };
     print(&variables(address, &args.prefix, &given));

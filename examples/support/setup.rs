@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use tokio::fs::File;
 use tokio::io::AsyncRead;
-use toposcope::access::{RandomSource, SystemRandom};
+use toposcope::access::{Caller, RandomSource, Scope, SystemRandom};
 #[cfg(feature = "discovery")]
 use toposcope::inventory::DiscoveryOutcome;
 use toposcope::inventory::{Bootstrap, Import, NewShare};
+use toposcope::model::Permission;
 #[cfg(feature = "postgres")]
 use toposcope::store::PostgresStore;
 use toposcope::{Inventory, MemoryStore, SledStore, Store};
@@ -26,7 +27,8 @@ const EMAIL: &str = "owner@example.net";
 
 /// The credentials and ids that a start prints. The store has only digests of the key and the password.
 pub(crate) struct Given {
-    pub(crate) key: String,
+    /// API key of the owner. `None`: that of an earlier start is still valid.
+    pub(crate) key: Option<String>,
     pub(crate) key_id: Uuid,
     pub(crate) email: &'static str,
     /// Password of the owner. `None`: the owner existed before this start.
@@ -130,10 +132,12 @@ pub(crate) async fn fill(
     inventory: &Inventory,
     source: Source,
     reports: &[ReportFile],
+    rotate_key: bool,
 ) -> Result<Given, Failure> {
     let password = generate_password()?;
     let bootstrap = Bootstrap::new("Example", EMAIL).network("Office").password(password.clone());
-    let start = inventory.bootstrap(bootstrap.clone()).await?;
+    let bootstrap = if rotate_key { bootstrap.rotate_key() } else { bootstrap };
+    let start = inventory.bootstrap(bootstrap).await?;
     let organization = start.organization.id;
     let tag = match inventory.tags(organization).await?.iter().find(|tag| tag.name == demo::TAG) {
         Some(tag) => tag.id,
@@ -144,16 +148,13 @@ pub(crate) async fn fill(
         Source::Demo(_) => note("The inventory is not new: no hosts are generated."),
         Source::Import { name, reader } => import(inventory, organization, &name, reader).await?,
     }
-    // Again after the import, so that the key reaches the networks that came with it. The store has no plaintext of the
-    // key of an earlier start, so each start rotates it.
-    let issued = inventory.bootstrap(bootstrap.rotate_key()).await?.issued_key;
-    let issued = issued.ok_or_else(|| Failure::new("The API key was not rotated".to_owned()))?;
     let network = inventory.networks(organization).await?.first().map_or(start.network.id, |first| first.id);
-    discover(inventory, issued.plaintext(), network, reports).await?;
+    let owner = Caller::new(organization, start.owner.id, Permission::Owner, Scope::all());
+    discover(inventory, &owner, network, reports).await?;
     let share = share(inventory, organization, network).await?;
-    let (key, key_id) = (issued.plaintext().to_owned(), issued.record().id);
+    let key = start.issued_key.map(|issued| issued.plaintext().to_owned());
     let password = start.is_new.then_some(password);
-    Ok(Given { key, key_id, email: EMAIL, password, network, tag, share })
+    Ok(Given { key, key_id: start.key_id, email: EMAIL, password, network, tag, share })
 }
 
 async fn share(inventory: &Inventory, organization: Uuid, network: Uuid) -> Result<Uuid, Failure> {
@@ -209,12 +210,11 @@ async fn import(
 #[cfg(feature = "discovery")]
 async fn discover(
     inventory: &Inventory,
-    key: &str,
+    caller: &Caller,
     network: Uuid,
     reports: &[ReportFile],
 ) -> Result<(), Failure> {
-    let caller = inventory.authenticate_user_key(key).await?;
-    for (file, outcome) in reconcile(inventory, &caller, network, reports, false, |_| ()).await? {
+    for (file, outcome) in reconcile(inventory, caller, network, reports, false, |_| ()).await? {
         let answer = outcome?;
         let [created, updated, ambiguous] =
             [DiscoveryOutcome::Created, DiscoveryOutcome::Updated, DiscoveryOutcome::Ambiguous]
@@ -235,7 +235,7 @@ async fn discover(
 
 /// Does nothing, because there are no reports without the parsers.
 #[cfg(not(feature = "discovery"))]
-async fn discover(_: &Inventory, _: &str, _: Uuid, _: &[ReportFile]) -> Result<(), Failure> {
+async fn discover(_: &Inventory, _: &Caller, _: Uuid, _: &[ReportFile]) -> Result<(), Failure> {
     Ok(())
 }
 

@@ -97,12 +97,17 @@ impl Caller {
         permission: Permission,
         networks: impl IntoIterator<Item = Uuid>,
     ) -> Self {
-        Self {
-            permission: self.permission.min(permission),
-            scope: self.scope.intersect(&Scope::only(networks)),
-            credential: Credential::UserApiKey { id },
-            ..self
-        }
+        let scope = self.scope.intersect(&Scope::only(networks));
+        Self { scope, ..self.through_key_of_all_networks(id, permission) }
+    }
+
+    /// Returns the same user, authenticated by an API key of all networks of the user.
+    ///
+    /// The caller gets the lower of both levels.
+    #[must_use]
+    pub fn through_key_of_all_networks(self, id: Uuid, permission: Permission) -> Self {
+        let permission = self.permission.min(permission);
+        Self { permission, credential: Credential::UserApiKey { id }, ..self }
     }
 
     /// Returns the id of the caller's organization.

@@ -9,6 +9,7 @@ use super::transport::UnreadResponse;
 use super::{Client, ClientError, Credential, EntityTag, HttpService, RequestBody, Tagged};
 use crate::wire::Success;
 
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// A request, before the client adds the address and the credential.
@@ -86,10 +87,14 @@ impl<S: HttpService> Client<S> {
         let uri: Uri = format!("{}{target}", self.base_url)
             .parse()
             .map_err(|error| ClientError::request("The request has no valid URL.").caused_by(error))?;
+        let is_creation = method == Method::POST;
         let mut request = Request::new(body);
         (*request.method_mut(), *request.uri_mut(), *request.headers_mut()) = (method, uri, headers);
         let headers = request.headers_mut();
         headers.insert(USER_AGENT, self.user_agent.clone());
+        if let Some(key) = self.idempotency_key.as_ref().filter(|_| is_creation) {
+            headers.insert(IDEMPOTENCY_KEY, key.clone());
+        }
         match &self.credential {
             Credential::None => {}
             Credential::ApiKey(header) => {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
+use http::header::{CONTENT_TYPE, ETAG, IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ pub trait Collection: Serialize + DeserializeOwned + Sealed + Send + 'static {
 /// ```
 pub trait Readable: Collection {}
 
-/// A kind of record that [`Client::update`] replaces.
+/// A kind of record that [`Client::update`] replaces and [`Client::patch`] changes.
 pub trait Updatable: Readable {}
 
 /// A kind of record that [`Client::create`] creates from its fields alone.
@@ -134,6 +134,8 @@ const SKIPPED_OF_HOSTS: &[&str] = &[
     "management_url",
     "role",
 ];
+
+const MERGE_PATCH: HeaderValue = HeaderValue::from_static("application/merge-patch+json");
 
 /// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -296,6 +298,34 @@ impl<S: HttpService> Client<S> {
     ) -> Result<Tagged<T>, ClientError> {
         let call = Call::put(item::<T>(record.id())).json(&replacement(record)?)?;
         self.tagged(call.if_match(if_match)).await
+    }
+
+    /// Changes single fields of the record with this id, as a JSON merge patch (RFC 7396) says.
+    ///
+    /// Lists are replaced as a whole, and a null clears a field. With a tag, the server refuses the patch if the record
+    /// has changed since.
+    ///
+    /// ```
+    /// # use toposcope::client::{Client, ClientError, HttpService};
+    /// # use toposcope::model::Host;
+    /// # use uuid::Uuid;
+    /// # async fn example<S: HttpService>(client: Client<S>, id: Uuid) -> Result<(), ClientError> {
+    /// let changes = serde_json::json!({"sys_location": "Rack 4", "description": null});
+    /// let host = client.patch::<Host>(id, &changes, None).await?.record;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `validation_required` for a null in place of a required field; those of [`update`](Self::update).
+    pub async fn patch<T: Updatable>(
+        &self,
+        id: Uuid,
+        changes: &(impl Serialize + ?Sized),
+        if_match: Option<&EntityTag>,
+    ) -> Result<Tagged<T>, ClientError> {
+        let call = Call::new(Method::PATCH, item::<T>(id)).json(changes)?;
+        self.tagged(call.header(CONTENT_TYPE, MERGE_PATCH).if_match(if_match)).await
     }
 
     /// Deletes the record with this id. With a tag, deletes it only if the record has not changed since.

@@ -71,11 +71,22 @@ impl<S: HttpService> Client<S> {
             expires_at: Option<Timestamp>,
             is_enabled: bool,
             network_ids: &'a [Uuid],
+            all_networks: bool,
             permissions: Permission,
         }
-        let NewUserApiKey { user_id: _, name, permissions, network_ids, tags, expires_at, is_enabled } = new;
+        let NewUserApiKey {
+            user_id: _,
+            name,
+            permissions,
+            network_ids,
+            all_networks,
+            tags,
+            expires_at,
+            is_enabled,
+        } = new;
         let (permissions, expires_at, is_enabled) = (*permissions, *expires_at, *is_enabled);
-        let body = Body { name, tags, expires_at, is_enabled, network_ids, permissions };
+        let all_networks = *all_networks;
+        let body = Body { name, tags, expires_at, is_enabled, network_ids, all_networks, permissions };
         self.created_key(Call::post(UserApiKey::PATH).json(&body)?).await
     }
 

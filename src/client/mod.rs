@@ -100,6 +100,8 @@ pub struct Client<S> {
     credential: Credential,
     user_agent: HeaderValue,
     response_limit: usize,
+    /// The `Idempotency-Key` of requests that create records.
+    idempotency_key: Option<HeaderValue>,
     /// The name of the session cookie.
     cookie_name: String,
 }
@@ -125,8 +127,37 @@ impl<S> Client<S> {
             credential: Credential::None,
             user_agent: HeaderValue::from_static(USER_AGENT),
             response_limit: DEFAULT_RESPONSE_LIMIT,
+            idempotency_key: None,
             cookie_name: accounts::COOKIE_NAME.to_owned(),
         }
+    }
+
+    /// Sends an `Idempotency-Key` with every `POST`, so that a request that is repeated changes nothing again.
+    ///
+    /// The server answers a repetition as it answered the first request, for 24 hours. Use a key for one request and its
+    /// repetitions. Requests whose answers have a secret are refused with a key.
+    ///
+    /// ```
+    /// # use toposcope::client::{Client, ClientError, HttpService};
+    /// # use toposcope::model::Tag;
+    /// # async fn example<S: HttpService + Clone>(client: Client<S>) -> Result<(), ClientError> {
+    /// let once = client.clone().with_idempotency_key("order 17")?;
+    /// let first = once.create(&Tag::new("critical")).await?;
+    /// let again = once.create(&Tag::new("critical")).await?;
+    /// assert_eq!(first, again);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `Request` unless the key has 1 to 255 visible ASCII characters or spaces.
+    pub fn with_idempotency_key(self, key: &str) -> Result<Self, ClientError> {
+        let message = "An idempotency key has 1 to 255 visible ASCII characters or spaces.";
+        let is_valid =
+            (1..=255).contains(&key.len()) && key.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        let header = is_valid.then(|| HeaderValue::from_str(key).ok()).flatten();
+        let header = header.ok_or_else(|| ClientError::request(message))?;
+        Ok(Self { idempotency_key: Some(header), ..self })
     }
 
     /// Sets the URL that precedes `/api/…`, such as `https://example.net` or `https://example.net/inventory`.

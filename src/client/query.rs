@@ -38,12 +38,12 @@ pub struct QueryText {
     invalid: Option<&'static str>,
 }
 
-/// A query for the interfaces, ports, services or interface entries of a host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A query for the interfaces, ports, services or interface entries of a host, or of all hosts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PartQuery {
-    /// The host.
-    pub host_id: Uuid,
+    /// Only parts of this host; `None`: of all hosts.
+    pub host_id: Option<Uuid>,
     /// Further filters, the order and the page.
     pub list: ListQuery,
 }
@@ -52,7 +52,7 @@ impl PartQuery {
     /// Creates a query for all parts of a host.
     #[must_use]
     pub fn new(host_id: Uuid) -> Self {
-        Self { host_id, list: ListQuery::default() }
+        Self { host_id: Some(host_id), list: ListQuery::default() }
     }
 }
 
@@ -145,6 +145,12 @@ impl PagedQuery for HostQuery {
             network_id,
             ids,
             tag_ids,
+            tag_ids_all,
+            tag_ids_none,
+            without_tags,
+            name,
+            hostname,
+            updated_since,
             ips,
             macs,
             ports,
@@ -165,6 +171,12 @@ impl PagedQuery for HostQuery {
         text.value("network_id", *network_id);
         text.list("ids", ids.as_deref());
         text.list("tag_ids", tag_ids.as_deref());
+        text.list("tag_ids_all", tag_ids_all.as_deref());
+        text.list("tag_ids_none", tag_ids_none.as_deref());
+        text.value("without_tags", *without_tags);
+        text.value("name", name.as_deref());
+        text.value("hostname", hostname.as_deref());
+        text.value("updated_since", *updated_since);
         text.list("ip", ips.as_deref());
         text.list("mac", macs.as_deref());
         text.list("port", ports.as_deref());
@@ -187,7 +199,7 @@ impl PagedQuery for PartQuery {
     }
 
     fn write(&self, text: &mut QueryText) {
-        text.value("host_id", Some(self.host_id));
+        text.value("host_id", self.host_id);
         self.list.write(text);
     }
 }

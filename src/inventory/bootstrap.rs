@@ -80,7 +80,7 @@ impl Bootstrap {
     ///
     /// Use it for tools that print a key at each start, or once after the plaintext was lost. The plaintext of the
     /// previous start is refused from then on. The key is enabled, has no expiry, and reaches every network of the
-    /// organization.
+    /// organization, including later ones.
     #[must_use]
     pub fn rotate_key(self) -> Self {
         Self { key_rotation: KeyRotation::EveryStart, ..self }
@@ -158,12 +158,15 @@ impl Inventory {
     /// in one commit. Later calls find it again, create what was deleted since, and change nothing else: names, rights
     /// and passwords that were changed since stay as they are. Several tasks and processes may call it at once.
     ///
+    /// Hosts that an earlier version of the library has stored are brought up to date first; see
+    /// [`upgrade`](Self::upgrade).
+    ///
     /// The store has no plaintext of the key, so only the call that creates it returns it, in
     /// [`issued_key`](Bootstrapped::issued_key). The key stays valid at later starts. [`Bootstrap::rotate_key`]
     /// replaces it.
     ///
-    /// The key does not count against the quota of keys when it is created. A new key reaches all networks that the
-    /// organization has at that moment; further networks are granted with [`Inventory::update_as`].
+    /// The key does not count against the quota of keys when it is created. It reaches all networks of the organization,
+    /// including those made later, until it is restricted with [`Inventory::update_as`].
     ///
     /// ```
     /// use toposcope::inventory::Bootstrap;
@@ -190,6 +193,7 @@ impl Inventory {
     /// belongs to a user of another organization.
     pub async fn bootstrap(&self, bootstrap: Bootstrap) -> Result<Bootstrapped, Error> {
         let plan = Plan::new(&bootstrap, self.now())?;
+        self.upgrade().await?;
         let mut password = bootstrap.password;
         let mut hash = None;
         let mut transaction = self.transaction(Entity::Organization, plan.organization.id);
@@ -227,7 +231,7 @@ impl Inventory {
                 Some((record, mut key)) if bootstrap.key_rotation == KeyRotation::Never => {
                     // Deleting a network removes it from every key, and one that was created in another way was never
                     // granted.
-                    if is_network_new && !key.network_ids.contains(&network.id) {
+                    if is_network_new && !key.all_networks && !key.network_ids.contains(&network.id) {
                         key.network_ids.push(network.id);
                         key.updated_at = self.now();
                         put_key(&key, unchanged(Some(&record)), &mut batch)?;
@@ -236,15 +240,12 @@ impl Inventory {
                 }
                 found => {
                     let level = bootstrap.key_permissions;
-                    Some(self.issue_key(found, key_id, &owner, &network, level, &mut batch).await?)
+                    let issued = self.issue_key(found, key_id, &owner, level, &mut batch).await?;
+                    Some(with_network(issued, network.id))
                 }
             };
             if !batch.writes().is_empty() {
-                let granted = match &issued_key {
-                    Some(key) => &key.record().network_ids[..],
-                    None => std::slice::from_ref(&network.id),
-                };
-                guard_references(organization.id, owner.id, granted, &mut batch);
+                guard_references(organization.id, owner.id, network.id, &mut batch);
             }
             if batch.writes().is_empty() || transaction.commit(batch).await? {
                 return Ok(Bootstrapped { organization, owner, network, key_id, issued_key, is_new });
@@ -305,7 +306,6 @@ impl Inventory {
         found: Option<(Record, UserApiKey)>,
         id: Uuid,
         owner: &User,
-        network: &Network,
         permissions: Permission,
         batch: &mut Batch,
     ) -> Result<IssuedKey<UserApiKey>, Error> {
@@ -314,8 +314,7 @@ impl Inventory {
         let (record, earlier) = found.unzip();
         // Read before the commit, so that a completed rotation cannot be reported as an error.
         let last_used = self.last_use(id).await?;
-        let mut network_ids = vec![network.id];
-        network_ids.extend(self.networks(owner.organization_id).await?.iter().map(|network| network.id));
+        let network_ids = self.network_ids(owner.organization_id).await?;
         let (name, tags, created_at) = match earlier {
             Some(key) => (key.name, key.tags, key.created_at),
             None => (KEY_NAME.to_owned(), Vec::new(), now),
@@ -332,7 +331,8 @@ impl Inventory {
             updated_at: now,
             expires_at: None,
             is_enabled: true,
-            network_ids: validate::distinct(network_ids),
+            network_ids,
+            all_networks: true,
             permissions,
         };
         put_key(&key, unchanged(record.as_ref()), batch)?;
@@ -357,15 +357,24 @@ fn put_network(plan: &Plan, batch: &mut Batch) -> Result<Network, Error> {
 }
 
 fn put_key(key: &UserApiKey, precondition: Precondition, batch: &mut Batch) -> Result<(), Error> {
-    batch.put(user_api_key_key(key.id), precondition, user_api_key_facets(key), encode(key)?);
+    batch.put(user_api_key_key(key.id), precondition, user_api_key_facets(key), encode(&key.stored())?);
     Ok(())
 }
 
+/// Returns a new key that also shows a network that was created together with it.
+fn with_network(issued: IssuedKey<UserApiKey>, network: Uuid) -> IssuedKey<UserApiKey> {
+    issued.map(|mut key| {
+        if !key.network_ids.contains(&network) {
+            key.network_ids.push(network);
+        }
+        key
+    })
+}
+
 /// Adds guards that the records to which the batch refers still exist. Records that it creates need no guard.
-fn guard_references(organization: Uuid, owner: Uuid, networks: &[Uuid], batch: &mut Batch) {
-    let networks = networks.iter().map(|id| network_key(*id));
+fn guard_references(organization: Uuid, owner: Uuid, network: Uuid, batch: &mut Batch) {
     let created: Vec<Key> = batch.writes().iter().map(Write::key).collect();
-    for key in [organization_key(organization), user_key(owner)].into_iter().chain(networks) {
+    for key in [organization_key(organization), user_key(owner), network_key(network)] {
         if !created.contains(&key) {
             batch.guard(exists(key));
         }

@@ -77,6 +77,8 @@ pub(super) struct UserKeyRights {
     #[serde(flatten)]
     pub(super) key: KeyRights,
     network_ids: Vec<Uuid>,
+    #[serde(default)]
+    all_networks: bool,
     permissions: Permission,
     /// The caller derived for the key, and the owner record's version it was derived from. Not stored.
     #[serde(skip)]
@@ -91,7 +93,12 @@ impl UserKeyRights {
         {
             return caller.clone();
         }
-        let caller = rights.caller().through_key(id, self.permissions, self.network_ids.iter().copied());
+        let user = rights.caller();
+        let caller = if self.all_networks {
+            user.through_key_of_all_networks(id, self.permissions)
+        } else {
+            user.through_key(id, self.permissions, self.network_ids.iter().copied())
+        };
         let known = Some((owner.version, caller.clone()));
         *self.caller.write().unwrap_or_else(PoisonError::into_inner) = known;
         caller

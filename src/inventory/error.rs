@@ -184,6 +184,20 @@ pub enum ErrorKind {
         /// The id of the record.
         id: Uuid,
     },
+    /// The record has changed since the time that the update expects.
+    #[error("The {entity} {id} has changed since `expected_updated_at`; read it again.")]
+    Outdated {
+        /// The kind of the record.
+        entity: Entity,
+        /// The id of the record.
+        id: Uuid,
+    },
+    /// The idempotency key belongs to a request with another body.
+    #[error("The idempotency key belongs to a request with another body; use a new key for a new request.")]
+    KeyReused,
+    /// The first request with the idempotency key is still running.
+    #[error("The first request with this idempotency key is still running; try again.")]
+    RequestRunning,
     /// Other processes kept changing the record, or too many changes of it are waiting.
     #[error("The {entity} {id} is being changed concurrently; try again.")]
     Conflict {

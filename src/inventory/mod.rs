@@ -17,7 +17,9 @@ mod discovery;
 mod email;
 mod error;
 mod hosts;
+mod idempotency;
 mod import;
+mod natural;
 mod queues;
 mod quotas;
 mod records;
@@ -65,8 +67,11 @@ pub use hosts::{
     Atomicity, BulkChange, BulkHost, BulkResult, HostPage, HostQuery, Part, PortFilter, PortFilterError,
     PortUpdate, Written,
 };
-pub(crate) use hosts::{HOST_FIELDS, IF_ENTRY_FIELDS, INTERFACE_FIELDS, PORT_FIELDS, SERVICE_FIELDS};
-pub(crate) use hosts::{parse_host, parse_part, without_comma};
+pub(crate) use hosts::{
+    Common, HOST_FIELDS, IF_ENTRY_FIELDS, INTERFACE_FIELDS, PORT_FIELDS, SERVICE_FIELDS, parse_host,
+    parse_host_changes, parse_part, without_comma,
+};
+pub(crate) use idempotency::{Answer, Begun, KeyedRequest};
 pub use import::{Alteration, DroppedPort, Import, ImportReport, Reassignment, Refusal};
 pub use quotas::Quotas;
 pub use sessions::IssuedSession;
@@ -80,7 +85,8 @@ pub(crate) use validate::dotted;
 
 use self::background::{BackgroundTasks, Offload};
 use self::caches::AuthenticationCache;
-use self::hosts::HostTerms;
+use self::hosts::{HostTerms, PartLists};
+use self::idempotency::{PendingAnswer, RunningRequests};
 use self::queues::UpdateQueues;
 use self::records::belongs_to;
 use self::schema::{decode, organization_key};
@@ -137,6 +143,8 @@ pub struct Inventory {
     session_lifetime: Duration,
     attempts: Arc<LoginAttempts>,
     share_attempts: Arc<LoginAttempts>,
+    /// The answer that the next commit stores, of a request with an idempotency key.
+    pending_answer: Option<Arc<PendingAnswer>>,
     state: Arc<State>,
 }
 
@@ -150,6 +158,7 @@ struct State {
     /// Queues per owner for creations under a quota.
     creations: UpdateQueues,
     offload: Offload,
+    running_requests: RunningRequests,
     /// Work on the bodies of requests and responses. It goes on beside the encoding of records.
     bodies: Offload,
     /// Work of about a second and more.
@@ -159,6 +168,10 @@ struct State {
     credentials: HeldCredentials,
     #[cfg(feature = "discovery")]
     neighbor_caches: Arc<NeighborCaches>,
+    /// The lists of the parts of all hosts that were read last.
+    part_lists: PartLists,
+    /// Queues per organization for reading such lists.
+    part_readers: UpdateQueues,
     /// When expired sessions were last purged, in microseconds of Unix time.
     purged_at: AtomicI64,
 }
@@ -209,6 +222,7 @@ impl Inventory {
             session_lifetime: DEFAULT_SESSION_LIFETIME,
             attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
             share_attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
+            pending_answer: None,
             state: Arc::default(),
         }
     }
@@ -249,7 +263,7 @@ impl Inventory {
     /// The filters of [`HostQuery`] by address, port, service definition, source, visibility and text are then refused,
     /// and so is discovery, which looks hosts up by their identities. Hosts stored before keep their terms until they
     /// are stored again. Conversely, an inventory with terms does not find hosts stored without terms until they are
-    /// stored again.
+    /// stored again, or until an [`upgrade`](Self::upgrade).
     #[must_use]
     pub fn without_host_terms(self) -> Self {
         Self { host_terms: HostTerms::None, ..self }

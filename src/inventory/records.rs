@@ -92,9 +92,10 @@ pub(super) fn guard_networks(user: &User, batch: &mut Batch) {
 }
 
 pub(super) fn user_api_key_facets(record: &UserApiKey) -> Facets {
+    let networks = if record.all_networks { &[] } else { record.network_ids.as_slice() };
     named(record.organization_id, &record.name, record.created_at, record.updated_at)
         .with_links([Link::new(USER_LINK, record.user_id)])
-        .with_links(links(NETWORK_LINK, &record.network_ids))
+        .with_links(links(NETWORK_LINK, networks))
         .with_links(links(TAG_LINK, &record.tags))
 }
 

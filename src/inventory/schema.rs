@@ -45,6 +45,8 @@ pub(super) const REFERRAL: Name = Name::new("referral");
 pub(super) const HOST: Name = Name::new("host");
 /// Services that were renamed or removed, while the hosts that they virtualize follow.
 pub(super) const SERVICE_RENAMING: Name = Name::new("service_renaming");
+/// The form of the facets of hosts, stored once in a store.
+pub(super) const HOST_FACETS: Name = Name::new("host_facets");
 /// The state of a host that discovery remembers, stored under the host's id.
 #[cfg(feature = "discovery")]
 pub(super) const HOST_DISCOVERY: Name = Name::new("host_discovery");
@@ -73,6 +75,9 @@ pub(super) const TOPOLOGY_LAYOUT: Name = Name::new("topology_layout");
 /// The secret under which a share's pseudonyms are made, stored under the share's id.
 #[cfg(feature = "topology")]
 pub(super) const SHARE_SECRET: Name = Name::new("share_secret");
+
+/// The answer to a request with an idempotency key. The id is derived from the user, the request and the key.
+pub(super) const IDEMPOTENCY_KEY: Name = Name::new("idempotency_key");
 
 /// The organization of a tag and its name, in its comparable form.
 pub(super) const TAG_NAME_UNIQUE_KEY: Name = Name::new("tag_name");
@@ -105,6 +110,8 @@ pub(super) const USER_LINK: Name = Name::new("user");
 pub(super) const OWNER_LINK: Name = Name::new("owner_of");
 /// From a session to its user. A separate relation, so that a guard can cover exactly the user's sessions.
 pub(super) const SESSION_LINK: Name = Name::new("session_of");
+/// From the answer to a request to the user.
+pub(super) const REQUEST_LINK: Name = Name::new("request_of");
 /// From a host to a subnet of one of its interfaces.
 pub(super) const SUBNET_LINK: Name = Name::new("subnet");
 /// From a host to a neighbor of one of its interface entries. The neighbor is a host or an interface entry.
@@ -250,7 +257,7 @@ pub(super) fn all_of(kind: Name, organization: Uuid) -> Query {
 
 /// Queries an organization's records of a kind that link to another record.
 pub(super) fn linked(kind: Name, organization: Uuid, link: Link) -> Query {
-    let filter = LinkFilter { relation: link.relation, targets: vec![link.target] };
+    let filter = LinkFilter::new(link.relation, [link.target]);
     Query { links: vec![filter], ..all_of(kind, organization) }
 }
 
@@ -288,7 +295,7 @@ pub(super) fn decode_text<T: DeserializeOwned>(key: Key, text: &[u8]) -> Result<
 }
 
 /// Creates the error for a stored record that cannot be decoded.
-fn damaged(key: Key, error: &serde_json::Error) -> Error {
+pub(super) fn damaged(key: Key, error: &serde_json::Error) -> Error {
     // serde's own message may quote stored data.
     Error::internal(format!(
         "the {key} cannot be decoded: {:?} error at column {}",

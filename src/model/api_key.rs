@@ -33,7 +33,12 @@ pub struct UserApiKey {
     /// Whether the key is accepted.
     pub is_enabled: bool,
     /// The networks the key may reach. A key without networks reaches none.
+    ///
+    /// For a key of all networks, these are the present ones.
     pub network_ids: Vec<Uuid>,
+    /// Whether the key reaches all networks of its user, including those that the user will reach later.
+    #[serde(default)]
+    pub all_networks: bool,
     /// The highest permission level of the key.
     pub permissions: Permission,
 }

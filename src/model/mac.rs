@@ -5,42 +5,82 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::text::deserialize_text;
 
-/// A MAC address of 6 bytes.
+/// A hardware address: a MAC address of 6 bytes, an EUI-64 of 8, or an InfiniBand address of 20.
 ///
-/// Parsing accepts `:`, `-` or no separator, in either case. Formatting writes upper case with colons.
+/// Parsing accepts either case, no separators, and the notations of the vendors: `:` or `-` after every two digits, `.` or
+/// `-` after every four, `-` after six. Formatting writes upper case with colons.
 ///
 /// ```
 /// use toposcope::model::MacAddress;
 ///
 /// let address: MacAddress = "00-1b-21-3c-4d-5e".parse()?;
 /// assert_eq!(address.to_string(), "00:1B:21:3C:4D:5E");
+/// assert_eq!("001b.213c.4d5e".parse(), Ok(address));
+/// assert_eq!("00:1b:21:ff:fe:3c:4d:5e".parse::<MacAddress>()?.octets().len(), 8);
 /// assert!("00:1b:21:3c:4d".parse::<MacAddress>().is_err());
 /// # Ok::<(), toposcope::model::MacAddressError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "openapi", schemars(inline, try_from = "String", into = "String", extend("pattern" = "^([0-9A-F]{2}:){5}[0-9A-F]{2}$")))]
-pub struct MacAddress([u8; 6]);
+#[cfg_attr(feature = "openapi", schemars(inline, try_from = "String", into = "String", extend("pattern" = "^[0-9A-F]{2}(:[0-9A-F]{2}){5}((:[0-9A-F]{2}){2}|(:[0-9A-F]{2}){14})?$")))]
+pub struct MacAddress {
+    /// The bytes, followed by zeros.
+    octets: [u8; Self::MAX_LENGTH],
+    length: u8,
+}
 
-/// The error for text that is not a MAC address.
+/// The error for text, or a number of bytes, that is not a MAC address.
 ///
-/// MAC addresses have 6 hexadecimal bytes; separators are all `:`, all `-` or absent.
+/// MAC addresses have 6, 8 or 20 hexadecimal bytes, and separators in equal distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a MAC address of 6 bytes")]
+#[error("not a MAC address of 6, 8 or 20 bytes")]
 #[non_exhaustive]
 pub struct MacAddressError;
 
 impl MacAddress {
-    /// Creates an address from its bytes, most significant first.
+    /// Maximum number of bytes of an address.
+    pub const MAX_LENGTH: usize = 20;
+    /// The numbers of bytes that an address can have.
+    const LENGTHS: [usize; 3] = [6, 8, Self::MAX_LENGTH];
+
+    /// Creates an address from its 6 bytes, most significant first.
     #[must_use]
-    pub const fn new(octets: [u8; 6]) -> Self {
-        Self(octets)
+    pub const fn new([a, b, c, d, e, f]: [u8; 6]) -> Self {
+        Self { octets: [a, b, c, d, e, f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], length: 6 }
     }
 
-    /// Returns the bytes, most significant first.
+    /// Returns the 6, 8 or 20 bytes, most significant first.
     #[must_use]
-    pub const fn octets(self) -> [u8; 6] {
-        self.0
+    pub fn octets(&self) -> &[u8] {
+        self.octets.get(..usize::from(self.length)).unwrap_or_default()
+    }
+
+    /// Returns whether all bytes are zero, which stands for no address.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        self.octets == [0; Self::MAX_LENGTH]
+    }
+
+    /// Returns whether the address is one of a group, by the lowest bit of its first byte.
+    ///
+    /// InfiniBand addresses have no such bit.
+    #[must_use]
+    pub fn is_group(&self) -> bool {
+        usize::from(self.length) < Self::MAX_LENGTH && self.octets.first().is_some_and(|first| first & 1 == 1)
+    }
+}
+
+/// Creates an address from its 6, 8 or 20 bytes, most significant first.
+impl TryFrom<&[u8]> for MacAddress {
+    type Error = MacAddressError;
+
+    fn try_from(bytes: &[u8]) -> Result<Self, MacAddressError> {
+        if !Self::LENGTHS.contains(&bytes.len()) {
+            return Err(MacAddressError);
+        }
+        let mut octets = [0; Self::MAX_LENGTH];
+        octets.iter_mut().zip(bytes).for_each(|(octet, byte)| *octet = *byte);
+        Ok(Self { octets, length: bytes.len() as u8 })
     }
 }
 
@@ -48,34 +88,64 @@ impl FromStr for MacAddress {
     type Err = MacAddressError;
 
     fn from_str(text: &str) -> Result<Self, MacAddressError> {
-        let bytes = text.as_bytes();
-        let (group_length, separator) = match (bytes.len(), bytes.get(2)) {
-            (12, _) => (2, None),
-            (17, Some(separator @ (b':' | b'-'))) => (3, Some(separator)),
-            _ => return Err(MacAddressError),
-        };
-        let mut octets = [0; 6];
-        for (octet, group) in octets.iter_mut().zip(bytes.chunks(group_length)) {
-            let [high, low, rest @ ..] = group else { return Err(MacAddressError) };
-            if rest.iter().any(|byte| Some(byte) != separator) {
-                return Err(MacAddressError);
+        let bytes = hexadecimal_bytes(text).ok_or(MacAddressError)?;
+        Self::try_from(bytes.as_slice())
+    }
+}
+
+/// Maximum length of the text of an address: two digits and a separator for each byte.
+const MAX_TEXT: usize = 3 * MacAddress::MAX_LENGTH;
+
+/// Returns the hexadecimal digits of the beginning of an address, in any notation. The last group may be incomplete.
+pub(crate) fn mac_digits(text: &str) -> Option<String> {
+    if text.len() > MAX_TEXT {
+        return None;
+    }
+    let separator = text.chars().find(|character| matches!(character, ':' | '-' | '.'));
+    let mut digits = String::with_capacity(text.len());
+    match separator {
+        None => digits.push_str(text),
+        Some(separator) => {
+            let mut groups = text.split(separator).peekable();
+            let width = groups.peek().map_or(0, |group| group.len());
+            let widths: &[usize] = match separator {
+                ':' => &[2],
+                '.' => &[4],
+                _ => &[2, 4, 6],
+            };
+            if !widths.contains(&width) {
+                return None;
             }
-            *octet = (nibble(*high)? << 4) | nibble(*low)?;
+            while let Some(group) = groups.next() {
+                if group.len() > width || (group.len() < width && groups.peek().is_some()) {
+                    return None;
+                }
+                digits.push_str(group);
+            }
         }
-        Ok(Self(octets))
     }
+    let is_beginning = digits.len() <= 2 * MacAddress::MAX_LENGTH;
+    (is_beginning && digits.bytes().all(|digit| digit.is_ascii_hexdigit())).then_some(digits)
 }
 
-const fn nibble(digit: u8) -> Result<u8, MacAddressError> {
+/// Returns the whole bytes that a text in any notation consists of.
+fn hexadecimal_bytes(text: &str) -> Option<Vec<u8>> {
+    let is_complete = text.ends_with(|character: char| character.is_ascii_hexdigit());
+    let digits = mac_digits(text).filter(|_| is_complete)?;
+    let (pairs, []) = digits.as_bytes().as_chunks::<2>() else { return None };
+    pairs.iter().map(|[high, low]| Some((nibble(*high)? << 4) | nibble(*low)?)).collect()
+}
+
+const fn nibble(digit: u8) -> Option<u8> {
     match digit {
-        b'0'..=b'9' => Ok(digit - b'0'),
-        b'A'..=b'F' => Ok(digit - b'A' + 10),
-        b'a'..=b'f' => Ok(digit - b'a' + 10),
-        _ => Err(MacAddressError),
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
     }
 }
 
-/// The first 1 to 6 bytes of MAC addresses. They are a vendor's prefix or a whole address.
+/// The first 1 to 20 bytes of MAC addresses. They are a vendor's prefix or a whole address.
 ///
 /// ```
 /// use toposcope::model::MacPrefix;
@@ -89,7 +159,7 @@ pub struct MacPrefix(Vec<u8>);
 
 /// The error for text that is not the beginning of a MAC address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a prefix of 1 to 6 bytes of a MAC address")]
+#[error("not a prefix of 1 to 20 bytes of a MAC address")]
 #[non_exhaustive]
 pub struct MacPrefixError;
 
@@ -107,42 +177,33 @@ impl From<MacAddress> for MacPrefix {
     }
 }
 
-/// Accepts whole bytes, with `:`, `-` or no separator.
+/// Accepts whole bytes, in the notations of [`MacAddress`].
 impl FromStr for MacPrefix {
     type Err = MacPrefixError;
 
     fn from_str(text: &str) -> Result<Self, MacPrefixError> {
-        // The rest is zeros, in the same form.
-        let filled = match text.as_bytes().get(2) {
-            Some(b':') => format!("{text}{}", ":00".repeat(6_usize.saturating_sub(text.len().div_ceil(3)))),
-            Some(b'-') => format!("{text}{}", "-00".repeat(6_usize.saturating_sub(text.len().div_ceil(3)))),
-            _ => format!("{text}{}", "0".repeat(12_usize.saturating_sub(text.len()))),
-        };
-        let is_whole = if filled.len() == 12 { text.len().is_multiple_of(2) } else { text.len() % 3 == 2 };
-        let address: MacAddress = filled.parse().map_err(|_| MacPrefixError)?;
-        let length = if filled.len() == 12 { text.len() / 2 } else { text.len().div_ceil(3) };
-        if !is_whole || length == 0 {
-            return Err(MacPrefixError);
-        }
-        Ok(Self(address.octets().into_iter().take(length).collect()))
+        hexadecimal_bytes(text).filter(|bytes| !bytes.is_empty()).map(Self).ok_or(MacPrefixError)
     }
 }
 
 impl fmt::Display for MacPrefix {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, octet) in self.0.iter().enumerate() {
-            let separator = if index == 0 { "" } else { ":" };
-            write!(formatter, "{separator}{octet:02X}")?;
-        }
-        Ok(())
+        write_octets(&self.0, formatter)
     }
 }
 
 impl fmt::Display for MacAddress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [a, b, c, d, e, f] = self.0;
-        write!(formatter, "{a:02X}:{b:02X}:{c:02X}:{d:02X}:{e:02X}:{f:02X}")
+        write_octets(self.octets(), formatter)
     }
+}
+
+fn write_octets(octets: &[u8], formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for (index, octet) in octets.iter().enumerate() {
+        let separator = if index == 0 { "" } else { ":" };
+        write!(formatter, "{separator}{octet:02X}")?;
+    }
+    Ok(())
 }
 
 impl fmt::Debug for MacAddress {

@@ -51,10 +51,11 @@ pub use interface::{
     AdminStatus, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype,
     MacSource, Neighbor, OperStatus, Vlans,
 };
+pub(crate) use mac::mac_digits;
 pub use mac::{MacAddress, MacAddressError, MacPrefix, MacPrefixError};
 pub use order::{HostOrderField, HostOrderFieldError, OrderDirection, OrderDirectionError};
 pub use organization::{Network, Organization, Permission, Referral, Session, Tag, User};
-pub use port::{Port, PortNumber, PortNumberError, Protocol};
+pub use port::{Port, PortNumber, PortNumberError, Protocol, ProtocolError};
 pub use service::{
     Binding, BindingTarget, DockerVirtualization, Service, ServiceDefinition, ServiceDefinitionError,
     ServiceVirtualization,

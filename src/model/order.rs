@@ -3,7 +3,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A field by which host lists can be ordered. Strings are ordered by Unicode code point.
+/// A field by which host lists can be ordered. Strings are ordered by Unicode code point, unless the field says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -17,6 +17,10 @@ pub enum HostOrderField {
     Name,
     /// The hostname; a missing hostname sorts as the empty string.
     Hostname,
+    /// The host's name as people order it: `sw2` before `sw10`, regardless of case.
+    NameNatural,
+    /// The hostname as people order it, like the name.
+    HostnameNatural,
     /// The id of the host's network.
     NetworkId,
     /// The name of the hypervisor service; empty for hosts that are not virtual.
@@ -38,6 +42,8 @@ impl HostOrderField {
         Self::UpdatedAt,
         Self::Name,
         Self::Hostname,
+        Self::NameNatural,
+        Self::HostnameNatural,
         Self::NetworkId,
         Self::VirtualizedBy,
         Self::InterfaceIp,
@@ -51,6 +57,8 @@ impl HostOrderField {
             Self::UpdatedAt => "updated_at",
             Self::Name => "name",
             Self::Hostname => "hostname",
+            Self::NameNatural => "name_natural",
+            Self::HostnameNatural => "hostname_natural",
             Self::NetworkId => "network_id",
             Self::VirtualizedBy => "virtualized_by",
             Self::InterfaceIp => "interface_ip",

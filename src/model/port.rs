@@ -1,11 +1,13 @@
 use std::fmt;
 use std::num::NonZeroU16;
+use std::str::FromStr;
 
 use serde::ser::SerializeStruct;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
 use super::Timestamp;
+use super::text::deserialize_text;
 
 /// An open port of a host.
 ///
@@ -117,14 +119,56 @@ impl fmt::Display for PortNumber {
     }
 }
 
-/// A transport protocol. `Tcp` sorts before `Udp`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+/// A transport protocol. `Tcp` sorts before `Udp`. Parsing accepts any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum Protocol {
     /// TCP.
     Tcp,
     /// UDP.
     Udp,
+}
+
+#[cfg(feature = "openapi")]
+impl schemars::JsonSchema for Protocol {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Protocol".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        if generator.contract().is_deserialize() {
+            let pattern = "^([Tt][Cc][Pp]|[Uu][Dd][Pp])$";
+            let description = "A transport protocol, `Tcp` or `Udp`, in any case.";
+            return schemars::json_schema!({"type": "string", "description": description, "pattern": pattern});
+        }
+        let description = "A transport protocol. `Tcp` sorts before `Udp`.";
+        schemars::json_schema!({"type": "string", "description": description, "enum": ["Tcp", "Udp"]})
+    }
+}
+
+/// The error for text other than `Tcp` and `Udp`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("neither Tcp nor Udp")]
+#[non_exhaustive]
+pub struct ProtocolError;
+
+impl FromStr for Protocol {
+    type Err = ProtocolError;
+
+    fn from_str(text: &str) -> Result<Self, ProtocolError> {
+        if text.eq_ignore_ascii_case("tcp") {
+            Ok(Self::Tcp)
+        } else if text.eq_ignore_ascii_case("udp") {
+            Ok(Self::Udp)
+        } else {
+            Err(ProtocolError)
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Protocol {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserialize_text(deserializer, "a transport protocol")
+    }
 }
 
 impl fmt::Display for Protocol {

@@ -6,6 +6,7 @@ use http::header::{CONTENT_LENGTH, LOCATION};
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode};
 
+use super::endpoints::once::IDEMPOTENCY_KEY;
 #[cfg(feature = "topology")]
 use super::endpoints::topology;
 use super::input::PathParameters;
@@ -16,7 +17,7 @@ use super::response::{Outcome, add_allowance};
 use super::routes::RouteTable;
 #[cfg(feature = "topology")]
 use super::routes::route::Answer;
-use super::routes::route::{BodyLimit, Call, Route};
+use super::routes::route::{BodyLimit, Call, Repetition, Route};
 use super::sender::{Access, Sender, credentials};
 use super::slots::Holder;
 use super::state::ApiState;
@@ -122,6 +123,9 @@ impl ApiState {
                 Some(sender)
             }
         };
+        if route.repetition == Repetition::Refused && input.request.headers.contains_key(&IDEMPOTENCY_KEY) {
+            return Err(ApiError::idempotency_key_not_accepted());
+        }
         (route.handler)(Call::new(self, (route, RouteTable::all()), path, sender, input)).await
     }
 }

@@ -32,7 +32,9 @@ use uuid::Uuid;
 pub use batch::{Batch, Guard, Precondition, Write};
 pub use error::{StoreError, StoreErrorKind};
 pub use memory::MemoryStore;
-pub use query::{Cursor, Direction, LinkFilter, Order, Page, Query, Start, TermFilter, TermRange};
+pub use query::{
+    Cursor, Direction, KeyFilter, LinkCondition, LinkFilter, Order, Page, Query, Start, TermFilter, TermRange,
+};
 pub use record::{Facets, Key, Link, Name, Record, Revision, SortKey, Term, UniqueKey, Version};
 pub use snapshot::{Entry, Snapshot};
 pub use transfer::{Export, Restore, TransferError, TransferErrorKind, TransferReport};
@@ -105,6 +107,10 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// # Contract
     /// * The list contains the records that pass every filter of the query, each once. A filter matches if ANY of its
     ///   values does; an empty list of values matches nothing.
+    /// * A link filter with [`LinkCondition::None`] matches the records that have none of its links; with an empty list of
+    ///   targets it matches every record.
+    /// * A key filter matches the records whose sort key of its name is in its range. A record that lacks the sort key
+    ///   matches as if that key were empty.
     /// * A term filter matches the records that have a term of its name in ANY of its ranges. Terms are compared as unsigned
     ///   bytes, a prefix before its extensions, whatever the length of a bound.
     /// * The list is ordered by the terms of [`Query::order`], the first term first, each term in its own direction. Sort

@@ -28,10 +28,12 @@ pub struct Query {
     pub networks: Option<Vec<Uuid>>,
     /// Matches records with any of these ids; `None`: all records. The empty list matches nothing.
     pub ids: Option<Vec<Uuid>>,
-    /// Matches records that have at least one link of every filter; empty: all records.
+    /// Matches records that meet every filter; empty: all records.
     pub links: Vec<LinkFilter>,
     /// Matches records that have at least one term of every filter; empty: all records.
     pub terms: Vec<TermFilter>,
+    /// Matches records whose sort keys are in the ranges of all filters; empty: all records.
+    pub keys: Vec<KeyFilter>,
     /// Terms of the order, most significant first. Records that are equal in all terms are ordered by ascending id.
     pub order: Vec<Order>,
     /// Position at which the page starts.
@@ -56,6 +58,7 @@ impl Query {
             ids: None,
             links: Vec::new(),
             terms: Vec::new(),
+            keys: Vec::new(),
             order: Vec::new(),
             start: Start::Offset(0),
             limit: None,
@@ -64,21 +67,76 @@ impl Query {
     }
 }
 
-/// A filter that matches records with ANY of these links.
+/// A filter that matches records with any of these links, or with none of them.
+///
+/// ```
+/// use toposcope::store::{LinkFilter, Name, Query};
+/// use uuid::Uuid;
+///
+/// const TAG: Name = Name::new("tag");
+/// let (core, edge, retired) = (Uuid::from_u128(1), Uuid::from_u128(2), Uuid::from_u128(3));
+/// let mut query = Query::new(Name::new("host"));
+/// query.links = vec![LinkFilter::new(TAG, [core, edge]), LinkFilter::none(TAG, [retired])];
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LinkFilter {
     /// Relation of the links.
     pub relation: Name,
-    /// Targets of the links; one is enough to match. The empty list matches nothing.
+    /// Targets of the links. Of the empty list, no record has any, and every record has none.
     pub targets: Vec<Uuid>,
+    /// Whether a record needs one of the links or must not have any.
+    pub condition: LinkCondition,
+}
+
+/// What a [`LinkFilter`] requires of a record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum LinkCondition {
+    /// The record has at least one of the links.
+    #[default]
+    Any,
+    /// The record has none of the links.
+    None,
 }
 
 impl LinkFilter {
-    /// Creates a filter.
+    /// Creates a filter for records with at least one of these links.
     #[must_use]
     pub fn new(relation: Name, targets: impl Into<Vec<Uuid>>) -> Self {
-        Self { relation, targets: targets.into() }
+        Self { relation, targets: targets.into(), condition: LinkCondition::Any }
+    }
+
+    /// Creates a filter for records with none of these links.
+    #[must_use]
+    pub fn none(relation: Name, targets: impl Into<Vec<Uuid>>) -> Self {
+        Self { relation, targets: targets.into(), condition: LinkCondition::None }
+    }
+}
+
+/// A filter that matches records whose [sort key](super::SortKey) of a name is in a range.
+///
+/// As in an order, a missing sort key counts as an empty value.
+///
+/// ```
+/// use toposcope::store::{KeyFilter, Name, Query, TermRange};
+///
+/// let mut query = Query::new(Name::new("host"));
+/// query.keys = vec![KeyFilter::new(Name::new("name"), TermRange::exact("gateway"))];
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KeyFilter {
+    /// Name of the sort key.
+    pub name: Name,
+    /// Values that match.
+    pub range: TermRange,
+}
+
+impl KeyFilter {
+    /// Creates a filter.
+    #[must_use]
+    pub const fn new(name: Name, range: TermRange) -> Self {
+        Self { name, range }
     }
 }
 
@@ -111,7 +169,7 @@ impl TermFilter {
     }
 }
 
-/// A half-open range of values of terms: those at or after `from` and before `to`.
+/// A half-open range of values of terms or sort keys: those at or after `from` and before `to`.
 ///
 /// Values are compared as unsigned bytes, a prefix before its extensions. In SQL: `value >= from AND value < to`. A
 /// range whose end is at or before its start contains nothing.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::Timestamp;
 use crate::store::{
-    Batch, Cursor, Direction, Entry, Guard, Key, Link, LinkFilter, Order, Page, Precondition, Query, Record,
-    Start, StoreErrorKind, Term, TermFilter, UniqueKey, Version, Write,
+    Batch, Cursor, Direction, Entry, Guard, Key, Link, LinkCondition, LinkFilter, Name, Order, Page,
+    Precondition, Query, Record, Start, StoreErrorKind, Term, TermFilter, UniqueKey, Version, Write,
 };
 use crate::testing::{Entries, as_returned, by_key};
 
@@ -152,11 +152,12 @@ impl Entry {
             && query.ids.as_ref().is_none_or(|any| any.contains(&id))
             && query.links.iter().all(|filter| self.is_linked(filter))
             && query.terms.iter().all(|filter| self.has_term(filter))
+            && query.keys.iter().all(|filter| filter.range.contains(&self.sort_key(filter.name)))
     }
 
     fn is_linked(&self, filter: &LinkFilter) -> bool {
         let wanted = |link: &Link| link.relation == filter.relation && filter.targets.contains(&link.target);
-        self.facets.links.iter().any(wanted)
+        self.facets.links.iter().any(wanted) == (filter.condition == LinkCondition::Any)
     }
 
     fn has_term(&self, filter: &TermFilter) -> bool {
@@ -165,11 +166,12 @@ impl Entry {
     }
 
     fn place(&self, order: &[Order]) -> Cursor {
-        let key = |term: &Order| {
-            let mut keys = self.facets.sort_keys.iter();
-            keys.find(|key| key.name == term.name).map(|key| key.value.clone()).unwrap_or_default()
-        };
-        Cursor::new(order.iter().map(key).collect(), self.record.key.id)
+        Cursor::new(order.iter().map(|term| self.sort_key(term.name)).collect(), self.record.key.id)
+    }
+
+    fn sort_key(&self, name: Name) -> Vec<u8> {
+        let mut keys = self.facets.sort_keys.iter();
+        keys.find(|key| key.name == name).map(|key| key.value.clone()).unwrap_or_default()
     }
 }
 

@@ -8,9 +8,9 @@ use uuid::Uuid;
 use crate::model::Timestamp;
 use crate::store::Precondition::{Absent, Any, Present};
 use crate::store::{
-    Batch, Cursor, Direction, Facets, Guard, Key, Link, LinkFilter, Name, Order, Precondition, Query,
-    Snapshot, SortKey, Start, StoreError, StoreErrorKind, Term, TermFilter, TermRange, UniqueKey, Version,
-    Write,
+    Batch, Cursor, Direction, Facets, Guard, Key, KeyFilter, Link, LinkFilter, Name, Order, Precondition,
+    Query, Snapshot, SortKey, Start, StoreError, StoreErrorKind, Term, TermFilter, TermRange, UniqueKey,
+    Version, Write,
 };
 use crate::testing::{
     Entries, Fault, Fixture, GROUP, MAIL, Model, OWNER, Outcome, PARENT, RANK, WORD, chance, expect_equal,
@@ -218,6 +218,7 @@ impl Generator {
             ids: self.chance(20).then(|| self.ids(IDS, 12)),
             links: (0..filters).map(|_| self.filter()).collect(),
             terms: (0..term_filters).map(|_| self.term_filter()).collect(),
+            keys: (0..self.below(6).saturating_sub(4)).map(|_| self.key_filter()).collect(),
             start: self.start(order.len()),
             order,
             limit: self.chance(70).then(|| self.random.usize(..7)),
@@ -239,7 +240,8 @@ impl Generator {
     }
 
     fn filter(&mut self) -> LinkFilter {
-        LinkFilter { relation: self.link().relation, targets: self.ids(OWNERS, 4) }
+        let (relation, targets) = (self.link().relation, self.ids(OWNERS, 4));
+        if self.chance(75) { LinkFilter::new(relation, targets) } else { LinkFilter::none(relation, targets) }
     }
 
     /// Returns a term, in rare cases a longer one than allowed, which is invalid.
@@ -260,7 +262,16 @@ impl Generator {
         TermFilter::new(name, ranges)
     }
 
-    /// Returns a range of terms, sometimes one that contains nothing.
+    fn key_filter(&mut self) -> KeyFilter {
+        let name = if self.chance(90) { self.sort_name() } else { NEVER_PUT };
+        KeyFilter::new(name, self.range())
+    }
+
+    fn sort_name(&mut self) -> Name {
+        if self.chance(50) { RANK } else { GROUP }
+    }
+
+    /// Returns a range of values, sometimes one that contains nothing.
     fn range(&mut self) -> TermRange {
         match self.below(4) {
             0 => TermRange::exact(self.value()),

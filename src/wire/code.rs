@@ -33,6 +33,10 @@ pub enum ErrorCode {
     ValidationUnknownParameter,
     /// The body cannot be read as JSON of the expected form. Params: `line` and `column` (counted from 1, the column in bytes) of the error.
     ValidationMalformedJson,
+    /// No line of an import could be stored. Params: `report`, the report of the import.
+    ImportRefused,
+    /// An upload ended early. Params: `report`, the report of what was done before.
+    RequestIncomplete,
     /// A value refers to a record that does not exist in this organization. Params: `entity`, `field`.
     EntityReferenceInvalid,
     /// The referenced record is on a different network than the body states. Params: `entity`.
@@ -83,15 +87,21 @@ pub enum ErrorCode {
     /// Concurrent changes to the record kept the request from being applied; it may be retried. Params: `entity`,
     /// `id`.
     EntityConflict,
+    /// The idempotency key belongs to a request with another body.
+    IdempotencyKeyReused,
+    /// The first request with the idempotency key is still running.
+    IdempotencyKeyInUse,
     /// The record is in another state than `If-Match` names: its `ETag` is not in the header. Params: `entity`, `id`.
     PreconditionFailed,
     /// The request would exceed a quota of the organization.
     ///
     /// Params: `entity` and `limit`, in records, or in bytes if one record is too large.
     QuotaExceeded,
-    /// The request body did not arrive in time.
+    /// The request body did not arrive in time. Params: of an import, `report`, the report of what was done before.
     RequestTimeout,
-    /// The request body is too large. Params: `limit`, in bytes; null if it is that of a layer before the service.
+    /// The request body is too large.
+    ///
+    /// Params: `limit`, in bytes; null if it is that of a layer before the service; of an import, `report`.
     RequestTooLarge,
     /// The answer would be too large. Params: `limit`, in bytes.
     AnswerTooLarge,
@@ -132,6 +142,8 @@ impl ErrorCode {
             Self::ValidationOutOfRange => ("validation_out_of_range", StatusCode::BAD_REQUEST),
             Self::ValidationUnknownParameter => ("validation_unknown_parameter", StatusCode::BAD_REQUEST),
             Self::ValidationMalformedJson => ("validation_malformed_json", StatusCode::BAD_REQUEST),
+            Self::ImportRefused => ("import_refused", StatusCode::BAD_REQUEST),
+            Self::RequestIncomplete => ("request_incomplete", StatusCode::BAD_REQUEST),
             Self::EntityReferenceInvalid => ("entity_reference_invalid", StatusCode::BAD_REQUEST),
             Self::EntityNetworkMismatch => ("entity_network_mismatch", StatusCode::BAD_REQUEST),
             Self::AuthNotAuthenticated => ("auth_not_authenticated", StatusCode::UNAUTHORIZED),
@@ -154,6 +166,8 @@ impl ErrorCode {
             Self::EntityAlreadyExists => ("entity_already_exists", StatusCode::CONFLICT),
             Self::EntityInUse => ("entity_in_use", StatusCode::CONFLICT),
             Self::EntityConflict => ("entity_conflict", StatusCode::CONFLICT),
+            Self::IdempotencyKeyReused => ("idempotency_key_reused", StatusCode::CONFLICT),
+            Self::IdempotencyKeyInUse => ("idempotency_key_in_use", StatusCode::CONFLICT),
             Self::PreconditionFailed => ("precondition_failed", StatusCode::PRECONDITION_FAILED),
             Self::QuotaExceeded => ("quota_exceeded", StatusCode::CONFLICT),
             Self::RequestTimeout => ("request_timeout", StatusCode::REQUEST_TIMEOUT),

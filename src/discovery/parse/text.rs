@@ -49,23 +49,23 @@ pub(super) fn hex_digits(digits: &[u8]) -> Option<Vec<u8>> {
     pairs.map(|pair| str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok())).collect()
 }
 
-/// Converts a MAC address: 6 bytes, or the text of one. All zeros are none.
+/// Converts a MAC address: 6, 8 or 20 bytes, or the text of one. All zeros are none.
 pub(super) fn mac(bytes: &[u8]) -> Option<MacAddress> {
-    let address = match <[u8; 6]>::try_from(bytes) {
-        Ok(octets) => MacAddress::new(octets),
+    let address = match MacAddress::try_from(bytes) {
+        Ok(address) => address,
         Err(_) => mac_text(str::from_utf8(bytes).ok()?)?,
     };
-    (address.octets() != [0; 6]).then_some(address)
+    (!address.is_zero()).then_some(address)
 }
 
 /// Reads a MAC address in any usual form: `0:1b:21:3c:4d:5e`, `00-1b-21-3c-4d-5e`, `001b.213c.4d5e`, `001b213c4d5e`.
 pub(super) fn mac_text(text: &str) -> Option<MacAddress> {
     let text = text.trim();
-    if text.len() > 17 {
-        return None;
-    }
     if let Ok(address) = text.parse() {
         return Some(address);
+    }
+    if text.len() > 17 {
+        return None;
     }
     let (separator, length) = if text.contains('.') { ('.', 3) } else { (':', 6) };
     let groups = || text.split(separator);
@@ -164,7 +164,7 @@ pub(super) fn mac_in_index(arcs: &[u64]) -> Option<MacAddress> {
     }
     let behind_length = arcs.strip_prefix(&[6]).and_then(|rest| rest.get(..6));
     let places = [behind_length, arcs.get(..6), arcs.get(arcs.len() - 6..)];
-    places.into_iter().flatten().find_map(mac_of_arcs).filter(|address| address.octets() != [0; 6])
+    places.into_iter().flatten().find_map(mac_of_arcs).filter(|address| !address.is_zero())
 }
 
 /// Converts a chassis id. MAC and network addresses get their usual form, regardless of the subtype that the device

@@ -90,7 +90,7 @@ impl Entries {
             if_alias: row.if_alias.clone(),
             if_type: row.if_type,
             speed_bps: row.speed_bps,
-            mac_address: row.mac_address.filter(|address| address.octets() != [0; 6]),
+            mac_address: row.mac_address.filter(|address| !address.is_zero()),
             admin_status: row.admin_status,
             oper_status: row.oper_status,
             vlans,

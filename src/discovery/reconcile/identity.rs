@@ -68,7 +68,7 @@ impl Identity {
 
     /// Returns the bytes by which an index finds the identity.
     ///
-    /// There are at most 17 bytes, the same in every version of the crate. Addresses are contained as they are, other
+    /// There are at most 21 bytes, the same in every version of the crate. Addresses are contained as they are, other
     /// values as the beginning of their SHA-256 digest.
     #[must_use]
     pub fn term(&self) -> Vec<u8> {
@@ -80,7 +80,7 @@ impl Identity {
             IdentityKind::Name => 5,
             IdentityKind::ShortName => 6,
         };
-        let mut term = Vec::with_capacity(17);
+        let mut term = Vec::with_capacity(21);
         term.push(kind);
         match self.kind {
             IdentityKind::Mac | IdentityKind::IpAddress => term.extend_from_slice(&self.bytes),
@@ -92,8 +92,7 @@ impl Identity {
     /// Describes the identity in a sentence, such as `the address 192.0.2.7`.
     pub(crate) fn described(&self) -> String {
         let text = || String::from_utf8_lossy(&self.bytes).into_owned();
-        let mac =
-            |bytes: &[u8]| <[u8; 6]>::try_from(bytes).ok().map(|bytes| MacAddress::new(bytes).to_string());
+        let mac = |bytes: &[u8]| MacAddress::try_from(bytes).ok().map(|address| address.to_string());
         match self.kind {
             IdentityKind::SerialNumber => format!("the serial number {}", text()),
             IdentityKind::ChassisId => {
@@ -163,7 +162,7 @@ impl Identity {
         };
         let bytes = if let Some(address) = chassis_mac(id) {
             let own = Some(address).filter(|address| names::is_own_mac(*address))?;
-            [b"mac ".as_slice(), &own.octets()].concat()
+            [b"mac ".as_slice(), own.octets()].concat()
         } else {
             match id.subtype {
                 NetworkAddress => {

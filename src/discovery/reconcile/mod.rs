@@ -46,7 +46,7 @@ pub(crate) use project::derived_name;
 pub use identity::{Identity, IdentityKind};
 pub(crate) use merge::edits::take_edits;
 pub use merge::merge;
-pub use merge::outcome::{MergeOutcome, MergeReason, Merged};
+pub use merge::outcome::{MergeOutcome, Merged};
 pub use neighbors::derived::{set_neighbors, set_subnets};
 pub use neighbors::remotes::Candidate;
 pub use neighbors::{named_by, resolve};

@@ -182,17 +182,23 @@ pub(crate) fn is_own_mac(address: MacAddress) -> bool {
         | [0x00, 0x05, 0x73, 0xA0, 0x00..=0x0F, _]
         | [0x00, 0x07, 0xB4, _, _, _]
         | [0x00, 0x50, 0x56, 0xC0, 0x00, 0x01..=0x13] => true,
-        [first, ..] => first & 1 == 1,
+        // The tunnels of all Windows hosts have one of these.
+        [0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, _] => true,
+        _ => address.is_group(),
     };
-    !is_virtual && address.octets() != [0; 6]
+    !is_virtual && !address.is_zero()
 }
 
 /// Returns whether an address identifies a device.
 ///
 /// Such an address can belong to one port only, and its vendor has assigned it.
 pub(super) fn is_strong_mac(address: MacAddress) -> bool {
-    let [first, ..] = address.octets();
-    is_own_mac(address) && first & 2 == 0
+    let is_local = match address.octets() {
+        // The first byte of an InfiniBand address is part of a number.
+        octets if octets.len() == MacAddress::MAX_LENGTH => false,
+        octets => octets.first().is_some_and(|first| first & 2 == 2),
+    };
+    is_own_mac(address) && !is_local
 }
 
 /// Returns the address if it can belong to one device.

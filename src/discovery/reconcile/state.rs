@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::merge::edits::note_given;
 use crate::discovery::report::TableKind;
-use crate::model::{Host, Timestamp};
+use crate::model::{Host, Source, Timestamp};
 
 /// The number of consecutive complete tables without a part after which the part is stale. Parts are interfaces, ports
 /// and other embedded records.
@@ -63,10 +64,12 @@ pub struct Seen {
 }
 
 impl HostState {
-    /// Creates the state of a host that discovery has not written yet. Its present contents count as unedited.
+    /// Creates the state of a host that discovery has not written yet.
+    ///
+    /// What is set in a host with the source `Manual` counts as edited by a user, and the contents of others do not.
     #[must_use]
     pub fn of_host(host: &Host) -> Self {
-        Self {
+        let mut state = Self {
             baseline: host.clone(),
             edited: BTreeSet::new(),
             deleted: BTreeSet::new(),
@@ -74,7 +77,11 @@ impl HostState {
             seen: BTreeMap::new(),
             kept: BTreeMap::new(),
             has_derived_chassis: false,
+        };
+        if host.source == Source::Manual {
+            note_given(&mut state, host);
         }
+        state
     }
 
     /// Returns whether a table of interfaces has described the host's interface entries.

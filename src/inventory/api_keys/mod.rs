@@ -36,6 +36,10 @@ impl<R> IssuedKey<R> {
         Self { record, text }
     }
 
+    pub(super) fn map(self, change: impl FnOnce(R) -> R) -> Self {
+        Self { record: change(self.record), text: self.text }
+    }
+
     /// Returns the stored record, with `key` masked.
     #[must_use]
     pub const fn record(&self) -> &R {

@@ -23,8 +23,10 @@ pub struct NewUserApiKey {
     pub name: String,
     /// The permission level, at most the owner's.
     pub permissions: Permission,
-    /// The networks the key may reach, all accessible to the owner. Empty: none.
+    /// The networks the key may reach, all accessible to the owner. Empty: none. Ignored for a key of all networks.
     pub network_ids: Vec<Uuid>,
+    /// Whether the key reaches all networks of its owner, including those that the owner will reach later.
+    pub all_networks: bool,
     /// The ids of the key's tags, all of the owner's organization.
     pub tags: Vec<Uuid>,
     /// When the key expires; must be in the future. `None`: never.
@@ -42,6 +44,7 @@ impl NewUserApiKey {
             name: name.into(),
             permissions,
             network_ids: Vec::new(),
+            all_networks: false,
             tags: Vec::new(),
             expires_at: None,
             is_enabled: true,
@@ -131,16 +134,21 @@ impl Inventory {
                 expires_at: new.expires_at,
                 is_enabled: new.is_enabled,
                 network_ids: new.network_ids.clone(),
+                all_networks: new.all_networks,
                 permissions: new.permissions,
             };
             let granting = caller.cloned().unwrap_or_else(|| user_caller(&owner));
             if record.permissions > granting.permission() {
                 return Err(ErrorKind::PermissionDenied.into());
             }
+            if record.all_networks {
+                self.require_all_networks(&granting, owner.id).await?;
+            }
             self.check_own_references(&granting, &record.references()).await?;
             record.deduplicate();
             let keys = linked(USER_API_KEY, owner.organization_id, Link::new(USER_LINK, owner.id));
             self.check_quota(limit, Entity::UserApiKey, keys, 1).await?;
+            self.set_present_networks(std::slice::from_mut(&mut record)).await?;
             if transaction.commit(creation(&record, &plaintext)?).await? {
                 return Ok(IssuedKey::new(record, plaintext));
             }
@@ -154,7 +162,7 @@ fn creation(record: &UserApiKey, text: &KeyText) -> Result<Batch, Error> {
         user_api_key_key(record.id),
         Precondition::Absent,
         user_api_key_facets(record),
-        encode(record)?,
+        encode(&record.stored())?,
     );
     put_user_secret(&mut batch, record, text)?;
     batch.guard(exists(user_key(record.user_id)));
@@ -175,7 +183,10 @@ impl Inventory {
     /// `NotFound`.
     pub async fn user_api_key(&self, id: Uuid) -> Result<UserApiKey, Error> {
         let (_, key) = self.read(user_api_key_key(id), Entity::UserApiKey).await?;
-        Ok(UserApiKey { last_used: self.last_use(id).await?, ..key })
+        let mut keys = [key];
+        UserApiKey::complete(self, &mut keys).await?;
+        let [key] = keys;
+        Ok(key)
     }
 
     /// Returns all API keys of a user, oldest first.
@@ -186,7 +197,7 @@ impl Inventory {
         let organization = self.user(user).await?.organization_id;
         let query = linked(USER_API_KEY, organization, Link::new(USER_LINK, user));
         let mut keys: Vec<UserApiKey> = self.read_all(&query).await?;
-        self.set_last_uses(&mut keys, |key| key.id, |key| &mut key.last_used).await?;
+        UserApiKey::complete(self, &mut keys).await?;
         Ok(keys)
     }
 
@@ -211,9 +222,11 @@ impl Inventory {
             key.is_enabled = is_enabled;
             key.updated_at = now;
         };
-        let last_used = self.last_use(id).await?;
+        // Read before the change, so that a completed change cannot return an error.
+        let UserApiKey { last_used, network_ids, .. } = self.user_api_key(id).await?;
         let key = self.change(user_api_key_key(id), Entity::UserApiKey, user_api_key_facets, set).await?;
-        Ok(UserApiKey { last_used, ..key })
+        let network_ids = if key.all_networks { network_ids } else { key.network_ids };
+        Ok(UserApiKey { last_used, network_ids, ..key })
     }
 
     /// Deletes a user API key. It is refused from the next request on.
@@ -261,15 +274,17 @@ impl Inventory {
         let mut transaction = self.transaction(Entity::UserApiKey, id);
         loop {
             let (record, key): (_, UserApiKey) = self.read(user_api_key_key(id), Entity::UserApiKey).await?;
-            // Read before the commit, so that a completed rotation cannot return an error.
-            let last_used = self.last_use(id).await?;
-            let key = UserApiKey { key: text.masked(), updated_at: self.now(), ..key };
+            let mut keys = [UserApiKey { key: text.masked(), updated_at: self.now(), ..key }];
+            // Completed before the commit, so that a completed rotation cannot return an error.
+            UserApiKey::complete(self, &mut keys).await?;
+            let [key] = keys;
             let mut batch = Batch::new();
-            batch.put(record.key, unchanged(Some(&record)), user_api_key_facets(&key), encode(&key)?);
+            let facets = user_api_key_facets(&key);
+            batch.put(record.key, unchanged(Some(&record)), facets, encode(&key.stored())?);
             // Key and secret are created and deleted together, so the key's version covers both.
             put_user_secret(&mut batch, &key, &text)?;
             if transaction.commit(batch).await? {
-                return Ok(IssuedKey::new(UserApiKey { last_used, ..key }, text));
+                return Ok(IssuedKey::new(key, text));
             }
         }
     }

@@ -44,6 +44,7 @@ impl Inventory {
             batch.put(key(&record), Precondition::Absent, facets.clone(), encode(&record)?);
             guard_references(&references, &mut batch);
             T::prepare(self, caller, None, &record, &mut batch).await?;
+            self.note_answer(&record, record.network())?;
             if self.commit_unique(&mut transaction, batch, (&record, &facets)).await? {
                 // Give up the turns, because finishing the creation may take others.
                 drop(transaction);
@@ -120,8 +121,9 @@ impl Inventory {
             record.deduplicate();
             let mut batch = Batch::new();
             amend(&mut record, &mut batch)?;
+            T::complete(self, std::slice::from_mut(&mut record)).await?;
             T::prepare(self, caller, Some(&before), &record, &mut batch).await?;
-            if record == before && batch.writes().is_empty() {
+            if record.stored() == before.stored() && batch.writes().is_empty() {
                 T::finish_update(self, &before).await;
                 return Ok(before);
             }

@@ -40,6 +40,10 @@ impl CollectionRecord for DaemonApiKey {
         self.updated_at = now;
     }
 
+    fn updated_at(&self) -> Timestamp {
+        self.updated_at
+    }
+
     fn validate(&mut self, stored: Option<&Self>, now: Timestamp) -> Result<(), Error> {
         self.name = validate::name("name", &self.name, 100)?;
         if stored.is_none() { validate::future("expires_at", self.expires_at, now) } else { Ok(()) }

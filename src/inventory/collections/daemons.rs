@@ -39,6 +39,10 @@ impl CollectionRecord for DiscoveryDaemon {
         self.updated_at = now;
     }
 
+    fn updated_at(&self) -> Timestamp {
+        self.updated_at
+    }
+
     fn validate(&mut self, _stored: Option<&Self>, _now: Timestamp) -> Result<(), Error> {
         Ok(())
     }

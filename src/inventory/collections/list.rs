@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::cursor::{Position, fingerprint, invalid_cursor};
@@ -73,6 +74,10 @@ pub enum ListOrderField {
     UpdatedAt,
     /// The record's name, by Unicode code point. Records without names are all equal.
     Name,
+    /// The `ifIndex` of an interface entry. Other records are all equal.
+    IfIndex,
+    /// The number of a port. Other records are all equal.
+    Number,
 }
 
 /// The error for text that names no order field.
@@ -89,6 +94,8 @@ impl ListOrderField {
             Self::CreatedAt => "created_at",
             Self::UpdatedAt => "updated_at",
             Self::Name => "name",
+            Self::IfIndex => "if_index",
+            Self::Number => "number",
         }
     }
 }
@@ -97,7 +104,7 @@ impl FromStr for ListOrderField {
     type Err = ListOrderFieldError;
 
     fn from_str(text: &str) -> Result<Self, ListOrderFieldError> {
-        let all = [Self::CreatedAt, Self::UpdatedAt, Self::Name];
+        let all = [Self::CreatedAt, Self::UpdatedAt, Self::Name, Self::IfIndex, Self::Number];
         all.into_iter().find(|field| field.as_str() == text).ok_or(ListOrderFieldError)
     }
 }
@@ -273,7 +280,15 @@ impl Inventory {
         &self,
         caller: &Caller,
     ) -> Result<Option<Revision>, Error> {
-        Ok(self.store.revision(T::KIND, caller.organization_id()).await?)
+        let organization = caller.organization_id();
+        let Some(own) = self.store.revision(T::KIND, organization).await? else { return Ok(None) };
+        let mut digest = Sha256::new().chain_update(own.number().to_be_bytes());
+        for kind in T::SHOWN_KINDS {
+            let Some(other) = self.store.revision(*kind, organization).await? else { return Ok(None) };
+            digest.update(other.number().to_be_bytes());
+        }
+        let number = digest.finalize().first_chunk().copied().map_or(own.number(), u128::from_be_bytes);
+        Ok(Some(if T::SHOWN_KINDS.is_empty() { own } else { Revision::new(number) }))
     }
 }
 
@@ -302,16 +317,17 @@ fn store_query<T: CollectionRecord>(caller: &Caller, query: &ListQuery) -> Query
         OrderDirection::Descending => Direction::Descending,
     };
     let name = match query.order_by {
-        ListOrderField::CreatedAt => CREATED_AT,
-        ListOrderField::UpdatedAt => UPDATED_AT,
-        ListOrderField::Name => NAME,
+        ListOrderField::CreatedAt => Some(CREATED_AT),
+        ListOrderField::UpdatedAt => Some(UPDATED_AT),
+        ListOrderField::Name => Some(NAME),
+        ListOrderField::IfIndex | ListOrderField::Number => None,
     };
     let links = query.tag_ids.iter().map(|tags| LinkFilter::new(TAG_LINK, tags.clone()));
     let all = Query {
         organization: Some(caller.organization_id()),
         ids: query.ids.clone(),
         links: links.collect(),
-        order: vec![Order::new(name, direction)],
+        order: name.map(|name| Order::new(name, direction)).into_iter().collect(),
         start: Start::Offset(query.offset),
         limit: query.limit,
         ..Query::new(T::KIND)

@@ -147,6 +147,8 @@ pub trait CollectionRecord:
     const KIND: Name;
     /// The requirements of the operations.
     const REQUIREMENTS: Requirements;
+    /// The other kinds of records from which [`complete`](Self::complete) takes what lists show.
+    const SHOWN_KINDS: &'static [Name] = &[];
 
     /// Returns the record's id.
     fn id(&self) -> Uuid;
@@ -182,6 +184,9 @@ pub trait CollectionRecord:
 
     /// Sets the time of the last change.
     fn touch(&mut self, now: Timestamp);
+
+    /// Returns the time of the last change.
+    fn updated_at(&self) -> Timestamp;
 
     /// Validates and normalizes the record by itself; `stored` is the one that it replaces.
     ///
@@ -265,6 +270,11 @@ pub trait CollectionRecord:
     /// Returns the record as it is stored: without what [`complete`](Self::complete) adds.
     fn stored(&self) -> Self {
         self.clone()
+    }
+
+    /// Returns the record as entity tags identify it: without the times of uses.
+    fn tagged(&self) -> Self {
+        self.stored()
     }
 }
 

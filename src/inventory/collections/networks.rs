@@ -59,7 +59,7 @@ impl CollectionRecord for Network {
     const KIND: Name = NETWORK;
     const REQUIREMENTS: Requirements = Requirements {
         read: Requirement::level(Permission::Viewer),
-        create: Requirement::session(Permission::Admin),
+        create: Requirement::level(Permission::Admin),
         change: Requirement::session(Permission::Admin),
     };
 
@@ -88,6 +88,10 @@ impl CollectionRecord for Network {
 
     fn touch(&mut self, now: Timestamp) {
         self.updated_at = now;
+    }
+
+    fn updated_at(&self) -> Timestamp {
+        self.updated_at
     }
 
     fn validate(&mut self, _stored: Option<&Self>, _now: Timestamp) -> Result<(), Error> {

@@ -150,6 +150,10 @@ impl CollectionRecord for Organization {
         self.updated_at = now;
     }
 
+    fn updated_at(&self) -> Timestamp {
+        self.updated_at
+    }
+
     fn validate(&mut self, _stored: Option<&Self>, _now: Timestamp) -> Result<(), Error> {
         self.name = validate::name("name", &self.name, 100)?;
         Ok(())

@@ -49,6 +49,10 @@ impl CollectionRecord for Share {
         self.updated_at = now;
     }
 
+    fn updated_at(&self) -> Timestamp {
+        self.updated_at
+    }
+
     fn validate(&mut self, stored: Option<&Self>, now: Timestamp) -> Result<(), Error> {
         self.name = validate::name("name", &self.name, 100)?;
         let mut seen = HashSet::new();

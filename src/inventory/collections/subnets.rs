@@ -1,4 +1,5 @@
 use std::net::IpAddr;
+use std::ops::RangeInclusive;
 
 use uuid::Uuid;
 
@@ -46,6 +47,18 @@ impl Subnet {
     }
 }
 
+/// Returns the forms of an address, each with the lengths of the prefixes in which it is looked up. An IPv4-mapped IPv6
+/// address is also an IPv4 address, and the other way round.
+fn forms(address: IpAddr) -> impl Iterator<Item = (IpAddr, RangeInclusive<u8>)> {
+    let (ipv4, ipv6) = match address.to_canonical() {
+        IpAddr::V4(ipv4) => (Some(ipv4), ipv4.to_ipv6_mapped()),
+        IpAddr::V6(ipv6) => (None, ipv6),
+    };
+    let first = if address.is_ipv4() { 96 } else { 0 };
+    let ipv4 = ipv4.map(|ipv4| (IpAddr::V4(ipv4), 0..=32));
+    ipv4.into_iter().chain([(IpAddr::V6(ipv6), first..=128)])
+}
+
 impl CollectionRecord for Subnet {
     const ENTITY: Entity = Entity::Subnet;
     const KIND: Name = SUBNET;
@@ -58,7 +71,9 @@ impl CollectionRecord for Subnet {
 
     fn filter(mut query: Query, list: &ListQuery) -> Query {
         if let Some(address) = list.contains {
-            query.terms.push(cidr_filter(address_prefixes(address)));
+            query.terms.push(cidr_filter(forms(address).flat_map(|(address, lengths)| {
+                lengths.filter_map(move |length| Cidr::containing(address, length).ok())
+            })));
         }
         query
     }
@@ -84,6 +99,10 @@ impl CollectionRecord for Subnet {
 
     fn touch(&mut self, now: Timestamp) {
         self.updated_at = now;
+    }
+
+    fn updated_at(&self) -> Timestamp {
+        self.updated_at
     }
 
     fn validate(&mut self, _stored: Option<&Self>, _now: Timestamp) -> Result<(), Error> {
@@ -224,6 +243,7 @@ pub(in crate::inventory) fn cidr_filter(cidrs: impl IntoIterator<Item = Cidr>) -
 }
 
 /// Returns all prefixes that contain an address, the shortest first.
+#[cfg(feature = "discovery")]
 pub(in crate::inventory) fn address_prefixes(address: IpAddr) -> impl Iterator<Item = Cidr> {
     let lengths = 0..=if address.is_ipv4() { 32 } else { 128 };
     lengths.filter_map(move |length| Cidr::containing(address, length).ok())

@@ -66,6 +66,10 @@ impl CollectionRecord for Tag {
         self.updated_at = now;
     }
 
+    fn updated_at(&self) -> Timestamp {
+        self.updated_at
+    }
+
     fn validate(&mut self, _stored: Option<&Self>, _now: Timestamp) -> Result<(), Error> {
         self.name = validate::name("name", &self.name, 100)?;
         validate::description("description", self.description.as_deref())

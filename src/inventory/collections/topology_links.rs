@@ -56,6 +56,10 @@ impl CollectionRecord for TopologyLink {
         self.updated_at = now;
     }
 
+    fn updated_at(&self) -> Timestamp {
+        self.updated_at
+    }
+
     fn validate(&mut self, _stored: Option<&Self>, _now: Timestamp) -> Result<(), Error> {
         if self.source.host_id == self.target.host_id {
             return Err(Error::invalid("target.host_id", Problem::Duplicate));

@@ -2,10 +2,12 @@ use uuid::Uuid;
 
 use super::{CollectionRecord, Reference, Requirement, Requirements};
 use crate::access::Caller;
-use crate::inventory::records::{delete_key_records, user_api_key_facets};
-use crate::inventory::schema::{USER_API_KEY, USER_LINK, network_key, tag_key};
+use crate::inventory::records::{delete_key_records, user_api_key_facets, user_caller};
+use crate::inventory::schema::{
+    NETWORK, USER, USER_API_KEY, USER_LINK, all_of, decode, network_key, tag_key, user_key,
+};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, validate};
-use crate::model::{Permission, Timestamp, UserApiKey};
+use crate::model::{Permission, Timestamp, User, UserApiKey};
 use crate::store::{Batch, Facets, LinkFilter, Name, Query};
 
 impl CollectionRecord for UserApiKey {
@@ -16,6 +18,7 @@ impl CollectionRecord for UserApiKey {
         create: Requirement::session(Permission::Viewer),
         change: Requirement::session(Permission::Viewer),
     };
+    const SHOWN_KINDS: &'static [Name] = &[NETWORK, USER];
 
     fn id(&self) -> Uuid {
         self.id
@@ -50,6 +53,10 @@ impl CollectionRecord for UserApiKey {
         self.updated_at = now;
     }
 
+    fn updated_at(&self) -> Timestamp {
+        self.updated_at
+    }
+
     fn validate(&mut self, stored: Option<&Self>, now: Timestamp) -> Result<(), Error> {
         match stored {
             Some(stored) => self.check_owner(stored)?,
@@ -60,7 +67,8 @@ impl CollectionRecord for UserApiKey {
     }
 
     fn references(&self) -> Vec<Reference> {
-        let mut networks = Reference::list(Entity::Network, network_key, "network_ids", &self.network_ids);
+        let networks = if self.all_networks { &[] } else { self.network_ids.as_slice() };
+        let mut networks = Reference::list(Entity::Network, network_key, "network_ids", networks);
         networks.extend(Reference::list(Entity::Tag, tag_key, "tags", &self.tags));
         networks
     }
@@ -76,7 +84,7 @@ impl CollectionRecord for UserApiKey {
 
     /// A key may keep a level above that of its owner, which has no effect.
     async fn prepare<'a>(
-        _inventory: &'a Inventory,
+        inventory: &'a Inventory,
         caller: &'a Caller,
         stored: Option<&'a Self>,
         record: &'a Self,
@@ -85,6 +93,9 @@ impl CollectionRecord for UserApiKey {
         let is_new = stored.is_none_or(|stored| stored.permissions != record.permissions);
         if is_new && record.permissions > caller.permission() {
             return Err(ErrorKind::PermissionDenied.into());
+        }
+        if record.all_networks && stored.is_none_or(|stored| !stored.all_networks) {
+            inventory.require_all_networks(caller, record.user_id).await?;
         }
         Ok(())
     }
@@ -100,11 +111,74 @@ impl CollectionRecord for UserApiKey {
     }
 
     async fn complete<'a>(inventory: &'a Inventory, records: &'a mut [Self]) -> Result<(), Error> {
-        inventory.set_last_uses(records, |key| key.id, |key| &mut key.last_used).await
+        inventory.set_last_uses(records, |key| key.id, |key| &mut key.last_used).await?;
+        inventory.set_present_networks(records).await
     }
 
     fn stored(&self) -> Self {
+        let mut stored = self.tagged();
+        if stored.all_networks {
+            stored.network_ids.clear();
+        }
+        stored
+    }
+
+    fn tagged(&self) -> Self {
         Self { last_used: None, ..self.clone() }
+    }
+}
+
+impl Inventory {
+    /// Sets the networks that keys of all networks reach at present. Stored keys do not have them.
+    pub(in crate::inventory) async fn set_present_networks(
+        &self,
+        keys: &mut [UserApiKey],
+    ) -> Result<(), Error> {
+        let mut known: Option<(Uuid, Vec<Uuid>)> = None;
+        for key in keys.iter_mut().filter(|key| key.all_networks) {
+            let networks = match known.take() {
+                Some((user, networks)) if user == key.user_id => networks,
+                _ => self.present_networks(key.organization_id, key.user_id).await?,
+            };
+            key.network_ids.clone_from(&networks);
+            known = Some((key.user_id, networks));
+        }
+        Ok(())
+    }
+
+    /// Returns the networks that a user reaches at present.
+    async fn present_networks(&self, organization: Uuid, user: Uuid) -> Result<Vec<Uuid>, Error> {
+        let Some(record) = self.get(user_key(user)).await? else { return Ok(Vec::new()) };
+        let user: User = decode(&record)?;
+        if !user.permissions.sees_every_network() {
+            return Ok(user.network_ids);
+        }
+        self.network_ids(organization).await
+    }
+
+    /// Returns the ids of the networks of an organization, the oldest first.
+    pub(in crate::inventory) async fn network_ids(&self, organization: Uuid) -> Result<Vec<Uuid>, Error> {
+        let networks = self.store.list(&all_of(NETWORK, organization)).await?.records;
+        Ok(networks.iter().map(|record| record.key.id).collect())
+    }
+
+    /// Requires that the caller reaches every network that the user reaches.
+    ///
+    /// # Errors
+    /// `PermissionDenied`.
+    pub(in crate::inventory) async fn require_all_networks(
+        &self,
+        caller: &Caller,
+        user: Uuid,
+    ) -> Result<(), Error> {
+        let is_limited = match caller.scope().networks() {
+            None => false,
+            Some(_) => match self.get(user_key(user)).await? {
+                Some(record) => user_caller(&decode(&record)?).scope() != caller.scope(),
+                None => true,
+            },
+        };
+        if is_limited { Err(ErrorKind::PermissionDenied.into()) } else { Ok(()) }
     }
 }
 

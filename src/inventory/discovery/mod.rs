@@ -78,8 +78,8 @@ impl Inventory {
     /// every identity of both, if they have nothing but addresses or the unique name of the device, or if nothing of both
     /// differs. Warnings state each merge, and why a host with a common value is another device.
     ///
-    /// Values and parts that users have changed or deleted stay as they are, and hosts with the source `Manual` are
-    /// never changed. A complete table replaces the former claim of its kind, and a truncated one adds to it.
+    /// Values and parts that users have changed or deleted stay as they are, and so does everything that users have set in
+    /// a host with the source `Manual`; reports fill the rest. A complete table replaces the former claim of its kind, and a truncated one adds to it.
     /// Interfaces, ports and entries that a complete table lacks are kept: they are stale after three such tables, and
     /// [`delete_stale_as`](Self::delete_stale_as) deletes them. A report that is repeated writes nothing.
     ///

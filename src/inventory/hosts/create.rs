@@ -1,5 +1,7 @@
 //! Creation of a host by a user.
 
+use std::slice;
+
 use uuid::Uuid;
 
 use super::age::keep_age;
@@ -58,6 +60,8 @@ impl Inventory {
         let mut taken = TakenIds::default();
         for _ in 0..ATTEMPTS {
             let puts = [self.encode_new(organization, host, taken.clone(), self.now()).await?];
+            let [encoded] = &puts;
+            self.note_answer(&encoded.host, Some(encoded.host.network_id))?;
             let created = self.replace_hosts(organization, &puts).await?;
             let [encoded] = puts;
             host = encoded.host;
@@ -67,6 +71,31 @@ impl Inventory {
             }
         }
         Err(transaction::conflict(Entity::Host, host.id))
+    }
+
+    /// Stores a host whose id no other host has. It keeps its times.
+    ///
+    /// A part whose id another record of the organization has gets a new id, and the times of the host.
+    pub(in crate::inventory) async fn put_new_host(
+        &self,
+        organization: Uuid,
+        encoded: &EncodedHost,
+    ) -> Result<(), Error> {
+        let mut taken = TakenIds::default();
+        let mut part = match self.replace_hosts(organization, slice::from_ref(encoded)).await? {
+            Ok(_) => return Ok(()),
+            Err(part) => part,
+        };
+        for _ in 1..ATTEMPTS {
+            self.note_taken(organization, &part, &mut taken).await?;
+            let now = encoded.host.created_at;
+            let puts = [self.encode_new(organization, encoded.host.clone(), taken.clone(), now).await?];
+            match self.replace_hosts(organization, &puts).await? {
+                Ok(_) => return Ok(()),
+                Err(other) => part = other,
+            }
+        }
+        Err(transaction::conflict(Entity::Host, encoded.host.id))
     }
 
     /// Sets the fields that only the server sets in a new host, and encodes it.

@@ -16,9 +16,10 @@ use super::size::likely_size;
 use super::terms::{HostTerms, terms};
 use super::validate::validate_host;
 use crate::inventory::background::Offload;
+use crate::inventory::natural::natural_key;
 use crate::inventory::schema::{
     CREATED_AT, NAME, NEIGHBOR_LINK, SERVICE_TAG_LINK, SERVICE_VIRTUALIZED_BY_LINK, SUBNET_LINK, TAG_LINK,
-    VIRTUALIZED_BY_LINK, decode_text, links, part_unique_key, time_key,
+    UPDATED_AT, VIRTUALIZED_BY_LINK, decode_text, links, part_unique_key, time_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::{Host, HostOrderField, IfEntry, Interface, Neighbor, Port, Service};
@@ -38,7 +39,12 @@ fn encode(host: &Host) -> Result<Bytes, Error> {
 
 /// Decodes a stored host, or a part of it.
 pub(in crate::inventory) fn decode<T: DeserializeOwned>(record: &Record) -> Result<T, Error> {
-    decode_text(record.key, record.body.strip_prefix(&[COMMA]).unwrap_or(&record.body))
+    decode_text(record.key, json(record))
+}
+
+/// Returns the JSON of a stored host.
+pub(super) fn json(record: &Record) -> &[u8] {
+    record.body.strip_prefix(&[COMMA]).unwrap_or(&record.body)
 }
 
 /// Removes the leading comma, for the first document of a list.
@@ -148,9 +154,11 @@ pub(super) fn tags(host: &Host) -> BTreeMap<Uuid, String> {
 pub(super) const fn sort_name(field: HostOrderField) -> Name {
     match field {
         HostOrderField::CreatedAt => CREATED_AT,
-        HostOrderField::UpdatedAt => Name::new("updated_at"),
+        HostOrderField::UpdatedAt => UPDATED_AT,
         HostOrderField::Name => NAME,
         HostOrderField::Hostname => Name::new("hostname"),
+        HostOrderField::NameNatural => Name::new("name_natural"),
+        HostOrderField::HostnameNatural => Name::new("hostname_natural"),
         HostOrderField::NetworkId => Name::new("network_id"),
         HostOrderField::VirtualizedBy => Name::new("virtualized_by"),
         HostOrderField::InterfaceIp => Name::new("interface_ip"),
@@ -222,6 +230,10 @@ fn sort_key(host: &Host, field: HostOrderField) -> SortKey {
         HostOrderField::Name => SortKey::new(name, host.name.as_bytes()),
         HostOrderField::Hostname => {
             SortKey::new(name, host.hostname.as_deref().unwrap_or_default().as_bytes())
+        }
+        HostOrderField::NameNatural => SortKey::new(name, natural_key(&host.name)),
+        HostOrderField::HostnameNatural => {
+            SortKey::new(name, natural_key(host.hostname.as_deref().unwrap_or_default()))
         }
         HostOrderField::NetworkId => SortKey::new(name, host.network_id.as_bytes()),
         HostOrderField::VirtualizedBy => SortKey::new(name, []),

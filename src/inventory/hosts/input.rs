@@ -4,7 +4,7 @@
 
 use std::net::IpAddr;
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 use uuid::Uuid;
 
@@ -26,7 +26,28 @@ const UNPLACED: i64 = i64::MIN;
 /// # Errors
 /// `Invalid`, with the path of the faulty value in the host; an empty path means the host itself.
 pub(crate) fn parse_host(json: &[u8]) -> Result<Host, Error> {
-    let HostInput(mut host) = parse(json)?;
+    #[derive(Deserialize)]
+    struct Required {
+        network_id: Option<IgnoredAny>,
+        name: Option<IgnoredAny>,
+    }
+    let host = parse_host_changes(json)?;
+    // Hardly any host has these values, but for one that lacks them.
+    if host.network_id.is_nil() || host.name.is_empty() {
+        let Required { network_id, name } = parse_object(json)?;
+        for (field, given) in [("network_id", network_id), ("name", name)] {
+            given.ok_or_else(|| Error::invalid(field, Problem::Required))?;
+        }
+    }
+    Ok(host)
+}
+
+/// Parses a host like [`parse_host`] of which any field may be missing. Such a field has no meaning.
+///
+/// # Errors
+/// Those of [`parse_host`].
+pub(crate) fn parse_host_changes(json: &[u8]) -> Result<Host, Error> {
+    let HostInput(mut host) = parse_object(json)?;
     for (index, interface) in host.interfaces.iter_mut().enumerate() {
         place(&mut interface.position, index);
     }
@@ -40,20 +61,20 @@ pub(crate) fn parse_host(json: &[u8]) -> Result<Host, Error> {
 
 /// Parses an interface. Without a position, it gets the position of a part to be placed behind the others.
 pub(super) fn parse_interface(json: &[u8]) -> Result<Interface, Error> {
-    let InterfaceInput(mut interface) = parse(json)?;
+    let InterfaceInput(mut interface) = parse_object(json)?;
     place_last(&mut interface.position);
     Ok(interface)
 }
 
 /// Parses a port.
 pub(super) fn parse_port(json: &[u8]) -> Result<Port, Error> {
-    let PortInput(port) = parse(json)?;
+    let PortInput(port) = parse_object(json)?;
     Ok(port)
 }
 
 /// Parses a service. Without a position, it gets the position of a part to be placed behind the others.
 pub(super) fn parse_service(json: &[u8]) -> Result<Service, Error> {
-    let ServiceInput(mut service) = parse(json)?;
+    let ServiceInput(mut service) = parse_object(json)?;
     place_last(&mut service.position);
     check_source(&service.source, format_args!("source"))?;
     Ok(service)
@@ -61,7 +82,7 @@ pub(super) fn parse_service(json: &[u8]) -> Result<Service, Error> {
 
 /// Parses an interface entry.
 pub(super) fn parse_if_entry(json: &[u8]) -> Result<IfEntry, Error> {
-    let IfEntryInput(entry) = parse(json)?;
+    let IfEntryInput(entry) = parse_object(json)?;
     check_vlans(&entry, format_args!("vlans"))?;
     Ok(entry)
 }
@@ -72,7 +93,11 @@ fn place_last(position: &mut i64) {
     }
 }
 
-fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Error> {
+/// Deserializes a JSON object.
+///
+/// # Errors
+/// `Invalid`, with the path of the faulty value; an empty path means the object itself.
+pub(in crate::inventory) fn parse_object<T: DeserializeOwned>(json: &[u8]) -> Result<T, Error> {
     if json.trim_ascii_start().first() != Some(&b'{') {
         return Err(Error::invalid("", Problem::InvalidFormat));
     }
@@ -101,9 +126,12 @@ fn parse_with_path<T: DeserializeOwned>(json: &[u8]) -> Result<T, Error> {
 /// Converts a parser's error. Serde reports the kind of fault only in the message.
 fn invalid(path: String, error: &serde_json::Error) -> Error {
     let message = error.to_string();
-    if let Some((name, _)) = message.strip_prefix("missing field `").and_then(|rest| rest.split_once('`')) {
-        let field = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-        return Error::invalid(field, Problem::Required);
+    for (beginning, problem) in [("missing", Problem::Required), ("duplicate", Problem::Duplicate)] {
+        let name = message.strip_prefix(beginning).and_then(|rest| rest.strip_prefix(" field `"));
+        if let Some((name, _)) = name.and_then(|rest| rest.split_once('`')) {
+            let field = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+            return Error::invalid(field, problem);
+        }
     }
     let problem = if message.starts_with("invalid type: null") {
         Problem::Required
@@ -129,7 +157,9 @@ struct HostInput(#[serde(with = "HostDocument")] Host);
 struct HostDocument {
     #[serde(default, deserialize_with = "or_default")]
     id: Uuid,
+    #[serde(default)]
     network_id: Uuid,
+    #[serde(default)]
     name: String,
     hostname: Option<String>,
     description: Option<String>,
@@ -156,7 +186,7 @@ struct HostDocument {
     is_stale: bool,
     #[serde(default, deserialize_with = "or_default")]
     tags: Vec<Uuid>,
-    #[serde(default, deserialize_with = "or_default")]
+    #[serde(default = "manual", deserialize_with = "or_manual")]
     source: Source,
     virtualization: Option<HostVirtualization>,
     #[serde(default, deserialize_with = "or_default")]
@@ -241,7 +271,7 @@ struct ServiceDocument {
     #[serde(default = "unplaced")]
     position: i64,
     service_definition: ServiceDefinition,
-    #[serde(default, deserialize_with = "or_default")]
+    #[serde(default = "manual", deserialize_with = "or_manual")]
     source: Source,
     #[serde(default, deserialize_with = "or_default")]
     tags: Vec<Uuid>,
@@ -312,10 +342,26 @@ struct BindingDocument {
     interface_id: Option<Uuid>,
 }
 
-#[derive(Deserialize)]
-enum BindingType {
+/// The type of a binding, as its JSON names it.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(in crate::inventory) enum BindingType {
     Port,
     Interface,
+}
+
+impl BindingType {
+    /// Returns what a binding of this type with these ids is bound to.
+    pub(in crate::inventory) fn target(
+        self,
+        port_id: Option<Uuid>,
+        interface_id: Option<Uuid>,
+    ) -> Result<BindingTarget, &'static str> {
+        match (self, port_id, interface_id) {
+            (Self::Port, Some(port_id), interface_id) => Ok(BindingTarget::Port { port_id, interface_id }),
+            (Self::Interface, None, Some(interface_id)) => Ok(BindingTarget::Interface { interface_id }),
+            _ => Err("the ids do not fit the type of the binding"),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -327,18 +373,14 @@ impl TryFrom<BindingDocument> for BindingInput {
 
     fn try_from(document: BindingDocument) -> Result<Self, &'static str> {
         let BindingDocument { id, r#type, port_id, interface_id } = document;
-        let target = match (r#type, port_id, interface_id) {
-            (BindingType::Port, Some(port_id), interface_id) => BindingTarget::Port { port_id, interface_id },
-            (BindingType::Interface, None, Some(interface_id)) => BindingTarget::Interface { interface_id },
-            _ => return Err("the ids do not fit the type of the binding"),
-        };
+        let target = r#type.target(port_id, interface_id)?;
         let (service_id, network_id) = (Uuid::nil(), Uuid::nil());
         Ok(Self(Binding { id, service_id, network_id, target, created_at: unset(), updated_at: unset() }))
     }
 }
 
 /// Reads a value that may be null, which means the same as a missing one.
-fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+pub(in crate::inventory) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
@@ -375,4 +417,13 @@ const fn unset() -> Timestamp {
 
 const fn unplaced() -> i64 {
     UNPLACED
+}
+
+/// The source of records that a client makes.
+const fn manual() -> Source {
+    Source::Manual
+}
+
+fn or_manual<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Source, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_else(manual))
 }

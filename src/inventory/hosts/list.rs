@@ -10,10 +10,11 @@ use crate::access::Caller;
 use crate::inventory::collections::{
     DocumentPages, Documents, PageCursor, Parts, Position, invalid_cursor, position_of,
 };
-use crate::inventory::schema::{HOST, SUBNET_LINK, TAG_LINK};
+use crate::inventory::natural::natural_key;
+use crate::inventory::schema::{HOST, SUBNET_LINK, TAG_LINK, time_key};
 use crate::inventory::{Error, Inventory, Problem};
 use crate::model::{HostOrderField, OrderDirection};
-use crate::store::{Direction, LinkFilter, Order, Query, Revision, Start, Store};
+use crate::store::{Direction, KeyFilter, LinkFilter, Order, Query, Revision, Start, Store, TermRange};
 
 /// A page of hosts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -114,18 +115,36 @@ fn store_query(caller: &Caller, query: &HostQuery) -> Query {
         Some(network) => caller.scope().narrowed_to(network),
         None => caller.scope().clone(),
     };
-    let tags = query.tag_ids.iter().map(|tags| LinkFilter::new(TAG_LINK, tags.clone()));
+    let any = query.tag_ids.iter().map(|tags| LinkFilter::new(TAG_LINK, tags.clone()));
+    let all = query.tag_ids_all.iter().flatten().map(|tag| LinkFilter::new(TAG_LINK, [*tag]));
+    let none = query.tag_ids_none.iter().map(|tags| LinkFilter::none(TAG_LINK, tags.clone()));
     let subnets = query.subnet_ids.iter().map(|subnets| LinkFilter::new(SUBNET_LINK, subnets.clone()));
     Query {
         organization: Some(caller.organization_id()),
         networks: scope.networks().map(<[Uuid]>::to_vec),
         ids: query.ids.clone(),
-        links: tags.chain(subnets).collect(),
+        links: any.chain(all).chain(subnets).chain(none).collect(),
+        keys: key_filters(query),
         order: order(query),
         start: Start::Offset(query.offset),
         limit: query.limit,
         ..Query::new(HOST)
     }
+}
+
+/// Returns the filters of a query that sort keys answer.
+fn key_filters(query: &HostQuery) -> Vec<KeyFilter> {
+    let exact = |field, text: &Option<String>| {
+        let range = text.as_deref().map(|text| TermRange::exact(natural_key(text)));
+        range.map(|range| KeyFilter::new(sort_name(field), range))
+    };
+    let since = query.updated_since.map(|time| time_key(sort_name(HostOrderField::UpdatedAt), time));
+    let since = since.map(|key| KeyFilter::new(key.name, TermRange::new(key.value, None)));
+    let names = [
+        exact(HostOrderField::NameNatural, &query.name),
+        exact(HostOrderField::HostnameNatural, &query.hostname),
+    ];
+    names.into_iter().flatten().chain(since).collect()
 }
 
 fn order(query: &HostQuery) -> Vec<Order> {

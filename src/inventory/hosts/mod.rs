@@ -22,18 +22,24 @@ mod size;
 mod terms;
 mod texts;
 mod update;
+mod upgrade;
 mod validate;
 mod virtualization;
 
 use uuid::Uuid;
 
+pub(super) use bulk::adopt_parts;
 pub use bulk::{Atomicity, BulkChange, BulkHost, BulkResult};
+pub(super) use document::EncodedHost;
+#[cfg(feature = "discovery")]
+pub(super) use document::HostEncoder;
 pub(crate) use document::without_comma;
-pub(super) use document::{EncodedHost, HostEncoder};
 pub(crate) use fields::{HOST_FIELDS, IF_ENTRY_FIELDS, INTERFACE_FIELDS, PORT_FIELDS, SERVICE_FIELDS};
-pub(crate) use input::parse_host;
+pub(super) use input::{BindingType, or_default, parse_object};
+pub(crate) use input::{parse_host, parse_host_changes};
 pub use list::HostPage;
-pub(crate) use parts::parse_part;
+pub(super) use parts::PartLists;
+pub(crate) use parts::{Common, parse_part};
 pub use parts::{Part, PortUpdate};
 pub use query::{HostQuery, PortFilter, PortFilterError};
 pub(super) use terms::HostTerms;

@@ -32,9 +32,19 @@ pub struct HostQuery {
     pub ids: Option<Vec<Uuid>>,
     /// Only hosts with any of these tags.
     pub tag_ids: Option<Vec<Uuid>>,
+    /// Only hosts with all of these tags. At most 100.
+    pub tag_ids_all: Option<Vec<Uuid>>,
+    /// Only hosts with none of these tags.
+    pub tag_ids_none: Option<Vec<Uuid>>,
+    /// Only hosts without any tag, or only the others.
+    pub without_tags: Option<bool>,
+    /// Only hosts with this name, regardless of case.
+    pub name: Option<String>,
+    /// Only hosts with this hostname, regardless of case.
+    pub hostname: Option<String>,
     /// Only hosts with an interface whose address is in any of these prefixes.
     ///
-    /// IPv4-mapped IPv6 addresses, such as `::ffff:192.0.2.1`, are IPv6 addresses: no IPv4 prefix contains them.
+    /// An IPv4-mapped IPv6 address, such as `::ffff:192.0.2.1`, counts as both of its forms.
     pub ips: Option<Vec<Cidr>>,
     /// Only hosts with an interface whose MAC address begins with any of these prefixes.
     pub macs: Option<Vec<MacPrefix>>,
@@ -48,6 +58,8 @@ pub struct HostQuery {
     pub sources: Option<Vec<SourceType>>,
     /// Only hosts that user interfaces should hide, or only the others.
     pub hidden: Option<bool>,
+    /// Only hosts that have changed at this time or later.
+    pub updated_since: Option<Timestamp>,
     /// Only hosts that a report has shown at this time or later. The time is rounded down to the hour.
     pub seen_since: Option<Timestamp>,
     /// Only hosts that reports no longer show, or only the others.
@@ -55,7 +67,9 @@ pub struct HostQuery {
     /// Only hosts that are found by every word of this text. The text has 2 to 100 characters.
     ///
     /// A word is found if it begins a word of the host's name, hostname or description, of an interface's name, or an
-    /// IP or MAC address. A separator at the end ends an octet: `10.1.` finds 10.1.0.1, but not 10.15.0.1.
+    /// IP or MAC address. A word also begins after each of `-`, `_`, `.`, `:` and the like inside of it. A separator at
+    /// the end ends an octet: `10.1.` finds 10.1.0.1, but not 10.15.0.1. Four and more hexadecimal digits also find the
+    /// MAC addresses that end with them.
     ///
     /// Case, accents and Unicode normalization forms do not matter. Letters stay in their alphabet, so that Latin
     /// letters find no Greek or Cyrillic word. Words are compared by their first 64 bytes, and a host is found by its
@@ -83,24 +97,36 @@ impl HostQuery {
         let filters =
             (self.network_id, &self.ids, &self.tag_ids, &self.subnet_ids, self.hidden, &self.search);
         let parts = (&self.ips, &self.macs, &self.ports, &self.service_definitions, &self.sources);
-        let age = (self.seen_since.map(Timestamp::unix_micros), self.stale);
-        fingerprint(&(HOST, organization, order, filters, parts, age))
+        let tags = (&self.tag_ids_all, &self.tag_ids_none, self.without_tags);
+        let times = [self.seen_since, self.updated_since].map(|time| time.map(Timestamp::unix_micros));
+        let others = (times, self.stale, &self.name, &self.hostname, tags);
+        fingerprint(&(HOST, organization, order, filters, parts, others))
     }
 }
 
-/// A port number of any protocol, or of one: `443` or `443/Tcp` in query strings.
+/// Port numbers of any protocol, or of one: `443`, `443/Tcp` or `8000-8100/Tcp` in query strings.
+///
+/// ```
+/// use toposcope::inventory::PortFilter;
+///
+/// let web: PortFilter = "8000-8100/tcp".parse()?;
+/// assert_eq!(web.to_string(), "8000-8100/Tcp");
+/// # Ok::<(), toposcope::inventory::PortFilterError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct PortFilter {
-    /// The port number.
-    pub number: PortNumber,
+    /// The smallest port number.
+    pub first: PortNumber,
+    /// The greatest port number.
+    pub last: PortNumber,
     /// The transport protocol; `None`: any.
     pub protocol: Option<Protocol>,
 }
 
-/// The error for text that names no port.
+/// The error for text that names no ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a port number, or a port number with a protocol such as 443/Tcp")]
+#[error("not a port number or a range of them, with or without a protocol, such as 443/Tcp or 8000-8100")]
 #[non_exhaustive]
 pub struct PortFilterError;
 
@@ -108,33 +134,46 @@ impl PortFilter {
     /// Creates a filter for a port number of any protocol.
     #[must_use]
     pub const fn new(number: PortNumber) -> Self {
-        Self { number, protocol: None }
+        Self::range(number, number)
+    }
+
+    /// Creates a filter for the port numbers from `first` to `last`, of any protocol.
+    #[must_use]
+    pub const fn range(first: PortNumber, last: PortNumber) -> Self {
+        Self { first, last, protocol: None }
     }
 }
 
+/// Accepts the protocol in any case.
 impl FromStr for PortFilter {
     type Err = PortFilterError;
 
     fn from_str(text: &str) -> Result<Self, PortFilterError> {
-        let (number, protocol) = match text.split_once('/') {
-            Some((number, "Tcp")) => (number, Some(Protocol::Tcp)),
-            Some((number, "Udp")) => (number, Some(Protocol::Udp)),
-            Some(_) => return Err(PortFilterError),
+        let (numbers, protocol) = match text.split_once('/') {
+            Some((numbers, protocol)) => (numbers, Some(protocol.parse().map_err(|_| PortFilterError)?)),
             None => (text, None),
         };
-        if !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
+        let (first, last) = (port_number(first)?, port_number(last)?);
+        if last < first {
             return Err(PortFilterError);
         }
-        let number = number.parse::<u16>().map_err(|_| PortFilterError)?;
-        Ok(Self { number: PortNumber::try_from(number).map_err(|_| PortFilterError)?, protocol })
+        Ok(Self { first, last, protocol })
     }
+}
+
+fn port_number(text: &str) -> Result<PortNumber, PortFilterError> {
+    let number = Some(text).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    let number: u16 = number.and_then(|text| text.parse().ok()).ok_or(PortFilterError)?;
+    PortNumber::try_from(number).map_err(|_| PortFilterError)
 }
 
 impl fmt::Display for PortFilter {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.protocol {
-            Some(protocol) => write!(formatter, "{}/{protocol}", self.number),
-            None => fmt::Display::fmt(&self.number, formatter),
+        fmt::Display::fmt(&self.first, formatter)?;
+        if self.last != self.first {
+            write!(formatter, "-{}", self.last)?;
         }
+        self.protocol.iter().try_for_each(|protocol| write!(formatter, "/{protocol}"))
     }
 }

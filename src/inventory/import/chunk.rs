@@ -7,12 +7,11 @@ use tokio::io::AsyncRead;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use super::parse::{ParsedLine, parse};
+use super::parse::{LineParser, ParsedLine};
 use super::report::Refusal;
 use super::rows::{Row, Rows};
 use crate::fair_threads::yield_turn;
-use crate::inventory::hosts::HostEncoder;
-use crate::inventory::{Error, Inventory};
+use crate::inventory::Error;
 use crate::model::Host;
 
 /// The maximum lines and bytes that are stored together; a longer line is stored alone.
@@ -39,8 +38,7 @@ pub(super) struct Parsing(JoinSet<Result<Chunk, Error>>);
 impl Parsing {
     /// Reads lines and starts parsing them; `None` at the end of input.
     pub(super) async fn begin<R: AsyncRead + Unpin>(
-        inventory: &Inventory,
-        organization: Uuid,
+        parser: &LineParser,
         rows: &mut Rows<R>,
     ) -> Result<Option<Self>, Error> {
         let mut chunk = Chunk::default();
@@ -55,10 +53,10 @@ impl Parsing {
             return Ok(None);
         }
         (chunk.lines, chunk.bytes) = (rows.count(), rows.bytes());
-        let (state, encoder) = (Arc::clone(&inventory.state), inventory.host_encoder(organization));
+        let (state, parser) = (Arc::clone(&parser.inventory.state), parser.clone());
         let mut task = JoinSet::new();
         task.spawn(async move {
-            state.offload.run(organization, size, move || chunk.parse(whole, encoder)).await
+            state.offload.run(parser.organization, size, move || chunk.parse(whole, &parser)).await?
         });
         Ok(Some(Self(task)))
     }
@@ -70,12 +68,12 @@ impl Parsing {
 }
 
 impl Chunk {
-    fn parse(mut self, rows: Vec<(u64, Row)>, encoder: HostEncoder) -> Self {
+    fn parse(mut self, rows: Vec<(u64, Row)>, parser: &LineParser) -> Result<Self, Error> {
         for (number, row) in rows {
             yield_turn();
             let parsed = match row.into_json() {
                 Ok(None) => continue,
-                Ok(Some(bytes)) => parse(number, &bytes, encoder),
+                Ok(Some(bytes)) => parser.parse(number, &bytes)?,
                 Err(refusal) => Err(refusal),
             };
             match parsed {
@@ -83,7 +81,7 @@ impl Chunk {
                 Err(refusal) => self.refusals.push(refusal),
             }
         }
-        self
+        Ok(self)
     }
 }
 

@@ -3,6 +3,7 @@
 mod chunk;
 #[cfg(feature = "csv")]
 mod csv;
+mod document;
 mod dry_run;
 mod options;
 mod parse;
@@ -22,7 +23,7 @@ pub use report::{Alteration, DroppedPort, ImportReport, Reassignment, Refusal};
 
 use self::chunk::{Chunk, Parsing, split_repeated_ids};
 use self::dry_run::DryRunStore;
-use self::parse::{ParsedLine, refusal};
+use self::parse::{LineParser, ParsedLine, refusal};
 use self::rows::Rows;
 use self::target::{Target, require_importer};
 use super::hosts::EncodedHost;
@@ -33,7 +34,12 @@ use crate::access::Caller;
 use crate::store::{Key, Store};
 
 impl Inventory {
-    /// Imports hosts from JSON lines, one host per line as served by `GET /api/v1/hosts`.
+    /// Imports hosts from JSON lines, one host per line.
+    ///
+    /// A line is a host as served by `GET /api/v1/hosts`, or as `POST /api/v1/hosts` takes it. The inventory chooses the
+    /// ids and times that a line leaves out, and a host without a source is `Manual`. A line without an id makes a new
+    /// host; where its parts have ids of other records, they get new ones. A part belongs to the host that contains it,
+    /// whatever host and network it names.
     ///
     /// Blank lines are skipped. Each line is stored or refused on its own; a host with an existing id is replaced.
     /// Odd values from real devices are repaired and counted in the report (see [`Alteration`]); any other fault
@@ -61,7 +67,9 @@ impl Inventory {
         R: AsyncRead + Unpin + Send,
     {
         self.organization(organization).await?;
-        self.run_import(organization, None, input, import).await
+        let mut report = ImportReport::default();
+        self.run_import(organization, None, input, import, &mut report).await?;
+        Ok(report)
     }
 
     /// Imports hosts like [`import_hosts`](Self::import_hosts) on behalf of a Member or above.
@@ -103,8 +111,24 @@ impl Inventory {
     where
         R: AsyncRead + Unpin + Send,
     {
+        let mut report = ImportReport::default();
+        self.import_hosts_into(caller, input, import, &mut report).await?;
+        Ok(report)
+    }
+
+    /// Imports hosts like [`import_hosts_as`](Self::import_hosts_as). On an error, `report` has what was done before.
+    pub(crate) async fn import_hosts_into<R>(
+        &self,
+        caller: &Caller,
+        input: R,
+        import: Import<'_>,
+        report: &mut ImportReport,
+    ) -> Result<(), Error>
+    where
+        R: AsyncRead + Unpin + Send,
+    {
         require_importer(caller, import.create_networks)?;
-        self.run_import(caller.organization_id(), Some(caller.clone()), input, import).await
+        self.run_import(caller.organization_id(), Some(caller.clone()), input, import, report).await
     }
 
     async fn run_import<R>(
@@ -113,7 +137,8 @@ impl Inventory {
         caller: Option<Caller>,
         input: R,
         import: Import<'_>,
-    ) -> Result<ImportReport, Error>
+        report: &mut ImportReport,
+    ) -> Result<(), Error>
     where
         R: AsyncRead + Unpin + Send,
     {
@@ -132,35 +157,34 @@ impl Inventory {
         }
         #[cfg(feature = "csv")]
         let mut rows = if is_csv {
-            let defaults = csv::Defaults { network, now: self.now(), inventory: self.clone() };
-            Rows::of_csv(input, max_line, defaults).await?
+            Rows::of_csv(input, max_line, network).await?
         } else {
             Rows::of_lines(input, max_line)
         };
         #[cfg(not(feature = "csv"))]
         let mut rows = Rows::of_lines(input, max_line);
-        let mut report = ImportReport::default();
-        let mut parsing = Parsing::begin(&inventory, organization, &mut rows).await?;
+        let parser = LineParser { inventory: inventory.clone(), organization, began_at: self.now() };
+        let mut parsing = Parsing::begin(&parser, &mut rows).await?;
         while let Some(parsed) = parsing {
             let mut chunk = parsed.finish().await?;
             // The next chunk is parsed while this one is stored. If reading it fails, this one is still stored.
-            let following = Parsing::begin(&inventory, organization, &mut rows).await;
+            let following = Parsing::begin(&parser, &mut rows).await;
             if let Some(network) = network {
                 chunk.refuse_other_networks(network);
             }
             checking.iter().for_each(|checking| checking.begin_group());
             let stored = match target.identify_again(&mut identify).await {
-                Ok(()) => inventory.store_chunk(&target, &mut chunk, &mut report).await,
+                Ok(()) => inventory.store_chunk(&target, &mut chunk, report).await,
                 Err(error) => Err(error),
             };
             chunk.refusals.sort_by_key(|refusal| refusal.line);
             chunk.refusals.into_iter().for_each(|refusal| report.refuse(refusal));
             (report.lines, report.bytes) = (chunk.lines, chunk.bytes);
-            on_progress(&report);
+            on_progress(report);
             stored?;
             parsing = following?;
         }
-        Ok(report)
+        Ok(())
     }
 
     /// Checks the only network of an import.
@@ -264,12 +288,15 @@ impl Inventory {
     ) -> Result<(), Error> {
         let (encoded, rest): (Vec<EncodedHost>, Vec<_>) = lines
             .into_iter()
-            .map(|parsed| (parsed.encoded, (parsed.line, parsed.alterations, parsed.reassignment)))
+            .map(|parsed| {
+                (parsed.encoded, (parsed.line, parsed.is_new, parsed.alterations, parsed.reassignment))
+            })
             .unzip();
         let together = self.put_lines(target, &encoded).await?;
-        for (host, (line, alterations, reassignment)) in encoded.iter().zip(&rest) {
+        for (host, (line, is_new, alterations, reassignment)) in encoded.iter().zip(&rest) {
             let replaced = match &together {
                 Ok(ids) => Ok(ids.contains(&host.host.id)),
+                Err(_) if *is_new => self.put_new_line(target, host).await?.map(|()| false),
                 Err(_) => {
                     let alone = self.put_lines(target, std::slice::from_ref(host)).await?;
                     alone.map(|ids| !ids.is_empty())
@@ -293,10 +320,13 @@ impl Inventory {
             Some(caller) => self.put_hosts_as(caller, hosts).await,
             None => self.put_hosts(target.organization, hosts).await,
         };
-        match stored.as_ref().map_err(Error::kind) {
-            Err(ErrorKind::StoreUnavailable | ErrorKind::Internal | ErrorKind::Busy) => stored.map(Ok),
-            _ => Ok(stored),
-        }
+        unless_fatal(stored)
+    }
+
+    /// Stores the host of a line without an id. Its parts get new ids where parts of other hosts have theirs.
+    async fn put_new_line(&self, target: &Target, host: &EncodedHost) -> Result<Result<(), Error>, Error> {
+        let stored = self.put_new_host(target.organization, host).await;
+        unless_fatal(stored)
     }
 
     /// Creates missing networks named by the lines. Returns how many.
@@ -314,5 +344,13 @@ impl Inventory {
             }
         }
         Ok(created)
+    }
+}
+
+/// Separates errors that refuse a host from those that end the import.
+fn unless_fatal<T>(stored: Result<T, Error>) -> Result<Result<T, Error>, Error> {
+    match stored.as_ref().map_err(Error::kind) {
+        Err(ErrorKind::StoreUnavailable | ErrorKind::Internal | ErrorKind::Busy) => stored.map(Ok),
+        _ => Ok(stored),
     }
 }

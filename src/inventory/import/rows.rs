@@ -3,6 +3,8 @@
 use std::io;
 
 use tokio::io::{AsyncRead, BufReader};
+#[cfg(feature = "csv")]
+use uuid::Uuid;
 
 #[cfg(feature = "csv")]
 use super::csv::{Cells, CsvRows};
@@ -39,15 +41,11 @@ impl<R: AsyncRead + Unpin> Rows<R> {
         Self::Lines(Lines::new(BufReader::with_capacity(BUFFER, input), max_length))
     }
 
-    /// Begins with a CSV, whose header is read.
+    /// Begins with a CSV, whose header is read. Rows without a network are on the given one.
     #[cfg(feature = "csv")]
-    pub(super) async fn of_csv(
-        input: R,
-        max_length: usize,
-        defaults: super::csv::Defaults,
-    ) -> Result<Self, Error> {
+    pub(super) async fn of_csv(input: R, max_length: usize, network: Option<Uuid>) -> Result<Self, Error> {
         let input = BufReader::with_capacity(BUFFER, input);
-        CsvRows::begin(input, max_length, defaults).await.map(Self::Csv)
+        CsvRows::begin(input, max_length, network).await.map(Self::Csv)
     }
 
     /// Returns the number of lines read so far.

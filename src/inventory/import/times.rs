@@ -6,6 +6,7 @@ use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::report::{Alteration, Alterations};
+use crate::inventory::hosts::or_default;
 
 /// Counts the times of a valid line that are finer than a microsecond.
 ///
@@ -25,30 +26,30 @@ pub(super) fn count_truncated_times(line: &[u8], alterations: &mut Alterations) 
 /// The times of a host. Everything else is skipped, so that parsing takes little memory whatever the line contains.
 #[derive(Deserialize)]
 struct HostTimes {
-    created_at: Fineness,
-    updated_at: Fineness,
-    #[serde(default)]
+    created_at: Option<Fineness>,
+    updated_at: Option<Fineness>,
+    #[serde(default, deserialize_with = "or_default")]
     interfaces: Vec<Times>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     ports: Vec<Times>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     services: Vec<ServiceTimes>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     if_entries: Vec<Times>,
 }
 
 #[derive(Deserialize)]
 struct ServiceTimes {
-    created_at: Fineness,
-    updated_at: Fineness,
-    #[serde(default)]
+    created_at: Option<Fineness>,
+    updated_at: Option<Fineness>,
+    #[serde(default, deserialize_with = "or_default")]
     bindings: Vec<Times>,
 }
 
 #[derive(Deserialize)]
 struct Times {
-    created_at: Fineness,
-    updated_at: Fineness,
+    created_at: Option<Fineness>,
+    updated_at: Option<Fineness>,
 }
 
 /// Whether a time is finer than a microsecond.
@@ -77,8 +78,8 @@ impl Times {
     }
 }
 
-fn truncated(times: [Fineness; 2]) -> u64 {
-    times.into_iter().map(|Fineness(is_truncated)| u64::from(is_truncated)).sum()
+fn truncated(times: [Option<Fineness>; 2]) -> u64 {
+    times.into_iter().flatten().map(|Fineness(is_truncated)| u64::from(is_truncated)).sum()
 }
 
 impl<'de> Deserialize<'de> for Fineness {

@@ -51,9 +51,9 @@ impl Inventory {
         Ok(session.verifier.matches(&digest.verifier()).then_some((record.key, session)))
     }
 
-    /// Deletes expired sessions and returns their number.
+    /// Deletes expired sessions and answers to repeatable requests, and returns their number.
     ///
-    /// Logins also do this about once an hour, so host applications need not call it.
+    /// Logins and requests with an idempotency key also do this about once an hour, so host applications need not call it.
     ///
     /// ```
     /// # use toposcope::inventory::Inventory;
@@ -70,7 +70,7 @@ impl Inventory {
         Ok(self.store.purge_expired(self.now()).await?)
     }
 
-    fn purge_periodically(&self) {
+    pub(super) fn purge_periodically(&self) {
         let now = self.now();
         let (purged_at, micros) = (&self.state.purged_at, now.unix_micros());
         let before = purged_at.load(Ordering::Relaxed);

@@ -168,6 +168,7 @@ impl Inventory {
             let mut batch = creation(&share, password.as_ref())?;
             #[cfg(feature = "topology")]
             put_share_secret(&share, &secret, Precondition::Any, &mut batch)?;
+            self.note_answer(&share, share.network_id)?;
             if transaction.commit(batch).await? {
                 return Ok(share);
             }

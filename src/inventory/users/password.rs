@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use super::EmailAddress;
 use crate::access::{Caller, SessionId};
+use crate::inventory::email::email_unique_key;
 use crate::inventory::schema::{decode, facets, password_key, user_key};
 use crate::inventory::sessions::bounded;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_session, validate};
@@ -11,6 +12,35 @@ use crate::model::User;
 use crate::store::{Batch, Guard, Precondition};
 
 impl Inventory {
+    /// Sets the password of the user with an e-mail address, in any case, and ends all of the user's sessions.
+    ///
+    /// For administrators of the store, when the user cannot log in any more.
+    ///
+    /// ```
+    /// # use toposcope::inventory::Bootstrap;
+    /// # use toposcope::{Inventory, MemoryStore};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # inventory.bootstrap(Bootstrap::new("Example", "owner@example.net")).await?;
+    /// inventory.set_password("Owner@example.net", "correct horse".to_owned()).await?;
+    /// assert!(inventory.log_in("owner@example.net", "correct horse".to_owned()).await.is_ok());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `ReferenceInvalid` when no user has the e-mail address; `Invalid` for the address or the password.
+    pub async fn set_password(&self, email: &str, password: String) -> Result<User, Error> {
+        let address = EmailAddress::normalize("email", email)?;
+        let found = self.store.get_by_unique_key(&email_unique_key(&address.comparable())).await?;
+        let record = found.ok_or_else(|| {
+            Error::from(ErrorKind::ReferenceInvalid { entity: Entity::User, field: "email".to_owned() })
+        })?;
+        self.set_user_password(record.key.id, Some(password)).await?;
+        self.user(record.key.id).await
+    }
+
     /// Sets or removes a user's password and ends all of the user's sessions.
     ///
     /// A password has 10 to 1,000 characters. Users without a password cannot log in.

@@ -4,9 +4,11 @@
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::collections::{check_precondition, check_values};
+use super::collections::{Template, check_precondition, check_time, check_values};
 use crate::access::Caller;
-use crate::inventory::{Error, IssuedKey, NewDaemonApiKey, NewShare, NewUser, NewUserApiKey, PasswordChange};
+use crate::inventory::{
+    Error, Inventory, IssuedKey, NewDaemonApiKey, NewShare, NewUser, NewUserApiKey, PasswordChange, Problem,
+};
 use crate::model::{DaemonApiKey, Share, User, UserApiKey};
 use crate::service::input::{Fields, read_id, read_no_query};
 use crate::service::response::Outcome;
@@ -90,7 +92,11 @@ pub(in crate::service) fn create_user_key(mut call: Call<'_>) -> Pending<'_> {
         let fields = Fields::read(&body, call.route.body)?;
         let name: String = fields.required("name")?;
         let mut new = NewUserApiKey::new(caller.user_id(), name, fields.required("permissions")?);
-        new.network_ids = fields.required("network_ids")?;
+        new.all_networks = fields.optional("all_networks")?.unwrap_or_default();
+        new.network_ids = match fields.optional("network_ids")? {
+            None if !new.all_networks => return Err(Error::invalid("network_ids", Problem::Required).into()),
+            network_ids => network_ids.unwrap_or_default(),
+        };
         new.tags = fields.optional("tags")?.unwrap_or_default();
         new.expires_at = fields.optional("expires_at")?;
         new.is_enabled = fields.optional("is_enabled")?.unwrap_or(new.is_enabled);
@@ -141,9 +147,13 @@ pub(in crate::service) fn create_share(mut call: Call<'_>) -> Pending<'_> {
         let fields = Fields::read(&body, call.route.body)?;
         check_values::<Share>(&fields)?;
         let new = read_share(&caller, &fields)?;
-        let share = call.state.inventory.create_share_as(&caller, new).await?;
-        let tag = EntityTag::of_record(&share)?;
-        call.state.responder.record(&share, tag)?.with_location(call.route, share.id)
+        let sender = &caller;
+        let create = |inventory: Inventory| async move { inventory.create_share_as(sender, new).await };
+        let respond = |share: &Share| {
+            let outcome = call.state.responder.record(share, EntityTag::of_record(share)?)?;
+            outcome.with_location(call.route, share.id)
+        };
+        call.repeatable().once(&caller, &body, create, respond).await
     })
 }
 
@@ -160,7 +170,7 @@ fn read_share(caller: &Caller, fields: &Fields<'_>) -> Result<NewShare, Error> {
     Ok(new)
 }
 
-/// `PUT /api/v1/shares/{id}`.
+/// `PUT` and `PATCH /api/v1/shares/{id}`.
 pub(in crate::service) fn update_share(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let id = read_id(&call.path)?;
@@ -175,7 +185,8 @@ pub(in crate::service) fn update_share(mut call: Call<'_>) -> Pending<'_> {
         let request = call.input.request;
         let change = |share: &mut Share| {
             check_precondition(request, share)?;
-            fields.apply(share)
+            check_time(&fields, share)?;
+            fields.apply(share, &Share::template())
         };
         let share = call.state.inventory.update_share_as(&caller, id, password, change).await?;
         let tag = EntityTag::of_record(&share)?;

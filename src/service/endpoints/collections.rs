@@ -4,7 +4,7 @@ use http::request::Parts;
 use serde::Serialize;
 
 use crate::access::Caller;
-use crate::inventory::{BulkDeletable, Creatable, Deletable, Error, ErrorKind, Resource};
+use crate::inventory::{BulkDeletable, Creatable, Deletable, Error, ErrorKind, Inventory, Resource};
 use crate::service::input::{Fields, read_id, read_ids, read_no_query};
 use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
@@ -18,7 +18,7 @@ pub(in crate::service) fn get<T: Resource>(call: Call<'_>) -> Pending<'_> {
         read_no_query(&call.input)?;
         let (state, request) = (call.state, call.input.request);
         let record = state.inventory.get_as::<T>(&call.into_caller()?, id).await?;
-        let tag = EntityTag::of_record(&record.stored())?;
+        let tag = EntityTag::of_record(&record.tagged())?;
         if tag.matches(request) {
             return Ok(Outcome::not_modified(&tag));
         }
@@ -29,6 +29,9 @@ pub(in crate::service) fn get<T: Resource>(call: Call<'_>) -> Pending<'_> {
 /// A kind of record that bodies set. Its template has the values of the fields that a creation leaves out.
 pub(in crate::service) trait Template: Resource {
     fn template() -> Self;
+
+    /// Completes an update with what the body means but does not say. `is_given` tells which fields it has.
+    fn interpret(&mut self, _before: &Self, _is_given: impl Fn(&str) -> bool) {}
 }
 
 /// `POST /api/v1/{collection}`.
@@ -36,14 +39,18 @@ pub(in crate::service) fn create<T: Creatable + Template>(mut call: Call<'_>) ->
     Box::pin(async move {
         let (body, caller) = call.read().await?;
         let mut record = T::template();
-        Fields::read(&body, call.route.body)?.apply(&mut record)?;
-        let record = call.state.inventory.create_as(&caller, record).await?;
-        let tag = EntityTag::of_record(&record.stored())?;
-        call.state.responder.record(&record, tag)?.with_location(call.route, record.id())
+        Fields::read(&body, call.route.body)?.apply(&mut record, &T::template())?;
+        let sender = &caller;
+        let create = |inventory: Inventory| async move { inventory.create_as(sender, record).await };
+        let respond = |record: &T| {
+            let tag = EntityTag::of_record(&record.tagged())?;
+            call.state.responder.record(record, tag)?.with_location(call.route, record.id())
+        };
+        call.repeatable().once(&caller, &body, create, respond).await
     })
 }
 
-/// `PUT /api/v1/{collection}/{id}`.
+/// `PUT` and `PATCH /api/v1/{collection}/{id}`.
 pub(in crate::service) fn update<T: Template>(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let id = read_id(&call.path)?;
@@ -53,10 +60,14 @@ pub(in crate::service) fn update<T: Template>(mut call: Call<'_>) -> Pending<'_>
         let request = call.input.request;
         let change = |record: &mut T| {
             check_precondition(request, record)?;
-            fields.apply(record)
+            check_time(&fields, record)?;
+            let before = record.clone();
+            fields.apply(record, &T::template())?;
+            record.interpret(&before, |field| fields.names().any(|name| name == field));
+            Ok(())
         };
         let record = call.state.inventory.update_as(&caller, id, change).await?;
-        let tag = EntityTag::of_record(&record.stored())?;
+        let tag = EntityTag::of_record(&record.tagged())?;
         call.state.responder.record(&record, tag)
     })
 }
@@ -110,15 +121,28 @@ impl Call<'_> {
 }
 
 /// Checks the values of a body without a stored record, so that their faults are reported before what it says.
+///
+/// Those of a patch mean nothing without the record.
 pub(in crate::service) fn check_values<T: Template>(fields: &Fields<'_>) -> Result<(), Error> {
+    if fields.is_patch() {
+        return Ok(());
+    }
     let mut record = T::template();
-    fields.apply(&mut record)?;
+    fields.apply(&mut record, &T::template())?;
     record.check_values()
+}
+
+/// Checks the `expected_updated_at` of a body against the present record.
+pub(in crate::service) fn check_time<T: Resource>(fields: &Fields<'_>, record: &T) -> Result<(), Error> {
+    if fields.allow_change_of(record.updated_at())? {
+        return Ok(());
+    }
+    Err(ErrorKind::Outdated { entity: T::ENTITY, id: record.id() }.into())
 }
 
 /// Checks the `If-Match` of a request against the present record.
 pub(in crate::service) fn check_precondition<T: Resource>(request: &Parts, record: &T) -> Result<(), Error> {
-    if EntityTag::allows(request, &record.stored())? {
+    if EntityTag::allows(request, &record.tagged())? {
         return Ok(());
     }
     Err(ErrorKind::PreconditionFailed { entity: T::ENTITY, id: record.id() }.into())

@@ -2,13 +2,15 @@
 
 use http::request::Parts;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::collections::BulkDeletion;
-use super::lists::shaped_page;
-use crate::inventory::{Entity, Error, ErrorKind, Part, parse_host, parse_part};
-use crate::model::{Host, Port};
+use super::lists::{begin_list, shaped_page};
+use crate::inventory::{
+    Common, Entity, Error, ErrorKind, Inventory, Part, parse_host, parse_host_changes, parse_part,
+};
+use crate::model::{Host, Timestamp};
 #[cfg(feature = "csv")]
 use crate::service::input::fields_of;
 use crate::service::input::{
@@ -16,8 +18,10 @@ use crate::service::input::{
 };
 use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
-use crate::service::response::shape::{Representation, Shape};
-use crate::service::routes::route::{Call, Pending};
+use crate::service::response::error::ApiError;
+use crate::service::response::shape::{Representation, Shape, Shaped};
+use crate::service::routes::route::{Call, Pending, Route};
+use crate::service::state::ApiState;
 
 /// `GET /api/v1/hosts/{id}`.
 pub(in crate::service) fn get_host(call: Call<'_>) -> Pending<'_> {
@@ -39,25 +43,35 @@ pub(in crate::service) fn create_host(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (body, caller) = call.read().await?;
         Fields::read(&body, call.route.body)?;
-        let host = call.state.inventory.create_host_as(&caller, parse_host(&body)?).await?;
-        let tag = EntityTag::of_record(&host)?;
-        call.state.responder.record(&host, tag)?.with_location(call.route, host.id)
+        let (sender, host) = (&caller, parse_host(&body)?);
+        let create = |inventory: Inventory| async move { inventory.create_host_as(sender, host).await };
+        let respond = |host: &Host| created(call.state, call.route, host, host.id);
+        call.repeatable().once(&caller, &body, create, respond).await
     })
 }
 
-/// `PUT /api/v1/hosts/{id}`. Parts are replaced only where the body has their list.
+/// `PUT` and `PATCH /api/v1/hosts/{id}`. Parts are replaced only where the body has their list.
 pub(in crate::service) fn update_host(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let id = read_id(&call.path)?;
         let (body, caller) = call.read().await?;
         let fields = Fields::read(&body, call.route.body)?;
-        let given = parse_host(&body)?;
+        // Faults of the body are reported before those of the record.
+        let given = if fields.is_patch() {
+            patched_host(&fields.without_objects(), &Host::with_id(id, Uuid::nil(), ""))?
+        } else {
+            parse_host_changes(&body)?
+        };
         let names: Vec<&str> = fields.names().collect();
         let request = call.input.request;
         let change = |host: &mut Host| {
             check_precondition(request, Entity::Host, id, host)?;
-            for name in &names {
-                set_field(host, &given, name);
+            check_time(&fields, Entity::Host, id, host.updated_at)?;
+            if fields.is_patch() {
+                let given = patched_host(&fields, host)?;
+                names.iter().for_each(|name| set_field(host, &given, name));
+            } else {
+                names.iter().for_each(|name| set_field(host, &given, name));
             }
             Ok(())
         };
@@ -65,6 +79,19 @@ pub(in crate::service) fn update_host(mut call: Call<'_>) -> Pending<'_> {
         let tag = EntityTag::of_record(&host)?;
         call.state.responder.record(&host, tag)
     })
+}
+
+/// Returns the fields of a patch as they change a host. The others have no meaning.
+fn patched_host(fields: &Fields<'_>, host: &Host) -> Result<Host, Error> {
+    // A patch replaces lists as a whole, so that it takes nothing of the present ones.
+    let base = Host {
+        interfaces: Vec::new(),
+        ports: Vec::new(),
+        services: Vec::new(),
+        if_entries: Vec::new(),
+        ..host.clone()
+    };
+    parse_host_changes(&text_of(&fields.changes_of(&base)?)?)
 }
 
 /// Sets the field of a host that a body contains.
@@ -120,7 +147,7 @@ pub(in crate::service) fn bulk_delete_hosts(mut call: Call<'_>) -> Pending<'_> {
     })
 }
 
-/// `GET /api/v1/{parts}`: the parts of one host.
+/// `GET /api/v1/{parts}`: the parts of one host, or of all.
 pub(in crate::service) fn list_parts<P: Part>(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, request) = (call.state, call.input.request);
@@ -140,8 +167,16 @@ pub(in crate::service) fn list_parts<P: Part>(call: Call<'_>) -> Pending<'_> {
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(vary(Outcome::not_modified(tag)));
         }
+        let organization = caller.organization_id();
+        if host.is_none() && query.limit.is_none() {
+            let pages = state.inventory.part_pages::<P>(&caller, &query).await?;
+            let inventory = state.inventory.clone();
+            let pages = Shaped { pages, shape, inventory, organization, has_begun: false };
+            let body = begin_list(state, &caller, request, pages, paging, representation).await?;
+            return Ok(vary(representation.outcome(request, body).with_tag(tag)));
+        }
         let documents = state.inventory.list_parts_as::<P>(&caller, host, &query).await?.into_documents()?;
-        let body = shaped_page(state, caller.organization_id(), documents, &shape, paging).await?;
+        let body = shaped_page(state, organization, documents, &shape, paging).await?;
         Ok(vary(representation.outcome(request, body).with_tag(tag)))
     })
 }
@@ -168,37 +203,69 @@ pub(in crate::service) fn create_part<P: Part>(mut call: Call<'_>) -> Pending<'_
         let fields = Fields::read(&body, call.route.body)?;
         let part =
             given_part::<P>(&fields)?.on_host(fields.required("host_id")?, fields.required("network_id")?);
-        let part = call.state.inventory.create_part_as(&caller, part).await?;
-        let tag = EntityTag::of_record(&part)?;
-        call.state.responder.record(&part, tag)?.with_location(call.route, part.common().id)
+        let sender = &caller;
+        let create = |inventory: Inventory| async move { inventory.create_part_as(sender, part).await };
+        let respond = |part: &P| created(call.state, call.route, part, part.common().id);
+        call.repeatable().once(&caller, &body, create, respond).await
     })
+}
+
+/// Answers with a new record, its tag and its place.
+fn created(state: &ApiState, route: &Route, record: &impl Serialize, id: Uuid) -> Result<Outcome, ApiError> {
+    state.responder.record(record, EntityTag::of_record(record)?)?.with_location(route, id)
 }
 
 /// Returns the part that the fields of a body describe.
 fn given_part<P: Part>(fields: &Fields<'_>) -> Result<P, Error> {
-    let given = fields.merged_with(&Map::new())?;
-    let part = parse_part(&json(&given)?)?;
+    let required = if fields.is_patch() { required_of::<P>() } else { Map::new() };
+    let given = fields.merged_with(&required, &Map::new())?;
+    let part = parse_part(&text_of(&given)?)?;
     check_types(&given, &part)?;
     Ok(part)
 }
 
-fn json(value: &Value) -> Result<Vec<u8>, Error> {
+/// Returns values for the required fields of a part, in place of those that a patch leaves out.
+fn required_of<P: Part>() -> Map<String, Value> {
+    let values = json!({
+        "ip_address": "192.0.2.1",
+        "number": 1,
+        "protocol": "Tcp",
+        "name": "",
+        "service_definition": "Unknown",
+        "if_index": 1,
+        "if_descr": "",
+    });
+    let Value::Object(values) = values else { return Map::new() };
+    values
+}
+
+fn text_of(value: &Value) -> Result<Vec<u8>, Error> {
     serde_json::to_vec(value).map_err(Error::internal)
 }
 
-/// `PUT /api/v1/{parts}/{id}`.
+/// `PUT` and `PATCH /api/v1/{parts}/{id}`.
 pub(in crate::service) fn update_part<P: Part>(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let id = read_id(&call.path)?;
         let (body, caller) = call.read().await?;
         let fields = Fields::read(&body, call.route.body)?;
-        let (host, network): (Uuid, Uuid) = (fields.required("host_id")?, fields.required("network_id")?);
+        let (host, network): (Option<Uuid>, Option<Uuid>) =
+            (fields.optional("host_id")?, fields.optional("network_id")?);
         // Faults of the body are reported before those of the record.
-        given_part::<P>(&fields)?;
+        if fields.is_patch() {
+            given_part::<P>(&fields.without_objects())?;
+        } else {
+            given_part::<P>(&fields)?;
+        }
         let request = call.input.request;
         let change = |part: &mut P| {
             check_precondition(request, P::ENTITY, id, part)?;
-            *part = P::parse(&json(&fields.merged_with(part)?)?)?.on_host(host, network);
+            let Common { host_id, network_id, updated_at, .. } = part.common();
+            check_time(&fields, P::ENTITY, id, updated_at)?;
+            let document = fields.merged_with(part, &position_of(part)?)?;
+            let changed = P::parse(&text_of(&document)?)?;
+            check_types(&document, &changed)?;
+            *part = changed.on_host(host.unwrap_or(host_id), network.unwrap_or(network_id));
             Ok(())
         };
         let part = call.state.inventory.update_part_as(&caller, id, change).await?;
@@ -207,24 +274,10 @@ pub(in crate::service) fn update_part<P: Part>(mut call: Call<'_>) -> Pending<'_
     })
 }
 
-/// `PUT /api/v1/ports/{id}`. All fields of a port are required, so there is nothing to merge.
-pub(in crate::service) fn update_port(mut call: Call<'_>) -> Pending<'_> {
-    Box::pin(async move {
-        let id = read_id(&call.path)?;
-        let (body, caller) = call.read().await?;
-        let fields = Fields::read(&body, call.route.body)?;
-        let (host_id, network_id) = (fields.required("host_id")?, fields.required("network_id")?);
-        let (number, protocol) = (fields.required("number")?, fields.required("protocol")?);
-        let request = call.input.request;
-        let change = |port: &mut Port| {
-            check_precondition(request, Entity::Port, id, port)?;
-            *port = Port { host_id, network_id, number, protocol, ..port.clone() };
-            Ok(())
-        };
-        let port = call.state.inventory.update_part_as(&caller, id, change).await?;
-        let tag = EntityTag::of_record(&port)?;
-        call.state.responder.record(&port, tag)
-    })
+/// Returns the position of a part, which a null of a patch does not change.
+fn position_of<P: Part>(part: &P) -> Result<Value, Error> {
+    let mut document = serde_json::to_value(part).map_err(Error::internal)?;
+    Ok(json!({"position": document.get_mut("position").map(Value::take)}))
 }
 
 /// `DELETE /api/v1/{parts}/{id}`.
@@ -250,4 +303,12 @@ pub(super) fn check_precondition(
         return Ok(());
     }
     Err(ErrorKind::PreconditionFailed { entity, id }.into())
+}
+
+/// Checks the `expected_updated_at` of a body against the present record.
+fn check_time(fields: &Fields<'_>, entity: Entity, id: Uuid, updated_at: Timestamp) -> Result<(), Error> {
+    if fields.allow_change_of(updated_at)? {
+        return Ok(());
+    }
+    Err(ErrorKind::Outdated { entity, id }.into())
 }

@@ -129,7 +129,7 @@ struct SentList<P> {
 ///
 /// Errors up to here get an error response; later ones abort the body. A list that these items complete is sent as an
 /// ordinary page.
-async fn begin_list<P: DocumentPages>(
+pub(super) async fn begin_list<P: DocumentPages>(
     state: &ApiState,
     caller: &Caller,
     request: &Parts,

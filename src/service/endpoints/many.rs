@@ -10,7 +10,9 @@ use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, ReadBuf};
 use uuid::Uuid;
 
-use crate::inventory::{Atomicity, BulkChange, BulkHost, BulkResult, Error, ErrorKind, Import};
+use crate::inventory::{
+    Atomicity, BulkChange, BulkHost, BulkResult, Error, ErrorKind, Import, ImportReport, Inventory,
+};
 use crate::service::input::{BodyReadError, BoxedBody, Fields, read_import_query};
 use crate::service::response::error::ApiError;
 use crate::service::response::shape::LINES;
@@ -39,10 +41,15 @@ pub(in crate::service) fn bulk_put_hosts(mut call: Call<'_>) -> Pending<'_> {
         let _slot = call.state.bulk_slots.acquire(caller.organization_id(), caller.user_id())?;
         let (size, body) = (body.len(), Bytes::from(body));
         let (inventory, content) = (&call.state.inventory, call.route.body);
-        let split = move || split_hosts(&body, content);
+        let text = body.clone();
+        let split = move || split_hosts(&text, content);
         let (hosts, atomicity) = inventory.offload(caller.organization_id(), size, split).await??;
-        let results = inventory.bulk_put_hosts_as(&caller, hosts, atomicity).await?;
-        call.state.responder.value(&results.into_iter().map(ItemResult::from).collect::<Vec<_>>())
+        let sender = &caller;
+        let store = |inventory: Inventory| async move {
+            let results = inventory.bulk_put_hosts_as(sender, hosts, atomicity).await?;
+            Ok(results.into_iter().map(ItemResult::from).collect::<Vec<_>>())
+        };
+        call.repeatable().once(&caller, &body, store, |results| call.state.responder.value(results)).await
     })
 }
 
@@ -111,7 +118,7 @@ pub(in crate::service) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let state = call.state;
         let (network, is_dry_run) = read_import_query(call.input.query(), &call.route.query)?;
-        #[cfg_attr(not(feature = "csv"), allow(unused_variables, reason = "there is one type"))]
+        #[cfg_attr(not(feature = "csv"), allow(unused_variables, reason = "there is only one type"))]
         let (body, media_type) = call.input.rows(HOST_MEDIA_TYPES)?;
         let input = BodyReader::new(body, state.import_body_limit);
         let sender = call.caller()?;
@@ -134,22 +141,29 @@ pub(in crate::service) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
             sender.into_caller()
         });
         let caller = call.into_caller()?;
-        match state.inventory.import_hosts_as(&caller, input, import).await {
-            Ok(report) => state.responder.value(&report),
-            Err(error) => Err(import_error(error)),
+        let mut report = ImportReport::default();
+        match state.inventory.import_hosts_into(&caller, input, import, &mut report).await {
+            Ok(()) if report.imported == 0 && report.refused > 0 => Err(ApiError::import_refused(&report)),
+            Ok(()) => state.responder.value(&report),
+            Err(error) => Err(import_error(error, &report)),
         }
     })
 }
 
-/// Returns the error of an import. A failure to read the body is the client's fault.
-fn import_error(error: Error) -> ApiError {
+/// Returns the error of an import that ended early, with the report of what it has done.
+///
+/// A failure to read the body is the client's fault, or that of the connection.
+fn import_error(error: Error, report: &ImportReport) -> ApiError {
     let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<io::Error>());
     let of_body = cause.and_then(|cause| cause.get_ref()?.downcast_ref::<BodyReadError>());
-    match (of_body.map(ApiError::from), error.kind()) {
-        (Some(of_body), _) => of_body,
-        (None, ErrorKind::Unreadable) => ApiError::body_incomplete(),
-        _ => error.into(),
+    match (of_body, error.kind()) {
+        (Some(BodyReadError::Broken(_)), _) | (None, ErrorKind::Unreadable) => ApiError::upload_incomplete(),
+        (Some(of_body), _) => ApiError::from(of_body),
+        // Faults of the request, such as an unknown network, are found before the first line.
+        (None, _) if report.lines == 0 => return error.into(),
+        (None, _) => error.into(),
     }
+    .with_report(report)
 }
 
 /// A request body as a reader. The next frame is polled only once the previous one has been read.

@@ -13,6 +13,7 @@ pub(super) mod health;
 pub(super) mod hosts;
 pub(super) mod lists;
 pub(super) mod many;
+pub(super) mod once;
 #[cfg(feature = "discovery")]
 pub(super) mod reports;
 #[cfg(feature = "topology")]

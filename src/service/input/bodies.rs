@@ -8,8 +8,8 @@ use std::mem;
 
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::json_text::{as_text, malformed};
@@ -17,7 +17,9 @@ use crate::inventory::{Error, MAX_BULK, Problem, dotted};
 use crate::json_objects::Objects;
 use crate::model::Timestamp;
 use crate::service::response::error::ApiError;
-use crate::service::routes::parameter::{Kind, MAX_NAME, Parameter, Presence, RequestContent};
+use crate::service::routes::parameter::{
+    EXPECTED_UPDATED_AT, Kind, MAX_NAME, Parameter, Presence, RequestContent,
+};
 
 /// Returns the e-mail address and the password.
 pub(in crate::service) fn read_login(fields: &Fields<'_>) -> Result<(String, String), Error> {
@@ -54,33 +56,38 @@ fn non_empty(fields: &Fields<'_>, field: &'static str) -> Result<String, Error> 
 /// Each field is parsed on its own, so that an error names the field. Other fields are skipped; only their syntax is
 /// checked.
 #[derive(Debug)]
-pub(in crate::service) struct Fields<'b>(Vec<(&'static Parameter, &'b RawValue)>);
+pub(in crate::service) struct Fields<'b> {
+    given: Vec<(&'static Parameter, &'b RawValue)>,
+    /// Whether the body is a JSON merge patch.
+    is_patch: bool,
+}
 
 impl<'b> Fields<'b> {
     /// Splits a body into its fields, and checks what the route table says about them.
     ///
     /// # Errors
     /// `validation_malformed_json` if the body is not a JSON object; `validation_invalid_format` if a known field is
-    /// repeated; `validation_required` for a missing field; the errors of the values.
+    /// repeated; `validation_required` for a missing field, and in a patch for a null of one; the errors of the values.
     pub(in crate::service) fn read(body: &'b [u8], content: RequestContent) -> Result<Self, ApiError> {
-        let RequestContent::Fields(known) = content else { return Err(ApiError::internal()) };
         let text = as_text(body)?;
         let mut deserializer = serde_json::Deserializer::from_str(text);
-        let read = deserializer.deserialize_map(KnownFields { known });
+        let read = deserializer.deserialize_map(KnownFields { content });
         let fields = read.and_then(|fields| deserializer.end().map(|()| fields));
-        let fields = Self(fields.map_err(|error| malformed(text, "object", &error))?);
-        for (index, (parameter, _)) in fields.0.iter().enumerate() {
-            if fields.0.iter().take(index).any(|(other, _)| other.name == parameter.name) {
+        let is_patch = matches!(content, RequestContent::Patch(_));
+        let fields = Self { given: fields.map_err(|error| malformed(text, "object", &error))?, is_patch };
+        for (index, (parameter, _)) in fields.given.iter().enumerate() {
+            if fields.given.iter().take(index).any(|(other, _)| other.name == parameter.name) {
                 return Err(Error::invalid(parameter.name, Problem::Duplicate).into());
             }
         }
         let is_missing = |parameter: &&Parameter| {
-            parameter.presence == Presence::Required && fields.text(parameter.name).is_none()
+            fields.text(parameter.name).is_none()
+                && (content.requires(parameter) || fields.is_patch && fields.clears_required(parameter))
         };
-        if let Some(parameter) = known.iter().find(is_missing) {
+        if let Some(parameter) = content.fields().find(is_missing) {
             return Err(Error::invalid(parameter.name, Problem::Required).into());
         }
-        for parameter in known {
+        for parameter in content.fields() {
             fields.check(parameter)?;
         }
         Ok(fields)
@@ -119,17 +126,45 @@ impl<'b> Fields<'b> {
 
     fn set(&self) -> impl Iterator<Item = &(&'static Parameter, &'b RawValue)> {
         let is_set = |parameter: &Parameter, value: &RawValue| {
-            value.get() != "null" || parameter.presence == Presence::Nullable
+            let means_something =
+                value.get() != "null" || parameter.presence == Presence::Nullable || self.is_patch;
+            means_something && parameter.name != EXPECTED_UPDATED_AT.name
         };
-        self.0.iter().filter(move |(parameter, value)| is_set(parameter, value))
+        self.given.iter().filter(move |(parameter, value)| is_set(parameter, value))
+    }
+
+    /// Returns whether the body sets a required field to null.
+    fn clears_required(&self, parameter: &Parameter) -> bool {
+        let is_given = |(given, _): &(&Parameter, _)| given.name == parameter.name;
+        parameter.presence == Presence::Required && self.given.iter().any(is_given)
+    }
+
+    /// Returns the fields without objects, which mean nothing without the objects that they change.
+    pub(in crate::service) fn without_objects(&self) -> Self {
+        let is_plain = |(_, value): &&(&Parameter, &RawValue)| !value.get().starts_with('{');
+        Self { given: self.given.iter().filter(is_plain).copied().collect(), is_patch: self.is_patch }
+    }
+
+    /// Returns whether the body is a JSON merge patch.
+    pub(in crate::service) const fn is_patch(&self) -> bool {
+        self.is_patch
+    }
+
+    /// Returns whether the body allows to change a record that last changed at this time.
+    pub(in crate::service) fn allow_change_of(&self, updated_at: Timestamp) -> Result<bool, Error> {
+        let expected: Option<Timestamp> = self.optional(EXPECTED_UPDATED_AT.name)?;
+        Ok(expected.is_none_or(|expected| expected == updated_at))
     }
 
     /// Sets the fields of a record that the body contains. Fields that it leaves out keep their value.
+    ///
+    /// A null of a patch sets an optional field to its value in `defaults`.
     pub(in crate::service) fn apply<T: Serialize + DeserializeOwned>(
         &self,
         record: &mut T,
+        defaults: &T,
     ) -> Result<(), Error> {
-        let document = self.merged_with(record)?;
+        let document = self.merged_with(record, defaults)?;
         *record = serde_path_to_error::deserialize(Objects(&document)).map_err(|error| {
             Error::invalid(dotted(error.path()).unwrap_or_default(), Problem::InvalidFormat)
         })?;
@@ -137,15 +172,42 @@ impl<'b> Fields<'b> {
     }
 
     /// Returns a record as JSON, with the fields of the body replacing its own.
-    pub(in crate::service) fn merged_with(&self, record: &impl Serialize) -> Result<Value, Error> {
-        let mut document = serde_json::to_value(record).map_err(Error::internal)?;
-        let Value::Object(members) = &mut document else {
-            return Err(Error::internal("a record is not a JSON object"));
-        };
-        for (parameter, value) in self.set() {
-            members.insert(parameter.name.to_owned(), parse(parameter.name, value.get())?);
+    ///
+    /// The objects of a patch change those of the record. A null of a patch sets an optional field to its value in
+    /// `defaults`, or removes it if there is none.
+    pub(in crate::service) fn merged_with(
+        &self,
+        record: &impl Serialize,
+        defaults: &impl Serialize,
+    ) -> Result<Value, Error> {
+        let mut members = members_of(record)?;
+        if !self.is_patch {
+            for (parameter, value) in self.set() {
+                members.insert(parameter.name.to_owned(), parse(parameter.name, value.get())?);
+            }
+            return Ok(members.into());
         }
-        Ok(document)
+        let mut defaults = members_of(defaults)?;
+        for (parameter, value) in self.set() {
+            let patch: Value = parse(parameter.name, value.get())?;
+            let merged = match (patch, parameter.presence) {
+                (Value::Null, Presence::Nullable) => Some(Value::Null),
+                (Value::Null, _) => defaults.remove(parameter.name),
+                (patch, _) => Some(merge_patch(members.remove(parameter.name), patch)),
+            };
+            match merged {
+                Some(merged) => members.insert(parameter.name.to_owned(), merged),
+                None => members.remove(parameter.name),
+            };
+        }
+        Ok(members.into())
+    }
+
+    /// Returns the fields of the body alone, as JSON. The objects of a patch change those of the record.
+    pub(in crate::service) fn changes_of(&self, record: &impl Serialize) -> Result<Value, Error> {
+        let mut members = members_of(&self.merged_with(record, &Map::new())?)?;
+        members.retain(|name, _| self.names().any(|given| given == name));
+        Ok(members.into())
     }
 
     /// Parses a field that must be present and not null.
@@ -166,7 +228,7 @@ impl<'b> Fields<'b> {
         &self,
         field: &'static str,
     ) -> Result<Option<Option<T>>, Error> {
-        let given = self.0.iter().find(|(parameter, _)| parameter.name == field);
+        let given = self.given.iter().find(|(parameter, _)| parameter.name == field);
         given.map(|(_, value)| parse(field, value.get())).transpose()
     }
 
@@ -174,7 +236,7 @@ impl<'b> Fields<'b> {
     pub(in crate::service) fn items(&self, field: &'static str) -> Result<Vec<&'b RawValue>, Error> {
         let items: Vec<&RawValue> = self.required(field)?;
         let of_field = |(parameter, _): &&(&Parameter, _)| parameter.name == field;
-        match self.0.iter().find(of_field).map(|(parameter, _)| parameter.kind) {
+        match self.given.iter().find(of_field).map(|(parameter, _)| parameter.kind) {
             Some(Kind::Sized { min, max, .. }) => check_size(field, items.len(), min, max)?,
             _ => return Err(Error::internal("the route does not say how many items a list may have")),
         }
@@ -183,9 +245,36 @@ impl<'b> Fields<'b> {
 
     /// Returns the unparsed JSON text of a field that is present and not null.
     fn text(&self, field: &str) -> Option<&'b str> {
-        let given = self.0.iter().find(|(parameter, _)| parameter.name == field);
+        let given = self.given.iter().find(|(parameter, _)| parameter.name == field);
         given.map(|(_, value)| value.get()).filter(|text| *text != "null")
     }
+}
+
+fn members_of(record: &impl Serialize) -> Result<Map<String, Value>, Error> {
+    match serde_json::to_value(record).map_err(Error::internal)? {
+        Value::Object(members) => Ok(members),
+        _ => Err(Error::internal("a record is not a JSON object")),
+    }
+}
+
+/// Applies a JSON merge patch (RFC 7396) to a value.
+///
+/// The parser limits the depth of the patch, and so the recursion.
+fn merge_patch(target: Option<Value>, patch: Value) -> Value {
+    let Value::Object(patch) = patch else { return patch };
+    let mut members = match target {
+        Some(Value::Object(members)) => members,
+        _ => Map::new(),
+    };
+    for (name, value) in patch {
+        if value.is_null() {
+            members.remove(&name);
+        } else {
+            let merged = merge_patch(members.remove(&name), value);
+            members.insert(name, merged);
+        }
+    }
+    members.into()
 }
 
 /// Checks that every value was read from the JSON type that it has when written.
@@ -258,7 +347,7 @@ fn parse<'b, T: Deserialize<'b>>(field: &str, text: &'b str) -> Result<T, Error>
 
 /// Deserializes the known fields of an object, in the order of the body.
 struct KnownFields {
-    known: &'static [Parameter],
+    content: RequestContent,
 }
 
 impl<'de> Visitor<'de> for KnownFields {
@@ -271,7 +360,7 @@ impl<'de> Visitor<'de> for KnownFields {
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
         let mut fields = Vec::new();
         while let Some(name) = map.next_key::<String>()? {
-            match self.known.iter().find(|known| known.name == name) {
+            match self.content.fields().find(|known| known.name == name) {
                 Some(known) => fields.push((known, map.next_value()?)),
                 None => {
                     map.next_value::<IgnoredAny>()?;

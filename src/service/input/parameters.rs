@@ -60,6 +60,12 @@ pub(in crate::service) fn read_hosts_query(
         network_id: values.value("network_id")?,
         ids: values.list("ids", MAX_IDS)?,
         tag_ids: values.list("tag_ids", MAX_IDS)?,
+        tag_ids_all: values.list("tag_ids_all", MAX_TERMS)?,
+        tag_ids_none: values.list("tag_ids_none", MAX_IDS)?,
+        without_tags: values.boolean("without_tags")?,
+        name: values.text("name")?.map(str::to_owned),
+        hostname: values.text("hostname")?.map(str::to_owned),
+        updated_since: values.value("updated_since")?,
         ips: values
             .list("ip", MAX_TERMS)?
             .map(|prefixes| prefixes.into_iter().map(|AddressOrCidr(cidr)| cidr).collect()),
@@ -68,9 +74,9 @@ pub(in crate::service) fn read_hosts_query(
         service_definitions: values.list("service_definition", MAX_TERMS)?,
         subnet_ids: values.list("subnet_id", MAX_IDS)?,
         sources: values.list("source", MAX_TERMS)?,
-        hidden: values.value("hidden")?,
+        hidden: values.boolean("hidden")?,
         seen_since: values.value("seen_since")?,
-        stale: values.value("stale")?,
+        stale: values.boolean("stale")?,
         search: values.text("search")?.map(str::to_owned),
         group_by: values.value("group_by")?,
         order_by: values.value("order_by")?,
@@ -144,13 +150,12 @@ pub(in crate::service) fn read_stream_query(
     QueryValues::read(query, known)?.value("network_id")
 }
 
-/// Parses the query of a list of the parts of one host. Also returns the host.
+/// Parses the query of a list of the parts of one host or of all. Also returns the host.
 pub(in crate::service) fn read_parts_query(
     query: Option<&str>,
     known: Known<'_>,
-) -> Result<(Uuid, ListQuery, Paging), ApiError> {
-    let values = QueryValues::read(query, known)?;
-    let host = values.value("host_id")?.ok_or_else(|| Error::invalid("host_id", Problem::Required))?;
+) -> Result<(Option<Uuid>, ListQuery, Paging), ApiError> {
+    let host = QueryValues::read(query, known)?.value("host_id")?;
     let (query, paging) = read_list_query(query, known)?;
     Ok((host, query, paging))
 }
@@ -232,7 +237,13 @@ impl<'q> QueryValues<'q> {
     /// Parses a boolean that counts as its default if it is missing.
     pub(super) fn flag(&self, field: &str) -> Result<bool, ApiError> {
         let default = matches!(find(self.known, field).map(|known| known.kind), Some(Kind::Flag(true)));
-        Ok(self.value(field)?.unwrap_or(default))
+        Ok(self.boolean(field)?.unwrap_or(default))
+    }
+
+    /// Parses a boolean in any case, such as the `True` of Python.
+    pub(super) fn boolean(&self, field: &str) -> Result<Option<bool>, ApiError> {
+        let text = self.text(field)?.map(str::to_ascii_lowercase);
+        text.map(|text| text.parse().map_err(|_| invalid_format(field))).transpose()
     }
 
     /// Parses a whole number from 0 to `max`. Only digits are accepted.

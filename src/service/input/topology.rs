@@ -34,7 +34,7 @@ pub(in crate::service) fn read_topology_query(
     options.focus = values.value("focus")?;
     options.depth = values.number("depth", MAX_DEPTH)?.unwrap_or(options.depth);
     options.tag_ids = values.list("tag_ids", MAX_IDS)?.unwrap_or_default().into_iter().collect();
-    options.collapse = values.value("collapse")?.unwrap_or(options.collapse);
+    options.collapse = values.flag("collapse")?;
     options.expand = values.list("expand", MAX_IDS)?.unwrap_or_default().into_iter().collect();
     options.min_confidence = match values.text("min_confidence")? {
         None | Some("Inferred") => Confidence::Inferred,
@@ -42,7 +42,7 @@ pub(in crate::service) fn read_topology_query(
         Some("Confirmed") => Confidence::Confirmed,
         Some(_) => return Err(invalid_format("min_confidence")),
     };
-    options.show_stale = values.value("show_stale")?.unwrap_or(options.show_stale);
+    options.show_stale = values.flag("show_stale")?;
     Ok(TopologyQuery {
         network_id,
         options,

@@ -90,6 +90,7 @@ fn headers() -> Value {
         "Location": text("The path of the new record."),
         "RetryAfter": number("Seconds after which the client may retry."),
         "WwwAuthenticate": text("The scheme of the `Authorization` header: `Bearer`."),
+        "IdempotentReplayed": optional(text("`true`: the answer to an earlier request with the same `Idempotency-Key`.")),
         "SetCookie": text("The session cookie; one of age 0 ends the session."),
         "RateLimitLimit": optional(number("Requests a minute.")),
         "RateLimitRemaining": optional(number("Requests that are left.")),

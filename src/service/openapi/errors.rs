@@ -96,11 +96,12 @@ fn of_path(route: &Route, records: &Map<String, Value>) -> Vec<ErrorCode> {
 fn of_body(route: &Route) -> Vec<ErrorCode> {
     let mut codes = match route.body {
         RequestContent::Nothing => return Vec::new(),
-        RequestContent::Fields(fields) => fields.iter().flat_map(of_field).collect(),
+        RequestContent::Fields(_) | RequestContent::Update { .. } | RequestContent::Patch(_) => {
+            route.body.fields().flat_map(of_field).collect()
+        }
         RequestContent::Ids => vec![ErrorCode::ValidationEmpty, ErrorCode::ValidationMaxLength],
         RequestContent::HostRows => {
             return vec![
-                ErrorCode::ValidationMalformedJson,
                 ErrorCode::RequestTimeout,
                 ErrorCode::RequestTooLarge,
                 ErrorCode::RequestUnsupportedMediaType,

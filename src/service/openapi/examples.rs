@@ -190,6 +190,7 @@ fn add_keys(schemas: &mut Schemas) {
         expires_at: None,
         is_enabled: true,
         network_ids: vec![NETWORK],
+        all_networks: false,
         permissions: Permission::Viewer,
     };
     schemas.add(&user_key);

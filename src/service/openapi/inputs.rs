@@ -37,8 +37,7 @@ impl Inputs {
             names.insert(operation.clone(), name);
         }
         for route in routes {
-            let RequestContent::Fields(fields) = route.body else { continue };
-            for field in fields {
+            for field in route.body.fields() {
                 if let Kind::Schema(name) | Kind::Schemas(name) | Kind::Sized { schema: name, .. } =
                     field.kind
                 {
@@ -63,8 +62,9 @@ impl Route {
     /// Returns the schema of the record that the endpoint creates, updates or deletes.
     pub(super) fn subject(&self) -> Option<String> {
         let operation = self.operation_id.as_deref()?;
-        let singular =
-            ["create_", "update_", "delete_"].iter().find_map(|verb| operation.strip_prefix(verb))?;
+        let singular = ["create_", "update_", "patch_", "delete_"]
+            .iter()
+            .find_map(|verb| operation.strip_prefix(verb))?;
         Some(pascal_case(singular))
     }
 }
@@ -112,7 +112,11 @@ struct Types<'a> {
 
 impl Types<'_> {
     fn body_of(&self, route: &Route) -> Option<Value> {
-        let RequestContent::Fields(fields) = route.body else { return None };
+        let fields: Vec<&Parameter> = route.body.fields().collect();
+        if fields.is_empty() {
+            return None;
+        }
+        let required = fields.iter().filter(|field| route.body.requires(field)).map(|field| field.name);
         let item = |name: &str| reference(&self.item_name(name));
         let properties: Map<String, Value> =
             fields.iter().map(|field| (field.name.to_owned(), property(field, &item))).collect();
@@ -126,7 +130,7 @@ impl Types<'_> {
         Some(json!({
             "type": "object",
             "properties": properties,
-            "required": required(fields).collect::<Value>(),
+            "required": required.collect::<Value>(),
             "examples": [example],
         }))
     }

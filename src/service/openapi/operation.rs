@@ -9,12 +9,13 @@ use super::inputs::Inputs;
 use super::parameters::{in_header, in_path, in_query, reference, set};
 use crate::inventory::MAX_BULK;
 use crate::service::endpoints::many::HOST_MEDIA_TYPES;
+use crate::service::endpoints::once::MAX_KEY;
 #[cfg(feature = "discovery")]
 use crate::service::endpoints::reports::MEDIA_TYPES;
 use crate::service::input::fields_of;
 use crate::service::response::shape::LINES;
 use crate::service::routes::parameter::RequestContent;
-use crate::service::routes::route::{Answer, Route};
+use crate::service::routes::route::{Answer, Repetition, Route};
 use crate::service::sender::Access;
 #[cfg(feature = "topology")]
 use crate::topology::render::Format;
@@ -110,6 +111,14 @@ fn parameters(route: &Route) -> Value {
     if route.errors.contains(&ErrorCode::PreconditionFailed) {
         parameters.push(in_header("If-Match", "Entity tags of the states that the request may change."));
     }
+    if route.repetition == Repetition::Answered {
+        let mut header = in_header(
+            "Idempotency-Key",
+            "A key of the client. For 24 hours, the same request with the same key gets the same answer, and is not executed.",
+        );
+        set(&mut header, "schema", json!({"type": "string", "minLength": 1, "maxLength": MAX_KEY}));
+        parameters.push(header);
+    }
     parameters.into()
 }
 
@@ -120,9 +129,14 @@ fn is_conditional(route: &Route) -> bool {
 fn body(route: &Route, inputs: &Inputs) -> Option<Value> {
     match route.body {
         RequestContent::Nothing => None,
-        RequestContent::Fields(_) => {
+        RequestContent::Fields(_) | RequestContent::Update { .. } => {
             let name = inputs.name(route.operation_id.as_deref()?)?;
             Some(json!({"application/json": {"schema": reference(name)}}))
+        }
+        RequestContent::Patch(_) => {
+            let name = inputs.name(route.operation_id.as_deref()?)?;
+            let content = json!({"schema": reference(name)});
+            Some(json!({"application/merge-patch+json": content, "application/json": content}))
         }
         RequestContent::Ids => {
             let id = json!({"type": "string", "format": "uuid"});
@@ -261,6 +275,11 @@ fn headers(route: &Route, status: u16) -> Value {
     let sets_cookie = route.path.starts_with("/api/auth/log");
     let named = [
         ("ETag", "ETag", route.is_tagged && (status == 200 || status == 304)),
+        (
+            "Idempotent-Replayed",
+            "IdempotentReplayed",
+            route.repetition == Repetition::Answered && status == 200,
+        ),
         ("Location", "Location", status == 200 && route.creates_in.is_some()),
         ("Set-Cookie", "SetCookie", sets_cookie && status == 200),
         ("WWW-Authenticate", "WwwAuthenticate", status == 401),

@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use serde_json::{Map, Value, json};
 
-use crate::inventory::{Entity, Error, ErrorKind, Problem};
+use crate::inventory::{Entity, Error, ErrorKind, ImportReport, Problem};
 use crate::model::Timestamp;
 use crate::printable::printable;
 use crate::wire::{ErrorCode, MAX_LIMIT};
@@ -117,6 +117,35 @@ impl ApiError {
     /// Creates the error for a body that is not JSON, with a sentence. Line and column are counted from 1.
     pub(crate) fn malformed_json(message: impl Into<String>, line: usize, column: usize) -> Self {
         Self::new(ErrorCode::ValidationMalformedJson, message, json!({"line": line, "column": column}))
+    }
+
+    /// Creates the error for an idempotency key where the answer has a secret.
+    pub(crate) fn idempotency_key_not_accepted() -> Self {
+        let message =
+            "The header Idempotency-Key is not accepted here: the answer has a secret, which is not stored.";
+        Self::new(ErrorCode::ValidationInvalidFormat, message, json!({"field": "Idempotency-Key"}))
+    }
+
+    /// Creates the error for an upload that ended early.
+    pub(crate) fn upload_incomplete() -> Self {
+        let message = "The upload ended early; the report has what was done before.";
+        Self::new(ErrorCode::RequestIncomplete, message, Value::Null)
+    }
+
+    /// Creates the error for an import of which no line could be stored.
+    pub(crate) fn import_refused(report: &ImportReport) -> Self {
+        let message = format!(
+            "No line could be imported, and {} were refused; the report has the reasons for the first of them.",
+            report.refused
+        );
+        Self::new(ErrorCode::ImportRefused, message, Value::Null).with_report(report)
+    }
+
+    /// Adds the report of what an import has done.
+    pub(crate) fn with_report(mut self, report: &ImportReport) -> Self {
+        let report = serde_json::to_value(report).unwrap_or_default();
+        self.params.insert("report".to_owned(), report);
+        self
     }
 
     /// Creates the error for a body that breaks off. The connection is most likely gone, so the position does not matter.
@@ -245,7 +274,9 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
         ErrorKind::PreconditionFailed { entity, id } => {
             (ErrorCode::PreconditionFailed, json!({"entity": entity.as_str(), "id": id}))
         }
-        ErrorKind::Conflict { entity, id } => {
+        ErrorKind::KeyReused => (ErrorCode::IdempotencyKeyReused, Value::Null),
+        ErrorKind::RequestRunning => (ErrorCode::IdempotencyKeyInUse, Value::Null),
+        ErrorKind::Conflict { entity, id } | ErrorKind::Outdated { entity, id } => {
             (ErrorCode::EntityConflict, json!({"entity": entity.as_str(), "id": id}))
         }
         ErrorKind::StoreUnavailable | ErrorKind::Busy => (ErrorCode::StoreUnavailable, Value::Null),

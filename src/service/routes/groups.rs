@@ -23,6 +23,11 @@ const TAG_IDS: Kind = Kind::Ids { min: 0, max: MAX_IDS };
 const IS_ENABLED: Parameter = Parameter::optional("is_enabled", Kind::Boolean, "Whether it is accepted.");
 const EXPIRES_AT: Parameter = Parameter::nullable("expires_at", Kind::Time, "When it expires; null: never.");
 const PERMISSIONS: Kind = Kind::Choice(&["Viewer", "Member", "Admin", "Owner"]);
+const ALL_NETWORKS: Parameter = Parameter::optional(
+    "all_networks",
+    Kind::Boolean,
+    "Whether the key reaches all networks of its user, later ones included.",
+);
 const PASSWORD: Kind =
     Kind::Secret { min: PasswordHasher::MIN_LENGTH, max: Some(PasswordHasher::MAX_LENGTH) };
 /// A secret that is compared with the stored one, whatever its length.
@@ -65,19 +70,40 @@ pub(super) const ORDER: &[Parameter] = &[
     Parameter::optional("order_direction", DIRECTIONS, "The direction of the order."),
 ];
 
+#[cfg(any(feature = "discovery", feature = "topology"))]
 pub(super) const ORDER_BY_TIME: &[Parameter] = &[
     Parameter::optional("order_by", Kind::Choice(&["created_at", "updated_at"]), "The field to order by."),
     Parameter::optional("order_direction", DIRECTIONS, "The direction of the order."),
 ];
 
+pub(super) const PORT_ORDER: &[Parameter] = &[
+    Parameter::optional(
+        "order_by",
+        Kind::Choice(&["created_at", "updated_at", "number"]),
+        "The field to order by.",
+    ),
+    Parameter::optional("order_direction", DIRECTIONS, "The direction of the order."),
+];
+
+pub(super) const IF_ENTRY_ORDER: &[Parameter] = &[
+    Parameter::optional(
+        "order_by",
+        Kind::Choice(&["created_at", "updated_at", "name", "if_index"]),
+        "The field to order by.",
+    ),
+    Parameter::optional("order_direction", DIRECTIONS, "The direction of the order."),
+];
+
 pub(super) const HOST_ID: &[Parameter] =
-    &[Parameter::required("host_id", Kind::Id, "The host whose parts are listed.")];
+    &[Parameter::optional("host_id", Kind::Id, "Only parts of this host.")];
 
 const HOST_ORDER_FIELDS: Kind = Kind::Choice(&[
     "created_at",
     "updated_at",
     "name",
     "hostname",
+    "name_natural",
+    "hostname_natural",
     "network_id",
     "virtualized_by",
     "interface_ip",
@@ -98,11 +124,25 @@ const SOURCES: Kind = Kind::Choices { of: SourceType::NAMES, max: MAX_TERMS };
 pub(super) const HOST_FILTERS: &[Parameter] = &[
     Parameter::optional("ip", texts("cidr"), "Only hosts with an address in any of these prefixes."),
     Parameter::optional("mac", texts("mac-prefix"), "Only hosts with a MAC address that begins so."),
-    Parameter::optional("port", texts("port"), "Only hosts with any of these ports, such as 443 or 443/Tcp."),
+    Parameter::optional(
+        "port",
+        texts("port"),
+        "Only hosts with any of these ports, such as 443, 443/Tcp or 8000-8100/Tcp.",
+    ),
     Parameter::optional("service_definition", texts("text"), "Only hosts with any of these services."),
     Parameter::optional("subnet_id", TAG_IDS, "Only hosts with an interface in any of these subnets."),
     Parameter::optional("source", SOURCES, "Only hosts with any of these types of source."),
     Parameter::optional("hidden", Kind::Boolean, "Only hidden hosts, or only the others."),
+    Parameter::optional("name", DEVICE_TEXT, "Only hosts with this name, in any case."),
+    Parameter::optional("hostname", DEVICE_TEXT, "Only hosts with this hostname, in any case."),
+    Parameter::optional(
+        "tag_ids_all",
+        Kind::Ids { min: 0, max: MAX_TERMS },
+        "Only hosts with all of these tags.",
+    ),
+    Parameter::optional("tag_ids_none", TAG_IDS, "Only hosts with none of these tags."),
+    Parameter::optional("without_tags", Kind::Boolean, "Only hosts without tags, or only the others."),
+    Parameter::optional("updated_since", Kind::Time, "Only hosts that changed at this time or later."),
     Parameter::optional(
         "seen_since",
         Kind::Time,
@@ -151,7 +191,7 @@ pub(super) const LOGIN: &[Parameter] = &[
 
 const OF_HOST: Parameter = Parameter::required("host_id", Kind::Id, "The host of the part.");
 const ON_NETWORK: Parameter = Parameter::required("network_id", Kind::Id, "The network of that host.");
-const MAC: Kind = text(12, 17);
+const MAC: Kind = text(12, 59);
 const INTEGER: Kind = Kind::Number { min: i64::MIN, max: i64::MAX, default: None };
 const POSITION: Parameter = Parameter::optional("position", INTEGER, "The display position.");
 
@@ -240,7 +280,7 @@ pub(super) const PORT: &[Parameter] = &[
     Parameter::required("host_id", Kind::Id, "The host on which the port is open."),
     Parameter::required("network_id", Kind::Id, "The network of that host."),
     Parameter::required("number", Kind::Number { min: 1, max: 65_535, default: None }, "The port number."),
-    Parameter::required("protocol", Kind::Choice(&["Tcp", "Udp"]), "The transport protocol."),
+    Parameter::required("protocol", Kind::Schema("Protocol"), "The transport protocol, in any case."),
 ];
 
 pub(super) const ORGANIZATION: &[Parameter] = &[Parameter::required("name", NAME, "The display name.")];
@@ -309,7 +349,11 @@ pub(super) const CONTAINS: &[Parameter] =
 pub(super) const TAG: &[Parameter] = &[
     Parameter::required("name", NAME, "The tag's text."),
     DESCRIPTION,
-    Parameter::nullable("color", text(7, 7), "The color of the tag, as #rrggbb."),
+    Parameter::nullable(
+        "color",
+        text(3, 7),
+        "The color of the tag, as #rrggbb or by name, such as `emerald`.",
+    ),
 ];
 
 pub(super) const NEW_DAEMON_KEY: &[Parameter] = &[
@@ -355,7 +399,8 @@ pub(super) const SHARE_PASSWORD: &[Parameter] =
 pub(super) const NEW_USER_KEY: &[Parameter] = &[
     Parameter::required("name", NAME, "The display name."),
     Parameter::required("permissions", PERMISSIONS, "The highest permission level of the key."),
-    Parameter::required("network_ids", TAG_IDS, "The networks the key may reach."),
+    Parameter::optional("network_ids", TAG_IDS, "The networks the key may reach, unless it reaches all."),
+    ALL_NETWORKS,
     Parameter::optional("tags", TAG_IDS, "The ids of the key's tags."),
     EXPIRES_AT,
     IS_ENABLED,
@@ -369,6 +414,7 @@ pub(super) const USER_KEY: &[Parameter] = &[
     EXPIRES_AT,
     IS_ENABLED,
     Parameter::optional("network_ids", TAG_IDS, "The networks the key may reach."),
+    ALL_NETWORKS,
     Parameter::optional("permissions", PERMISSIONS, "The highest permission level of the key."),
 ];
 

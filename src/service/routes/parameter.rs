@@ -116,6 +116,10 @@ pub(in crate::service) enum RequestContent {
     Nothing,
     /// A JSON object with these fields.
     Fields(&'static [Parameter]),
+    /// A JSON object with these fields, which replace those of a record. Those of `kept` may be missing.
+    Update { fields: &'static [Parameter], kept: &'static [&'static str] },
+    /// A JSON merge patch of a record with these fields.
+    Patch(&'static [Parameter]),
     /// A JSON list of ids.
     Ids,
     /// JSON Lines or CSV: a host a row.
@@ -123,4 +127,33 @@ pub(in crate::service) enum RequestContent {
     /// The output of a scanner or a device.
     #[cfg(feature = "discovery")]
     Report,
+}
+
+/// The time at which the client believes that the record last changed.
+pub(in crate::service) const EXPECTED_UPDATED_AT: Parameter = Parameter::optional(
+    "expected_updated_at",
+    Kind::Time,
+    "Refuses the change unless this is the record's `updated_at`, to the microsecond.",
+);
+
+impl RequestContent {
+    /// Returns the fields of a JSON object; none for other content.
+    pub(in crate::service) fn fields(self) -> impl Iterator<Item = &'static Parameter> {
+        let (fields, lock) = match self {
+            Self::Fields(fields) => (fields, None),
+            Self::Update { fields, .. } | Self::Patch(fields) => (fields, Some(&EXPECTED_UPDATED_AT)),
+            _ => (&[][..], None),
+        };
+        fields.iter().chain(lock)
+    }
+
+    /// Returns whether a field must be given.
+    pub(in crate::service) fn requires(self, field: &Parameter) -> bool {
+        let is_kept = match self {
+            Self::Update { kept, .. } => kept.contains(&field.name),
+            Self::Patch(_) => true,
+            _ => false,
+        };
+        field.presence == Presence::Required && !is_kept
+    }
 }

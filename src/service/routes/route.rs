@@ -14,7 +14,7 @@ use crate::service::state::ApiState;
 use crate::wire::ErrorCode;
 
 /// One endpoint.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[cfg_attr(not(feature = "openapi"), allow(dead_code, reason = "only the OpenAPI document shows all of it"))]
 pub(in crate::service) struct Route {
     pub(in crate::service) method: Method,
@@ -36,7 +36,19 @@ pub(in crate::service) struct Route {
     pub(in crate::service) errors: Vec<ErrorCode>,
     /// Codes that follow from the other fields, but that the endpoint never produces.
     pub(in crate::service) excluded_errors: &'static [ErrorCode],
+    pub(in crate::service) repetition: Repetition,
     pub(in crate::service) handler: Handler,
+}
+
+/// What an `Idempotency-Key` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::service) enum Repetition {
+    /// Nothing.
+    Unchecked,
+    /// A repeated request gets the answer to the first, and is not executed.
+    Answered,
+    /// It is refused, because the answer has a secret.
+    Refused,
 }
 
 /// The maximum size of a request body.

@@ -15,7 +15,7 @@ crate::testing::table! { of "list":
         id_filter_with_hundreds_of_ids_matches,
         link_filter_matches_any_target,
         link_filter_matches_only_its_relation;
-    "Matches records that have at least one link of every filter" =>
+    "Matches records that meet every filter" =>
         record_matches_only_with_a_link_of_every_filter;
     "A term filter matches the records that have a term of its name in ANY of its ranges" =>
         term_filter_matches_any_range,
@@ -328,5 +328,5 @@ async fn all_filters_must_match(mut fixture: Fixture) -> Outcome {
 }
 
 fn filter(relation: Name, targets: &[Uuid]) -> LinkFilter {
-    LinkFilter { relation, targets: targets.to_vec() }
+    LinkFilter::new(relation, targets)
 }

@@ -58,7 +58,14 @@ async fn pages_with_link_filters_match_sorted_model(fixture: Fixture) -> Outcome
     let dataset = Dataset::new(fixture).await?;
     let [one, two, _] = dataset.targets;
     let filter = |targets: &[Uuid]| LinkFilter::new(OWNER, targets.to_vec());
-    let choices = [vec![filter(&[one])], vec![filter(&[one, two])], vec![filter(&[one]), filter(&[two])]];
+    let none = |targets: &[Uuid]| LinkFilter::none(OWNER, targets.to_vec());
+    let choices = [
+        vec![filter(&[one])],
+        vec![filter(&[one, two])],
+        vec![filter(&[one]), filter(&[two])],
+        vec![none(&[one])],
+        vec![filter(&[one]), none(&[two])],
+    ];
     let mut queries = Vec::new();
     for networks in [None, Some(dataset.networks.iter().copied().skip(1).collect::<Vec<_>>())] {
         for links in choices.clone() {

@@ -1,7 +1,8 @@
+mod conditions;
 mod filters;
 mod matrix;
 mod order;
 
 use super::Case;
 
-pub(super) const CASES: [&[Case]; 3] = [filters::CASES, order::CASES, matrix::CASES];
+pub(super) const CASES: [&[Case]; 4] = [filters::CASES, conditions::CASES, order::CASES, matrix::CASES];

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::discovery::reconcile::{Identity, IdentityKind};
 use crate::model::MacAddress;
 
-/// The longest term of an identity.
+/// Length of a key: a first byte and up to 16 others.
 const LENGTH: usize = 17;
 
 /// First byte of an IPv4 address. The address is shorter than the other terms, and this byte keeps any IPv6 address
@@ -17,8 +17,14 @@ const IPV4: u8 = 0x14;
 /// First byte of the term of an IPv6 address.
 const IPV6: u8 = 4;
 
-/// First byte of the term of a MAC address.
+/// First byte of a MAC address of 6 bytes.
 const MAC: u8 = 3;
+
+/// First byte of an EUI-64.
+const EUI_64: u8 = 0x13;
+
+/// First byte of an InfiniBand address. Its last 16 bytes follow: they are different for each port.
+const INFINIBAND: u8 = 0x23;
 
 /// An identity of a device, or the id of a host or a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,6 +33,11 @@ pub(super) struct Key([u8; LENGTH]);
 impl Key {
     pub(super) fn of_identity(identity: &Identity) -> Self {
         let term = identity.term();
+        if identity.kind() == IdentityKind::Mac
+            && let Some(address) = term.get(1..).and_then(|octets| MacAddress::try_from(octets).ok())
+        {
+            return Self::of_mac(address);
+        }
         let mut bytes = [0; LENGTH];
         bytes.iter_mut().zip(&term).for_each(|(byte, value)| *byte = *value);
         if let (IdentityKind::IpAddress, 5, Some(first)) = (identity.kind(), term.len(), bytes.first_mut()) {
@@ -37,16 +48,25 @@ impl Key {
 
     /// Returns the key of a MAC address that identifies a device.
     pub(super) fn of_mac(address: MacAddress) -> Self {
+        let (kind, octets) = match address.octets() {
+            octets @ [_, _, _, _, _, _] => (MAC, octets),
+            octets @ [_, _, _, _, _, _, _, _] => (EUI_64, octets),
+            octets => (INFINIBAND, octets.last_chunk::<16>().map_or(octets, <[u8; 16]>::as_slice)),
+        };
         let mut bytes = [0; LENGTH];
-        let term = [MAC].into_iter().chain(address.octets());
-        bytes.iter_mut().zip(term).for_each(|(byte, value)| *byte = value);
+        bytes.iter_mut().zip([kind].iter().chain(octets)).for_each(|(byte, value)| *byte = *value);
         Self(bytes)
     }
 
-    /// Returns the MAC address that the key stands for.
+    /// Returns the MAC address that the key stands for. An InfiniBand address is not known in full.
     pub(super) fn mac(&self) -> Option<MacAddress> {
         let (kind, address) = self.0.split_first()?;
-        if *kind == MAC { address.first_chunk::<6>().map(|octets| MacAddress::new(*octets)) } else { None }
+        let length = match *kind {
+            MAC => 6,
+            EUI_64 => 8,
+            _ => return None,
+        };
+        MacAddress::try_from(address.get(..length)?).ok()
     }
 
     /// Returns the IP address that the key stands for.

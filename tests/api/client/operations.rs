@@ -77,7 +77,7 @@ async fn operations_send_what_the_contract_names() {
         ),
         (
             "POST /api/v1/auth/keys".to_owned(),
-            json!({"name": "laptop", "tags": [], "expires_at": null, "is_enabled": true, "network_ids": [], "permissions": "Viewer"}),
+            json!({"name": "laptop", "tags": [], "expires_at": null, "is_enabled": true, "network_ids": [], "all_networks": false, "permissions": "Viewer"}),
         ),
         (format!("POST /api/v1/auth/keys/{id}/rotate"), Value::Null),
         (format!("POST /api/v1/auth/daemon/{id}/rotate"), Value::Null),

@@ -187,6 +187,10 @@ impl Asked {
         self.path == "/api/v1/discovery/import"
     }
 
+    pub(super) fn is_import(&self) -> bool {
+        self.path == "/api/v1/hosts/import"
+    }
+
     pub(super) fn is_bulk(&self) -> bool {
         self.path == "/api/v1/hosts/bulk"
     }

@@ -351,3 +351,23 @@ pub(crate) fn without(body: &Value, field: &str) -> Value {
     body.as_object_mut().unwrap().remove(field);
     body
 }
+
+/// Returns the numbers and the other characters of a text without case, and the leading zeros of each number. Numbers
+/// have the order of digits.
+pub(crate) fn natural(text: &str) -> (Vec<(char, u128)>, Vec<usize>) {
+    let text = text.to_lowercase();
+    let mut rest = text.as_str();
+    let (mut parts, mut zeros) = (vec![], vec![]);
+    while let Some(first) = rest.chars().next() {
+        let digits = rest.find(|next: char| !next.is_ascii_digit()).unwrap_or(rest.len());
+        let (taken, others) = rest.split_at(digits.max(if digits == 0 { first.len_utf8() } else { 0 }));
+        if digits == 0 {
+            parts.push((first, 0));
+        } else {
+            parts.push(('0', taken.parse().unwrap()));
+            zeros.push(taken[..digits - 1].bytes().take_while(|digit| *digit == b'0').count());
+        }
+        rest = others;
+    }
+    (parts, zeros)
+}

@@ -126,18 +126,24 @@ fn edits_of_users_survive_reports() {
 }
 
 #[test]
-fn host_that_a_user_entered_stays_as_it_is() {
+fn host_that_a_user_entered_keeps_what_the_user_set() {
     run_with(Scene::new, async |scene| {
         let mut manual = host(1, OFFICE);
         manual.hostname = Some("web.example.net".to_owned());
         manual.interfaces.push(crate::common::interface(2, &manual, [192, 0, 2, 1].into(), 0));
         scene.fixture.put([manual]).await;
-        let before = scene.get("/api/v1/hosts").await;
+        let before = scene.get("/api/v1/hosts").await[0].clone();
         let mut report = web_server(0x10, MAC);
         report["ports"] = json!([]);
         report["services"] = json!([]);
-        assert_eq!(*scene.post(REPORT, report).await.data(), before[0]);
-        assert_eq!(scene.get("/api/v1/hosts").await, before);
+        report["host"]["hostname"] = json!("other.example.net");
+        report["host"]["description"] = json!("filled");
+        let merged = scene.post(REPORT, report).await.data().clone();
+        for field in ["id", "name", "hostname", "source", "hidden"] {
+            assert_eq!(merged[field], before[field], "{field}");
+        }
+        assert_eq!(merged["description"], "filled", "the report fills what the user left out");
+        assert_eq!(scene.get("/api/v1/hosts").await, json!([merged]));
     });
 }
 

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::backend::run_with;
 use crate::common::{
     HOSTS, Hook, LAB, LEVELS, NOBODY, OFFICE, Populated, Row, VAULT, at, bare, get, key_for, key_path,
-    put_key, with, with_key, with_session,
+    put_key, send_json, with, with_header, with_key, with_session,
 };
 
 async fn update(fixture: &Populated, id: Uuid, body: &Value) -> Value {
@@ -54,6 +54,7 @@ fn updated_key_is_returned_masked() {
             "expires_at": "2027-01-01T00:00:00.123456Z",
             "is_enabled": false,
             "network_ids": [LAB],
+            "all_networks": false,
             "permissions": "Viewer",
         });
         assert_eq!(update(&fixture, id, &body).await, expected);
@@ -85,6 +86,59 @@ fn omitted_fields_of_a_key_stay_unchanged() {
             assert_eq!(changed, expected, "only the {field}");
         }
     });
+}
+
+#[test]
+fn key_of_all_networks_stays_one_until_its_networks_are_given() {
+    run_with(Populated::new, async |fixture| {
+        let member = fixture.user(&fixture.home, Permission::Admin, &[]).await;
+        let session = fixture.sign_in(&member).await;
+        let send = async |request| fixture.send(with_session(request, &session)).await;
+        let post = |body: Value| send_json("POST", "/api/v1/auth/keys", &body);
+        let new = json!({"name": "all", "permissions": "Admin"});
+        let missing = send(post(new.clone())).await;
+        assert_eq!(*missing.refuses(400, "validation_required"), json!({"field": "network_ids"}));
+        let issued = send(post(with(&new, "all_networks", json!(true)))).await.data().clone();
+        let (key, path) =
+            (&issued["api_key"], format!("/api/v1/auth/keys/{}", text(&issued["api_key"]["id"])));
+        assert_eq!(key["all_networks"], json!(true));
+        let count = |key: &Value| key["network_ids"].as_array().unwrap().len();
+        assert_eq!(count(key), 3);
+
+        let tag = send(get(&path)).await.header("etag").to_owned();
+        let by_key = |request| with_key(request, text(&issued["key"]));
+        let network = send_json("POST", "/api/v1/networks", &json!({"name": "made by a key"}));
+        let network = fixture.send(by_key(network)).await.data().clone();
+        let host = json!({"name": "a host", "network_id": network["id"]});
+        assert_eq!(fixture.send(by_key(send_json("POST", HOSTS, &host))).await.status, 200);
+        let tags = send_json("POST", "/api/v1/tags", &json!({"name": "made by a key"}));
+        assert_eq!(fixture.send(by_key(tags)).await.status, 200);
+        let changed = send(with_header(get(&path), "if-none-match", &tag)).await;
+        assert_eq!((changed.status.as_u16(), count(changed.data())), (200, 4));
+
+        let record = changed.data().clone();
+        let put = |body: &Value| send_json("PUT", &path, body);
+        let without = |field: &str| {
+            let mut body = record.clone();
+            body.as_object_mut().unwrap().remove(field);
+            body
+        };
+        for body in [record.clone(), without("all_networks"), without("network_ids")] {
+            let kept = send(put(&body)).await.data().clone();
+            assert_eq!((&kept["all_networks"], count(&kept)), (&json!(true), 4), "{body}");
+        }
+        let stale = with(&record, "network_ids", json!([OFFICE]));
+        assert_eq!(count(send(put(&stale)).await.data()), 4, "the body says that it stays one");
+        let limited = with(&without("all_networks"), "network_ids", json!([OFFICE]));
+        let limited = send(put(&limited)).await.data().clone();
+        assert_eq!((&limited["all_networks"], &limited["network_ids"]), (&json!(false), &json!([OFFICE])));
+        let refused = fixture.send(by_key(send_json("POST", HOSTS, &host))).await;
+        refused.refuses(403, "entity_access_denied");
+    });
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn bad_values(kind: Kind) -> Vec<(Value, &'static str)> {
         }
         Flag => at_the_field(json!([0, 1, "true", "", [], {}])),
         Level => at_the_field(json!(["owner", "OWNER", "Root", "", 0, true, ["Owner"], {"Owner": null}, {}])),
-        Protocol => at_the_field(json!(["tcp", "TCP", "Sctp", "", 6, true, ["Tcp"], {"Tcp": null}, {}])),
+        Protocol => at_the_field(json!(["Sctp", "tcp ", "", 6, true, ["Tcp"], {"Tcp": null}, {}])),
         Number => at_the_field(json!(["443", "", 443.0, 443.5, -443.5, 1e300, true, [443], {}])),
     }
 }

@@ -20,9 +20,9 @@ use toposcope::wire::ErrorCode;
 
 use crate::backend::{run, run_with};
 use crate::common::{
-    CODES, Fixture, HOSTS, LOG_IN, LOG_OUT, NOBODY, OFFICE, PORT, Populated, Produced, Row, Server, VERSION,
-    ample, bare, check, daemon_body, log_in, port_body, produced_by, put_key, put_port, send_json,
-    with_header,
+    CODES, Fixture, HOSTS, Hook, LOG_IN, LOG_OUT, NOBODY, OFFICE, PORT, Populated, Produced, Row, Server,
+    VERSION, ample, bare, check, daemon_body, log_in, port_body, produced_by, put_key, put_port, send_json,
+    with_header, with_key,
 };
 
 /// Paths that do not exist; `{id}` stands for an id.
@@ -60,8 +60,8 @@ fn paths(fixture: &Populated) -> [(String, &'static str); 9] {
         (LOG_OUT.to_owned(), "POST"),
         (HOSTS.to_owned(), "GET, HEAD, POST"),
         ("/api/v1/auth/daemon".to_owned(), "GET, HEAD, POST"),
-        (format!("/api/v1/ports/{PORT}"), "GET, HEAD, PUT, DELETE"),
-        (format!("/api/v1/auth/keys/{}", fixture.member_key_id), "GET, HEAD, PUT, DELETE"),
+        (format!("/api/v1/ports/{PORT}"), "GET, HEAD, PUT, PATCH, DELETE"),
+        (format!("/api/v1/auth/keys/{}", fixture.member_key_id), "GET, HEAD, PUT, PATCH, DELETE"),
         (format!("/api/v1/shares/public/{}", fixture.share_id), "GET, HEAD"),
         ("/api/v1/organizations/referral-source".to_owned(), "POST"),
     ]
@@ -294,7 +294,7 @@ async fn slow_body(fixture: &Populated) -> Produced {
 async fn unknown_daemon(fixture: &Populated) -> Produced {
     let path = format!("/api/daemons/{NOBODY}/request-work");
     let request = send_json("POST", &path, &json!({"version": "0.17.22"}));
-    let reply = fixture.send(crate::common::with_key(request, &fixture.daemon_key)).await;
+    let reply = fixture.send(with_key(request, &fixture.daemon_key)).await;
     let params = json!({"entity": "Daemon", "id": NOBODY});
     assert_eq!(reply.refuses(404, "daemon_not_registered"), &params);
     produced_by(&reply)
@@ -474,7 +474,39 @@ async fn changed_and_protected() -> Produced {
     for request in requests {
         produced.extend(produced_by(&fixture.send(request).await));
     }
+    let import = with_header(bare("POST", "/api/v1/hosts/import"), "content-type", "application/x-ndjson");
+    let import = fixture.by_key(import);
+    produced.extend(produced_by(&fixture.send(import.clone().map(|_| "{}".to_owned())).await));
+    produced.extend(produced_by(&fixture.send(import.map(|_| Broken)).await));
     produced
+}
+
+/// Requests whose idempotency key belongs to another one, or to one that is running.
+async fn repeated() -> Produced {
+    let fixture = Fixture::new().await;
+    let server = Server::new(fixture.inventory_with(&Hook::yielding()), ample());
+    let request = |name: &str| {
+        let host = send_json("POST", HOSTS, &json!({"network_id": OFFICE, "name": name}));
+        with_key(with_header(host, "idempotency-key", "key"), &fixture.key)
+    };
+    let (_, running) = tokio::join!(server.send(request("one")), server.send(request("one")));
+    let reused = server.send(request("other")).await;
+    [running, reused].iter().flat_map(produced_by).collect()
+}
+
+/// The body of an upload whose connection breaks.
+struct Broken;
+
+impl Body for Broken {
+    type Data = Bytes;
+    type Error = &'static str;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, &'static str>>> {
+        Poll::Ready(Some(Err("the connection is lost")))
+    }
 }
 
 #[test]
@@ -487,6 +519,7 @@ fn rows_produce_every_error_of_the_contract_and_no_other() {
         produced.extend(super::records::rows().await);
         produced.extend(rows().await);
         produced.extend(changed_and_protected().await);
+        produced.extend(repeated().await);
         let keys = |params: &[&str]| params.iter().map(|key| (*key).to_owned()).collect();
         let expected: Produced =
             CODES.iter().map(|(status, code, params)| (*status, (*code).to_owned(), keys(params))).collect();

@@ -112,6 +112,7 @@ pub(crate) fn key(key: &Key, last_used: Option<Timestamp>) -> Value {
         document["organization_id"] = json!(key.organization);
         document["user_id"] = json!(user);
         document["network_ids"] = json!(key.networks);
+        document["all_networks"] = json!(false);
         document["permissions"] = json!(key.level.to_string());
     } else {
         document["network_id"] = json!(key.networks[0]);

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::backend::run;
 use crate::common::{
-    ELSEWHERE, Fixture, LAB, NOBODY, OFFICE, VAULT, at, guest, host, interface, key_for, service,
+    ELSEWHERE, Fixture, LAB, NOBODY, OFFICE, VAULT, at, guest, host, interface, key_for, natural, service,
 };
 
 const NETWORKS: [Uuid; 3] = [OFFICE, LAB, VAULT];
@@ -69,6 +69,8 @@ fn compare(names: &HashMap<Uuid, String>, field: HostOrderField, left: &Host, ri
         HostOrderField::UpdatedAt => left.updated_at.cmp(&right.updated_at),
         HostOrderField::Name => by_character(&left.name, &right.name),
         HostOrderField::Hostname => by_character(&hostname(left), &hostname(right)),
+        HostOrderField::NameNatural => natural(&left.name).cmp(&natural(&right.name)),
+        HostOrderField::HostnameNatural => natural(&hostname(left)).cmp(&natural(&hostname(right))),
         HostOrderField::NetworkId => left.network_id.as_u128().cmp(&right.network_id.as_u128()),
         HostOrderField::VirtualizedBy => by_character(&virtualized_by(left), &virtualized_by(right)),
         HostOrderField::InterfaceIp => address(left).cmp(&address(right)),

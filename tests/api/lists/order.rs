@@ -42,6 +42,24 @@ fn names_and_hostnames_are_in_code_point_order() {
 }
 
 #[test]
+fn natural_order_of_names_compares_numbers_by_value_and_ignores_case() {
+    run(async || {
+        let names = [
+            "", "9.1", "10.1", "SW1", "sw2", "Sw02", "sw2-a", "sw10", "sw10b2", "sw10b10", "switch",
+            "\u{e9}1",
+        ];
+        let ascending: Vec<u128> = (1..=12).collect();
+        let by_name = Fixture::with(names.into_iter().zip(1..).map(|(name, id)| named(id, name))).await;
+        is_order(&by_name, "name_natural", &ascending).await;
+        let hosts = names.into_iter().zip(1..).map(|(name, id)| with_hostname(id, Some(name)));
+        is_order(&Fixture::with(hosts).await, "hostname_natural", &ascending).await;
+        let fixture = Fixture::with([named(2, "sw2"), named(1, "SW2"), with_hostname(3, None)]).await;
+        assert_eq!(fixture.ids("order_by=name_natural&limit=2&offset=1").await, [1, 2]);
+        assert_eq!(fixture.ids("order_by=name").await, [1, 3, 2]);
+    });
+}
+
+#[test]
 fn times_are_ordered_to_the_microsecond_and_before_1970() {
     run(async || {
         let times = [

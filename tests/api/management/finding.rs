@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use fastrand::Rng;
-use toposcope::model::Cidr;
+use toposcope::model::{Cidr, Timestamp};
 
 use super::*;
 use crate::backend::Backend;
 use crate::requests::Choose;
 
-const ADDRESSES: [&str; 10] = [
+const ADDRESSES: [&str; 11] = [
     "10.0.0.1",
     "10.0.1.2",
     "10.1.0.1",
@@ -21,8 +21,15 @@ const ADDRESSES: [&str; 10] = [
     "2001:db80::1",
     "fe80::1",
     "::1",
+    "::ffff:10.1.0.9",
 ];
-const MACS: [&str; 4] = ["00:1B:21:00:00:01", "00:1B:21:AA:00:02", "00:1B:22:00:00:03", "AC:DE:48:00:11:22"];
+const MACS: [&str; 5] = [
+    "00:1B:21:00:00:01",
+    "00:1B:21:AA:00:02",
+    "00:1B:22:00:00:03",
+    "AC:DE:48:00:11:22",
+    "00:1B:21:FF:FE:00:11:22",
+];
 const NAMES: [&str; 8] = [
     "Switch-01 core",
     "Łódź Büro",
@@ -81,14 +88,17 @@ fn texts(host: &Value, parts: &str, field: &str) -> Vec<String> {
     list(host, parts).iter().filter_map(|part| part[field].as_str()).map(str::to_owned).collect()
 }
 
-fn random_filter(random: &mut Rng, tags: &[Uuid]) -> Filter {
-    match random.usize(..10) {
+fn random_filter(random: &mut Rng, tags: &[Uuid], times: &[String]) -> Filter {
+    match random.usize(..16) {
         0 => {
             let address = random.choose(&ADDRESSES).parse().unwrap();
             let most = if IpAddr::is_ipv4(&address) { 32 } else { 128 };
             let prefix = Cidr::containing(address, random.choose(&[0, 8, 16, 24, most]).min(most)).unwrap();
             let text = if prefix.prefix_length() == most { address.to_string() } else { prefix.to_string() };
-            let is_within = move |text: &String| prefix.contains(text.parse().unwrap());
+            let is_within = move |text: &String| {
+                let address: IpAddr = text.parse().unwrap();
+                prefix.contains(address) || prefix.contains(address.to_canonical())
+            };
             ("ip", text, Box::new(move |host| texts(host, "interfaces", "ip_address").iter().any(is_within)))
         }
         1 => {
@@ -101,11 +111,15 @@ fn random_filter(random: &mut Rng, tags: &[Uuid]) -> Filter {
             ("mac", text, Box::new(move |host| texts(host, "interfaces", "mac_address").iter().any(begins)))
         }
         2 => {
-            let (number, protocol) =
-                (random.choose(&[22, 23, 443, 444]), random.choose(&[None, Some("Tcp"), Some("Udp")]));
-            let text = protocol.map_or(number.to_string(), |protocol| format!("{number}/{protocol}"));
+            let (first, more) = (random.choose(&[22, 23, 443, 444]), random.choose(&[0, 0, 1, 420]));
+            let protocol = random.choose(&[None, Some("Tcp"), Some("uDp")]);
+            let numbers = if more == 0 { first.to_string() } else { format!("{first}-{}", first + more) };
+            let text = protocol.map_or(numbers.clone(), |protocol| format!("{numbers}/{protocol}"));
             let is_open = move |port: &Value| {
-                port["number"] == number && protocol.is_none_or(|protocol| port["protocol"] == protocol)
+                let is_of =
+                    |protocol: &str| port["protocol"].as_str().unwrap().eq_ignore_ascii_case(protocol);
+                (first..=first + more).contains(&port["number"].as_i64().unwrap())
+                    && protocol.is_none_or(is_of)
             };
             ("port", text, Box::new(move |host| list(host, "ports").iter().any(is_open)))
         }
@@ -131,7 +145,12 @@ fn random_filter(random: &mut Rng, tags: &[Uuid]) -> Filter {
         }
         6 => {
             let hidden = random.bool();
-            ("hidden", hidden.to_string(), Box::new(move |host| host["hidden"] == hidden))
+            let text = hidden.to_string();
+            (
+                "hidden",
+                if random.bool() { text.to_uppercase() } else { text },
+                Box::new(move |host| host["hidden"] == hidden),
+            )
         }
         7 => {
             let network = random.choose(&[OFFICE, LAB]);
@@ -140,6 +159,43 @@ fn random_filter(random: &mut Rng, tags: &[Uuid]) -> Filter {
         8 => {
             let tag = random.choose(&tags[..2]);
             ("tag_ids", tag.to_string(), Box::new(move |host| list(host, "tags").contains(&json!(tag))))
+        }
+        9 => {
+            let tags = random.some_of(&tags[..2]);
+            let none = tags.clone();
+            let text = tags.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+            let found = move |host: &Value| !none.iter().any(|tag| list(host, "tags").contains(&json!(tag)));
+            ("tag_ids_none", text, Box::new(found))
+        }
+        10 => {
+            let tags = random.some_of(&tags[..2]);
+            let all = tags.clone();
+            let text = tags.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+            let found = move |host: &Value| all.iter().all(|tag| list(host, "tags").contains(&json!(tag)));
+            ("tag_ids_all", text, Box::new(found))
+        }
+        11 => {
+            let without = random.bool();
+            let found = move |host: &Value| list(host, "tags").is_empty() == without;
+            ("without_tags", without.to_string(), Box::new(found))
+        }
+        12 => {
+            let name = random.choose(&NAMES);
+            let text = if random.bool() { name.to_uppercase() } else { name.to_owned() };
+            ("name", encoded(&text.replace(' ', "+")), Box::new(move |host| host["name"] == name))
+        }
+        13 => {
+            let name = random.choose(&["a.example.net", "B.Example.ORG", "example.net"]);
+            let found = move |host: &Value| host["hostname"].as_str() == Some(name.to_lowercase().as_str());
+            ("hostname", name.to_owned(), Box::new(found))
+        }
+        14 => {
+            let time = random.choose(times).to_owned();
+            let since: Timestamp = time.parse().unwrap();
+            let found = move |host: &Value| {
+                host["updated_at"].as_str().unwrap().parse::<Timestamp>().unwrap() >= since
+            };
+            ("updated_since", time, Box::new(found))
         }
         _ => {
             let (text, found) = random.choose(&SEARCHES);
@@ -163,10 +219,14 @@ fn has(host: &Value, field: &str, value: &str) -> bool {
     texts(host, "interfaces", field).iter().any(|own| own.starts_with(value))
 }
 
+fn ends(host: &Value, digits: &str) -> bool {
+    texts(host, "interfaces", "mac_address").iter().any(|own| own.ends_with(digits))
+}
+
 /// Searches, with the hosts that they find.
 type Search = (&'static str, fn(&Value) -> bool);
 
-const SEARCHES: [Search; 28] = [
+const SEARCHES: [Search; 38] = [
     ("SWITCH", |host| is_named(host, &[0, 5])),
     ("switch+01", |host| is_named(host, &[0])),
     ("01", |host| is_named(host, &[0])),
@@ -176,8 +236,18 @@ const SEARCHES: [Search; 28] = [
     ("b%C3%BCr", |host| is_named(host, &[1])),
     ("%E6%97%A5%E6%9C%AC", |host| is_named(host, &[4])),
     ("10.0.", |host| has(host, "ip_address", "10.0.")),
-    ("10.1", |host| has(host, "ip_address", "10.1")),
-    ("10.1.", |host| has(host, "ip_address", "10.1.")),
+    ("10.1", |host| has(host, "ip_address", "10.1") || has(host, "ip_address", "::ffff:10.1")),
+    ("10.1.", |host| has(host, "ip_address", "10.1.") || has(host, "ip_address", "::ffff:10.1.")),
+    ("10.1.0.9", |host| has(host, "ip_address", "::ffff:10.1.0.9")),
+    ("::ffff:10.1.0.9", |host| has(host, "ip_address", "::ffff:10.1.0.9")),
+    ("001b.21aa.0002", |host| has(host, "mac_address", "00:1B:21:AA:00:02")),
+    ("001b.21", |host| has(host, "mac_address", "00:1B:21")),
+    ("00:02", |host| ends(host, "00:02")),
+    ("11-22", |host| ends(host, "11:22")),
+    ("1122", |host| ends(host, "11:22")),
+    ("0011.22", |_| false),
+    ("fe.example", |_| false),
+    ("example.net", |host| is_named(host, &[3]) || host["hostname"] == "a.example.net"),
     ("10.1.0.1.", |host| has(host, "ip_address", "10.1.0.1")),
     ("2001:db8:", |host| has(host, "ip_address", "2001:db8:")),
     ("2001:db8::", |host| has(host, "ip_address", "2001:db8::")),
@@ -207,8 +277,10 @@ struct Compared {
 impl Compared {
     /// Compares random filters and their combinations with a scan of these hosts, which are all.
     async fn compare(&mut self, fixture: &Fixture, random: &mut Rng, hosts: &[Value]) {
-        let filters: Vec<Filter> =
-            (0..1 + random.usize(..3)).map(|_| random_filter(random, &fixture.home.tags)).collect();
+        let times = hosts.iter().map(|host| host["updated_at"].as_str().unwrap().to_owned());
+        let times: Vec<String> = times.collect();
+        let filters = (0..1 + random.usize(..3)).map(|_| random_filter(random, &fixture.home.tags, &times));
+        let filters: Vec<Filter> = filters.collect();
         let names: BTreeSet<&str> = filters.iter().map(|(name, ..)| *name).collect();
         if names.len() < filters.len() {
             return;
@@ -364,20 +436,29 @@ fn without_type(mut request: Request<String>) -> Request<String> {
 }
 
 #[test]
-fn ipv4_mapped_addresses_match_no_ipv4_filter() {
+fn ipv4_mapped_addresses_are_found_by_both_forms() {
     run_new(async |fixture| {
         let mut host = host_body();
         host["interfaces"] = json!([{"ip_address": "::ffff:10.0.0.1"}]);
         fixture.post(HOSTS, &host).await;
         for (query, total) in [
-            ("ip=10.0.0.1", 0),
-            ("ip=0.0.0.0/0", 0),
-            ("search=10.0.0.1", 0),
+            ("ip=10.0.0.1", 1),
+            ("ip=10.0.0.2", 0),
+            ("ip=0.0.0.0/0", 1),
+            ("ip=::/0", 1),
+            ("ip=::ffff:10.0.0.2", 0),
+            ("search=10.0.0.1", 1),
+            ("search=10.0.1", 0),
             ("ip=::ffff:10.0.0.1", 1),
             ("ip=::ffff:0:0/96", 1),
             ("search=::ffff:10.", 1),
         ] {
             assert_eq!(fixture.list(query).await.total(), total, "{query}");
+        }
+        host["interfaces"] = json!([{"ip_address": "10.0.0.7"}]);
+        fixture.post(HOSTS, &host).await;
+        for query in ["ip=::ffff:10.0.0.7", "ip=::ffff:10.0.0.6/127", "search=::ffff:10.0.0.7"] {
+            assert_eq!(fixture.list(query).await.total(), 1, "{query}");
         }
     });
 }
@@ -397,9 +478,17 @@ fn several_values_of_a_filter_mean_any() {
             ("port=22,443", 2),
             ("port=22&port=443/Tcp", 2),
             ("port=22,443/Udp", 1),
+            ("port=80-443/tcp", 2),
+            ("port=22-80,443", 3),
+            ("name=A", 1),
+            ("hostname=a", 0),
+            ("without_tags=TRUE", 3),
+            ("without_tags=false", 0),
+            ("updated_since=2000-01-01T00:00:00Z", 3),
+            ("updated_since=9999-01-01T00:00:00Z", 0),
             ("ip=10.0.0.0/8,2001:db8::/32", 2),
             ("ip=0.0.0.0/0", 2),
-            ("source=Manual,System", 0),
+            ("source=Unknown,System", 0),
             ("source=Unknown,Manual", 3),
             ("port=22&ip=192.0.2.1", 0),
             ("port=", 3),
@@ -414,11 +503,15 @@ fn malformed_filter_value_is_refused_with_its_field() {
     run_new(async |fixture| {
         for (field, values) in [
             ("ip", &["x", "10.0.0.1/8", "10.0.0.0/33", "10.0.0"][..]),
-            ("mac", &["0", "00:1", "00:1b-21", "00:1b:21:00:00:01:02", "gg"]),
-            ("port", &["0", "65536", "x", "443/tcp", "443/", "-1", "+1"]),
+            ("mac", &["0", "00:1", "00:1b-21", "001b.2", "00.1b", "gg"]),
+            ("port", &["0", "65536", "x", "443/sctp", "443/", "-1", "+1", "2-1", "1-", "1-2-3", "1-65536"]),
             ("subnet_id", &["x"]),
             ("source", &["manual", "x"]),
-            ("hidden", &["1", "True"]),
+            ("hidden", &["1", "yes"]),
+            ("without_tags", &["0", "none"]),
+            ("updated_since", &["x", "2026-01-01"]),
+            ("tag_ids_all", &["x"]),
+            ("tag_ids_none", &["x"]),
             ("search", &["--", "%20%20"]),
         ] {
             for value in values {
@@ -439,5 +532,10 @@ fn malformed_filter_value_is_refused_with_its_field() {
         assert_eq!(fixture.list(&format!("search={}", "%C3%A4".repeat(100))).await.total(), 0);
         let many = fixture.list(&format!("port={}", ["1"; 101].join(","))).await;
         assert_eq!(*many.refuses(400, "validation_max_length"), json!({"field": "port", "max": 100}));
+        for (field, max) in [("tag_ids_all", 100), ("tag_ids_none", 1_000)] {
+            let many = vec![NOBODY.to_string(); max + 1].join(",");
+            let reply = fixture.list(&format!("{field}={many}")).await;
+            assert_eq!(*reply.refuses(400, "validation_max_length"), json!({"field": field, "max": max}));
+        }
     });
 }

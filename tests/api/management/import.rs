@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::{Body, Frame};
+use http_body_util::Limited;
 use toposcope::model::Host;
 use tower::ServiceExt;
 
@@ -91,8 +92,9 @@ fn import_needs_a_member_json_lines_and_a_network_of_the_caller() {
         let request = with_key(import(&fixture, "", &text, 100), &viewer);
         fixture.send(request).await.refuses(403, "auth_permission_denied");
         let stranger = fixture.key(Permission::Member, &[LAB]).await;
-        let report = fixture.send(with_key(import(&fixture, "", &text, 100), &stranger)).await;
-        assert_eq!((&report.data()["imported"], &report.data()["refused"]), (&json!(0), &json!(1)));
+        let reply = fixture.send(with_key(import(&fixture, "", &text, 100), &stranger)).await;
+        let report = &reply.refuses(400, "import_refused")["report"];
+        assert_eq!((&report["imported"], &report["refused"]), (&json!(0), &json!(1)));
         let request = import(&fixture, &format!("?network_id={OFFICE}"), &text, 100);
         let reply = fixture.send(with_key(request, &stranger)).await;
         assert_eq!(*reply.refuses(403, "entity_access_denied"), json!({"entity": "Network", "id": OFFICE}));
@@ -122,11 +124,64 @@ fn import_stops_at_its_limit_or_a_lost_connection() {
         assert_eq!(server.send(import(&fixture, "", &text, 100)).await.data()["imported"], 9);
         let server = fixture.configured(|builder| builder.import_body_limit(limit - 1));
         let reply = server.send(import(&fixture, "", &text, 100)).await;
-        assert_eq!(*reply.refuses(413, "request_too_large"), json!({"limit": limit - 1}));
+        let params = reply.refuses(413, "request_too_large");
+        assert_eq!((&params["limit"], &params["report"]["imported"]), (&json!(limit - 1), &json!(0)));
         let mut broken = import(&fixture, "", &text, 100);
         broken.body_mut().0[1] = None;
-        assert_eq!(fixture.send(broken).await.status, 400);
+        fixture.send(broken).await.refuses(400, "request_incomplete");
         assert_eq!(fixture.list("").await.total(), 9);
+    });
+}
+
+#[test]
+fn line_that_creation_takes_is_imported() {
+    run_new(async |fixture| {
+        let line = json!({"name": "from-csv", "network_id": OFFICE}).to_string();
+        let reply = fixture.send(import(&fixture, "", &format!("{line}\n{line}\n"), 100)).await;
+        assert_eq!((&reply.data()["imported"], &reply.data()["refused"]), (&json!(2), &json!(0)));
+        assert_eq!(fixture.list("source=Manual").await.total(), 2);
+    });
+}
+
+#[test]
+fn import_of_which_no_line_is_stored_is_refused_with_its_report() {
+    run_new(async |fixture| {
+        for query in ["", "?dry_run=true"] {
+            let text = "{}\n[]\n{\"name\": \"x\"\n";
+            let reply = fixture.send(import(&fixture, query, text, 100)).await;
+            let report = &reply.refuses(400, "import_refused")["report"];
+            assert_eq!(
+                (&report["lines"], &report["refused"], &report["imported"]),
+                (&json!(3), &json!(3), &json!(0))
+            );
+            assert_eq!(
+                report["refusals"][0],
+                json!({"line": 1, "field": "network_id", "reason": "is required"})
+            );
+            assert_eq!(report["refusals"][1]["reason"], "not a JSON object");
+            assert_eq!(report["refusals"][2]["reason"], "not valid JSON");
+        }
+        let reply = fixture.send(import(&fixture, "", "\n\n", 100)).await;
+        assert_eq!(reply.data()["lines"], 2, "an upload without hosts is no error");
+    });
+}
+
+#[test]
+fn import_that_is_cut_off_reports_what_it_has_stored() {
+    run_new(async |fixture| {
+        let text = lines((1..=600).map(|id| host(id, OFFICE)));
+        let mut broken = import(&fixture, "", &text, 1_000);
+        broken.body_mut().0.push_back(None);
+        let reply = fixture.send(broken).await;
+        let report = &reply.refuses(400, "request_incomplete")["report"];
+        let stored = fixture.list("").await.total();
+        assert!(stored > 0);
+        assert_eq!(report["imported"], stored);
+
+        let limited = import(&fixture, "", &text, 1_000).map(|body| Limited::new(body, text.len() - 1));
+        let reply = fixture.send(limited).await;
+        let report = &reply.refuses(413, "request_too_large")["report"];
+        assert_eq!((&report["imported"], &report["replaced"]), (&json!(stored), &json!(stored)));
     });
 }
 

@@ -1,6 +1,7 @@
 //! Hosts, their parts and what concerns several collections.
 
 mod accounts;
+mod all_parts;
 #[cfg(feature = "csv")]
 mod csv;
 mod export;
@@ -10,7 +11,9 @@ mod import;
 mod large_work;
 mod many;
 mod parts;
+mod patches;
 mod removal;
+mod repeats;
 mod slow_bodies;
 mod updates;
 

@@ -15,12 +15,13 @@ fn subnets_are_found_by_an_address_in_them() {
         for cidr in ["10.0.0.0/8", "10.1.0.0/16", "10.1.2.3/32", "0.0.0.0/0", "2001:db8::/32", "::/0"] {
             fixture.post(SUBNETS, &subnet(cidr)).await;
         }
-        let rows: [(&str, &[&str]); 5] = [
+        let rows: [(&str, &[&str]); 6] = [
             ("10.1.2.3", &["0.0.0.0/0", "10.0.0.0/8", "10.1.0.0/16", "10.1.2.3/32"]),
             ("10.2.0.0", &["0.0.0.0/0", "10.0.0.0/8"]),
             ("192.0.2.1", &["0.0.0.0/0"]),
             ("2001:db8:ffff::1", &["2001:db8::/32", "::/0"]),
             ("::1", &["::/0"]),
+            ("::ffff:10.2.0.0", &["0.0.0.0/0", "10.0.0.0/8", "::/0"]),
         ];
         for (address, expected) in rows {
             let found = fixture.read(&format!("{SUBNETS}?contains={address}&order_by=name")).await;

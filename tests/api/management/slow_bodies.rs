@@ -80,7 +80,9 @@ fn import_stores_nothing_on_a_network_that_its_caller_has_lost() {
         assert_eq!(fixture.list("limit=1").await.total(), 256);
 
         let (fixture, reply) = import_around(&format!("?network_id={OFFICE}"), lose_office).await;
-        assert_eq!(*reply.refuses(403, "entity_access_denied"), json!({"entity": "Network", "id": OFFICE}));
+        let params = reply.refuses(403, "entity_access_denied");
+        assert_eq!((&params["entity"], &params["id"]), (&json!("Network"), &json!(OFFICE)));
+        assert_eq!(params["report"]["imported"], 256);
         assert_eq!(fixture.list("limit=1").await.total(), 256);
     });
 }
@@ -258,12 +260,13 @@ async fn body_whose_client_stalls_is_aborted() {
     let fixture = Fixture::new().await;
     pause();
     let text = lines((1..=300).map(|id| host(id, OFFICE)));
-    for request in [import("", &fixture.key), bulk(&fixture.key)] {
+    for (request, is_import) in [(import("", &fixture.key), true), (bulk(&fixture.key), false)] {
         let upload = Upload::begin(&fixture.server, request).await;
         upload.send(&text);
         let begun = Instant::now();
         let reply = upload.stall().await;
-        assert_eq!(reply.refuses(408, "request_timeout"), &json!({}));
+        let params = reply.refuses(408, "request_timeout");
+        assert_eq!(params.get("report").is_some(), is_import, "{params}");
         assert_eq!(begun.elapsed().as_secs(), 60);
     }
     assert_eq!(fixture.list("limit=1").await.total(), 256, "whole groups are stored");

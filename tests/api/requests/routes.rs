@@ -7,7 +7,7 @@ use toposcope::model::Permission;
 use toposcope::model::Permission::{Admin, Member, Owner, Viewer};
 
 /// An endpoint.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Route {
     pub(crate) method: &'static str,
     /// The path, in which `{id}` and `{other}` stand for ids, and `{view}` for a view.
@@ -121,7 +121,7 @@ const ROWS: &[Row] = &[
     ("PUT", "/api/v1/organizations/{id}", Access::InPerson(Owner), Needs::Fields("organization")),
     ("POST", "/api/v1/organizations/referral-source", Access::InPerson(Viewer), Needs::Fields("referral")),
     ("GET", "/api/v1/networks", VIEWER, Needs::Query("tag_ids")),
-    ("POST", "/api/v1/networks", Access::InPerson(Admin), Needs::Fields("network")),
+    ("POST", "/api/v1/networks", Access::Caller(Admin), Needs::Fields("network")),
     ("GET", "/api/v1/networks/{id}", VIEWER, NOTHING),
     ("PUT", "/api/v1/networks/{id}", Access::InPerson(Admin), Needs::Fields("network")),
     ("DELETE", "/api/v1/networks/{id}", Access::InPerson(Admin), NOTHING),
@@ -196,6 +196,7 @@ const DISCOVERY_ROWS: &[Row] = &[
     ("POST", "/api/v1/hosts/discovery", Access::Daemon, Needs::Fields("reported host")),
     ("POST", "/api/v1/discovery/import", Access::CallerOrDaemon(Member), Needs::Report),
     ("GET", "/api/v1/hosts/{id}/claims", VIEWER, Needs::Parameters("kind")),
+    ("PUT", "/api/v1/hosts/{id}/consolidate/{other}", MEMBER, NOTHING),
     ("POST", "/api/v1/hosts/{id}/consolidate/{other}", MEMBER, NOTHING),
     ("POST", "/api/v1/hosts/{id}/split", MEMBER, Needs::Fields("split")),
     ("POST", "/api/v1/hosts/delete-stale", MEMBER, Needs::Fields("stale deletion")),
@@ -232,7 +233,14 @@ const TOPOLOGY_ROWS: &[Row] = &[
 
 static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     let rows = ROWS.iter().chain(DISCOVERY_ROWS).chain(TOPOLOGY_ROWS);
-    rows.map(|&(method, path, access, needs)| Route { method, path, access, needs }).collect()
+    let routes = rows.map(|&(method, path, access, needs)| Route { method, path, access, needs });
+    // A record that is updated is also patched.
+    let with_patch = |route: Route| {
+        let is_record = route.method == "PUT" && route.path.ends_with("/{id}");
+        let patch = is_record.then(|| Route { method: "PATCH", ..route.clone() });
+        [Some(route), patch]
+    };
+    routes.flat_map(with_patch).flatten().collect()
 });
 
 /// Returns every endpoint.

@@ -12,7 +12,7 @@ use crate::common::NOBODY;
 use crate::isolation::model::{By, Caller, Host, Key, LEVELS, Named, Record, find, granted, ids, ids_of};
 use crate::isolation::oracle::identify;
 
-const ORDERS: &str = "created_at|updated_at|name|hostname|network_id|virtualized_by|interface_ip";
+const ORDERS: &str = "created_at|updated_at|name|hostname|network_id|virtualized_by|interface_ip|name_natural|hostname_natural";
 
 impl Generator<'_> {
     /// Returns an id of one of these records, or sometimes an unknown one. The caller reaches most of the records that
@@ -129,6 +129,18 @@ impl Generator<'_> {
             tags.push(NOBODY);
             self.push_ids(&mut query, "tag_ids", &tags);
         }
+        for name in ["tag_ids_all", "tag_ids_none"] {
+            if self.random.once_in(8) {
+                let mut tags = self.tags();
+                tags.truncate(1 + self.random.usize(..2));
+                if !tags.is_empty() {
+                    self.push_ids(&mut query, name, &tags);
+                }
+            }
+        }
+        if self.random.once_in(10) {
+            query.push(("without_tags", self.random.choose_part("true|False|TRUE|false").to_owned()));
+        }
         for (name, times, values) in [
             ("group_by", 3, ORDERS),
             ("order_by", 3, ORDERS),
@@ -148,8 +160,17 @@ impl Generator<'_> {
     }
 
     fn wrong_parameter(&mut self) -> (&'static str, String) {
-        let names =
-            ["network_id", "ids", "tag_ids", "order_direction", "order_by", "group_by", "limit", "offset"];
+        let names = [
+            "network_id",
+            "ids",
+            "tag_ids",
+            "order_direction",
+            "order_by",
+            "group_by",
+            "limit",
+            "offset",
+            "tag_ids_none",
+        ];
         let name = self.random.choose(&names);
         let wrong = match name {
             "limit" => "-1|1001|ten",

@@ -27,9 +27,16 @@ use crate::requests::routes::{Route, route, routes};
 const REQUESTS: u64 = 2_500;
 
 /// Errors that only a failing store or a quota causes; neither occurs here.
-const NEVER: [&str; 4] = ["internal_error", "quota_exceeded", "request_timeout", "store_unavailable"];
+const NEVER: [&str; 6] = [
+    "idempotency_key_in_use",
+    "idempotency_key_reused",
+    "internal_error",
+    "quota_exceeded",
+    "request_timeout",
+    "store_unavailable",
+];
 /// Outcomes that may be missing if there are fewer requests than these.
-const RARE: [&str; 1] = ["validation_min_length"];
+const RARE: [&str; 3] = ["import_refused", "request_incomplete", "validation_min_length"];
 const MANY: u64 = 50_000;
 
 async fn run(round: u64) -> Tally {

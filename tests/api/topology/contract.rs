@@ -73,7 +73,7 @@ fn parameters_that_an_endpoint_does_not_have_are_unknown() {
             ("view=L2", "view"),
             ("min_confidence=inferred", "min_confidence"),
             ("tag_ids=x", "tag_ids"),
-            ("layout=TRUE", "layout"),
+            ("layout=yes", "layout"),
         ] {
             let request = with_key(get(&of_office(GRAPH, query)), &viewer);
             rows.push(Row::refused_with(

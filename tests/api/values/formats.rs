@@ -102,7 +102,7 @@ fn malformed_addresses_are_refused() {
         ("/interfaces/0/mac_address", "00:1B:21:3C:4D"),
         ("/interfaces/0/mac_address", "00:1B:21:3C:4D:5E:6F"),
         ("/interfaces/0/mac_address", "00:1B-21:3C-4D:5E"),
-        ("/interfaces/0/mac_address", "001B.213C.4D5E"),
+        ("/interfaces/0/mac_address", "001B.213C-4D5E"),
         ("/interfaces/0/mac_address", "0:1B:21:3C:4D:5E"),
         ("/interfaces/0/mac_address", ""),
         ("/interfaces/0/ip_address", "10.0.0.1/24"),

@@ -354,7 +354,7 @@ fn values_of_another_type_are_refused() {
         ("/services/0/bindings/0/port_id", json!(null)),
         ("/ports/0/number", json!(0)),
         ("/ports/0/number", json!(65536)),
-        ("/ports/0/protocol", json!("tcp")),
+        ("/ports/0/protocol", json!("Sctp")),
     ] {
         let mut document = document();
         *document.pointer_mut(place).unwrap() = value.clone();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use toposcope::discovery::reconcile::{
-    MergeOutcome, MergeReason, Projection, merge, set_neighbors, set_subnets,
+    HostState, MergeOutcome, Projection, merge, set_neighbors, set_subnets,
 };
 use toposcope::discovery::report::PortRow;
 use toposcope::model::{Host, Interface, Neighbor, Protocol, Source};
@@ -117,12 +117,38 @@ fn address_that_a_user_corrects_is_not_added_again() {
 }
 
 #[test]
-fn manual_hosts_are_never_changed() {
-    let stored = Host { source: Source::Manual, ..host(1, |host| host.name = "core".to_owned()) };
+fn what_a_user_sets_in_a_manual_host_stays_and_reports_fill_the_rest() {
+    let mut stored = Host {
+        source: Source::Manual,
+        sys_location: Some("Rack 1".to_owned()),
+        ..host(1, |host| host.name = "core".to_owned())
+    };
+    stored
+        .interfaces
+        .push(Interface { name: Some("uplink".to_owned()), ..Interface::new(&stored, ip("192.0.2.1")) });
     let projection = Projection::of_device(&switch(), NETWORK, stored.id, &[]);
     let merged = merge(Some(&stored), None, &projection, at(1), at(1));
-    assert!(merged.writes_nothing());
-    assert_eq!((merged.host, merged.reason), (stored, Some(MergeReason::ManualHost)));
+    assert_eq!(merged.outcome, MergeOutcome::Updated);
+    let host = &merged.host;
+    assert_eq!((host.name.as_str(), &host.source), ("core", &Source::Manual));
+    assert_eq!(host.sys_location.as_deref(), Some("Rack 1"));
+    assert_eq!(host.sys_name, projection.host().sys_name);
+    let named = host.interfaces.iter().find(|part| part.ip_address == ip("192.0.2.1")).unwrap();
+    assert_eq!((named.id, named.name.as_deref()), (stored.interfaces[0].id, Some("uplink")));
+    assert_eq!(host.interfaces.len(), 2);
+    let again = merge(Some(host), Some(&merged.state), &projection, at(2), at(2));
+    assert_eq!((again.outcome, &again.host), (MergeOutcome::Unchanged, host));
+}
+
+#[test]
+fn state_that_no_report_has_reached_does_not_undo_the_marks_of_a_manual_host() {
+    let unknown = host(1, |host| host.name = "core".to_owned());
+    let unmarked = HostState::of_host(&Host { source: Source::Unknown, ..unknown.clone() });
+    let stored = Host { source: Source::Manual, ..unknown };
+    let projection = Projection::of_device(&switch(), NETWORK, stored.id, &[]);
+    let merged = merge(Some(&stored), Some(&unmarked), &projection, at(1), at(1));
+    assert_eq!(merged.host.name, "core");
+    assert!(merged.state.is_edited("name"));
 }
 
 #[test]

@@ -11,13 +11,14 @@ use crate::support::{
     Fixture, LEVELS, access_denied, already_exists, id, invalid, not_found, reference_invalid, refusal, time,
 };
 
-/// The lowest levels that may read, create, and change or delete. The flag tells whether writes need a session.
-type Levels = ([Permission; 3], bool);
+/// The lowest levels that may read, create, and change or delete. The flags tell whether creations, and whether changes
+/// and deletions, need a session.
+type Levels = ([Permission; 3], [bool; 2]);
 
-const TAGS: Levels = ([Permission::Viewer, Permission::Member, Permission::Admin], false);
-const NETWORKS: Levels = ([Permission::Viewer, Permission::Admin, Permission::Admin], true);
-const SUBNETS: Levels = ([Permission::Viewer, Permission::Member, Permission::Member], false);
-const ORGANIZATIONS: Levels = ([Permission::Viewer, Permission::Owner, Permission::Owner], true);
+const TAGS: Levels = ([Permission::Viewer, Permission::Member, Permission::Admin], [false; 2]);
+const NETWORKS: Levels = ([Permission::Viewer, Permission::Admin, Permission::Admin], [false, true]);
+const SUBNETS: Levels = ([Permission::Viewer, Permission::Member, Permission::Member], [false; 2]);
+const ORGANIZATIONS: Levels = ([Permission::Viewer, Permission::Owner, Permission::Owner], [true; 2]);
 
 fn refused(result: Result<impl Sized, Error>) -> Option<ErrorKind> {
     result.err().map(|error| error.kind().clone())
@@ -44,20 +45,20 @@ async fn with_callers(fixture: &Fixture, check: impl AsyncFn(Caller, Permission,
 
 async fn assert_levels<T: Resource + Creatable + Deletable>(
     fixture: &Fixture,
-    ([read, create, change], needs_session): Levels,
+    ([read, create, change], [creation_needs_session, change_needs_session]): Levels,
     mut new: impl FnMut() -> T,
     existing: Uuid,
 ) {
     let mut drafts = (0..8).map(|_| new()).collect::<Vec<T>>();
     let drafts = std::cell::RefCell::new(&mut drafts);
     with_callers(fixture, async |caller, level, is_key| {
-        let (inventory, lacks_session) = (&fixture.inventory, is_key && needs_session);
+        let (inventory, lacks_session) = (&fixture.inventory, is_key && change_needs_session);
         assert_eq!(refused(inventory.get_as::<T>(&caller, existing).await), expected(level, read, false));
         let updated = inventory.update_as::<T>(&caller, existing, |_| Ok(())).await;
         assert_eq!(refused(updated), expected(level, change, lacks_session), "{level}");
         let draft = drafts.borrow_mut().pop().unwrap();
         let created = inventory.create_as(&caller, draft).await;
-        assert_eq!(refused(created), expected(level, create, lacks_session), "{level}");
+        assert_eq!(refused(created), expected(level, create, is_key && creation_needs_session), "{level}");
         let deleted = inventory.delete_as::<T>(&caller, id(77), |_| Ok(())).await;
         let missing = Some(not_found(T::ENTITY, id(77)));
         assert_eq!(refused(deleted), expected(level, change, lacks_session).or(missing), "{level}");

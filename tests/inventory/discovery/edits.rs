@@ -86,14 +86,18 @@ fn deleted_parts_do_not_return() {
 }
 
 #[test]
-fn manual_host_is_recognized_but_never_changed() {
+fn manual_host_keeps_what_users_set_and_gets_the_rest() {
     run(async || {
         let fixture = Fixture::new().await;
         let mut host = Host::with_id(id(1), fixture.network, "core");
         (host.chassis_id, host.source) = (Some(super::support::chassis(1)), Source::Manual);
+        host.sys_name = Some("given".to_owned());
         fixture.put(&host).await;
         let (outcome, found) = discover_one(&fixture, switch(1), FIRST).await;
-        assert_eq!((outcome, &found), (DiscoveryOutcome::Unchanged, &host));
+        assert_eq!((outcome, found.id), (DiscoveryOutcome::Updated, host.id));
+        assert_eq!((found.name.as_str(), found.sys_name.as_deref()), ("core", Some("given")));
+        assert_eq!((&found.source, found.hidden), (&Source::Manual, false));
+        assert!(!found.interfaces.is_empty() && found.last_seen_at.is_some());
         let caller = owner_of(fixture.organization);
         let claims = fixture.inventory.claims_as(&caller, host.id, None).await.unwrap();
         assert_eq!(claims.len(), 2);

@@ -219,7 +219,7 @@ fn created_changed_and_deleted_subnets_take_and_give_interfaces_at_once() {
 }
 
 #[test]
-fn subnet_that_a_user_set_stays_and_manual_hosts_are_left_alone() {
+fn subnet_that_a_user_set_stays_also_in_a_manual_host() {
     run(async || {
         let fixture = Fixture::new().await;
         let other = create(&fixture, "203.0.113.0/24").await;
@@ -229,11 +229,14 @@ fn subnet_that_a_user_set_stays_and_manual_hosts_are_left_alone() {
         fixture.put(&host).await;
         let mut manual = Host::with_id(id(1), fixture.network, "desk");
         manual.source = Source::Manual;
+        manual.interfaces.push(Interface::new(&manual, "192.0.2.98".parse().unwrap()));
         manual.interfaces.push(Interface::new(&manual, "192.0.2.99".parse().unwrap()));
+        manual.interfaces[0].subnet_id = Some(other.id);
         fixture.put(&manual).await;
-        create(&fixture, "192.0.2.0/24").await;
+        let subnet = create(&fixture, "192.0.2.0/24").await;
         let after = assigned(&fixture).await;
-        assert_eq!((after["192.0.2.1"], after["192.0.2.99"]), (Some(other.id), None));
+        assert_eq!((after["192.0.2.1"], after["192.0.2.98"]), (Some(other.id), Some(other.id)));
+        assert_eq!(after["192.0.2.99"], Some(subnet.id), "what the user left out is filled");
     });
 }
 

@@ -8,5 +8,6 @@ mod races;
 mod setup;
 mod storage;
 mod texts;
+mod upgrade;
 mod validity;
 mod virtualized_by;

@@ -105,13 +105,12 @@ async fn duplicate_field_is_refused_and_named() {
     for (first, twice, field) in [
         ("\"hidden\":true", "\"hidden\":true,\"hidden\":false", "hidden"),
         ("\"hidden\":true", "\"hidden\":true,\"id\":\"00000000-0000-0000-0000-000000000002\"", "id"),
-        ("\"number\":65535", "\"number\":65535,\"number\":65535", "number"),
+        ("\"number\":65535", "\"number\":65535,\"number\":65535", "ports.2.number"),
     ] {
         let line = whole.replacen(first, twice, 1);
         assert_ne!(line, whole);
-        let parent = if field == "number" { Some("ports.2") } else { None };
-        let reason = assert_refused(&fixture, line, parent).await;
-        assert!(reason.contains("duplicate") && reason.contains(field), "{reason}");
+        let reason = assert_refused(&fixture, line, Some(field)).await;
+        assert_eq!(reason, "must not be repeated");
     }
 }
 
@@ -120,7 +119,6 @@ async fn value_of_the_wrong_type_is_refused_by_its_dotted_path() {
     let fixture = Fixture::new().await;
     for (path, value) in [
         ("id", json!("not an id")),
-        ("id", json!(null)),
         ("id", json!("")),
         ("network_id", json!(7)),
         ("name", json!(null)),
@@ -128,17 +126,15 @@ async fn value_of_the_wrong_type_is_refused_by_its_dotted_path() {
         ("hostname", json!(1)),
         ("description", json!({})),
         ("hidden", json!("true")),
-        ("hidden", json!(null)),
         ("created_at", json!("yesterday")),
         ("created_at", json!("2026-08-14T12:00:00")),
         ("updated_at", json!("2026-02-30T12:00:00Z")),
         ("updated_at", json!(1_700_000_000)),
-        ("tags", json!(null)),
         ("tags", json!("tag")),
         ("tags.1", json!("tag")),
         ("source.type", json!("Invented")),
         ("source", json!("Manual")),
-        ("virtualization", json!({"type": "Proxmox"})),
+        ("virtualization.type", json!("Invented")),
         ("credential_assignments.1.interface_ids.0", json!("x")),
         ("interfaces", json!({})),
         ("interfaces.1.ip_address", json!("192.0.2.1/24")),
@@ -152,13 +148,11 @@ async fn value_of_the_wrong_type_is_refused_by_its_dotted_path() {
         ("ports.2.number", json!(80.5)),
         ("ports.0.number", json!("80")),
         ("ports.0.number", json!(null)),
-        ("ports.1.protocol", json!("tcp")),
         ("ports.1.protocol", json!("Sctp")),
         ("services.0.service_definition", json!("")),
         ("services.1.bindings.0.created_at", json!("x")),
         ("services.0.bindings.1.type", json!("Vague")),
         ("services.1.position", json!("0")),
-        ("services.0.source", json!(null)),
         ("if_entries.1.if_index", json!(1e30)),
         ("if_entries.0.if_type", json!("ethernet")),
         ("if_entries.0.speed_bps", json!(-1)),
@@ -177,22 +171,40 @@ async fn value_of_the_wrong_type_is_refused_by_its_dotted_path() {
 async fn missing_field_is_refused_and_named() {
     let fixture = Fixture::new().await;
     for (parent, field) in [
-        ("", "id"),
         ("", "network_id"),
         ("", "name"),
-        ("", "created_at"),
         ("/ports/1", "number"),
-        ("/ports/1", "id"),
+        ("/ports/1", "protocol"),
         ("/interfaces/0", "ip_address"),
         ("/services/1", "name"),
-        ("/services/0/bindings/1", "service_id"),
+        ("/services/0/bindings/1", "type"),
         ("/if_entries/1", "if_index"),
     ] {
         let line = rich(&fixture).await.without(parent, field).line();
-        let parent = parent.trim_start_matches('/').replace('/', ".");
-        let path = if parent.is_empty() { None } else { Some(parent.as_str()) };
-        let reason = assert_refused(&fixture, line, path).await;
-        assert!(reason.contains("missing") && reason.contains(field), "{reason}");
+        let path = format!("{parent}/{field}").trim_start_matches('/').replace('/', ".");
+        let reason = assert_refused(&fixture, line, Some(&path)).await;
+        assert_eq!(reason, "is required");
+    }
+}
+
+#[tokio::test]
+async fn refusal_is_in_words_of_the_api() {
+    let fixture = Fixture::new().await;
+    for (path, value) in [
+        ("id", json!("not an id")),
+        ("name", json!(["a"])),
+        ("interfaces.1.ip_address", json!("192.0.2.256")),
+        ("ports.1.protocol", json!("Sctp")),
+        ("ports.1.number", json!(65_536)),
+        ("services.0.bindings.1.type", json!("Vague")),
+        ("source.type", json!("Invented")),
+        ("if_entries.1.if_index", json!(1e30)),
+    ] {
+        let line = rich(&fixture).await.with(path, value).line();
+        let reason = assert_refused(&fixture, line, Some(path)).await;
+        let of_number = "must be between 1 and 65535";
+        let expected = if path.ends_with(".number") { of_number } else { "has an invalid format" };
+        assert_eq!(reason, expected, "{path}");
     }
 }
 
@@ -210,7 +222,7 @@ async fn optional_fields_are_empty_by_default() {
     let report = fixture.import(least.to_string()).await;
     assert_eq!((report.imported, report.refused), (1, 0), "{report}");
     let host = fixture.host(id(2)).await;
-    assert_eq!(host.source, toposcope::model::Source::Unknown);
+    assert_eq!(host.source, toposcope::model::Source::Manual);
     assert_eq!(host.created_at, host.updated_at);
     let document: Value = serde_json::from_slice(&fixture.documents().await[0]).unwrap();
     assert_eq!(document.as_object().unwrap().len(), 16, "a document is whole: {document}");

@@ -1,6 +1,7 @@
 //! Import of hosts as JSON lines: refusals, corrections, and the report.
 
 mod callers;
+mod drafts;
 mod dry_run;
 mod existing;
 mod input;

@@ -79,10 +79,11 @@ async fn refusal_after_a_dropped_port_names_the_place_in_the_line() {
     for number in 1..=3 {
         host.ports.push(port(&host, id(0x10 + u128::from(number)), number, Protocol::Udp));
     }
-    let changed = Document::of(&host).with("ports.0.number", 0).with("ports.2.host_id", id(7).to_string());
+    let repeated = id(0x12).to_string();
+    let changed = Document::of(&host).with("ports.0.number", 0).with("ports.2.id", repeated);
     let report = fixture.import(changed.line()).await;
     assert_eq!(report.refused, 1);
-    assert_eq!(report.refusals[0].field.as_deref(), Some("ports.2.host_id"));
+    assert_eq!(report.refusals[0].field.as_deref(), Some("ports.2"));
 }
 
 #[tokio::test]
@@ -177,7 +178,7 @@ async fn number_of_detailed_refusals_is_limited_and_the_count_is_not() {
 async fn number_of_listed_dropped_ports_is_limited_and_the_count_is_not() {
     let fixture = Fixture::new().await;
     let mut line = Document::of(&bare_host(id(1), fixture.network));
-    let ports = (0..1100).map(|number| {
+    let ports = (1..=1100).map(|number| {
         let mut zero =
             serde_json::to_value(port(&bare_host(id(1), fixture.network), id(number), 1, Protocol::Tcp))
                 .unwrap();
@@ -188,7 +189,7 @@ async fn number_of_listed_dropped_ports_is_limited_and_the_count_is_not() {
     let report = fixture.import(line.line()).await;
     assert_eq!(report.altered(Alteration::DroppedPort), 1100);
     assert_eq!(report.dropped_ports.len(), ImportReport::MAX_DETAILS);
-    assert!(report.dropped_ports.iter().map(|port| port.port_id).eq((0..1000).map(id)));
+    assert!(report.dropped_ports.iter().map(|port| port.port_id).eq((1..=1000).map(id)));
     assert!(report.to_string().contains("100 more"));
 }
 
@@ -280,6 +281,5 @@ async fn reason_of_a_refusal_names_no_type_of_the_program() {
     let fixture = Fixture::new().await;
     let changed = Document::of(&rich_host(1, fixture.network, &fixture.tags)).with("ports.1.number", 65_536);
     let report = fixture.import(changed.line()).await;
-    let reason = &report.refusals[0].reason;
-    assert!(reason.contains("65536") && !reason.contains("::") && !reason.contains("Document"), "{reason}");
+    assert_eq!(report.refusals[0].reason, "must be between 1 and 65535");
 }

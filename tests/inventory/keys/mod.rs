@@ -1,5 +1,6 @@
 //! API keys of users and of discovery daemons.
 
+mod all_networks;
 mod callers;
 mod common;
 mod daemons;

@@ -27,6 +27,28 @@ impl Fixture {
 }
 
 #[test]
+fn password_is_set_by_e_mail_address_and_ends_all_sessions() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let user = fixture.user("Ä.Σ@example.net", Permission::Viewer, &[]).await;
+        let session = fixture.log_in(&user).await;
+        let set = |email: &str, new: &str| {
+            let (inventory, email, new) = (fixture.inventory.clone(), email.to_owned(), new.to_owned());
+            async move { inventory.set_password(&email, new).await }
+        };
+        let unknown = refusal(set("nobody@example.net", NEW).await);
+        let field = "email".to_owned();
+        assert_eq!(unknown, ErrorKind::ReferenceInvalid { entity: Entity::User, field });
+        let short = refusal(set(&user.email, "short").await);
+        assert!(matches!(short, ErrorKind::Invalid { .. }), "{short:?}");
+        fixture.by_session(&session).await.unwrap();
+        assert_eq!(set(" ä.ς@EXAMPLE.net ", NEW).await.unwrap().id, user.id);
+        assert_eq!(refusal(fixture.by_session(&session).await), ErrorKind::NotAuthenticated);
+        fixture.inventory.log_in(&user.email, NEW.to_owned()).await.unwrap();
+    });
+}
+
+#[test]
 fn change_of_password_ends_the_other_sessions_of_the_user() {
     run(async || {
         let fixture = Fixture::new().await;

@@ -273,8 +273,8 @@ fn parts_of_a_host_are_sorted_by_place_and_then_by_id() {
 
 #[test]
 fn order_fields_and_directions_have_one_name_everywhere() {
-    let names =
-        ["created_at", "updated_at", "name", "hostname", "network_id", "virtualized_by", "interface_ip"];
+    let names = "created_at updated_at name hostname name_natural hostname_natural network_id virtualized_by interface_ip";
+    let names: Vec<&str> = names.split(' ').collect();
     assert_eq!(HostOrderField::ALL.iter().map(ToString::to_string).collect::<Vec<_>>(), names);
     for field in HostOrderField::ALL {
         assert_eq!(field.as_str().parse(), Ok(*field));

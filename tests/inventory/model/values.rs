@@ -77,6 +77,9 @@ fn mac_address_is_read_in_every_usual_spelling_and_written_in_one() {
         "00-1b-21-af-09-e0",
         "001B21AF09E0",
         "001b21af09e0",
+        "001b.21af.09e0",
+        "001B-21AF-09E0",
+        "001b21-af09e0",
     ] {
         assert_eq!(text.parse(), Ok(address), "{text}");
         assert_eq!(serde_json::from_value::<MacAddress>(json!(text)).unwrap(), address);
@@ -88,7 +91,28 @@ fn mac_address_is_read_in_every_usual_spelling_and_written_in_one() {
 }
 
 #[test]
-fn text_other_than_6_hexadecimal_bytes_is_no_mac_address() {
+fn hardware_addresses_of_8_and_20_bytes_are_mac_addresses() {
+    let eui_64 = "00:1B:21:FF:FE:AF:09:E0";
+    let infiniband = "80:00:00:48:FE:80:00:00:00:00:00:00:00:02:C9:03:00:0F:6E:31";
+    for (text, length) in [(eui_64, 8), (infiniband, 20)] {
+        let address: MacAddress = text.parse().unwrap();
+        assert_eq!((address.octets().len(), address.to_string().as_str()), (length, text));
+        assert_eq!(MacAddress::try_from(address.octets()), Ok(address));
+        assert_eq!(text.replace(':', "").to_lowercase().parse(), Ok(address));
+        round_trip::<MacAddress>(&format!("\"{text}\""));
+    }
+    assert_eq!("001b.21ff.feaf.09e0".parse(), eui_64.parse::<MacAddress>());
+    for length in [0, 5, 7, 9, 16, 19, 21] {
+        assert!(MacAddress::try_from(&vec![1; length][..]).is_err(), "{length}");
+    }
+    let zero: MacAddress = "00:00:00:00:00:00".parse().unwrap();
+    assert_ne!(zero, "00:00:00:00:00:00:00:00".parse().unwrap());
+    assert!(zero.is_zero() && !zero.is_group());
+    assert!("01:00:5E:00:00:FB".parse::<MacAddress>().unwrap().is_group());
+}
+
+#[test]
+fn text_other_than_6_8_or_20_hexadecimal_bytes_is_no_mac_address() {
     for text in [
         "",
         "0",
@@ -106,7 +130,11 @@ fn text_other_than_6_hexadecimal_bytes_is_no_mac_address() {
         "00:1B:21:AF:09: 0",
         "00:1B:21:AF:09:+1",
         "00.1B.21.AF.09.E0",
-        "001B.21AF.09E0",
+        "001B.21AF.09E",
+        "001B.21AF-09E0",
+        "001B:21AF:09E0",
+        "001B21.AF09E0",
+        "001B.21.AF09E0",
         "0:1B:21:AF:09:E0",
         "0:1B:21:AF:09:E00",
         "000:1B:21:AF:9:E0",
@@ -119,7 +147,7 @@ fn text_other_than_6_hexadecimal_bytes_is_no_mac_address() {
         "éééééé",
         "00:1B:21:AF:09:é",
         "00é1B:21:AF:09:E",
-        "00:1B:21:AF:09:E0:11:22",
+        "00:1B:21:AF:09:E0:11:22:33",
     ] {
         assert!(text.parse::<MacAddress>().is_err(), "{text}");
     }
@@ -174,9 +202,13 @@ fn port_number_is_1_to_65535() {
 }
 
 #[test]
-fn protocol_in_another_spelling_is_refused() {
+fn protocol_is_read_in_any_case_and_written_in_one() {
     assert!(Protocol::Tcp < Protocol::Udp);
-    for protocol in ["tcp", "TCP", "Sctp", ""] {
+    for (text, protocol) in [("tcp", Protocol::Tcp), ("TCP", Protocol::Tcp), ("uDP", Protocol::Udp)] {
+        let port: Port = serde_json::from_value(with(port_json(), "protocol", json!(text))).unwrap();
+        assert_eq!((port.protocol, text.parse()), (protocol, Ok(protocol)));
+    }
+    for protocol in ["Sctp", "", "tcp "] {
         refusal::<Port>(&with(port_json(), "protocol", json!(protocol)));
     }
 }
@@ -313,7 +345,7 @@ fn records_around_the_inventory_are_written_in_the_order_of_the_wire() {
             r#"{{"id":"{ID}","name":"a","network_id":"{ID}","tags":[],"key":"topo_d_…abcd","last_used":{last_used},{times},"expires_at":{expires_at},"is_enabled":true}}"#
         ));
         round_trip::<UserApiKey>(&format!(
-            r#"{{"id":"{ID}","name":"a","organization_id":"{ID}","user_id":"{ID}","tags":["{ID}"],"key":"topo_u_…abcd","last_used":{last_used},{times},"expires_at":{expires_at},"is_enabled":false,"network_ids":[],"permissions":"Viewer"}}"#
+            r#"{{"id":"{ID}","name":"a","organization_id":"{ID}","user_id":"{ID}","tags":["{ID}"],"key":"topo_u_…abcd","last_used":{last_used},{times},"expires_at":{expires_at},"is_enabled":false,"network_ids":[],"all_networks":false,"permissions":"Viewer"}}"#
         ));
     }
 }

@@ -36,6 +36,26 @@ struct Address {
     ip_address: IpAddr,
 }
 
+/// Returns the numbers and the other characters of a text without case, and the leading zeros of each number. Numbers
+/// have the order of digits.
+fn natural(text: &str) -> (Vec<(char, u128)>, Vec<usize>) {
+    let text = text.to_lowercase();
+    let mut rest = text.as_str();
+    let (mut parts, mut zeros) = (vec![], vec![]);
+    while let Some(first) = rest.chars().next() {
+        let digits = rest.find(|next: char| !next.is_ascii_digit()).unwrap_or(rest.len());
+        let (taken, others) = rest.split_at(digits.max(if digits == 0 { first.len_utf8() } else { 0 }));
+        if digits == 0 {
+            parts.push((first, 0));
+        } else {
+            parts.push(('0', taken.parse().unwrap()));
+            zeros.push(taken[..digits - 1].bytes().take_while(|digit| *digit == b'0').count());
+        }
+        rest = others;
+    }
+    (parts, zeros)
+}
+
 impl Line {
     /// Compares by a field, ascending and without the tie-breaking ids.
     fn compare(&self, other: &Self, field: HostOrderField) -> Ordering {
@@ -46,6 +66,11 @@ impl Line {
             HostOrderField::Hostname => {
                 let text = |line: &'_ Self| line.hostname.clone().unwrap_or_default();
                 text(self).chars().cmp(text(other).chars())
+            }
+            HostOrderField::NameNatural => natural(&self.name).cmp(&natural(&other.name)),
+            HostOrderField::HostnameNatural => {
+                let text = |line: &'_ Self| natural(line.hostname.as_deref().unwrap_or_default());
+                text(self).cmp(&text(other))
             }
             HostOrderField::NetworkId => self.network_id.cmp(&other.network_id),
             HostOrderField::VirtualizedBy => {

@@ -102,7 +102,7 @@ fn row(ip: &str, mac: &str, if_name: Option<String>, state: Option<NeighborState
     let (Some(ip_address), Some(mac_address)) = (ip_address(ip), mac_address(mac)) else {
         return Line::Incomplete;
     };
-    if state == Some(NeighborState::Unreachable) || mac_address.octets() == [0; 6] {
+    if state == Some(NeighborState::Unreachable) || mac_address.is_zero() {
         return Line::Incomplete;
     }
     Line::Row(ArpRow { if_name, state, ..ArpRow::new(ip_address, mac_address) })
@@ -175,10 +175,13 @@ pub(in crate::discovery::parse) fn ip_address(word: &str) -> Option<IpAddr> {
     word.trim_matches(['(', ')', ',']).split('%').next()?.parse().ok()
 }
 
-/// Reads a MAC address in the form of any vendor: 12 hexadecimal digits in equal groups, of which those of two digits may
+/// Reads a MAC address in the form of any vendor: hexadecimal digits in equal groups. Of 12 digits, groups of two may
 /// lack a leading zero.
 pub(super) fn mac_address(word: &str) -> Option<MacAddress> {
     let word = word.trim_matches([',', '"']);
+    if let Ok(address) = word.parse() {
+        return Some(address);
+    }
     if word.len() > 17 || word.len() < 11 {
         return None;
     }

@@ -58,7 +58,7 @@ pub(super) struct Sink<'m> {
 impl Sink<'_> {
     /// Takes an entry. Addresses of groups are those of no device.
     pub(super) fn push(&mut self, row: ArpRow) {
-        if row.mac_address.octets().first().is_some_and(|first| first & 1 == 1) {
+        if row.mac_address.is_group() {
             self.incomplete += 1;
             let example = || format!("{} {}", row.ip_address, row.mac_address);
             self.meter.skip_of(WarningCode::AddressShared, example);

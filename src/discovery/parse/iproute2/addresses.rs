@@ -220,7 +220,7 @@ fn row(index: i64, name: &str, entry: &Entry) -> IfEntryRow {
         if_name: Some(name.to_owned()),
         if_alias: entry.ifalias.clone(),
         if_type: if_type(entry),
-        mac_address: mac_address.filter(|address| address.octets() != [0; 6]),
+        mac_address: mac_address.filter(|address| !address.is_zero()),
         admin_status: Some(admin_status),
         oper_status: entry.operstate.as_deref().and_then(|state| oper_status(state, entry)),
         ..IfEntryRow::new(index)

@@ -65,12 +65,12 @@ impl Sink<'_> {
             let example = entry.mac.as_ref().or(entry.ifname.as_ref());
             return self.meter.skip_of(WarningCode::RowIncomplete, || example.map_or("{…}", String::as_str));
         };
-        let Some(address) = mac_text(mac).filter(|address| address.octets() != [0; 6]) else {
+        let Some(address) = mac_text(mac).filter(|address| !address.is_zero()) else {
             // VXLAN sends frames to unknown addresses as an entry of zeros says.
             self.groups += 1;
             return self.meter.skip_of(WarningCode::RowIncomplete, || format!("{mac} dev {ifname}"));
         };
-        if address.octets().first().is_some_and(|first| first & 1 == 1) {
+        if address.is_group() {
             self.groups += 1;
             return self.meter.skip_of(WarningCode::AddressShared, || format!("{mac} dev {ifname}"));
         }

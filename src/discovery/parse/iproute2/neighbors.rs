@@ -41,7 +41,7 @@ fn accept(entry: Entry, sink: &mut Sink<'_>) {
         return sink.skip_incomplete(&address);
     };
     match mac_text(&lladdr) {
-        Some(mac) if mac.octets() == [0; 6] => sink.skip_incomplete(&address),
+        Some(mac) if mac.is_zero() => sink.skip_incomplete(&address),
         Some(mac) => sink.push(ArpRow { if_name: dev, state, ..ArpRow::new(ip_address, mac) }),
         // The address of another link layer, such as that of a tunnel.
         None => sink.skip_incomplete(&format!("{address} {lladdr}")),

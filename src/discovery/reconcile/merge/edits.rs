@@ -22,6 +22,14 @@ pub(in crate::discovery::reconcile) fn note_edits(state: &mut HostState, current
     note_edits_of::<IfEntry>(state, current);
 }
 
+/// Adds to the state of a host what is set in the host, and that it is not hidden unless a user hides it.
+pub(in crate::discovery::reconcile) fn note_given(state: &mut HostState, host: &Host) {
+    state.baseline = Host::with_id(host.id, host.network_id, "");
+    note_edits(state, host);
+    state.edited.insert("hidden".to_owned());
+    state.baseline.clone_from(host);
+}
+
 /// Takes over the values that users have changed in a host which becomes a part of this one. Own changes stay.
 pub(crate) fn take_edits(host: &mut Host, state: &mut HostState, other: &Host, other_state: &HostState) {
     for field in HOST {

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use self::edits::note_edits;
 use self::entries::is_described;
 use self::freshness::Freshness;
-use self::outcome::{MergeOutcome, MergeReason, Merged};
+use self::outcome::{MergeOutcome, Merged};
 use self::parts::{Part, Trust, bound_ports};
 use self::plan::{Plan, Planned};
 use super::attributes::{HOST, Origin};
@@ -37,7 +37,8 @@ const DEVICE: &str = "device";
 /// discovery has never written it. `observed_at` is the time of the report, and `now` the time of the merge.
 ///
 /// - Fields that users have changed stay, and parts that users have deleted are not created again. A user has changed what
-///   differs from the state's baseline. Hosts with source `Manual` stay as they are.
+///   differs from the state's baseline, and everything that is set in a host with the source `Manual` when discovery
+///   meets it first. Discovery fills the rest.
 /// - Of two values, the one that was observed later counts, whatever the order of the reports; of two values of one time,
 ///   the one with the greater text. Fields that belong together, such as those of a neighbor, are taken together.
 /// - Interface entries that follow from other tables are made only for a host that no table of interfaces has described.
@@ -52,16 +53,8 @@ pub fn merge(
     now: Timestamp,
 ) -> Merged {
     let Some(current) = current else { return create(projection, observed_at, now) };
-    if current.source == Source::Manual {
-        return Merged {
-            host: current.clone(),
-            state: state.cloned().unwrap_or_else(|| HostState::of_host(current)),
-            outcome: MergeOutcome::Unchanged,
-            changes: Vec::new(),
-            reason: Some(MergeReason::ManualHost),
-            changes_state: false,
-        };
-    }
+    // Earlier versions kept a state of hosts entered by users without merging reports into them.
+    let state = state.filter(|state| current.source != Source::Manual || !state.observed.is_empty());
     let mut next_state = state.cloned().unwrap_or_else(|| adopt(current));
     note_edits(&mut next_state, current);
     let is_entered = state.is_none() && !current.if_entries.is_empty();
@@ -128,7 +121,7 @@ fn create(projection: &Projection, observed_at: Timestamp, now: Timestamp) -> Me
     merge.note_created::<IfEntry>();
     merge.note_observed();
     let Merge { host, state, changes, .. } = merge;
-    Merged { host, state, outcome: MergeOutcome::Created, changes, reason: None, changes_state: true }
+    Merged { host, state, outcome: MergeOutcome::Created, changes, changes_state: true }
 }
 
 fn own_parts<P: Part>(host: &mut Host, now: Timestamp) {
@@ -327,6 +320,6 @@ impl Merge<'_> {
 
     fn into_merged(self, outcome: MergeOutcome, changes_state: bool) -> Merged {
         let Self { host, state, changes, .. } = self;
-        Merged { host, state, outcome, changes, reason: None, changes_state }
+        Merged { host, state, outcome, changes, changes_state }
     }
 }

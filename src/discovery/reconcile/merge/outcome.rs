@@ -1,7 +1,5 @@
 //! The result of a merge.
 
-use std::fmt;
-
 use crate::discovery::reconcile::state::HostState;
 use crate::model::Host;
 
@@ -17,30 +15,6 @@ pub enum MergeOutcome {
     Unchanged,
 }
 
-/// The reason why a merge left values of a report out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum MergeReason {
-    /// The host was entered by a user, so that discovery never changes it.
-    ManualHost,
-}
-
-impl MergeReason {
-    /// Returns the name used in JSON.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ManualHost => "manual_host",
-        }
-    }
-}
-
-impl fmt::Display for MergeReason {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.as_str())
-    }
-}
-
 /// The result of a merge.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -53,8 +27,6 @@ pub struct Merged {
     pub outcome: MergeOutcome,
     /// The paths of the changed fields and of new parts, at most 1,000.
     pub changes: Vec<String>,
-    /// The reason why values of the report were left out; `None`: none were.
-    pub reason: Option<MergeReason>,
     /// Whether the state differs from the one before.
     pub changes_state: bool,
 }

@@ -15,7 +15,7 @@ use crate::inventory::hosts::{Attempt, Before, HostChange, Summary};
 use crate::inventory::schema::{decode, host_discovery_key, host_key};
 use crate::inventory::transaction::conflict;
 use crate::inventory::{Entity, Error, Inventory};
-use crate::model::{Host, LldpPortIdSubtype, Neighbor, SourceType};
+use crate::model::{Host, LldpPortIdSubtype, Neighbor};
 use crate::store::{Batch, Guard, Key, Precondition, Record, Version};
 
 /// Maximum number of attempts under contention. They take no turns, because the caller may hold some.
@@ -95,9 +95,6 @@ impl Inventory {
         let Some(reporting) = self.read_reporting(id).await? else { return Ok(true) };
         let Reporting { record, state, mut discovery, lldp, cdp } = reporting;
         let host = decoded.get(self, organization, &record).await?;
-        if host.source.source_type() == SourceType::Manual {
-            return Ok(true);
-        }
         let named = named_by(&lldp, &cdp);
         let found = self.hosts_with((organization, network), &named, MAX_CANDIDATES).await?;
         let tables = self.own_tables(&lldp, &found).await?;

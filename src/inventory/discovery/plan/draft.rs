@@ -8,9 +8,7 @@ use uuid::Uuid;
 use super::merged::MergedHost;
 use super::past::Past;
 use super::{Plan, Planned, Role};
-use crate::discovery::reconcile::{
-    Identity, MergeReason, is_address_only, undescribed_prefixes, withdraw_cached_macs,
-};
+use crate::discovery::reconcile::{Identity, is_address_only, undescribed_prefixes, withdraw_cached_macs};
 use crate::discovery::report::TableKind;
 use crate::inventory::Error;
 use crate::inventory::discovery::claims::{ClaimedTable, claimed_tables};
@@ -21,8 +19,6 @@ use crate::inventory::discovery::report::DiscoveryOutcome;
 use crate::inventory::discovery::subnets::SubnetsOfAddresses;
 use crate::inventory::hosts::{Before, decode as decode_host};
 use crate::model::{Host, MacAddress};
-
-const MANUAL_HOST: &str = "The host was entered by a user, so that discovery never changes it.";
 
 /// A host with a device merged into it. The subnets of its addresses are still to be set.
 #[derive(Debug)]
@@ -127,7 +123,7 @@ impl Draft {
             },
             changes: merged.changes,
             merged_hosts: past.merged_hosts,
-            reason: merged.reason.map(|MergeReason::ManualHost| MANUAL_HOST.to_owned()),
+            reason: None,
         })
     }
 

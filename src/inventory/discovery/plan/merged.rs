@@ -8,8 +8,7 @@ use uuid::Uuid;
 use super::{Plan, Role};
 use crate::access::{RandomSource, uuid_v4};
 use crate::discovery::reconcile::{
-    HostState, MergeOutcome, MergeReason, Projection, derived_name, merge, restore_cached_macs, set_ages,
-    set_subnets,
+    HostState, MergeOutcome, Projection, derived_name, merge, restore_cached_macs, set_ages, set_subnets,
 };
 use crate::inventory::Error;
 use crate::inventory::discovery::opened::Opened;
@@ -27,7 +26,6 @@ pub(super) struct MergedHost {
     pub(super) state: HostState,
     pub(super) is_changed: bool,
     pub(super) changes: Vec<String>,
-    pub(super) reason: Option<MergeReason>,
 }
 
 impl MergedHost {
@@ -54,11 +52,8 @@ impl MergedHost {
             host: merged.host,
             state: merged.state,
             changes: merged.changes,
-            reason: merged.reason,
         };
-        if !merged.is_manual() {
-            merged.state.edited.extend(by_hand);
-        }
+        merged.state.edited.extend(by_hand);
         Ok(merged)
     }
 
@@ -71,7 +66,7 @@ impl MergedHost {
             host.name = derived_name(&host);
             state.baseline.name.clone_from(&host.name);
         }
-        Self { host, state, is_changed: false, changes: Vec::new(), reason: None }
+        Self { host, state, is_changed: false, changes: Vec::new() }
     }
 
     /// Gives the interfaces that have no MAC address those of neighbor caches again.
@@ -80,21 +75,12 @@ impl MergedHost {
         self.add_changes(lost, now);
     }
 
-    /// Returns whether a user has entered the host, so that it stays as it is.
-    fn is_manual(&self) -> bool {
-        self.reason == Some(MergeReason::ManualHost)
-    }
-
     /// Returns the addresses whose subnets are to be set.
     pub(super) fn addresses(&self) -> Vec<IpAddr> {
-        let interfaces = self.host.interfaces.iter().filter(|_| !self.is_manual());
-        interfaces.map(|interface| interface.ip_address).collect()
+        self.host.interfaces.iter().map(|interface| interface.ip_address).collect()
     }
 
     pub(super) fn set_subnets(&mut self, subnets: &SubnetsOfAddresses, now: Timestamp) {
-        if self.is_manual() {
-            return;
-        }
         let subnet_of = |address| subnets.get(&address).copied();
         let moved = set_subnets(&mut self.host, &mut self.state, subnet_of, now);
         self.add_changes(moved, now);
@@ -105,7 +91,7 @@ impl MergedHost {
         let is_hidden = role == Role::Neighbor;
         let was_hidden = self.state.baseline.hidden;
         let is_edited = self.host.hidden != was_hidden || self.state.is_edited("hidden");
-        if self.is_manual() || is_hidden == was_hidden || is_edited {
+        if is_hidden == was_hidden || is_edited {
             return;
         }
         self.host.hidden = is_hidden;
@@ -115,7 +101,7 @@ impl MergedHost {
 
     /// Sets when the parts were seen and whether they are stale. Returns whether the host changes.
     pub(super) fn set_ages(&mut self) -> bool {
-        !self.is_manual() && set_ages(&mut self.host, &mut self.state)
+        set_ages(&mut self.host, &mut self.state)
     }
 
     /// Gives the parts that the former host lacks random ids.

@@ -14,7 +14,7 @@ use crate::inventory::hosts::{
 };
 use crate::inventory::schema::{HOST, SUBNET_LINK, decode, exists, host_discovery_key, subnet_key};
 use crate::inventory::{Entity, Error, Inventory};
-use crate::model::{Cidr, Host, SourceType, Timestamp};
+use crate::model::{Cidr, Host, Timestamp};
 use crate::store::{Batch, Cursor, Key, LinkFilter, Query, Record, Start, TermFilter, TermRange};
 
 /// A host as stored.
@@ -58,8 +58,7 @@ impl Inventory {
 
     /// Sets the subnets of all interfaces of a network whose addresses have one of these prefixes.
     ///
-    /// An interface gets the smallest subnet that contains its address, unless a user has set another. Hosts with the
-    /// source `Manual` stay as they are.
+    /// An interface gets the smallest subnet that contains its address, unless a user has set another.
     pub(in crate::inventory::discovery) async fn assign_subnets_within(
         &self,
         place: (Uuid, Uuid),
@@ -157,9 +156,6 @@ fn assigned(
     subnets: &SubnetsOfAddresses,
     now: Timestamp,
 ) -> Result<Option<Assigned>, Error> {
-    if host.source.source_type() == SourceType::Manual {
-        return Ok(None);
-    }
     let summary = Summary::from(&host);
     let mut state = match state {
         Some(record) => Some((decode::<HostDiscovery>(&record)?, record)),

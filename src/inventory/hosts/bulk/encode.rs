@@ -31,6 +31,8 @@ type Replacement = (EncodedHost, Option<(Record, Summary)>);
 
 impl Inventory {
     /// Sets the times of hosts, validates and encodes them.
+    ///
+    /// Times differ by a microsecond from host to host, so that a list by time has the order of the request.
     pub(super) async fn encode_hosts(
         &self,
         organization: Uuid,
@@ -38,8 +40,10 @@ impl Inventory {
     ) -> Result<Vec<Encoded>, Error> {
         let (encoder, now) = (self.host_encoder(organization), self.now());
         let inputs = hosts.into_iter().map(|checked| (likely_size(&checked.item.host), checked)).collect();
-        let work =
-            move |Checked { item, stored }: Checked| (item.index, encode(item.host, stored, encoder, now));
+        let work = move |Checked { item, stored }: Checked| {
+            let now = now.plus_micros(i64::try_from(item.index).unwrap_or(i64::MAX));
+            (item.index, encode(item.host, stored, encoder, now))
+        };
         self.in_jobs(organization, inputs, work).await
     }
 }
@@ -60,6 +64,15 @@ impl Decision {
             }
         }
         Ok(decision)
+    }
+
+    /// Returns the places, ids and changes of the hosts that are written.
+    pub(super) fn changes(&self) -> impl Iterator<Item = (usize, Uuid, BulkChange)> {
+        self.puts.iter().zip(&self.indices).map(|(put, index)| {
+            let is_replaced = self.before.contains_key(&put.host.id);
+            let change = if is_replaced { BulkChange::Updated } else { BulkChange::Created };
+            (*index, put.host.id, change)
+        })
     }
 
     /// Takes the hosts out, to decide again.

@@ -224,7 +224,7 @@ impl Assignment {
 }
 
 /// Makes the host the owner of its parts.
-fn adopt_parts(host: &mut Host) {
+pub(in crate::inventory) fn adopt_parts(host: &mut Host) {
     let (id, network) = (host.id, host.network_id);
     host.interfaces.iter_mut().for_each(|part| (part.host_id, part.network_id) = (id, network));
     host.ports.iter_mut().for_each(|part| (part.host_id, part.network_id) = (id, network));

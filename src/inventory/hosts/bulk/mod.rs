@@ -23,6 +23,7 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 use self::check::{Item, PartIds};
+pub(in crate::inventory) use self::ids::adopt_parts;
 use self::ids::rename_host;
 #[cfg(feature = "discovery")]
 pub(in crate::inventory) use self::ids::rename_parts;
@@ -153,24 +154,32 @@ impl Inventory {
             return Err(Error::invalid("hosts", Problem::MaxLength { max: BulkHost::MAX }));
         }
         let mut results = Results::new(hosts.len(), atomicity);
+        let done = self.pending_answer.as_ref().map(|pending| pending.done()).unwrap_or_default();
+        for (index, (id, change)) in done {
+            results.set_id(index, id);
+            results.set(index, Ok(change));
+        }
         let items = self.parse_hosts(caller.organization_id(), hosts, &mut results).await?;
         let hosts = self.check_hosts(caller, items, PartIds::Unchecked, &mut results).await?;
         self.store_hosts(caller, hosts, &mut results).await?;
         results.finish()
     }
 
-    /// Parses hosts, gives ids to those without, and refuses repeated ids.
+    /// Parses hosts that have no result yet, gives ids to those without, and refuses repeated ids.
     async fn parse_hosts(
         &self,
         organization: Uuid,
         hosts: Vec<BulkHost>,
         results: &mut Results,
     ) -> Result<Vec<Item>, Error> {
-        let inputs = hosts.into_iter().map(|host| (host.size(), host)).collect();
-        let parsed = self.in_jobs(organization, inputs, BulkHost::parse).await?;
+        let done: HashSet<usize> = results.done().map(|(index, ..)| index).collect();
+        let hosts = hosts.into_iter().enumerate().filter(|(index, _)| !done.contains(index));
+        let inputs = hosts.map(|(index, host)| (host.size(), (index, host))).collect();
+        let parse = |(index, host): (usize, BulkHost)| (index, host.parse());
+        let parsed = self.in_jobs(organization, inputs, parse).await?;
         let mut seen = HashSet::with_capacity(parsed.len());
         let mut items = Vec::with_capacity(parsed.len());
-        for (index, parsed) in parsed.into_iter().enumerate() {
+        for (index, parsed) in parsed {
             let mut host = match parsed {
                 Ok(host) => host,
                 Err(error) => {

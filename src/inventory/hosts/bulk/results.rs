@@ -1,6 +1,6 @@
 //! The results of a bulk request.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::inventory::{Error, ErrorKind};
@@ -15,7 +15,7 @@ pub enum Atomicity {
 }
 
 /// The change that a bulk request has made to a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BulkChange {
@@ -92,6 +92,20 @@ impl Results {
             *outcome = Some(Err(first.take().unwrap_or_else(|| kind.clone().into())));
         }
         Ok(())
+    }
+
+    /// Returns the number of hosts in the request.
+    pub(super) const fn len(&self) -> usize {
+        self.hosts.len()
+    }
+
+    /// Returns the places, ids and changes of the hosts that need nothing more.
+    pub(super) fn done(&self) -> impl Iterator<Item = (usize, Uuid, BulkChange)> {
+        let done = |(index, (id, outcome)): (usize, &Known)| match (id, outcome) {
+            (Some(id), Some(Ok(change))) => Some((index, *id, *change)),
+            _ => None,
+        };
+        self.hosts.iter().enumerate().filter_map(done)
     }
 
     pub(super) fn finish(self) -> Result<Vec<BulkResult>, Error> {

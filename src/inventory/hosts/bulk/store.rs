@@ -93,6 +93,7 @@ impl Inventory {
             let created = change.created(&decision.before);
             if transaction.enter(self.records_to_enter(&change, created)).await? {
                 self.check_host_quota(change.organization, created).await?;
+                self.note_results(decision, results)?;
                 match self.try_change_hosts(&change, &decision.before).await {
                     Ok(Attempt::Committed) => {
                         record_changes(decision, results);
@@ -108,6 +109,16 @@ impl Inventory {
             *decision = self.decide(caller, decision.take_items(), results).await?;
         }
         Ok(())
+    }
+
+    /// Notes the results of a request with an idempotency key, as they are after the next commit.
+    fn note_results(&self, decision: &Decision, results: &Results) -> Result<(), Error> {
+        let Some(pending) = &self.pending_answer else { return Ok(()) };
+        let mut hosts: Vec<(usize, Uuid, BulkChange)> = results.done().collect();
+        hosts.extend(decision.changes());
+        hosts.sort_unstable_by_key(|(index, ..)| *index);
+        let networks = decision.puts.iter().map(|put| put.host.network_id);
+        pending.note_hosts(&hosts, networks, hosts.len() == results.len())
     }
 
     /// Decides again what to write for hosts that could not be stored.
@@ -159,10 +170,8 @@ async fn join<T, U>(left: impl Future<Output = T>, right: impl Future<Output = U
 }
 
 fn record_changes(decision: &Decision, results: &mut Results) {
-    for (put, index) in decision.puts.iter().zip(&decision.indices) {
-        let is_replaced = decision.before.contains_key(&put.host.id);
-        let change = if is_replaced { BulkChange::Updated } else { BulkChange::Created };
-        results.set(*index, Ok(change));
+    for (index, _, change) in decision.changes() {
+        results.set(index, Ok(change));
     }
 }
 

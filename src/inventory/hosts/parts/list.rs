@@ -1,52 +1,135 @@
-//! Pages of the parts of one host.
+//! Pages of the parts of one host, or of all hosts that a caller can access.
 
 use std::cmp::Ordering;
+use std::collections::{BTreeSet, HashMap};
+use std::marker::PhantomData;
+use std::sync::Arc;
 
 use uuid::Uuid;
 
 use super::Part;
+use super::places::PartPlace;
 use crate::access::Caller;
 use crate::inventory::collections::{
-    ListOrderField, ListPage, ListQuery, PageCursor, Position, fingerprint, invalid_cursor,
+    DocumentPages, Documents, ListOrderField, ListPage, ListQuery, PageCursor, Position, fingerprint,
+    invalid_cursor,
 };
+use crate::inventory::hosts::rewrite::{FIRST_HOSTS, MAX_HOSTS};
+use crate::inventory::schema::HOST;
 use crate::inventory::{Error, Inventory};
 use crate::model::OrderDirection;
-use crate::store::Cursor;
+use crate::store::{Cursor, Query};
+
+/// Number of parts that a whole list reads at a time.
+const PAGE: usize = 128;
 
 impl Inventory {
-    /// Lists the parts of a host. Empty for a host that the caller cannot access or that does not exist.
+    /// Lists the parts of a host, or of all hosts that the caller can access. A host that the caller cannot access or
+    /// that does not exist has none.
     ///
     /// # Errors
-    /// `Invalid` for a cursor of another list.
+    /// `Invalid` for a cursor of another list, and without a host if the list would have more than a million parts;
+    /// `Busy`.
     pub(crate) async fn list_parts_as<P: Part>(
         &self,
         caller: &Caller,
-        host: Uuid,
+        host: Option<Uuid>,
         query: &ListQuery,
     ) -> Result<ListPage<P>, Error> {
         let list = fingerprint(&(host, query.fingerprint(P::UNIQUE_KEY, caller.organization_id())));
-        let mut parts = self.parts_as::<P>(caller, host).await?;
-        parts.retain(|part| is_listed(part, query));
-        let order = PartOrder { by: query.order_by, direction: query.order_direction };
-        parts.sort_by(|left, right| order.compare(&order.key(left), &order.key(right)));
-        let total = parts.len();
-        let start = match &query.cursor {
-            Some(cursor) => order.start(&parts, cursor.position(list)?)?,
-            None => usize::try_from(query.offset).unwrap_or(usize::MAX).min(total),
+        let order = PartOrder::of(query);
+        let Some(host) = host else {
+            let places = self.part_places::<P>(caller, query, order).await?;
+            let (start, end) = order.span(&places, query, list)?;
+            let records = self.parts_at(caller, places.get(start..end).unwrap_or_default()).await?;
+            return Ok(ListPage::new(records, places.len() as u64, next_page(&places, end, list)));
         };
-        let end = query.limit.map_or(total, |limit| start.saturating_add(limit).min(total));
-        let last = if end < total { end.checked_sub(1).and_then(|last| parts.get(last)) } else { None };
-        let next = last.map(|part| {
-            let (key, id) = order.key(part);
-            PageCursor::new(list, &Cursor::new(vec![key], id))
-        });
-        parts.truncate(end);
-        Ok(ListPage::new(parts.split_off(start.min(end)), total as u64, next))
+        let parts = self.parts_as::<P>(caller, host).await?;
+        let parts: Vec<P> = parts.into_iter().filter(|part| is_listed(part, query)).collect();
+        let places = order.places(&parts);
+        let (start, end) = order.span(&places, query, list)?;
+        let mut parts: HashMap<Uuid, P> = parts.into_iter().map(|part| (part.common().id, part)).collect();
+        let page = places.get(start..end).unwrap_or_default();
+        let records = page.iter().filter_map(|place| parts.remove(&place.id)).collect();
+        Ok(ListPage::new(records, places.len() as u64, next_page(&places, end, list)))
+    }
+
+    /// Pages through the parts of all hosts of a list from its start on, ignoring its limit.
+    ///
+    /// # Errors
+    /// Those of [`list_parts_as`](Self::list_parts_as).
+    pub(crate) async fn part_pages<P: Part>(
+        &self,
+        caller: &Caller,
+        query: &ListQuery,
+    ) -> Result<PartPages<P>, Error> {
+        let list = fingerprint(&(None::<Uuid>, query.fingerprint(P::UNIQUE_KEY, caller.organization_id())));
+        let order = PartOrder::of(query);
+        let places = self.part_places::<P>(caller, query, order).await?;
+        let (position, _) = order.span(&places, query, list)?;
+        let (inventory, caller) = (self.clone(), caller.clone());
+        Ok(PartPages { inventory, caller, places, position, kind: PhantomData })
+    }
+
+    /// Reads the parts at these places. Those that have been deleted meanwhile are left out.
+    async fn parts_at<P: Part>(&self, caller: &Caller, places: &[PartPlace]) -> Result<Vec<P>, Error> {
+        let organization = caller.organization_id();
+        let wanted: BTreeSet<Uuid> = places.iter().map(|place| place.id).collect();
+        let hosts: BTreeSet<Uuid> = places.iter().map(|place| place.host).collect();
+        let hosts: Vec<Uuid> = hosts.into_iter().collect();
+        let mut parts: HashMap<Uuid, P> = HashMap::with_capacity(places.len());
+        let (mut read, mut most) = (0, FIRST_HOSTS);
+        while let Some(ids) = hosts.get(read..(read + most).min(hosts.len())).filter(|ids| !ids.is_empty()) {
+            let query = Query {
+                organization: Some(organization),
+                networks: caller.scope().networks().map(<[Uuid]>::to_vec),
+                ids: Some(ids.to_vec()),
+                ..Query::new(HOST)
+            };
+            let records = self.store.list(&query).await?.records;
+            let bytes = records.iter().map(|record| record.body.len()).sum();
+            let parts_of = move || records.iter().map(super::fields::parts_of::<P>).collect();
+            let found: Result<Vec<Vec<P>>, Error> = self.offload(organization, bytes, parts_of).await?;
+            let found = found?.into_iter().flatten().map(|part| (part.common().id, part));
+            parts.extend(found.filter(|(id, _)| wanted.contains(id)));
+            read += ids.len();
+            most = (2 * most).min(MAX_HOSTS);
+        }
+        Ok(places.iter().filter_map(|place| parts.remove(&place.id)).collect())
+    }
+}
+
+/// The parts of all hosts of a list, of any number, read page by page.
+pub(crate) struct PartPages<P> {
+    inventory: Inventory,
+    caller: Caller,
+    places: Arc<[PartPlace]>,
+    /// The place of the next part.
+    position: usize,
+    kind: PhantomData<fn() -> P>,
+}
+
+impl<P: Part> DocumentPages for PartPages<P> {
+    fn is_finished(&self) -> bool {
+        self.position >= self.places.len()
+    }
+
+    // Only whole lists are read so.
+    fn unread(&self) -> usize {
+        0
+    }
+
+    async fn next(&mut self) -> Result<Documents, Error> {
+        let end = (self.position + PAGE).min(self.places.len());
+        let places = self.places.get(self.position..end).unwrap_or_default();
+        let parts: Vec<P> = self.inventory.parts_at(&self.caller, places).await?;
+        self.position = end;
+        ListPage::new(parts, self.places.len() as u64, None).into_documents()
     }
 }
 
 /// Returns whether a list that is filtered by a query has the part.
-fn is_listed<P: Part>(part: &P, query: &ListQuery) -> bool {
+pub(super) fn is_listed<P: Part>(part: &P, query: &ListQuery) -> bool {
     let ListQuery { network_id, ids, tag_ids, .. } = query;
     let common = part.common();
     network_id.is_none_or(|network| network == common.network_id)
@@ -54,53 +137,73 @@ fn is_listed<P: Part>(part: &P, query: &ListQuery) -> bool {
         && tag_ids.as_ref().is_none_or(|tags| part.tags().iter().any(|tag| tags.contains(tag)))
 }
 
+fn next_page(places: &[PartPlace], end: usize, list: u64) -> Option<PageCursor> {
+    let last = if end < places.len() { places.get(end.checked_sub(1)?)? } else { return None };
+    Some(PageCursor::new(list, &Cursor::new(vec![last.key.to_vec()], last.id)))
+}
+
 /// The order of a list of parts.
-#[derive(Clone, Copy)]
-struct PartOrder {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PartOrder {
     by: ListOrderField,
     direction: OrderDirection,
 }
 
-/// A place in a list of parts: the sort key and the id.
-type Place = (Vec<u8>, Uuid);
-
 impl PartOrder {
-    fn key<P: Part>(self, part: &P) -> Place {
-        let common = part.common();
-        let time = |micros: i64| (micros ^ i64::MIN).to_be_bytes().to_vec();
-        let key = match self.by {
-            ListOrderField::CreatedAt => time(common.created_at.unix_micros()),
-            ListOrderField::UpdatedAt => time(common.updated_at.unix_micros()),
-            ListOrderField::Name => part.sort_name().as_bytes().to_vec(),
-        };
-        (key, common.id)
+    fn of(query: &ListQuery) -> Self {
+        Self { by: query.order_by, direction: query.order_direction }
     }
 
-    fn compare(self, (left, left_id): &Place, (right, right_id): &Place) -> Ordering {
+    /// Returns the places of parts, in order.
+    fn places<P: Part>(self, parts: &[P]) -> Vec<PartPlace> {
+        let mut places: Vec<PartPlace> = parts.iter().map(|part| self.place(part)).collect();
+        self.sort(&mut places);
+        places
+    }
+
+    pub(super) fn place<P: Part>(self, part: &P) -> PartPlace {
+        let common = part.common();
+        let number = |number: i64| (number ^ i64::MIN).to_be_bytes().to_vec();
+        let key = match self.by {
+            ListOrderField::CreatedAt => number(common.created_at.unix_micros()),
+            ListOrderField::UpdatedAt => number(common.updated_at.unix_micros()),
+            ListOrderField::Name => PartPlace::cut(part.sort_name()).to_vec(),
+            ListOrderField::IfIndex | ListOrderField::Number => number(part.sort_number()),
+        };
+        PartPlace { key: key.into(), id: common.id, host: common.host_id }
+    }
+
+    pub(super) fn sort(self, places: &mut [PartPlace]) {
+        places.sort_unstable_by(|left, right| self.compare((&left.key, left.id), (&right.key, right.id)));
+    }
+
+    fn compare(self, (left, left_id): (&[u8], Uuid), (right, right_id): (&[u8], Uuid)) -> Ordering {
         let keys = match self.direction {
             OrderDirection::Ascending => left.cmp(right),
             OrderDirection::Descending => right.cmp(left),
         };
-        keys.then(left_id.cmp(right_id))
+        keys.then(left_id.cmp(&right_id))
+    }
+
+    /// Returns where the page of a query begins and ends.
+    fn span(self, places: &[PartPlace], query: &ListQuery, list: u64) -> Result<(usize, usize), Error> {
+        let start = match &query.cursor {
+            Some(cursor) => self.start(places, cursor.position(list)?)?,
+            None => usize::try_from(query.offset).unwrap_or(usize::MAX).min(places.len()),
+        };
+        let end = query.limit.map_or(places.len(), |limit| start.saturating_add(limit).min(places.len()));
+        Ok((start, end))
     }
 
     /// Returns the index of the first part after a position.
-    fn start<P: Part>(self, parts: &[P], position: Position) -> Result<usize, Error> {
-        let place = match position {
+    fn start(self, places: &[PartPlace], position: Position) -> Result<usize, Error> {
+        let cursor = match position {
             Position::Start => return Ok(0),
-            Position::After(cursor) => match cursor.keys() {
-                [key] => (key.clone(), cursor.id()),
-                _ => return Err(invalid_cursor()),
-            },
-            Position::AfterRecord(id, digest) => {
-                let part = parts.iter().find(|part| part.common().id == id).ok_or_else(invalid_cursor)?;
-                let (key, id) = self.key(part);
-                if fingerprint(&[key.clone()].as_slice()) != digest {
-                    return Err(invalid_cursor());
-                }
-                (key, id)
-            }
+            Position::After(cursor) => cursor,
+            // The keys of parts always fit.
+            Position::AfterRecord(..) => return Err(invalid_cursor()),
         };
-        Ok(parts.partition_point(|part| self.compare(&self.key(part), &place).is_le()))
+        let [key] = cursor.keys() else { return Err(invalid_cursor()) };
+        Ok(places.partition_point(|place| self.compare((&place.key, place.id), (key, cursor.id())).is_le()))
     }
 }

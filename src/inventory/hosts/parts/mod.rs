@@ -1,13 +1,17 @@
 //! The parts of a host one by one: interfaces, ports, services and interface entries.
 
+mod fields;
 mod list;
 mod operations;
+mod places;
 mod port_update;
 mod record;
 mod update;
 
+pub(in crate::inventory) use self::places::PartLists;
 pub use self::port_update::PortUpdate;
-pub(super) use self::record::{Common, Embedded, settle};
+pub(crate) use self::record::Common;
+pub(super) use self::record::{Embedded, settle};
 use super::texts::check_part_texts;
 use crate::inventory::Error;
 

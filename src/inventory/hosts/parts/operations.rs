@@ -101,6 +101,7 @@ impl Inventory {
             let list = P::list_mut(&mut stored.host);
             let index = list.len();
             list.push(part.clone());
+            self.note_answer(&part, Some(network_id))?;
             match self.commit_edit(organization, HostEdit::of::<P>(vec![stored], now)).await {
                 Ok(Attempt::Committed) => return Ok(part),
                 Ok(Attempt::Stale | Attempt::Taken(_)) => transaction.retry().await?,

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use crate::inventory::hosts::age::Age;
@@ -27,7 +28,7 @@ pub struct Common {
 }
 
 /// A part of a host.
-pub trait Embedded: Texts + Clone + PartialEq + Serialize + Send + Sync + 'static {
+pub trait Embedded: Texts + Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The kind of part, as named in errors.
     const ENTITY: Entity;
     /// The host's field with the parts of this kind.
@@ -72,6 +73,11 @@ pub trait Embedded: Texts + Clone + PartialEq + Serialize + Send + Sync + 'stati
     /// Returns the text that lists by name are ordered by.
     fn sort_name(&self) -> &str {
         ""
+    }
+
+    /// Returns the number that lists by `if_index` or `number` are ordered by.
+    fn sort_number(&self) -> i64 {
+        0
     }
 
     /// Returns the ids of the part's tags.
@@ -235,6 +241,10 @@ impl Embedded for Port {
         format!("{}/{}", self.number, self.protocol)
     }
 
+    fn sort_number(&self) -> i64 {
+        self.number.get().into()
+    }
+
     fn used_by(&self, host: &Host) -> Option<Entity> {
         let is_bound = |binding: &Binding| match binding.target {
             BindingTarget::Port { port_id, .. } => port_id == self.id,
@@ -365,6 +375,10 @@ impl Embedded for IfEntry {
 
     fn sort_name(&self) -> &str {
         self.if_name.as_deref().unwrap_or_default()
+    }
+
+    fn sort_number(&self) -> i64 {
+        self.if_index
     }
 
     /// Neighbors on other hosts may refer to an entry that does not exist.

@@ -1,30 +1,42 @@
 //! The terms of the addresses of interfaces.
 //!
 //! Addresses and words are terms of the same name, so that one filter finds the hosts with a word or an address that
-//! begins with a word of the search. The first byte of an address is its type: MAC, IPv4, IPv6, or the text of an IPv6
-//! address. No word begins with such a byte.
+//! begins with a word of the search. The first byte of an address is its type: MAC, the digits of a MAC address from the
+//! last to the first, IPv4, IPv6, or the text of an IPv6 address. No word begins with such a byte.
+//!
+//! An IPv4-mapped IPv6 address, such as `::ffff:192.0.2.1`, has the terms of both of its forms.
 
 use std::net::IpAddr;
 
 use super::WORD;
 use super::words::MAX_WORDS;
-use crate::model::{Cidr, Interface, MacAddress, MacPrefix};
+use crate::model::{Cidr, Interface, MacAddress, MacPrefix, mac_digits};
 use crate::store::{Term, TermRange};
 
 const MAC: u8 = 1;
+const MAC_END: u8 = 2;
 const IPV4: u8 = 4;
 const IPV6: u8 = 6;
 const IPV6_TEXT: u8 = 7;
 
-/// Number of hexadecimal digits of a MAC address.
-const MAC_DIGITS: usize = 12;
+/// Minimum number of hexadecimal digits of the end of a MAC address that finds it.
+///
+/// One of 256 addresses ends with the same two digits, so that fewer digits would find hosts by chance.
+const MIN_END: usize = 4;
 
-pub(super) fn ip_term(address: IpAddr) -> Term {
-    Term::new(WORD, ip_value(address))
+/// Prefix length of the IPv6 addresses that stand for IPv4 addresses, `::ffff:0:0/96`.
+const MAPPED_PREFIX: u8 = 96;
+
+pub(super) fn ip_terms(address: IpAddr) -> impl Iterator<Item = Term> {
+    let canonical = address.to_canonical();
+    let mapped = (canonical != address).then_some(canonical);
+    [address].into_iter().chain(mapped).map(|address| Term::new(WORD, ip_value(address)))
 }
 
-pub(super) fn mac_term(address: MacAddress) -> Term {
-    Term::new(WORD, mac_value(&address.octets()))
+/// Returns the terms by which the beginning and the end of a MAC address are found.
+pub(super) fn mac_terms(address: MacAddress) -> [Term; 2] {
+    let end: Vec<u8> = address.octets().iter().rev().map(|octet| octet.rotate_left(4)).collect();
+    [Term::new(WORD, mac_value(address.octets())), Term::new(WORD, [&[MAC_END], &end[..]].concat())]
 }
 
 /// Returns the range of an IP address.
@@ -39,9 +51,23 @@ pub(in crate::inventory) fn mac_range(octets: &[u8]) -> TermRange {
     TermRange::exact(mac_value(octets))
 }
 
-/// Returns the range of the IP addresses with a prefix.
+/// Returns the range of the IP addresses with a prefix, in the form in which the prefix is written.
 pub(in crate::inventory) fn ip_prefix_range(prefix: Cidr) -> TermRange {
     TermRange::between(ip_value(prefix.first_address()), ip_value(prefix.last_address()))
+}
+
+/// Returns the ranges of the IP addresses with a prefix, in both forms if it is a prefix of IPv4-mapped ones.
+pub(super) fn ip_prefix_ranges(prefix: Cidr) -> impl Iterator<Item = TermRange> {
+    let mapped = unmapped(prefix).map(ip_prefix_range);
+    [ip_prefix_range(prefix)].into_iter().chain(mapped)
+}
+
+/// Returns the IPv4 form of a prefix of IPv4-mapped addresses.
+fn unmapped(prefix: Cidr) -> Option<Cidr> {
+    let first = prefix.first_address();
+    let canonical = first.to_canonical();
+    let length = prefix.prefix_length().checked_sub(MAPPED_PREFIX).filter(|_| canonical != first)?;
+    Cidr::containing(canonical, length).ok()
 }
 
 pub(super) fn mac_prefix_range(prefix: &MacPrefix) -> TermRange {
@@ -60,15 +86,16 @@ pub(super) fn ipv6_text_terms(interfaces: &[Interface]) -> impl Iterator<Item = 
 ///
 /// A separator at the end of the word belongs to the text, but an address is also found by a separator after it.
 pub(super) fn text_ranges(word: &str) -> Vec<TermRange> {
-    let begun = [mac_text_range(word), ipv6_text_range(word)].into_iter().flatten();
+    let begun = [mac_text_range(word), mac_end_range(word), ipv6_text_range(word)].into_iter().flatten();
     let whole = word.strip_suffix([':', '-', '.']).and_then(whole_address);
-    begun.chain(ipv4_text_ranges(word)).chain(whole.map(TermRange::exact)).collect()
+    let mapped = mapped_text(word).map(ipv4_text_ranges).unwrap_or_default();
+    begun.chain(ipv4_text_ranges(word)).chain(mapped).chain(whole.map(TermRange::exact)).collect()
 }
 
 /// Encodes an IP or MAC address given by its text.
 fn whole_address(text: &str) -> Option<Vec<u8>> {
     let ip = text.parse().ok().map(ip_value);
-    ip.or_else(|| Some(mac_value(&text.parse::<MacAddress>().ok()?.octets())))
+    ip.or_else(|| Some(mac_value(text.parse::<MacAddress>().ok()?.octets())))
 }
 
 /// Encodes an address so that the addresses of a prefix are one range.
@@ -95,23 +122,31 @@ fn ipv6_text_range(word: &str) -> Option<TermRange> {
 
 /// Returns the range of the MAC addresses that begin with a word. The word may have separators.
 fn mac_text_range(word: &str) -> Option<TermRange> {
-    let digits = mac_digits(word)?;
-    let end = |missing: &str| {
-        let digits = format!("{digits}{}", missing.repeat(MAC_DIGITS.checked_sub(digits.len())?));
-        let number = u64::from_str_radix(&digits, 16).ok()?;
-        Some(mac_value(number.to_be_bytes().get(2..)?))
-    };
-    Some(TermRange::between(end("0")?, end("f")?))
+    digits_range(MAC, &mac_digits(word)?)
 }
 
-/// Returns the hexadecimal digits of a word. The word may have a separator after every two of them.
-fn mac_digits(word: &str) -> Option<String> {
-    let separator = word.chars().find(|character| matches!(character, ':' | '-'));
-    let mut octets = word.split(|character| Some(character) == separator).rev();
-    let is_separated = separator.is_none()
-        || octets.next().is_some_and(|last| last.len() <= 2) && octets.all(|octet| octet.len() == 2);
-    let digits: String = word.chars().filter(|character| Some(*character) != separator).collect();
-    Some(digits).filter(|digits| is_separated && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+/// Returns the range of the MAC addresses that end with a word of at least four digits.
+fn mac_end_range(word: &str) -> Option<TermRange> {
+    let is_end = word.ends_with(|character: char| character.is_ascii_hexdigit());
+    let reversed: String = word.chars().rev().collect();
+    digits_range(MAC_END, &mac_digits(&reversed).filter(|digits| is_end && digits.len() >= MIN_END)?)
+}
+
+/// Returns the range of the values of a type that begin with these hexadecimal digits.
+fn digits_range(kind: u8, digits: &str) -> Option<TermRange> {
+    let value = |last: &str| {
+        let pairs = format!("{digits}{}", if digits.len().is_multiple_of(2) { "" } else { last });
+        let (pairs, _) = pairs.as_bytes().as_chunks::<2>();
+        let octet = |pair: &[u8; 2]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+        let octets: Option<Vec<u8>> = pairs.iter().map(octet).collect();
+        Some([&[kind], &octets?[..]].concat())
+    };
+    Some(TermRange::new(value("0")?, TermRange::prefix(value("f")?).to))
+}
+
+/// Returns the IPv4 part of the text of an IPv4-mapped address, as far as the word has it.
+fn mapped_text(word: &str) -> Option<&str> {
+    word.strip_prefix("::ffff:").filter(|rest| rest.contains('.'))
 }
 
 /// Returns the ranges of the IPv4 addresses that begin with a word.
@@ -197,7 +232,11 @@ mod tests {
         let octets = |address: u64| address.to_be_bytes()[2..].to_vec();
         let texts = |address: u64| {
             let octets: Vec<String> = octets(address).iter().map(|octet| format!("{octet:02x}")).collect();
-            ["", ":", "-"].map(|separator| octets.join(separator)).to_vec()
+            let groups =
+                |count: usize| -> Vec<String> { octets.chunks(count).map(<[String]>::concat).collect() };
+            [(1, ""), (1, ":"), (1, "-"), (2, "."), (2, "-"), (3, "-")]
+                .map(|(count, separator)| groups(count).join(separator))
+                .to_vec()
         };
         for separated in addresses.into_iter().flat_map(texts) {
             for end in 1..=separated.len() {
@@ -207,12 +246,70 @@ mod tests {
                 }
             }
         }
-        for word in
-            ["g", "00:1g", "0000000000000", "x0", "1-2", "0:01", "00:1b-20", "00-1b:2", "001b:20", "00:1b20"]
-        {
+        for word in [
+            "g",
+            "00:1g",
+            "0000000000000",
+            "x0",
+            "1-2",
+            "0:01",
+            "00:1b-20",
+            "00-1b:2",
+            "001b:20",
+            "00:1b20",
+            "00.1b",
+        ] {
             assert_finds(word, &addresses, |address| mac_value(&octets(address)), texts);
         }
     }
+
+    #[test]
+    fn mac_addresses_are_found_by_four_and_more_of_their_last_digits() {
+        let address: MacAddress = "00:1b:20:2d:c9:64".parse().unwrap();
+        let [_, end] = mac_terms(address);
+        let finds = |word: &str| text_ranges(word).iter().any(|range| range.contains(&end.value));
+        for word in [
+            "c9:64",
+            "9:64",
+            "2d:c9:64",
+            "2dc964",
+            "dc964",
+            "2d-c9-64",
+            "c964",
+            "d.c964",
+            "202d-c964",
+            "2dc964",
+        ] {
+            let is_short = word.chars().filter(char::is_ascii_hexdigit).count() < MIN_END;
+            assert_eq!(finds(word), !is_short, "{word}");
+        }
+        for word in ["64", "c9:65", "c9:64:", "c964.", "c:964", "1b:20", "g9:64", "00:1b:20:2d:c9:64:00"] {
+            assert!(!finds(word), "{word}");
+        }
+        assert!(finds("001b202dc964"));
+    }
+
+    #[test]
+    fn a_mapped_address_has_the_terms_of_both_forms() {
+        let mapped: IpAddr = "::ffff:192.0.2.1".parse().unwrap();
+        let values: Vec<Vec<u8>> = ip_terms(mapped).map(|term| term.value).collect();
+        let is_in = |ranges: Vec<TermRange>| {
+            ranges.iter().any(|range| values.iter().any(|value| range.contains(value)))
+        };
+        for prefix in
+            ["192.0.2.0/24", "::ffff:192.0.2.0/120", "::ffff:192.0.2.1/128", "::/64", "192.0.2.1/32"]
+        {
+            assert!(is_in(ip_prefix_ranges(prefix.parse().unwrap()).collect()), "{prefix}");
+        }
+        assert!(!is_in(ip_prefix_ranges("::ffff:192.0.3.0/120".parse().unwrap()).collect()));
+        for word in ["192.0.2.1", "192.0.", "::ffff:192.0.2.1", "::ffff:192.0."] {
+            assert!(is_in(text_ranges(word)), "{word}");
+        }
+        let ipv4: Vec<Vec<u8>> = ip_terms("192.0.2.1".parse().unwrap()).map(|term| term.value).collect();
+        let ranges: Vec<TermRange> = ip_prefix_ranges("::ffff:192.0.2.0/120".parse().unwrap()).collect();
+        assert!(ranges.iter().any(|range| range.contains(&ipv4[0])));
+    }
+
     #[test]
     fn ipv6_addresses_are_found_by_each_beginning_of_their_text_and_by_no_other() {
         let texts = [

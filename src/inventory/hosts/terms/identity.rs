@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use crate::discovery::reconcile::{Identity, IdentityKind, is_address_only};
-use crate::model::Host;
+use crate::model::{Host, MacAddress};
 use crate::store::{Name, Term};
 
 /// The name of the terms for identities that no other term covers.
@@ -56,15 +56,15 @@ pub(super) fn address_only_terms(host: &Host) -> impl Iterator<Item = Term> + '_
 
 /// Returns the terms of the identities that the terms of the interfaces do not cover.
 pub(super) fn identity_terms(host: &Host) -> impl Iterator<Item = Term> + use<> {
-    let addresses = host.interfaces.iter().filter_map(|interface| interface.mac_address);
-    let of_interfaces: BTreeSet<[u8; 6]> = addresses.map(|address| address.octets()).collect();
+    let of_interfaces: BTreeSet<MacAddress> =
+        host.interfaces.iter().filter_map(|interface| interface.mac_address).collect();
     let identities = Identity::of_host(host).into_iter();
     let others = identities.filter(|identity| identity.kind() != IdentityKind::IpAddress);
     others.filter_map(move |identity| {
         let value = identity_value(&identity);
-        let is_of_interface = |(_, octets): (_, &[u8])| of_interfaces.contains(octets);
-        let is_covered =
-            identity.kind() == IdentityKind::Mac && value.split_first().is_some_and(is_of_interface);
+        let address = value.split_first().and_then(|(_, octets)| MacAddress::try_from(octets).ok());
+        let is_covered = identity.kind() == IdentityKind::Mac
+            && address.is_some_and(|address| of_interfaces.contains(&address));
         if is_covered { None } else { Some(Term::new(IDENTITY, value)) }
     })
 }

@@ -8,10 +8,9 @@ mod words;
 
 use sha2::{Digest, Sha256};
 
-pub(in crate::inventory) use self::address::ip_prefix_range;
 #[cfg(feature = "discovery")]
-pub(in crate::inventory) use self::address::{ip_range, mac_range};
-use self::address::{ip_term, ipv6_text_terms, mac_prefix_range, mac_term, text_ranges};
+pub(in crate::inventory) use self::address::{ip_prefix_range, ip_range, mac_range};
+use self::address::{ip_prefix_ranges, ip_terms, ipv6_text_terms, mac_prefix_range, mac_terms, text_ranges};
 #[cfg(feature = "discovery")]
 pub(in crate::inventory) use self::age::becoming_stale;
 use self::age::{SEEN, STALE, age_terms, seen_since, stale_range};
@@ -20,15 +19,17 @@ pub(in crate::inventory) use self::identity::{ADDRESS_ONLY, IDENTITY, address_on
 #[cfg(feature = "discovery")]
 use self::identity::{address_only_terms, identity_terms};
 use self::words::{QueryWord, Words, folded, query_words};
-use super::query::HostQuery;
+use super::query::{HostQuery, PortFilter};
 use crate::inventory::{Error, Problem};
 use crate::model::{Host, Port, PortNumber, Protocol};
 use crate::store::{Name, Term, TermFilter, TermRange};
 
-const PORT: Name = Name::new("port");
+/// Open ports: the protocol and the number.
+const PORT: Name = Name::new("open_port");
 const DEFINITION: Name = Name::new("definition");
 const SOURCE: Name = Name::new("source");
 const HIDDEN: Name = Name::new("hidden");
+const TAGGED: Name = Name::new("tagged");
 /// Words of the names and description of a host, and addresses of its interfaces.
 pub(in crate::inventory) const WORD: Name = Name::new("word");
 
@@ -49,8 +50,8 @@ pub(in crate::inventory) enum HostTerms {
 pub(super) fn terms(host: &Host) -> Vec<Term> {
     let mut terms = Vec::with_capacity(64);
     for interface in &host.interfaces {
-        terms.push(ip_term(interface.ip_address));
-        terms.extend(interface.mac_address.map(mac_term));
+        terms.extend(ip_terms(interface.ip_address));
+        terms.extend(interface.mac_address.into_iter().flat_map(mac_terms));
     }
     terms.extend(ipv6_text_terms(&host.interfaces));
     terms.extend(host.ports.iter().map(|port| Term::new(PORT, port_bytes(port))));
@@ -58,6 +59,7 @@ pub(super) fn terms(host: &Host) -> Vec<Term> {
     terms.extend(definitions.map(|definition| Term::new(DEFINITION, definition_bytes(definition))));
     terms.push(Term::new(SOURCE, host.source.source_type().as_str()));
     terms.push(Term::new(HIDDEN, [u8::from(host.hidden)]));
+    terms.push(Term::new(TAGGED, [u8::from(!host.tags.is_empty())]));
     terms.extend(age_terms(host));
     add_words(&mut terms, host);
     #[cfg(feature = "discovery")]
@@ -79,19 +81,24 @@ fn add_words(terms: &mut Vec<Term>, host: &Host) {
 }
 
 fn port_bytes(port: &Port) -> Vec<u8> {
-    numbered(port.number, Some(port.protocol))
+    numbered(port.protocol, port.number)
 }
 
-/// Encodes a port number; without a protocol, a prefix of the ports of both.
-fn numbered(number: PortNumber, protocol: Option<Protocol>) -> Vec<u8> {
-    let protocol = protocol.map(|protocol| match protocol {
+fn numbered(protocol: Protocol, number: PortNumber) -> Vec<u8> {
+    let protocol = match protocol {
         Protocol::Tcp => b'T',
         Protocol::Udp => b'U',
-    });
-    let mut bytes = Vec::with_capacity(3);
-    bytes.extend(number.get().to_be_bytes());
-    bytes.extend(protocol);
-    bytes
+    };
+    let [high, low] = number.get().to_be_bytes();
+    vec![protocol, high, low]
+}
+
+/// Returns the ranges of the ports that a filter matches, one for each protocol.
+fn port_ranges(filter: &PortFilter) -> impl Iterator<Item = TermRange> {
+    let protocols = [Protocol::Tcp, Protocol::Udp].into_iter();
+    let protocols = protocols.filter(|protocol| filter.protocol.is_none_or(|only| only == *protocol));
+    protocols
+        .map(|protocol| TermRange::between(numbered(protocol, filter.first), numbered(protocol, filter.last)))
 }
 
 /// Encodes a service definition, which may be of any length, as a digest.
@@ -110,13 +117,15 @@ pub(super) fn filters(query: &HostQuery) -> Result<Vec<(&'static str, TermFilter
     let mut add = |field, name, ranges: Option<Vec<TermRange>>| {
         filters.extend(ranges.map(|ranges| (field, TermFilter::new(name, ranges))));
     };
-    add("ip", WORD, ranges(&query.ips, |prefix| ip_prefix_range(*prefix)));
+    let ips = query.ips.as_ref();
+    add("ip", WORD, ips.map(|ips| ips.iter().copied().flat_map(ip_prefix_ranges).collect()));
     add("mac", WORD, ranges(&query.macs, mac_prefix_range));
-    add("port", PORT, ranges(&query.ports, |port| TermRange::prefix(numbered(port.number, port.protocol))));
+    add("port", PORT, query.ports.as_ref().map(|ports| ports.iter().flat_map(port_ranges).collect()));
     let definition = |definition: &String| TermRange::exact(definition_bytes(definition));
     add("service_definition", DEFINITION, ranges(&query.service_definitions, definition));
     add("source", SOURCE, ranges(&query.sources, |source| TermRange::exact(source.as_str())));
     add("hidden", HIDDEN, query.hidden.map(|hidden| vec![TermRange::exact([u8::from(hidden)])]));
+    add("without_tags", TAGGED, query.without_tags.map(|none| vec![TermRange::exact([u8::from(!none)])]));
     add("seen_since", SEEN, query.seen_since.map(|time| vec![seen_since(time)]));
     add("stale", STALE, query.stale.map(|stale| vec![stale_range(stale)]));
     if let Some(search) = &query.search {

@@ -6,59 +6,18 @@ use uuid::Uuid;
 use crate::csv::{SEPARATOR, unguard};
 use crate::inventory::hosts::HOST_FIELDS;
 use crate::inventory::import::report::Refusal;
-use crate::inventory::{Error, Inventory, Problem};
-use crate::model::Timestamp;
+use crate::inventory::{Error, Problem};
 use crate::printable::printable;
 
 /// Maximum number of characters of a column's name in an error.
 const MAX_NAME: usize = 64;
 
-/// The values of fields without a column, or with an empty cell.
-#[derive(Debug)]
-pub(in crate::inventory::import) struct Defaults {
-    /// The only network of the import.
-    pub(in crate::inventory::import) network: Option<Uuid>,
-    /// When the import began.
-    pub(in crate::inventory::import) now: Timestamp,
-    /// What makes new ids.
-    pub(in crate::inventory::import) inventory: Inventory,
-}
-
-impl Defaults {
-    /// Adds the network, the ids and the times that a row leaves out.
-    fn complete(&self, host: &mut Map<String, Value>, line: u64) -> Result<(), Error> {
-        // Hosts without times are listed in the order of their rows.
-        let now = json!(self.now.plus_micros(i64::try_from(line).unwrap_or(i64::MAX)));
-        if let Some(network) = self.network {
-            host.entry("network_id").or_insert_with(|| json!(network));
-        }
-        let (id, network) =
-            (json!(self.inventory.new_id()?), host.get("network_id").cloned().unwrap_or_default());
-        let id = host.entry("id").or_insert(id).clone();
-        for time in ["created_at", "updated_at"] {
-            host.entry(time).or_insert_with(|| now.clone());
-        }
-        for part in ["interfaces", "ports"] {
-            let parts = host.get_mut(part).and_then(Value::as_array_mut).into_iter().flatten();
-            for (position, part) in parts.filter_map(Value::as_object_mut).enumerate() {
-                part.entry("id").or_insert(json!(self.inventory.new_id()?));
-                part.entry("host_id").or_insert_with(|| id.clone());
-                part.entry("network_id").or_insert_with(|| network.clone());
-                part.entry("position").or_insert_with(|| json!(position));
-                for time in ["created_at", "updated_at"] {
-                    part.entry(time).or_insert_with(|| now.clone());
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
 /// The columns of a CSV.
 #[derive(Debug)]
 pub(super) struct Columns {
     columns: Vec<(&'static str, Kind)>,
-    defaults: Defaults,
+    /// The network of rows without one.
+    network: Option<Uuid>,
 }
 
 /// How the cells of a column are read.
@@ -100,7 +59,7 @@ impl Columns {
     /// `Invalid` if the header has an unknown field, one twice, or lacks a required one.
     pub(super) fn read<'c>(
         header: impl Iterator<Item = &'c [u8]>,
-        defaults: Defaults,
+        network: Option<Uuid>,
     ) -> Result<Self, Error> {
         let mut columns: Vec<(&'static str, Kind)> = Vec::new();
         for cell in header {
@@ -114,10 +73,10 @@ impl Columns {
             columns.push((field, Kind::of(field)));
         }
         let is_missing = |field: &&str| columns.iter().all(|(known, _)| known != field);
-        let network = defaults.network.is_none().then_some("network_id");
-        match ["name"].into_iter().chain(network).find(is_missing) {
+        let required = network.is_none().then_some("network_id");
+        match ["name"].into_iter().chain(required).find(is_missing) {
             Some(missing) => Err(Error::invalid(missing, Problem::Required)),
-            None => Ok(Self { columns, defaults }),
+            None => Ok(Self { columns, network }),
         }
     }
 
@@ -143,10 +102,10 @@ impl Columns {
                 host.insert((*field).to_owned(), value);
             }
         }
-        self.defaults
-            .complete(&mut host, line)
-            .and_then(|()| serde_json::to_vec(&host).map_err(Error::internal))
-            .map_err(|_| refusal(None, "the row cannot be read".to_owned()))
+        if let Some(network) = self.network {
+            host.entry("network_id").or_insert_with(|| json!(network));
+        }
+        serde_json::to_vec(&host).map_err(|_| refusal(None, "the row cannot be read".to_owned()))
     }
 }
 

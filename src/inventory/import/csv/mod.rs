@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use csv_core::{ReadFieldResult, Reader};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
+use uuid::Uuid;
 
 use self::columns::Columns;
-pub(super) use self::columns::Defaults;
 use super::report::Refusal;
 use super::rows::Row;
 use crate::inventory::Error;
@@ -66,7 +66,7 @@ enum Fault {
 
 impl<R: AsyncBufRead + Unpin> CsvRows<R> {
     /// Reads the header.
-    pub(super) async fn begin(reader: R, max_length: usize, defaults: Defaults) -> Result<Self, Error> {
+    pub(super) async fn begin(reader: R, max_length: usize, network: Option<Uuid>) -> Result<Self, Error> {
         let (splitter, max_header) = (Box::new(Reader::new()), MAX_HEADER.min(max_length));
         let mut records = Records { reader, splitter, breaks: 0, lines: 0, bytes: 0 };
         records.skip_byte_order_mark().await.map_err(Error::unreadable)?;
@@ -76,7 +76,7 @@ impl<R: AsyncBufRead + Unpin> CsvRows<R> {
             // The beginning of some other file.
             Some((_, Err(_))) | None => Record::default(),
         };
-        let columns = Arc::new(Columns::read(header.cells(), defaults)?);
+        let columns = Arc::new(Columns::read(header.cells(), network)?);
         Ok(Self { records, max_length, columns })
     }
 

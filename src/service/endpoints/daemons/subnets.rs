@@ -53,8 +53,9 @@ fn read_subnet(
     let id = given.get("id").map(|id| serde_json::from_value(id.clone())).transpose();
     let id: Option<Uuid> = id.map_err(|_| Error::invalid("id", Problem::InvalidFormat))?;
     let text = serde_json::to_vec(&given).map_err(Error::internal)?;
-    let mut subnet = Subnet::new(daemon.network_id, "", Cidr::DEFAULT_ROUTE);
-    Fields::read(&text, REPORTED_SUBNET)?.apply(&mut subnet)?;
+    let unnamed = Subnet::new(daemon.network_id, "", Cidr::DEFAULT_ROUTE);
+    let mut subnet = unnamed.clone();
+    Fields::read(&text, REPORTED_SUBNET)?.apply(&mut subnet, &unnamed)?;
     subnet.id = id.unwrap_or_default();
     Ok(subnet)
 }

@@ -1,5 +1,7 @@
 //! Users, API keys and shares.
 
+use std::collections::BTreeSet;
+
 use http::Method;
 use uuid::Uuid;
 
@@ -93,12 +95,14 @@ pub(super) fn user_keys() -> Vec<Route> {
         keys.get::<UserApiKey>(),
         keys.create_with::<UserApiKey>(groups::NEW_USER_KEY, accounts::create_user_key)
             .errors(&[ErrorCode::EntityNotFound])
-            .value("IssuedUserApiKey"),
+            .value("IssuedUserApiKey")
+            .secret(),
         keys.update::<UserApiKey>(groups::USER_KEY).errors(&[ErrorCode::EntityUpdateForbidden]),
         keys.delete::<UserApiKey>(),
         keys.bulk_delete::<UserApiKey>(),
         keys.rotate::<UserApiKey>("/api/v1/auth/keys/{id}/rotate", accounts::rotate_user_key)
-            .value("IssuedUserApiKey"),
+            .value("IssuedUserApiKey")
+            .secret(),
     ]
 }
 
@@ -117,7 +121,17 @@ impl Template for UserApiKey {
             expires_at: None,
             is_enabled: true,
             network_ids: Vec::new(),
+            all_networks: false,
             permissions: Permission::Viewer,
+        }
+    }
+
+    /// A list of networks that differs from the present ones restricts a key of all networks, unless the body says that
+    /// it stays one.
+    fn interpret(&mut self, before: &Self, is_given: impl Fn(&str) -> bool) {
+        let ids = |key: &Self| key.network_ids.iter().copied().collect::<BTreeSet<Uuid>>();
+        if before.all_networks && is_given("network_ids") && !is_given("all_networks") {
+            self.all_networks = ids(self) == ids(before);
         }
     }
 }
@@ -137,12 +151,14 @@ pub(super) fn daemon_keys() -> Vec<Route> {
         keys.list::<DaemonApiKey>(&[groups::PAGE, groups::IDS, groups::NETWORK, groups::TAGS, groups::ORDER]),
         keys.get::<DaemonApiKey>(),
         keys.create_with::<DaemonApiKey>(groups::NEW_DAEMON_KEY, accounts::create_daemon_key)
-            .value("IssuedDaemonApiKey"),
+            .value("IssuedDaemonApiKey")
+            .secret(),
         keys.update::<DaemonApiKey>(groups::NEW_DAEMON_KEY),
         keys.delete::<DaemonApiKey>(),
         keys.bulk_delete::<DaemonApiKey>(),
         keys.rotate::<DaemonApiKey>("/api/v1/auth/daemon/{id}/rotate", accounts::rotate_daemon_key)
-            .value("IssuedDaemonApiKey"),
+            .value("IssuedDaemonApiKey")
+            .secret(),
     ]
 }
 
@@ -177,7 +193,7 @@ pub(super) fn shares() -> Vec<Route> {
     vec![
         shares.list::<Share>(&[groups::PAGE, groups::IDS, groups::NETWORK, groups::ORDER]),
         shares.get::<Share>(),
-        shares.create_with::<Share>(groups::SHARE, accounts::create_share),
+        shares.create_with::<Share>(groups::SHARE, accounts::create_share).repeatable(),
         Route { handler: accounts::update_share, ..shares.update::<Share>(groups::SHARE) },
         shares.delete::<Share>(),
         shares.bulk_delete::<Share>(),
@@ -200,6 +216,7 @@ pub(super) fn shares() -> Vec<Route> {
         .access(Access::Public)
         .fields(groups::SHARE_PASSWORD)
         .value("ShareToken")
+        .secret()
         .errors(&[ErrorCode::SharePasswordIncorrect, ErrorCode::AuthTooManyAttempts])
         .no_errors(&[ErrorCode::EntityConflict]),
     ]

@@ -44,7 +44,7 @@ impl Collection {
     }
 
     pub(super) fn create<T: Creatable + Template>(&self, fields: &'static [Parameter]) -> Route {
-        self.create_with::<T>(fields, collections::create::<T>)
+        self.create_with::<T>(fields, collections::create::<T>).repeatable()
     }
 
     pub(super) fn create_with<T: Resource>(&self, fields: &'static [Parameter], handler: Handler) -> Route {
@@ -62,7 +62,7 @@ impl Collection {
         let (id, summary) = (format!("update_{}", self.singular), format!("Updates {}.", self.one));
         route(Method::PUT, self.item, &id, &summary, collections::update::<T>)
             .access(Access::Caller(T::REQUIREMENTS.change))
-            .fields(fields)
+            .update(fields, &[])
             .value(self.schema)
             .tagged()
             .errors(&[ErrorCode::PreconditionFailed])

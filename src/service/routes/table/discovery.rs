@@ -217,6 +217,17 @@ pub(super) fn reports() -> Vec<Route> {
         .tagged()
         .errors(&[ErrorCode::EntityNetworkMismatch, ErrorCode::QuotaExceeded]),
         route(
+            Method::PUT,
+            consolidate,
+            "consolidate_hosts_by_put",
+            "Merges another host into a host, for clients that expect this method.",
+            reports::consolidate_hosts,
+        )
+        .access(MEMBER)
+        .value("Host")
+        .tagged()
+        .errors(&[ErrorCode::EntityNetworkMismatch, ErrorCode::QuotaExceeded]),
+        route(
             Method::POST,
             "/api/v1/hosts/{id}/split",
             "split_host",

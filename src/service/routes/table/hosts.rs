@@ -8,7 +8,7 @@ use crate::model::{IfEntry, Interface, Port, Service};
 use crate::service::endpoints::{hosts, lists, many};
 use crate::service::routes::groups;
 use crate::service::routes::parameter::{Parameter, RequestContent};
-use crate::service::routes::route::{Answer, BodyLimit, Handler, Route};
+use crate::service::routes::route::{Answer, BodyLimit, Route};
 use crate::wire::ErrorCode;
 
 /// The size of a host is limited, as is the number of hosts.
@@ -19,6 +19,8 @@ const UPDATE_ERRORS: &[ErrorCode] = &[
     ErrorCode::PreconditionFailed,
     ErrorCode::QuotaExceeded,
 ];
+/// The fields that an update may leave out although a creation requires them, because they hardly ever change.
+const KEPT: &[&str] = &["host_id", "network_id"];
 const DELETE_ERRORS: &[ErrorCode] = &[ErrorCode::EntityInUse, ErrorCode::PreconditionFailed];
 
 pub(super) fn hosts() -> Vec<Route> {
@@ -41,6 +43,7 @@ pub(super) fn hosts() -> Vec<Route> {
             .tagged()
             .creates_in("/api/v1/hosts")
             .errors(CREATE_ERRORS)
+            .repeatable()
     };
     // Older clients know both by another path, which is not documented.
     let alias = |route| Route { operation_id: None, ..route };
@@ -54,7 +57,7 @@ pub(super) fn hosts() -> Vec<Route> {
         route(Method::GET, item, "get_host_by_id", "Returns a host.", hosts::get_host).value("Host").tagged(),
         route(Method::PUT, item, "update_host", "Updates a host.", hosts::update_host)
             .access(MEMBER)
-            .fields(groups::HOST)
+            .update(groups::HOST, KEPT)
             .value("Host")
             .tagged()
             .errors(UPDATE_ERRORS),
@@ -85,6 +88,7 @@ pub(super) fn hosts() -> Vec<Route> {
                 ErrorCode::EntityNetworkMismatch,
                 ErrorCode::QuotaExceeded,
             ])
+            .repeatable()
         },
         Route {
             body: RequestContent::HostRows,
@@ -101,8 +105,9 @@ pub(super) fn hosts() -> Vec<Route> {
             .errors(&[
                 ErrorCode::EntityAccessDenied,
                 ErrorCode::EntityReferenceInvalid,
+                ErrorCode::ImportRefused,
+                ErrorCode::RequestIncomplete,
                 ErrorCode::RequestTooLarge,
-                ErrorCode::ValidationMalformedJson,
             ])
         },
     ]
@@ -126,15 +131,17 @@ struct Parts {
 }
 
 impl Parts {
-    fn routes<P: Part>(&self, update: Handler) -> Vec<Route> {
+    fn routes<P: Part>(&self) -> Vec<Route> {
         let Self { path, item, singular, plural, one, many, schema, fields, order, filters } = *self;
         // Unlike ports, the other parts stay on their host.
-        let is_fixed: &[ErrorCode] = if schema == "Port" { &[] } else { &[ErrorCode::EntityUpdateForbidden] };
+        let (is_fixed, kept): (&[ErrorCode], &[&str]) =
+            if schema == "Port" { (&[], &[]) } else { (&[ErrorCode::EntityUpdateForbidden], KEPT) };
         let route =
             |method, path, id: String, summary: String, handler| route(method, path, &id, &summary, handler);
-        let list_summary = format!("Lists the {many} of a host.");
+        let list_summary = format!("Lists the {many} of a host, or of all hosts.");
         let by_id = format!("get_{singular}_by_id");
         let (create_summary, create) = (format!("Creates {one}."), hosts::create_part::<P>);
+        let update = hosts::update_part::<P>;
         let (delete_summary, delete) = (format!("Deletes {one}."), hosts::delete_part::<P>);
         vec![
             route(Method::GET, path, format!("get_all_{plural}"), list_summary, hosts::list_parts::<P>)
@@ -149,13 +156,14 @@ impl Parts {
                 .value(schema)
                 .tagged()
                 .creates_in(path)
-                .errors(CREATE_ERRORS),
+                .errors(CREATE_ERRORS)
+                .repeatable(),
             route(Method::GET, item, by_id, format!("Returns {one}."), hosts::get_part::<P>)
                 .value(schema)
                 .tagged(),
             route(Method::PUT, item, format!("update_{singular}"), format!("Updates {one}."), update)
                 .access(MEMBER)
-                .fields(fields)
+                .update(fields, kept)
                 .value(schema)
                 .tagged()
                 .errors(UPDATE_ERRORS)
@@ -189,7 +197,7 @@ pub(super) fn parts() -> Vec<Route> {
         many: "ports",
         schema: "Port",
         fields: groups::PORT,
-        order: groups::ORDER_BY_TIME,
+        order: groups::PORT_ORDER,
         filters: &[groups::PORT_SELECTION],
     };
     let services = Parts {
@@ -213,14 +221,14 @@ pub(super) fn parts() -> Vec<Route> {
         many: "interface entries",
         schema: "IfEntry",
         fields: groups::IF_ENTRY,
-        order: groups::ORDER,
+        order: groups::IF_ENTRY_ORDER,
         filters: &[groups::IF_ENTRY_SELECTION],
     };
     let routes = [
-        interfaces.routes::<Interface>(hosts::update_part::<Interface>),
-        ports.routes::<Port>(hosts::update_port),
-        services.routes::<Service>(hosts::update_part::<Service>),
-        entries.routes::<IfEntry>(hosts::update_part::<IfEntry>),
+        interfaces.routes::<Interface>(),
+        ports.routes::<Port>(),
+        services.routes::<Service>(),
+        entries.routes::<IfEntry>(),
     ];
     routes.into_iter().flatten().collect()
 }

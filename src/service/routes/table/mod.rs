@@ -46,7 +46,11 @@ pub(super) fn routes() -> Vec<Route> {
         #[cfg(feature = "topology")]
         topology::topology(),
     ];
-    tables.into_iter().flatten().collect()
+    let with_patch = |route: Route| {
+        let patch = route.patch();
+        [Some(route), patch]
+    };
+    tables.into_iter().flatten().flat_map(with_patch).flatten().collect()
 }
 
 fn general() -> Vec<Route> {
@@ -76,6 +80,7 @@ fn general() -> Vec<Route> {
         public(route(Method::POST, "/api/auth/login", "login", "Begins a session.", general::log_in))
             .fields(groups::LOGIN)
             .value("User")
+            .secret()
             .errors(&[
                 ErrorCode::AuthInvalidCredentials,
                 ErrorCode::AuthTooManyAttempts,

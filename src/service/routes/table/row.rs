@@ -5,7 +5,7 @@ use http::Method;
 use crate::inventory::Requirement;
 use crate::model::Permission;
 use crate::service::routes::parameter::{Parameter, RequestContent};
-use crate::service::routes::route::{Answer, BodyLimit, Handler, Route};
+use crate::service::routes::route::{Answer, BodyLimit, Handler, Repetition, Route};
 use crate::service::sender::Access;
 use crate::wire::ErrorCode;
 
@@ -40,6 +40,7 @@ pub(super) fn route(
         is_tagged: false,
         errors: Vec::new(),
         excluded_errors: &[],
+        repetition: Repetition::Unchecked,
         handler,
     }
 }
@@ -55,6 +56,25 @@ impl Route {
 
     pub(super) fn fields(self, fields: &'static [Parameter]) -> Self {
         Self { body: RequestContent::Fields(fields), ..self }
+    }
+
+    /// Replaces these fields of a record. Those of `kept` may be missing.
+    pub(super) fn update(self, fields: &'static [Parameter], kept: &'static [&'static str]) -> Self {
+        Self { body: RequestContent::Update { fields, kept }, ..self }
+    }
+
+    /// Returns the endpoint that changes single fields, beside an endpoint that updates a record.
+    pub(super) fn patch(&self) -> Option<Self> {
+        let RequestContent::Update { fields, .. } = self.body else { return None };
+        let operation_id = self.operation_id.as_deref()?.strip_prefix("update_")?;
+        let subject = self.summary.strip_prefix("Updates ")?;
+        Some(Self {
+            method: Method::PATCH,
+            operation_id: Some(format!("patch_{operation_id}")),
+            summary: format!("Changes single fields of {subject}"),
+            body: RequestContent::Patch(fields),
+            ..self.clone()
+        })
     }
 
     pub(super) fn ids(self) -> Self {
@@ -80,6 +100,18 @@ impl Route {
 
     pub(super) fn page(self, schema: &'static str) -> Self {
         Self { answer: Answer::Page(schema), is_tagged: true, ..self }
+    }
+
+    /// Takes an `Idempotency-Key`.
+    pub(super) fn repeatable(self) -> Self {
+        let codes = [ErrorCode::IdempotencyKeyReused, ErrorCode::IdempotencyKeyInUse];
+        let of_header = [ErrorCode::ValidationEmpty, ErrorCode::ValidationMaxLength];
+        Self { repetition: Repetition::Answered, ..self.errors(&codes).errors(&of_header) }
+    }
+
+    /// Answers with a secret, so that an `Idempotency-Key` is refused.
+    pub(super) fn secret(self) -> Self {
+        Self { repetition: Repetition::Refused, ..self.errors(&[ErrorCode::ValidationInvalidFormat]) }
     }
 
     pub(super) fn tagged(self) -> Self {

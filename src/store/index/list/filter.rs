@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::store::index::interner::NameId;
-use crate::store::index::rows::{Row, Rows, Term};
+use crate::store::index::rows::{Row, Rows, Slot, Term};
 use crate::store::index::terms::AwaitedRanges;
 use crate::store::{Direction, TermRange};
 
@@ -17,16 +17,23 @@ pub(in crate::store::index) struct Filters {
     pub(in crate::store::index) organization: Option<Uuid>,
     pub(in crate::store::index) networks: Option<Vec<Uuid>>,
     pub(in crate::store::index) links: Vec<Linked>,
+    /// The links that a row must not have.
+    pub(in crate::store::index) absent: Vec<Linked>,
     pub(in crate::store::index) terms: Vec<InRanges>,
+    pub(in crate::store::index) keys: Vec<InRange>,
 }
 
-/// A filter by which rows are found without reading any row. A filter on links or terms is identified by its place in
-/// the query.
+/// A filter by which rows are found, or left out, without reading any row. A filter on links, terms or sort keys is
+/// identified by its place in the list of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::store::index) enum FoundBy {
     Links(usize),
     Terms(usize),
+    Keys(usize),
     Networks,
+    Organization,
+    /// The rows with the links of the filter are left out.
+    Absent(usize),
 }
 
 impl Filters {
@@ -40,9 +47,12 @@ impl Filters {
     pub(in crate::store::index) fn pass_all_but(&self, known: &[FoundBy], row: &Row, rows: &Rows) -> bool {
         let is_known = |filter: FoundBy| known.contains(&filter);
         let mut links = self.links.iter().enumerate();
+        let mut absent = self.absent.iter().enumerate();
         let terms = self.terms.iter().enumerate().filter(|(place, _)| !is_known(FoundBy::Terms(*place)));
         self.pass_partition(is_known(FoundBy::Networks), row, rows)
+            && self.pass_keys(known, row, rows)
             && links.all(|(place, filter)| is_known(FoundBy::Links(place)) || has_link(row, filter, rows))
+            && absent.all(|(place, filter)| is_known(FoundBy::Absent(place)) || !has_link(row, filter, rows))
             && (!self.evaluates_terms(known) || has_terms(row, terms.map(|(_, filter)| filter), rows))
     }
 
@@ -56,11 +66,27 @@ impl Filters {
 
     /// Returns whether [`pass_all_but`](Self::pass_all_but) reads more of a row than its network.
     pub(in crate::store::index) fn evaluates_facets(&self, known: &[FoundBy]) -> bool {
-        self.evaluates_links(known) || self.evaluates_terms(known)
+        self.evaluates_links(known) || self.evaluates_terms(known) || self.evaluates_keys(known)
     }
 
     fn evaluates_links(&self, known: &[FoundBy]) -> bool {
         (0..self.links.len()).any(|place| !known.contains(&FoundBy::Links(place)))
+            || (0..self.absent.len()).any(|place| !known.contains(&FoundBy::Absent(place)))
+    }
+
+    fn evaluates_keys(&self, known: &[FoundBy]) -> bool {
+        (0..self.keys.len()).any(|place| !known.contains(&FoundBy::Keys(place)))
+    }
+
+    fn pass_keys(&self, known: &[FoundBy], row: &Row, rows: &Rows) -> bool {
+        self.keys.iter().enumerate().all(|(place, (slot, range))| {
+            known.contains(&FoundBy::Keys(place)) || range.contains(row.sort_key(*slot, rows.partitions()))
+        })
+    }
+
+    /// Returns whether there are filters other than those on the organization and the networks.
+    pub(in crate::store::index) fn restrict_records(&self) -> bool {
+        !(self.links.is_empty() && self.absent.is_empty() && self.terms.is_empty() && self.keys.is_empty())
     }
 
     fn evaluates_terms(&self, known: &[FoundBy]) -> bool {
@@ -80,7 +106,10 @@ impl Filters {
     }
 }
 
-/// A relation, and its targets. A row passes if it is linked to at least one of them.
+/// The slot of a sort key, and the range of its values that pass. It is never the order by id.
+pub(in crate::store::index) type InRange = (Slot, TermRange);
+
+/// A relation, and its targets. Whether a row passes depends on whether it is linked to at least one of them.
 pub(in crate::store::index) type Linked = (NameId, Vec<Uuid>);
 
 fn has_link(row: &Row, (relation, targets): &Linked, rows: &Rows) -> bool {

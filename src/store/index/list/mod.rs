@@ -5,5 +5,5 @@ mod filter;
 mod ordering_cache;
 
 pub(crate) use self::filter::ListKey;
-pub(super) use self::filter::{Filters, FoundBy, InRanges, Linked, sorted};
+pub(super) use self::filter::{Filters, FoundBy, InRange, InRanges, Linked, sorted};
 pub(super) use self::ordering_cache::{ChangedRows, Evicted, OrderingCache, RowChange};

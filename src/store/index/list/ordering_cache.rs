@@ -219,7 +219,8 @@ impl RowChange<'_> {
         match self {
             Self::All => true,
             Self::Some { slots, links, terms } => {
-                (*links && !key.filters.links.is_empty())
+                (*links && !(key.filters.links.is_empty() && key.filters.absent.is_empty()))
+                    || key.filters.keys.iter().any(|(slot, _)| slots.contains(slot))
                     || (*terms && !key.filters.terms.is_empty())
                     || key.order.iter().any(|(slot, _)| slots.contains(slot))
             }

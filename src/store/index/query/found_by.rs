@@ -3,7 +3,8 @@
 use super::scan::{Meter, OverLimit};
 use crate::store::index::Index;
 use crate::store::index::list::{Filters, FoundBy, InRanges, Linked};
-use crate::store::index::run::{RowId, Run};
+use crate::store::index::run::prefix::prefix;
+use crate::store::index::run::{Place, RowId, Run};
 use crate::store::index::table::Table;
 use crate::store::index::terms::{Postings, Section};
 
@@ -19,6 +20,12 @@ impl Index {
         let links = filters.links.iter().map(|filter| self.linked_length(filter)).enumerate();
         let links = links.min_by_key(|(_, length)| *length);
         let mut smallest = links.map(|(place, length)| (FoundBy::Links(place), length));
+        for place in 0..filters.keys.len() {
+            let Some(length) = self.keys_length(filters, place) else { continue };
+            if smallest.is_none_or(|(_, least)| length < least) {
+                smallest = Some((FoundBy::Keys(place), length));
+            }
+        }
         for (place, filter) in filters.terms.iter().enumerate() {
             let most = smallest.map_or(COUNTED, |(_, length)| length);
             let length = self.terms_length(filters, filter, most);
@@ -32,10 +39,14 @@ impl Index {
     /// Returns the filters through which the rows of a list are found fastest. The filter on links or terms with the
     /// fewest rows comes first, if there is one. It is followed by the filters with so few rows that finding them
     /// takes no longer than reading the rows of the first.
+    ///
+    /// The filters by which rows are left out come last.
     pub(super) fn filters_to_find_by(&self, table: &Table, filters: &Filters) -> Vec<FoundBy> {
+        let absent = (0..filters.absent.len()).map(FoundBy::Absent);
         let networks = filters.networks.is_some().then_some(FoundBy::Networks);
         let Some((smallest, length)) = self.smallest_filter(filters) else {
-            return networks.into_iter().collect();
+            let all = filters.restrict_records().then_some(FoundBy::Organization);
+            return networks.or(all).into_iter().chain(absent).collect();
         };
         let most = length.saturating_mul(FOUND_PER_READ);
         let links = filters.links.iter().enumerate();
@@ -45,8 +56,11 @@ impl Index {
         let terms = terms.filter(|(_, filter)| is_short(filter));
         let networks = networks.filter(|_| filters.rows_on_networks(table) <= most);
         let links = links.map(|(place, _)| FoundBy::Links(place));
-        let others = links.chain(terms.map(|(place, _)| FoundBy::Terms(place))).chain(networks);
-        std::iter::once(smallest).chain(others.filter(|other| *other != smallest)).collect()
+        let keys = (0..filters.keys.len())
+            .filter(|place| self.keys_length(filters, *place).is_some_and(|length| length <= most));
+        let keys = keys.map(FoundBy::Keys);
+        let others = links.chain(terms.map(|(place, _)| FoundBy::Terms(place))).chain(keys).chain(networks);
+        std::iter::once(smallest).chain(others.filter(|other| *other != smallest)).chain(absent).collect()
     }
 
     /// Counts the rows linked to the targets of a filter, once for each target.
@@ -68,6 +82,25 @@ impl Index {
         length
     }
 
+    /// Counts the rows of the organization whose sort key is in the range of a filter. `None` without an organization.
+    fn keys_length(&self, filters: &Filters, place: usize) -> Option<usize> {
+        let (run, from, to) = self.span_of_keys(filters, place)?;
+        Some(run.rank(to).saturating_sub(run.rank(from)))
+    }
+
+    /// Returns the run of the organization in the order of a filter on a sort key, and where the range begins and ends
+    /// in it. `None` without an organization.
+    pub(super) fn span_of_keys(&self, filters: &Filters, place: usize) -> Option<(&Run, Place, Place)> {
+        let (slot, range) = filters.keys.get(place)?;
+        let table = self.tables.get(&filters.table)?;
+        let run = table.runs_of_organization(filters.organization)?.get(*slot)?;
+        let first_from = |key: &[u8]| {
+            let prefix = prefix(key);
+            run.partition_place(prefix..=prefix, |row| self.rows.sort_key(*slot, row) < key)
+        };
+        Some((run, first_from(&range.from), range.to.as_deref().map_or(run.end(), first_from)))
+    }
+
     /// Returns the postings that may contain the terms of a list. These are the postings of its organization.
     fn postings(&self, filters: &Filters) -> impl Iterator<Item = &Postings> {
         let table = self.tables.get(&filters.table);
@@ -87,13 +120,31 @@ impl Index {
         let mut rows = match found_by {
             FoundBy::Links(place) => self.linked_rows(filters, place),
             FoundBy::Terms(place) => self.rows_with_terms(filters, place),
-            FoundBy::Networks => Vec::new(),
+            FoundBy::Keys(place) => {
+                let span = self.span_of_keys(filters, place);
+                span.into_iter().flat_map(|(run, from, to)| run.between(from, to)).collect()
+            }
+            FoundBy::Networks | FoundBy::Organization | FoundBy::Absent(_) => Vec::new(),
         };
         rows.sort_unstable();
         rows.dedup();
         if filters.are_all(&[found_by]) {
             return Ok(rows);
         }
+        self.passing(filters, rows, found_by, meter)
+    }
+
+    /// Returns those of the rows that pass the filters. They are known to pass one of them.
+    ///
+    /// # Errors
+    /// When evaluating rows with many links or terms takes more steps than the meter allows.
+    pub(super) fn passing(
+        &self,
+        filters: &Filters,
+        rows: Vec<RowId>,
+        found_by: FoundBy,
+        meter: &mut Meter,
+    ) -> Result<Vec<RowId>, OverLimit> {
         let known = [found_by];
         let mut passing = Vec::with_capacity(rows.len());
         self.rows.read_ahead(&rows, filters.evaluates_facets(&known));
@@ -132,10 +183,12 @@ impl Index {
 impl Filters {
     /// Returns whether all rows that are found through each of these different filters pass.
     ///
-    /// Postings of terms and runs of networks belong to one kind of record and one organization.
+    /// Postings of terms and runs belong to one kind of record and one organization.
     pub(super) fn are_all(&self, found_by: &[FoundBy]) -> bool {
-        let count = self.links.len() + self.terms.len() + usize::from(self.networks.is_some());
-        found_by.len() == count && found_by.iter().any(|filter| !matches!(filter, FoundBy::Links(_)))
+        let records = self.links.len() + self.absent.len() + self.terms.len() + self.keys.len();
+        let is_filter = |found: &&FoundBy| **found != FoundBy::Organization;
+        found_by.iter().filter(is_filter).count() == records + usize::from(self.networks.is_some())
+            && found_by.iter().any(|filter| !matches!(filter, FoundBy::Links(_) | FoundBy::Absent(_)))
     }
 
     /// Counts the rows on the networks of the filter.

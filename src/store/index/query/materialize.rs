@@ -92,6 +92,7 @@ pub(crate) struct Built {
 
 /// The outcome of an attempt to finish.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "it is moved once for each slice of a list")]
 pub(crate) enum Finished {
     /// The list is in the cache.
     Cached(Evicted),

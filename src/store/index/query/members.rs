@@ -4,15 +4,17 @@ use uuid::Uuid;
 
 use super::row_set::RowSet;
 use crate::store::index::Index;
-use crate::store::index::list::{Filters, FoundBy};
-use crate::store::index::run::{Place, RowId};
+use crate::store::index::list::{Filters, FoundBy, Linked};
+use crate::store::index::run::prefix::prefix;
+use crate::store::index::run::{Place, RowId, Run};
 use crate::store::index::table::Table;
 use crate::store::index::terms::{Posting, Section};
 
 /// Number of rows that are found through a filter in one step.
 const FOUND_PER_STEP: usize = 16;
 
-/// The rows that pass, as far as they were read. They are the rows found through each of several filters.
+/// The rows that pass, as far as they were read. They are the rows found through each of several filters, without those
+/// that others leave out.
 #[derive(Debug)]
 pub(super) struct Members {
     /// `None` when all rows of the organization pass.
@@ -36,12 +38,13 @@ struct SliceStart {
     after: Option<After>,
 }
 
-/// The row, posting or id that was read last.
+/// The row, posting, id or sort key that was read last.
 #[derive(Clone, Debug)]
 enum After {
     Row(RowId),
     Posting(Posting),
     Id(Uuid),
+    Key(Vec<u8>, Uuid),
 }
 
 impl SliceStart {
@@ -74,20 +77,22 @@ impl Within<'_> {
         most: usize,
     ) -> Option<SliceStart> {
         match found_by {
-            FoundBy::Links(filter) => self.read_links(filter, from, set, most),
+            FoundBy::Links(filter) => self.read_links(self.filters.links.get(filter)?, from, set, most),
+            FoundBy::Absent(filter) => self.read_links(self.filters.absent.get(filter)?, from, set, most),
             FoundBy::Terms(filter) => self.read_terms(filter, from, set, most),
+            FoundBy::Keys(filter) => self.read_keys(filter, from, set, most),
             FoundBy::Networks => self.read_network(from, set, most),
+            FoundBy::Organization => self.read_organization(from, set, most),
         }
     }
 
     fn read_links(
         &self,
-        filter: usize,
+        (relation, targets): &Linked,
         from: &SliceStart,
         set: &mut RowSet,
         most: usize,
     ) -> Option<SliceStart> {
-        let (relation, targets) = self.filters.links.get(filter)?;
         let linked = self.index.links.rows(&self.index.rows, *relation, *targets.get(from.place)?);
         let passed = match from.after {
             Some(After::Row(after)) => linked.partition_point(|row| *row <= after),
@@ -130,6 +135,16 @@ impl Within<'_> {
         let Some(by_id) = self.table.run_by_id(self.filters.organization, *id) else {
             return Some(SliceStart::next(from.place));
         };
+        Some(self.read_by_id(by_id, from, set, most))
+    }
+
+    fn read_organization(&self, from: &SliceStart, set: &mut RowSet, most: usize) -> Option<SliceStart> {
+        let runs = self.table.runs_of_organization(self.filters.organization)?;
+        let by_id = runs.first().filter(|_| from.place == 0)?;
+        Some(self.read_by_id(by_id, from, set, most))
+    }
+
+    fn read_by_id(&self, by_id: &Run, from: &SliceStart, set: &mut RowSet, most: usize) -> SliceStart {
         let rows = &self.index.rows;
         let start = match from.after {
             Some(After::Id(after)) => {
@@ -141,8 +156,38 @@ impl Within<'_> {
         let end = by_id.place(by_id.rank(start).saturating_add(most));
         by_id.slices_between(start, end).for_each(|slice| self.insert(slice, set));
         let last = by_id.before(end).and_then(|last| by_id.at(last));
-        Some(match last {
+        match last {
             Some(last) if end != by_id.end() => SliceStart::after(from.place, After::Id(rows.id(last))),
+            _ => SliceStart::next(from.place),
+        }
+    }
+
+    fn read_keys(
+        &self,
+        filter: usize,
+        from: &SliceStart,
+        set: &mut RowSet,
+        most: usize,
+    ) -> Option<SliceStart> {
+        let (slot, _) = self.filters.keys.get(filter).filter(|_| from.place == 0)?;
+        let (run, first, to) = self.index.span_of_keys(self.filters, filter)?;
+        let rows = &self.index.rows;
+        let start = match &from.after {
+            Some(After::Key(key, id)) => {
+                let prefix = prefix(key);
+                run.partition_place(prefix..=prefix, |row| rows.rank_key(*slot, row) <= (key, *id))
+            }
+            _ => first,
+        };
+        let end = run.place(run.rank(start).saturating_add(most)).min(to);
+        if start < end {
+            run.slices_between(start, end).for_each(|slice| self.insert(slice, set));
+        }
+        Some(match run.before(end).and_then(|last| run.at(last)) {
+            Some(last) if start < end && end < to => {
+                let (key, id) = rows.rank_key(*slot, last);
+                SliceStart::after(from.place, After::Key(key.to_vec(), id))
+            }
             _ => SliceStart::next(from.place),
         })
     }
@@ -177,6 +222,7 @@ impl Members {
         }
         let read = std::mem::take(&mut self.current);
         match &mut self.set {
+            Some(set) if matches!(found_by, FoundBy::Absent(_)) => set.remove_all(&read),
             Some(set) if self.passed > 0 => set.retain(&read),
             set => *set = Some(read),
         }

@@ -12,7 +12,7 @@ pub(crate) use self::materialize::{Built, Finished};
 use self::scan::{Begin, Meter, OverLimit, Sets, Wanted};
 use super::Index;
 use super::interner::NameId;
-use super::list::{Filters, ListKey};
+use super::list::{Filters, FoundBy, ListKey};
 use super::rows::{Term, prefix_of_key};
 use super::run::{RowId, Run};
 use super::table::{Table, length};
@@ -86,6 +86,7 @@ impl Index {
     ///
     /// # Errors
     /// The key of the list, if the list must be materialized first.
+    #[allow(clippy::result_large_err, reason = "to materialize a list costs far more than to move its key")]
     fn find_listed(
         &self,
         table: &Table,
@@ -132,6 +133,12 @@ impl Index {
         }
         let Filters { organization, networks, .. } = filters;
         let fewest = table.runs(*organization, networks.as_deref());
+        if filters.restrict_records() {
+            // Only filters that leave rows out, or that are of all organizations.
+            meter.spend(2 * fewest.iter().map(|runs| length(runs)).sum::<usize>())?;
+            let rows = fewest.iter().filter_map(|runs| runs.first()).flat_map(Run::rows).collect();
+            return Ok(self.cut(self.passing(filters, rows, FoundBy::Networks, meter)?, terms, wanted));
+        }
         if fewest.len() > 1 {
             meter.spend(fewest.len() * STEPS_PER_RUN)?;
         }
@@ -195,9 +202,9 @@ impl Index {
 /// Returns whether one run holds exactly this list. Runs hold the records of an organization or of one network,
 /// ordered by one term.
 fn is_one_run(filters: &Filters, order: &[Term]) -> bool {
-    let Filters { organization, networks, links, terms, .. } = filters;
+    let Filters { organization, networks, .. } = filters;
     let is_one_set = organization.is_some() && networks.as_ref().is_none_or(|networks| networks.len() <= 1);
-    is_one_set && links.is_empty() && terms.is_empty() && order.len() == 1
+    is_one_set && !filters.restrict_records() && order.len() == 1
 }
 
 fn check_order(query: &Query) -> Result<(), StoreError> {

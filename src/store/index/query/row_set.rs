@@ -56,6 +56,11 @@ impl RowSet {
         self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word &= other);
     }
 
+    /// Removes the rows that the other set has.
+    pub(super) fn remove_all(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word &= !other);
+    }
+
     pub(super) fn contains(&self, row: RowId) -> bool {
         let bits = self.0.get(word(row)).copied().unwrap_or_default();
         bits >> (row % u64::BITS) & 1 == 1

@@ -4,13 +4,13 @@ use uuid::Uuid;
 
 use crate::store::index::Index;
 use crate::store::index::interner::NameId;
-use crate::store::index::list::{Filters, InRanges, Linked, sorted};
+use crate::store::index::list::{Filters, InRange, InRanges, Linked, sorted};
 use crate::store::index::rows::{Slot, Term};
 use crate::store::index::run::merge::{Group, Merged};
 use crate::store::index::run::{Place, RowId, Run};
 use crate::store::index::table::Runs;
 use crate::store::index::terms::joined;
-use crate::store::{Direction, LinkFilter, Query, TermFilter};
+use crate::store::{Direction, KeyFilter, LinkCondition, LinkFilter, Query, TermFilter};
 
 /// Where the wanted part of a list begins.
 #[derive(Clone, Copy, Debug)]
@@ -237,13 +237,23 @@ impl Index {
     /// Translates the filters of a query. Returns `None` when nothing can pass, because no record ever had a link of
     /// some relation, or a term of some name.
     pub(super) fn filters(&self, query: &Query, table: NameId) -> Option<Filters> {
-        let links = query.links.iter().map(|filter| self.link_filter(filter)).collect::<Option<_>>()?;
+        let (mut links, mut absent) = (Vec::new(), Vec::new());
+        for filter in &query.links {
+            match (filter.condition, self.link_filter(filter)) {
+                (LinkCondition::Any, Some(linked)) => links.push(linked),
+                (LinkCondition::Any, None) => return None,
+                // No record ever had such a link.
+                (LinkCondition::None, None) => {}
+                (LinkCondition::None, Some(linked)) => absent.push(linked),
+            }
+        }
+        let keys = self.key_filters(query, table)?;
         let terms = query.terms.iter().map(|filter| self.term_filter(filter)).collect::<Option<_>>()?;
         // Without the filter, a list of all networks is the list of the organization.
         let networks = query.networks.as_deref().map(sorted);
         let networks =
             networks.filter(|networks| !self.are_all_networks(query.organization, table, networks));
-        Some(Filters { table, organization: query.organization, networks, links, terms })
+        Some(Filters { table, organization: query.organization, networks, links, absent, terms, keys })
     }
 
     fn are_all_networks(&self, organization: Option<Uuid>, table: NameId, networks: &[Uuid]) -> bool {
@@ -253,6 +263,21 @@ impl Index {
 
     fn link_filter(&self, filter: &LinkFilter) -> Option<Linked> {
         Some((self.names.find(filter.relation)?, sorted(&filter.targets)))
+    }
+
+    /// Returns the filters on sort keys. `None` when nothing can pass: no record ever had a sort key, and the filter does
+    /// not match the empty one.
+    fn key_filters(&self, query: &Query, table: NameId) -> Option<Vec<InRange>> {
+        let table = self.tables.get(&table)?;
+        let mut filters = Vec::new();
+        for KeyFilter { name, range } in &query.keys {
+            match table.slot(*name) {
+                0 if range.contains(&[]) => {}
+                0 => return None,
+                slot => filters.push((slot, range.clone())),
+            }
+        }
+        Some(filters)
     }
 
     fn term_filter(&self, filter: &TermFilter) -> Option<InRanges> {

@@ -178,7 +178,11 @@ impl Block {
     pub(super) fn count(&self, range: &TermRange) -> usize {
         let (mut lists, mut count) = (self.lists(), 0);
         while let Some(rows) = lists.advance() {
-            if range.contains(lists.value.get()) {
+            let value = lists.value.get();
+            if range.to.as_deref().is_some_and(|to| value >= to) {
+                break;
+            }
+            if value >= range.from.as_slice() {
                 count += rows::count(rows);
             }
         }

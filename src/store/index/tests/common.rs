@@ -40,7 +40,7 @@ fn write(index: &mut Index, writes: &[Write], packs: Packs) {
 }
 
 fn tagged(index: &Index) -> usize {
-    let filter = LinkFilter { relation: TAG, targets: vec![TARGET] };
+    let filter = LinkFilter::new(TAG, [TARGET]);
     super::page(index, &Query { links: vec![filter], ..Query::new(KIND) }).0.len()
 }
 

@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use crate::model::Timestamp;
 use crate::store::{
-    Cursor, Direction, Facets, Guard, Key, Link, LinkFilter, Name, Order, Precondition, Query, SortKey,
-    Start, Term, TermFilter, TermRange, UniqueKey, Version, Write,
+    Cursor, Direction, Facets, Guard, Key, KeyFilter, Link, LinkFilter, Name, Order, Precondition, Query,
+    SortKey, Start, Term, TermFilter, TermRange, UniqueKey, Version, Write,
 };
 
 const KINDS: [Name; 2] = [Name::new("host"), Name::new("note")];
@@ -160,8 +160,21 @@ impl Random {
             query.ids = Some((0..self.below(20)).map(|_| self.id(records)).collect());
         }
         if self.chance(20) {
-            let targets = (0..self.below(4)).map(|_| self.id(30)).collect();
-            query.links.push(LinkFilter { relation: self.pick(&RELATIONS), targets });
+            let targets: Vec<Uuid> = (0..self.below(4)).map(|_| self.id(30)).collect();
+            let relation = self.pick(&RELATIONS);
+            query.links.push(if self.chance(60) {
+                LinkFilter::new(relation, targets)
+            } else {
+                LinkFilter::none(relation, targets)
+            });
+        }
+        for _ in 0..self.below(8).saturating_sub(6) {
+            let range = match self.below(3) {
+                0 => TermRange::exact(self.sort_key()),
+                1 => TermRange::prefix(self.sort_key()),
+                _ => TermRange::between(self.sort_key(), self.sort_key()),
+            };
+            query.keys.push(KeyFilter::new(self.pick(&SORTS), range));
         }
         for _ in 0..self.below(5).saturating_sub(2) {
             let ranges: Vec<TermRange> = (0..self.below(4)).map(|_| self.range()).collect();

@@ -28,7 +28,7 @@ fn particular(field: &str) -> Vec<(Value, &'static str)> {
     match field {
         "name" => vec![(json!("x".repeat(101)), MAX_LENGTH), (json!(" "), "validation_empty")],
         "description" => vec![(json!("ß".repeat(501)), MAX_LENGTH)],
-        "color" => formats(vec![json!("red"), json!("#12345g")]),
+        "color" => formats(vec![json!("reddish"), json!("#12345g")]),
         "cidr" => formats(vec![json!("x"), json!("10.0.0.1/8"), json!({})]),
         "subnet_type" => formats(vec![json!("Other"), json!({"Lan": null})]),
         "source" => formats(vec![json!({"type": "Other"}), json!(["Manual"]), deep_source()]),

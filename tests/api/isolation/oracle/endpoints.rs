@@ -11,14 +11,35 @@ use super::values::{
     path_id, permission_denied, reference_invalid, refusal, too_long, unknown_parameter,
 };
 use super::{Change, Outcome, Success};
+use crate::common::natural;
 use crate::isolation::documents;
 use crate::isolation::model::{Caller, Host, Key, Model, Port, Referral, ids_of, rank};
 use crate::requests::request::ApiRequest;
 
-const PARAMETERS: [&str; 8] =
-    ["network_id", "ids", "tag_ids", "group_by", "order_by", "order_direction", "limit", "offset"];
-const ORDERS: [&str; 7] =
-    ["created_at", "updated_at", "name", "hostname", "network_id", "virtualized_by", "interface_ip"];
+const PARAMETERS: [&str; 11] = [
+    "network_id",
+    "ids",
+    "tag_ids",
+    "tag_ids_all",
+    "tag_ids_none",
+    "without_tags",
+    "group_by",
+    "order_by",
+    "order_direction",
+    "limit",
+    "offset",
+];
+const ORDERS: [&str; 9] = [
+    "created_at",
+    "updated_at",
+    "name",
+    "hostname",
+    "network_id",
+    "virtualized_by",
+    "interface_ip",
+    "name_natural",
+    "hostname_natural",
+];
 const USER_KEY_FIELDS: [&str; 8] =
     ["name", "organization_id", "user_id", "tags", "expires_at", "is_enabled", "network_ids", "permissions"];
 
@@ -28,6 +49,8 @@ pub(super) fn list_hosts(model: &Model, request: &ApiRequest, caller: &Caller) -
     }
     let network = scalar(request, "network_id")?.map(|text| id(&text, "network_id")).transpose()?;
     let (named, tags) = (ids(request, "ids")?, ids(request, "tag_ids")?);
+    let (all, none) = (ids(request, "tag_ids_all")?, ids(request, "tag_ids_none")?);
+    let untagged = scalar(request, "without_tags")?.map(|text| text.to_lowercase() == "true");
     let group = scalar(request, "group_by")?.map(|text| one_of(&ORDERS, &text, "group_by")).transpose()?;
     let order = scalar(request, "order_by")?.map(|text| one_of(&ORDERS, &text, "order_by")).transpose()?;
     let direction = scalar(request, "order_direction")?;
@@ -42,6 +65,9 @@ pub(super) fn list_hosts(model: &Model, request: &ApiRequest, caller: &Caller) -
         .filter(|host| network.is_none_or(|network| host.network == network))
         .filter(|host| named.as_ref().is_none_or(|ids| ids.contains(&host.id)))
         .filter(|host| tags.as_ref().is_none_or(|tags| host.tags.iter().any(|tag| tags.contains(tag))))
+        .filter(|host| all.iter().flatten().all(|tag| host.tags.contains(tag)))
+        .filter(|host| !none.iter().flatten().any(|tag| host.tags.contains(tag)))
+        .filter(|host| untagged.is_none_or(|untagged| host.tags.is_empty() == untagged))
         .collect();
     found.sort_by(|left, right| {
         let grouped = group.map_or(Ordering::Equal, |field| compare(model, field, left, right));
@@ -64,6 +90,11 @@ fn compare(model: &Model, field: &str, left: &Host, right: &Host) -> Ordering {
         "name" => left.name.cmp(&right.name),
         "hostname" => {
             let hostname = |host: &Host| host.hostname.clone().unwrap_or_default();
+            hostname(left).cmp(&hostname(right))
+        }
+        "name_natural" => natural(&left.name).cmp(&natural(&right.name)),
+        "hostname_natural" => {
+            let hostname = |host: &Host| natural(host.hostname.as_deref().unwrap_or_default());
             hostname(left).cmp(&hostname(right))
         }
         "network_id" => left.network.cmp(&right.network),

@@ -169,7 +169,11 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn protocol(&self, field: &str) -> Result<Option<&'static str>, Refusal> {
-        self.read(field, |value| ["Tcp", "Udp"].into_iter().find(|protocol| value == protocol))
+        self.read(field, |value| {
+            ["Tcp", "Udp"]
+                .into_iter()
+                .find(|protocol| value.as_str().is_some_and(|text| text.eq_ignore_ascii_case(protocol)))
+        })
     }
 
     /// Parses an integer of any size.

@@ -32,7 +32,7 @@ pub(super) enum Table {
 /// The index of an entry: the MAC address, or another one of devices that do not follow the MIB.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Index {
-    Mac([u8; 6]),
+    Mac(MacAddress),
     Other(Vec<u64>),
 }
 
@@ -87,7 +87,7 @@ impl Fdb {
         meter: &mut Meter,
     ) -> Accepted {
         let index = match text::mac_of_arcs(index) {
-            Some(address) => Index::Mac(address.octets()),
+            Some(address) => Index::Mac(address),
             None if (1..=MAX_ARCS).contains(&index.len()) => Index::Other(index.to_vec()),
             None => return Accepted::InvalidIndex,
         };
@@ -165,7 +165,7 @@ impl Index {
     /// Names an entry for a warning.
     fn describe(&self) -> String {
         let arcs = match self {
-            Self::Mac(octets) => octets.map(u64::from).to_vec(),
+            Self::Mac(address) => address.octets().iter().copied().map(u64::from).collect(),
             Self::Other(arcs) => arcs.clone(),
         };
         let arcs: Vec<String> = arcs.iter().map(u64::to_string).collect();
@@ -177,7 +177,7 @@ impl Entry {
     /// Returns the address, from its column or from the index.
     fn address(&self, index: &Index) -> Option<MacAddress> {
         let address = match index {
-            Index::Mac(octets) if !self.is_lossy => Some(MacAddress::new(*octets)),
+            Index::Mac(address) if !self.is_lossy => Some(*address),
             Index::Mac(_) => self.mac_address,
             Index::Other(arcs) => self.mac_address.or_else(|| text::mac_in_index(arcs)),
         };

@@ -1,0 +1,131 @@
+//! Bringing stored hosts up to the present form of their facets.
+//!
+//! Facets are computed when a host is stored. When a version of the library computes others, hosts of earlier versions
+//! would be missing from filters and orders until they are stored again.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::document::{decode, set_virtualized_by};
+use super::rewrite::{FIRST_HOSTS, MAX_HOSTS, first_bytes};
+use super::terms::HostTerms;
+use super::virtualization::ServiceNames;
+use crate::inventory::schema::{HOST, HOST_FACETS, ORGANIZATION, decode as decode_record, encode};
+use crate::inventory::{Entity, Error, Inventory, unchanged};
+use crate::model::Host;
+use crate::store::{Batch, Cursor, Facets, Key, Query, Record, Start, StoreErrorKind};
+
+/// The present form of the facets of hosts. It increases with every change of the terms and sort keys.
+const FORM: u32 = 2;
+
+/// The form in which all hosts of a store have been stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct StoredForm {
+    form: u32,
+    /// Whether the hosts have terms.
+    terms: bool,
+}
+
+/// Number of organizations that are read at a time.
+const ORGANIZATIONS: usize = 128;
+
+impl Inventory {
+    /// Brings the hosts that an earlier version of the library has stored up to date, or those that were stored
+    /// [without terms](Self::without_host_terms). Returns their number.
+    ///
+    /// Filters and orders that are new do not find such hosts before. The hosts themselves do not change, nor do their
+    /// `updated_at`. [`bootstrap`](Self::bootstrap) does the same; an application that does not call it calls this once
+    /// at its start. It costs one read when there is nothing to do. A million hosts take minutes, and requests are
+    /// answered meanwhile. Interrupted, it starts over at the next call.
+    ///
+    /// ```
+    /// use toposcope::{Inventory, MemoryStore};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// let inventory = Inventory::new(MemoryStore::new());
+    /// assert_eq!(inventory.upgrade().await?, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Only those that every method may return. Hosts that cannot be decoded are left as they are.
+    pub async fn upgrade(&self) -> Result<u64, Error> {
+        let key = Key::new(HOST_FACETS, Uuid::nil());
+        let found = self.get(key).await?;
+        let stored: Option<StoredForm> = found.as_ref().map(decode_record).transpose()?;
+        let present = StoredForm { form: FORM, terms: self.host_terms == HostTerms::All };
+        if stored.is_some_and(|stored| stored == present || stored.form > FORM) {
+            return Ok(0);
+        }
+        // Terms that are not needed do no harm.
+        let is_complete = stored.is_some_and(|stored| stored.form == FORM && !present.terms);
+        let count = if is_complete { 0 } else { self.upgrade_all().await? };
+        let mut batch = Batch::new();
+        batch.put(key, unchanged(found.as_ref()), Facets::default(), encode(&present)?);
+        match self.store.commit(batch).await {
+            // Another process has done the same.
+            Err(error) if matches!(error.kind(), StoreErrorKind::Conflict(_)) => Ok(count),
+            outcome => Ok(outcome.map(|()| count)?),
+        }
+    }
+
+    async fn upgrade_all(&self) -> Result<u64, Error> {
+        let mut count = 0;
+        let mut organizations = Query { limit: Some(ORGANIZATIONS), ..Query::new(ORGANIZATION) };
+        loop {
+            let page = self.store.list(&organizations).await?;
+            for record in &page.records {
+                count += self.upgrade_hosts(record.key.id).await?;
+            }
+            let Some(cursor) = page.next else { return Ok(count) };
+            organizations.start = Start::After(cursor);
+        }
+    }
+
+    async fn upgrade_hosts(&self, organization: Uuid) -> Result<u64, Error> {
+        let mut query =
+            Query { organization: Some(organization), limit: Some(FIRST_HOSTS), ..Query::new(HOST) };
+        let mut total = 0;
+        loop {
+            let mut transaction = self.transaction(Entity::Organization, organization);
+            let (last, count) = loop {
+                let records = first_bytes(self.store.list(&query).await?.records);
+                let Some(last) = records.last().map(|record| record.key.id) else { return Ok(total) };
+                let count = records.len();
+                let batch = self.with_present_facets(organization, records).await?;
+                if batch.writes().is_empty() || transaction.commit(batch).await? {
+                    break (last, count);
+                }
+            };
+            total += count as u64;
+            query.start = Start::After(Cursor::new(Vec::new(), last));
+            query.limit = Some((2 * count).min(MAX_HOSTS));
+        }
+    }
+
+    /// Returns the batch that stores hosts again, as they are, with the facets of this version.
+    async fn with_present_facets(&self, organization: Uuid, records: Vec<Record>) -> Result<Batch, Error> {
+        let encoder = self.host_encoder(organization);
+        let bytes = records.iter().map(|record| record.body.len()).sum();
+        let compute = move || {
+            let computed = records.into_iter().filter_map(|record| match decode::<Host>(&record) {
+                Ok(host) => Some((encoder.facets(&host), record, host)),
+                Err(error) => {
+                    tracing::warn!("a stored host was left out of an upgrade: {}", error.with_causes());
+                    None
+                }
+            });
+            computed.collect::<Vec<_>>()
+        };
+        let computed = self.state.offload.run(organization, bytes, compute).await?;
+        let (mut names, mut batch) = (ServiceNames::default(), Batch::new());
+        for (mut facets, record, host) in computed {
+            let name = self.virtualized_by(organization, &host, &mut names, &mut batch).await?;
+            set_virtualized_by(&mut facets, &name);
+            batch.put(record.key, unchanged(Some(&record)), facets, record.body.clone());
+        }
+        Ok(batch)
+    }
+}

@@ -1,0 +1,190 @@
+//! Requests with an idempotency key, which are executed at most once.
+//!
+//! The answer is stored under an id that follows from the organization, the user, the request and the key, in the commit
+//! that makes the change. Of two executions of one request, also on two servers, only one can therefore commit. A
+//! request that takes several commits stores its progress with each of them, so that a repetition completes it.
+
+mod record;
+mod store;
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Serialize;
+use uuid::Uuid;
+
+pub(crate) use self::record::Answer;
+use self::record::AnsweredRequest;
+pub(super) use self::store::PendingAnswer;
+use self::store::{AnsweringStore, Progress};
+use super::schema::{IDEMPOTENCY_KEY, REQUEST_LINK, decode, linked};
+use super::{Entity, Error, ErrorKind, Inventory};
+use crate::access::Caller;
+use crate::model::derived_id;
+use crate::store::{Key, Link, Precondition};
+
+/// The time for which an answer is kept, in microseconds.
+const LIFETIME_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
+
+/// The maximum number of answers kept for a user. The oldest are deleted for new ones.
+const MAX_ANSWERS: u64 = 1_000;
+
+/// The maximum number of old answers that one request deletes.
+const MAX_DELETED: u64 = 100;
+
+/// A request with an idempotency key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeyedRequest<'r> {
+    pub(crate) method: &'r str,
+    pub(crate) path: &'r str,
+    pub(crate) key: &'r str,
+    pub(crate) body: &'r [u8],
+}
+
+/// The beginning of a request with an idempotency key.
+#[derive(Debug)]
+pub(crate) enum Begun {
+    /// The request is to be executed.
+    Execution(Execution),
+    /// The request has been executed. The caller may still see the answer.
+    Answered(Answer),
+}
+
+/// The execution of a request with an idempotency key. No other runs in this process until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Execution {
+    /// Stores the answer with the change that it makes.
+    inventory: Inventory,
+    pending: Arc<PendingAnswer>,
+    _running: Running,
+}
+
+/// The ids of the requests with an idempotency key that are being executed.
+#[derive(Debug, Default)]
+pub(super) struct RunningRequests(Mutex<HashSet<Uuid>>);
+
+#[derive(Debug)]
+struct Running {
+    inventory: Inventory,
+    id: Uuid,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.inventory.state.running_requests.lock().remove(&self.id);
+    }
+}
+
+impl RunningRequests {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<Uuid>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inventory {
+    /// Begins a request with an idempotency key.
+    ///
+    /// # Errors
+    /// `KeyReused` if the key belongs to a request with another body; `RequestRunning` while the first request with the
+    /// key runs; `AccessDenied` if the caller cannot access the network of an answer any more.
+    pub(crate) async fn begin_keyed(
+        &self,
+        caller: &Caller,
+        request: KeyedRequest<'_>,
+    ) -> Result<Begun, Error> {
+        let id = request_id(caller, &request);
+        let digest = derived_id("idempotent body", &[request.key.as_bytes(), request.body]);
+        if !self.state.running_requests.lock().insert(id) {
+            return Err(ErrorKind::RequestRunning.into());
+        }
+        let running = Running { inventory: self.clone(), id };
+        let (key, now) = (Key::new(IDEMPOTENCY_KEY, id), self.now());
+        let mut progress = Progress::new(Precondition::Absent);
+        if let Some(record) = self.get(key).await? {
+            let known: AnsweredRequest = decode(&record)?;
+            progress.precondition = Precondition::Version(record.version);
+            if known.expires_at > now {
+                if known.digest != digest {
+                    return Err(ErrorKind::KeyReused.into());
+                }
+                match known.running_until {
+                    None => return answered(caller, known.answer),
+                    Some(until) if until > now => return Err(ErrorKind::RequestRunning.into()),
+                    Some(_) => progress.resume(known)?,
+                }
+            }
+        }
+        progress.surplus = self.surplus_answers(caller, key).await?;
+        self.purge_periodically();
+        let pending = Arc::new(PendingAnswer::new(key, caller, digest, self.clock(), progress));
+        let store = AnsweringStore::new(Arc::clone(&self.store), Arc::clone(&pending));
+        let inventory =
+            Self { store: Arc::new(store), pending_answer: Some(Arc::clone(&pending)), ..self.clone() };
+        Ok(Begun::Execution(Execution { inventory, pending, _running: running }))
+    }
+
+    /// Returns the user's oldest answers that have to go for a new one.
+    async fn surplus_answers(&self, caller: &Caller, own: Key) -> Result<Vec<Key>, Error> {
+        let link = Link::new(REQUEST_LINK, caller.user_id());
+        let mut answers = linked(IDEMPOTENCY_KEY, caller.organization_id(), link);
+        let surplus = (self.count(answers.clone()).await? + 1).saturating_sub(MAX_ANSWERS).min(MAX_DELETED);
+        if surplus == 0 {
+            return Ok(Vec::new());
+        }
+        answers.limit = usize::try_from(surplus).ok();
+        let oldest = self.store.list(&answers).await?.records;
+        Ok(oldest.into_iter().map(|record| record.key).filter(|key| *key != own).collect())
+    }
+
+    /// Notes the answer to the request, which the next commit of writes stores.
+    ///
+    /// Does nothing unless the request has an idempotency key.
+    pub(super) fn note_answer(&self, record: &impl Serialize, network: Option<Uuid>) -> Result<(), Error> {
+        match &self.pending_answer {
+            Some(pending) => pending.note_record(record, network),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Execution {
+    /// Returns the inventory that makes the change.
+    pub(crate) fn inventory(&self) -> Inventory {
+        self.inventory.clone()
+    }
+
+    /// Returns whether another execution of the request was faster, so that this one has changed nothing.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.pending.is_lost()
+    }
+
+    /// Stores the whole answer of a request that took several commits.
+    ///
+    /// Does nothing if the answer is stored already, and if the request has changed nothing.
+    pub(crate) async fn finish(&self, answer: &impl Serialize) -> Result<(), Error> {
+        let Some(batch) = self.pending.completion(answer)? else { return Ok(()) };
+        // A store that adds the answer to batches with writes adds nothing to one without.
+        Ok(self.inventory.store.commit(batch).await?)
+    }
+}
+
+/// Returns the id under which the answer to a request is stored.
+fn request_id(caller: &Caller, request: &KeyedRequest<'_>) -> Uuid {
+    let (organization, user) = (caller.organization_id(), caller.user_id());
+    let KeyedRequest { method, path, key, .. } = request;
+    let parts = [
+        &organization.as_bytes()[..],
+        &user.as_bytes()[..],
+        method.as_bytes(),
+        path.as_bytes(),
+        key.as_bytes(),
+    ];
+    derived_id("idempotency key", &parts)
+}
+
+fn answered(caller: &Caller, answer: Answer) -> Result<Begun, Error> {
+    match answer.networks.iter().find(|network| !caller.scope().allows(**network)) {
+        Some(network) => Err(ErrorKind::AccessDenied { entity: Entity::Network, id: *network }.into()),
+        None => Ok(Begun::Answered(answer)),
+    }
+}

@@ -1,0 +1,36 @@
+//! The stored answers to requests with an idempotency key.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use crate::inventory::BulkChange;
+use crate::model::Timestamp;
+
+/// The body of an [`IDEMPOTENCY_KEY`](crate::inventory::schema::IDEMPOTENCY_KEY) record.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct AnsweredRequest {
+    pub(super) organization_id: Uuid,
+    pub(super) user_id: Uuid,
+    /// The digest of the key and the body. The key is not stored, so that nobody can guess a body by it.
+    pub(super) digest: Uuid,
+    pub(super) expires_at: Timestamp,
+    /// Until when a request counts as running that takes several commits; `None`: it is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) running_until: Option<Timestamp>,
+    pub(super) answer: Answer,
+}
+
+/// The answer to a request, as far as it is known.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Answer {
+    /// The data of the answer; of a running request, a list of [`DoneHost`].
+    pub(crate) data: Box<RawValue>,
+    /// Whether the data is the whole answer, and not its ids alone.
+    pub(crate) is_whole: bool,
+    /// The networks that a caller must have access to in order to see the answer.
+    pub(super) networks: Vec<Uuid>,
+}
+
+/// A host of a bulk request that is stored: its place, its id, and what was done.
+pub(super) type DoneHost = (usize, Uuid, BulkChange);
