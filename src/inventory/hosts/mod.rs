@@ -28,8 +28,8 @@ use uuid::Uuid;
 
 pub(super) use bulk::adopt_parts;
 pub use bulk::{Atomicity, BulkChange, BulkHost, BulkResult};
+pub(super) use document::EncodedHost;
 pub(crate) use document::without_comma;
-pub(super) use document::{EncodedHost, HostEncoder};
 pub(super) use input::{BindingType, or_default, parse_object};
 pub(crate) use input::{parse_host, parse_host_changes};
 pub use list::HostPage;
@@ -43,7 +43,7 @@ pub(super) use validate::check_source;
 pub(super) use {
     bulk::rename_parts,
     change::{Attempt, HostChange},
-    document::decode,
+    document::{HostEncoder, decode},
     rewrite::{FIRST_HOSTS, MAX_HOSTS, first_bytes},
     terms::{IDENTITY, WORD, identity_value, ip_prefix_range, ip_range, mac_range, not_stale, seen_until},
     virtualization::Summary,
