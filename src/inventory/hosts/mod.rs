@@ -31,8 +31,6 @@ use uuid::Uuid;
 pub(super) use bulk::adopt_parts;
 pub use bulk::{Atomicity, BulkChange, BulkHost, BulkResult};
 pub(super) use document::EncodedHost;
-#[cfg(feature = "discovery")]
-pub(super) use document::HostEncoder;
 pub(crate) use document::without_comma;
 pub(crate) use fields::{HOST_FIELDS, IF_ENTRY_FIELDS, INTERFACE_FIELDS, PORT_FIELDS, SERVICE_FIELDS};
 pub(super) use input::{BindingType, or_default, parse_object};
@@ -49,7 +47,7 @@ pub(super) use validate::check_source;
 pub(super) use {
     bulk::rename_parts,
     change::{Attempt, HostChange},
-    document::decode,
+    document::{HostEncoder, decode},
     rewrite::{FIRST_HOSTS, MAX_HOSTS, first_bytes},
     terms::{
         ADDRESS_ONLY, IDENTITY, WORD, address_only_value, becoming_stale, identity_value, ip_prefix_range,
