@@ -31,7 +31,7 @@ pub(super) use self::accept::Accept;
 pub(super) use self::bodies::{Fields, check_types, read_ids, read_login, read_referral};
 pub(super) use self::budget::{BodyBudget, HeldBytes};
 #[cfg(any(feature = "csv", feature = "openapi"))]
-pub(in crate::service) use self::parameters::fields_of;
+pub(super) use self::parameters::fields_of;
 pub(super) use self::parameters::{
     DEFAULT_LIMIT, MAX_IDS, MAX_OFFSET, MAX_TERMS, Paging, read_fields, read_hosts_query, read_id,
     read_import_query, read_list_query, read_no_query, read_parts_query,
