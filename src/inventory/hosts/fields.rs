@@ -42,6 +42,7 @@ pub(crate) const INTERFACE_FIELDS: &[&str] = &[
     "name",
     "ip_address",
     "mac_address",
+    "mac_source",
     "position",
     "created_at",
     "updated_at",

@@ -175,7 +175,7 @@ fn array_in_place_of_an_object_of_an_imported_line_refuses_the_line() {
             "application/x-ndjson",
         );
         let reply = fixture.send(fixture.by_key(import).map(|_| lines)).await;
-        let refusals = reply.data()["refusals"].as_array().unwrap();
+        let refusals = reply.refuses(400, "import_refused")["report"]["refusals"].as_array().unwrap();
         let fields: Vec<&str> = refusals.iter().map(|refusal| refusal["field"].as_str().unwrap()).collect();
         assert_eq!(fields, expected);
         assert_eq!(fixture.stored().await, before);
