@@ -179,7 +179,7 @@ fn help_flag_takes_precedence() {
 fn every_flag_in_the_help_exists() {
     let flags: Vec<&str> =
         HELP.lines().filter_map(|line| line.trim_start().split(' ').next()?.strip_prefix("--")).collect();
-    assert_eq!(flags.len(), 15);
+    assert_eq!(flags.len(), 16);
     for flag in flags {
         let outcome = parse(&format!("--{flag}"));
         assert!(!outcome.as_ref().is_err_and(|error| error.contains("Unknown flag")), "{flag}: {outcome:?}");

@@ -51,8 +51,8 @@ const REACHED: [(&str, &str); 10] = [
     ("DaemonKeys", "200 entity_access_denied entity_reference_invalid validation_out_of_range"),
     (
         "UserKey",
-        "200 auth_user_context_required auth_permission_denied entity_access_denied entity_not_found \
-         entity_reference_invalid entity_update_forbidden",
+        "200 auth_user_context_required auth_permission_denied entity_not_found entity_reference_invalid \
+         entity_update_forbidden",
     ),
     ("Share", "200 entity_not_found"),
     ("Referral", "200"),
@@ -67,7 +67,7 @@ const REACHED_IN_TIME: [(&str, &str); 6] = [
     ("Hosts", "auth_session_expired store_unavailable"),
     ("Port", "internal_error request_too_large"),
     ("Referral", "validation_max_length"),
-    ("UserKey", "validation_invalid_format"),
+    ("UserKey", "entity_access_denied validation_invalid_format"),
 ];
 
 /// Outcomes of requests, each with its endpoint.

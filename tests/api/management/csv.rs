@@ -275,7 +275,7 @@ fn parts_are_listed_as_csv_and_with_selected_fields() {
         assert_eq!(rows, ["protocol,number,type", "Tcp,443,Https", "Udp,53,DnsUdp"]);
         let (_, text) = csv(&fixture, &format!("/api/v1/interfaces?{of_host}")).await;
         assert!(
-            text.starts_with("id,host_id,network_id,subnet_id,name,ip_address,mac_address,position,"),
+            text.starts_with("id,host_id,network_id,subnet_id,name,ip_address,mac_address,mac_source,"),
             "{text}"
         );
         assert_eq!(text.lines().count(), 3);
