@@ -129,7 +129,7 @@ pub enum Operation {
     /// [`Store::get_by_unique_key`]
     GetByUniqueKey(UniqueKey),
     /// [`Store::list`]
-    List(Query),
+    List(Box<Query>),
     /// [`Store::commit`]
     Commit(Batch),
     /// [`Store::purge_expired`]
@@ -182,7 +182,7 @@ impl<S: Store, I: Intercept> Store for Interceptor<S, I> {
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {
-        match self.call(Operation::List(query.clone())).await? {
+        match self.call(Operation::List(Box::new(query.clone()))).await? {
             Reply::Page(page) => Ok(page),
             _ => Err(mismatch()),
         }

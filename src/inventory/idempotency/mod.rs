@@ -45,7 +45,7 @@ pub(crate) struct KeyedRequest<'r> {
 #[derive(Debug)]
 pub(crate) enum Begun {
     /// The request is to be executed.
-    Execution(Execution),
+    Execution(Box<Execution>),
     /// The request has been executed. The caller may still see the answer.
     Answered(Answer),
 }
@@ -120,7 +120,7 @@ impl Inventory {
         let store = AnsweringStore::new(Arc::clone(&self.store), Arc::clone(&pending));
         let inventory =
             Self { store: Arc::new(store), pending_answer: Some(Arc::clone(&pending)), ..self.clone() };
-        Ok(Begun::Execution(Execution { inventory, pending, _running: running }))
+        Ok(Begun::Execution(Box::new(Execution { inventory, pending, _running: running })))
     }
 
     /// Returns the user's oldest answers that have to go for a new one.

@@ -217,15 +217,15 @@ fn created(state: &ApiState, route: &Route, record: &impl Serialize, id: Uuid) -
 
 /// Returns the part that the fields of a body describe.
 fn given_part<P: Part>(fields: &Fields<'_>) -> Result<P, Error> {
-    let required = if fields.is_patch() { required_of::<P>() } else { Map::new() };
+    let required = if fields.is_patch() { required() } else { Map::new() };
     let given = fields.merged_with(&required, &Map::new())?;
     let part = parse_part(&text_of(&given)?)?;
     check_types(&given, &part)?;
     Ok(part)
 }
 
-/// Returns values for the required fields of a part, in place of those that a patch leaves out.
-fn required_of<P: Part>() -> Map<String, Value> {
+/// Returns values for the required fields of all parts, in place of those that a patch leaves out.
+fn required() -> Map<String, Value> {
     let values = json!({
         "ip_address": "192.0.2.1",
         "number": 1,

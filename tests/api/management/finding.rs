@@ -190,7 +190,7 @@ fn random_filter(random: &mut Rng, tags: &[Uuid], times: &[String]) -> Filter {
             ("hostname", name.to_owned(), Box::new(found))
         }
         14 => {
-            let time = random.choose(times).to_owned();
+            let time = random.choose(times);
             let since: Timestamp = time.parse().unwrap();
             let found = move |host: &Value| {
                 host["updated_at"].as_str().unwrap().parse::<Timestamp>().unwrap() >= since

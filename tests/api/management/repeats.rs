@@ -23,10 +23,8 @@ fn is_replayed(reply: &Reply) -> bool {
 /// Returns a body for each kind of record that is created once for a key.
 async fn bodies(fixture: &Fixture) -> Vec<(&'static str, Value)> {
     let host = fixture.post(HOSTS, &host_body()).await;
-    let part = |fields: Value| {
-        let body = with(&with(&fields, "host_id", host["id"].clone()), "network_id", OFFICE.to_string());
-        body
-    };
+    let part =
+        |fields: Value| with(&with(&fields, "host_id", host["id"].clone()), "network_id", OFFICE.to_string());
     vec![
         (HOSTS, host_body()),
         ("/api/v1/interfaces", part(json!({"ip_address": "192.0.2.1"}))),
