@@ -76,7 +76,8 @@ pub(crate) enum NotRun {
 struct Turn {
     _organization: KeyGuard<Uuid>,
     _begun: OwnedSemaphorePermit,
-    /// `None` only while the job waits for its next turn.
+    /// `None` while the job waits for its turn. Only jobs that have one of the runtime's threads wait for it: a job that
+    /// the runtime cannot start yet must not keep others from ending.
     thread: Option<OwnedSemaphorePermit>,
     threads: Arc<Threads>,
     since: Instant,
@@ -134,27 +135,20 @@ impl FairThreads {
     async fn turn(&self, organization: Uuid) -> Result<Turn, NotRun> {
         let organization = self.organizations.lock(organization).await.ok_or(NotRun::Busy)?;
         let begun = Arc::clone(&self.begun).acquire_owned().await.map_err(|_| NotRun::ShutDown)?;
-        let thread = self.threads.acquire().await.ok_or(NotRun::ShutDown)?;
-        Ok(self.granted(organization, begun, thread))
+        Ok(self.granted(organization, begun))
     }
 
     fn try_turn(&self, organization: Uuid) -> Option<Turn> {
         let organization = self.organizations.try_lock(organization)?;
         let begun = Arc::clone(&self.begun).try_acquire_owned().ok()?;
-        let thread = Arc::clone(&self.threads.free).try_acquire_owned().ok()?;
-        Some(self.granted(organization, begun, thread))
+        (self.threads.free.available_permits() > 0).then(|| self.granted(organization, begun))
     }
 
-    fn granted(
-        &self,
-        organization: KeyGuard<Uuid>,
-        begun: OwnedSemaphorePermit,
-        thread: OwnedSemaphorePermit,
-    ) -> Turn {
+    fn granted(&self, organization: KeyGuard<Uuid>, begun: OwnedSemaphorePermit) -> Turn {
         Turn {
             _organization: organization,
             _begun: begun,
-            thread: Some(thread),
+            thread: None,
             threads: Arc::clone(&self.threads),
             since: Instant::now(),
         }
@@ -198,7 +192,7 @@ impl Turn {
             }
         }
 
-        self.since = Instant::now();
+        self.wait();
         TURN.with_borrow_mut(|turn| *turn = Some(self));
         let _end = End;
         job()
@@ -208,10 +202,18 @@ impl Turn {
         if self.since.elapsed() < SLICE {
             return;
         }
-        if self.threads.waiting.load(Ordering::Relaxed) > 0
-            && let Ok(runtime) = Handle::try_current()
-        {
-            self.thread = None;
+        match self.threads.waiting.load(Ordering::Relaxed) {
+            0 => self.since = Instant::now(),
+            _ => {
+                self.thread = None;
+                self.wait();
+            }
+        }
+    }
+
+    /// Waits for the job's turn.
+    fn wait(&mut self) {
+        if let Ok(runtime) = Handle::try_current() {
             self.thread = runtime.block_on(self.threads.acquire());
         }
         self.since = Instant::now();

@@ -51,12 +51,15 @@ impl ApiState {
                 let body = body.map(|body| body.with_patience(self.patience));
                 let identified = sender.as_ref().and_then(|sender| sender.as_ref().ok()).map(Sender::holder);
                 let input = Input { request, body, body_limit, held: self.bodies.begin(identified) };
-                let holds = self.require_bytes(request, holder);
+                // Endpoints without a credential read, or have short answers.
+                let is_refusable =
+                    request.method.is_safe() || access.is_some_and(|access| access.is_public());
+                let holds = if is_refusable { Ok(()) } else { self.response_bytes.require_room(holder) };
                 let outcome = match holds {
                     Ok(()) => catch_panic(pin!(self.handle(found, sender, input))).await,
                     Err(error) => Err(error),
                 };
-                outcome.and_then(|outcome| self.hold_bytes(request, holder, outcome))
+                outcome.and_then(|outcome| self.hold_bytes(is_refusable, holder, outcome))
             }
         };
         let mut response = self.responder.respond(outcome);
@@ -71,14 +74,8 @@ impl ApiState {
         if request.method == Method::HEAD { without_body(response) } else { response }
     }
 
-    /// Refuses a write of a sender with too many unread responses. Once something was written, the response must be sent.
-    fn require_bytes(&self, request: &Parts, holder: Holder) -> Result<(), ApiError> {
-        if request.method.is_safe() { Ok(()) } else { self.response_bytes.require_room(holder) }
-    }
-
-    /// Has the body of a response count until the client has read it.
-    fn hold_bytes(&self, request: &Parts, holder: Holder, outcome: Outcome) -> Result<Outcome, ApiError> {
-        let is_refusable = request.method.is_safe();
+    /// Has the body of a response count until the client has read it. Once something was written, the response must be sent.
+    fn hold_bytes(&self, is_refusable: bool, holder: Holder, outcome: Outcome) -> Result<Outcome, ApiError> {
         outcome.map_body(|body| {
             let reserve = |bytes| match is_refusable {
                 true => self.response_bytes.acquire_many(holder, bytes),

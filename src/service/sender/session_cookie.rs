@@ -221,7 +221,10 @@ impl SessionCookie {
             (name.trim() == own).then(|| value.trim().trim_matches('"'))
         });
         let mut different: Vec<&str> = Vec::new();
-        for id in ids.take(MAX_SESSION_IDS) {
+        for id in ids {
+            if different.len() == MAX_SESSION_IDS {
+                break;
+            }
             if !different.contains(&id) {
                 different.push(id);
             }

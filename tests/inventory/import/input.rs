@@ -7,8 +7,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, ReadBuf};
-use toposcope::inventory::{ErrorKind, Import};
+use tokio::runtime::Builder;
+use toposcope::inventory::{ErrorKind, Import, Inventory};
 use toposcope::model::{Host, IfEntry};
+use toposcope::store::MemoryStore;
 
 use crate::support::{Fault, Fixture, bare_host, id, jsonl, numbered_hosts, refusal, refusal_of_second};
 
@@ -64,6 +66,17 @@ async fn line_of_the_maximum_length_is_imported_and_a_longer_one_is_refused() {
             assert!(refusal.reason.contains(&length.to_string()), "{}", refusal.reason);
         }
     }
+}
+
+#[cfg(feature = "csv")]
+#[tokio::test]
+async fn row_of_a_csv_above_256_kib_is_refused_alone() {
+    let fixture = Fixture::new().await;
+    let ports = "1;".repeat(200_000);
+    let rows = format!("name,ports\na,80\nb,{ports}\nc,443\n");
+    let report = fixture.import_with(&rows, Import::new().csv().only_network(fixture.network)).await;
+    assert_eq!((report.imported, report.refused), (2, 1), "{report}");
+    assert!(report.refusals[0].reason.contains("262144"), "{}", report.refusals[0].reason);
 }
 
 #[tokio::test]
@@ -228,4 +241,24 @@ async fn store_that_fails_ends_the_import_and_earlier_hosts_stay() {
         assert!(commits > 0 || stored == 0, "{stored} hosts of no commit");
     }
     panic!("importing 700 hosts takes five commits or more");
+}
+
+/// A job that lets another organization work keeps its thread, so that the runtime may have none left for the other.
+#[test]
+fn imports_of_two_organizations_end_on_a_single_blocking_thread() {
+    let runtime = Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+    runtime.block_on(async {
+        let inventory = Inventory::new(MemoryStore::new());
+        let import = async |name: &str, first: u128| {
+            let organization = inventory.create_organization(name).await.unwrap().id;
+            let network = inventory.create_network(organization, "Office").await.unwrap().id;
+            let hosts = (first..first + 400).map(|number| {
+                let host = bare_host(id(number), network);
+                Host { description: Some("x".repeat(20_000)), ..host }
+            });
+            let lines = jsonl(&hosts.collect::<Vec<_>>());
+            inventory.import_hosts(organization, &lines[..], Import::new()).await.unwrap().imported
+        };
+        assert_eq!(tokio::join!(import("Example", 1), import("Other", 1_000)), (400, 400));
+    });
 }
