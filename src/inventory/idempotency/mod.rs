@@ -115,7 +115,10 @@ impl Inventory {
             }
         }
         progress.surplus = self.surplus_answers(caller, key).await?;
-        self.purge_periodically();
+        if matches!(progress.precondition, Precondition::Absent) {
+            // Otherwise it could delete the expired answer that this request replaces.
+            self.purge_periodically();
+        }
         let pending = Arc::new(PendingAnswer::new(key, caller, digest, self.clock(), progress));
         let store = AnsweringStore::new(Arc::clone(&self.store), Arc::clone(&pending));
         let inventory =
