@@ -8,7 +8,6 @@ use super::errors;
 use super::inputs::Inputs;
 use super::parameters::{in_header, in_path, in_query, reference, set};
 use crate::inventory::MAX_BULK;
-use crate::service::endpoints::many::HOST_MEDIA_TYPES;
 use crate::service::endpoints::once::MAX_KEY;
 #[cfg(feature = "discovery")]
 use crate::service::endpoints::reports::MEDIA_TYPES;
@@ -144,15 +143,11 @@ fn body(route: &Route, inputs: &Inputs) -> Option<Value> {
             Some(json!({"application/json": {"schema": ids}}))
         }
         RequestContent::HostRows => {
-            let types = HOST_MEDIA_TYPES.iter().map(|media_type| {
-                let description = match *media_type {
-                    LINES => "A host a line, each as one JSON object.",
-                    _ => "A header with names of fields, and a host a row.",
-                };
-                let schema = json!({"type": "string", "description": description});
-                ((*media_type).to_owned(), json!({"schema": schema}))
-            });
-            Some(types.collect::<Map<_, _>>().into())
+            // Generators of clients know one type of text for a body.
+            let csv = " With `text/csv`: a header with names of fields, and a host a row.";
+            let csv = if cfg!(feature = "csv") { csv } else { "" };
+            let description = format!("A host a line, each as one JSON object.{csv}");
+            Some(json!({LINES: {"schema": {"type": "string", "description": description}}}))
         }
         #[cfg(feature = "discovery")]
         RequestContent::Report => {
