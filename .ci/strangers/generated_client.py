@@ -8,7 +8,8 @@ from toposcope_client.api.hosts import create_host, delete_host, get_all_hosts, 
 from toposcope_client.models import (
     EmptyResponse,
     Error,
-    HostInput,
+    CreateHostInput,
+    UpdateHostInput,
     HostPageResponse,
     HostResponse,
     InterfaceItemInput,
@@ -31,7 +32,7 @@ ids = [host.id for host in page.data]
 chosen = expect(HostPageResponse, get_all_hosts.sync(client=client, ids=ids))
 assert sorted(host.id for host in chosen.data) == sorted(ids)
 
-body = HostInput(
+body = CreateHostInput(
     name="made by a generated client",
     network_id=network,
     interfaces=[InterfaceItemInput(ip_address="192.0.2.1")],
@@ -40,7 +41,7 @@ body = HostInput(
 created = expect(HostResponse, create_host.sync(client=client, body=body)).data
 assert created.name == body.name and created.ports[0].type_ == "Https"
 
-body = HostInput(name="renamed", network_id=network, description=None)
+body = UpdateHostInput(name="renamed", network_id=network, description=None)
 updated = expect(HostResponse, update_host.sync(created.id, client=client, body=body)).data
 assert updated.name == "renamed" and updated.id == created.id and len(updated.ports) == 1
 

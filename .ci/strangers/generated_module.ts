@@ -24,7 +24,7 @@ async function main(): Promise<void> {
     const interfaces = [{ ipAddress: "192.0.2.2" }];
     const ports = [{ number: 443, protocol: "Tcp" as const }];
     const hostInput = { name: "made by a generated module", networkId, interfaces, ports };
-    const created = await hosts.createHostRaw({ hostInput });
+    const created = await hosts.createHostRaw({ createHostInput: hostInput });
     const host = (await created.value()).data;
     expect(host.name === hostInput.name && host.ports[0].type === "Https", "create");
     expect(created.raw.headers.get("Location") === `/api/v1/hosts/${host.id}`, "location");
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
     const found = await hosts.getHostById({ id: host.id });
     expect(JSON.stringify(found.data) === JSON.stringify(host), "get");
 
-    const updated = await hosts.updateHost({ id: host.id, hostInput: { name: "renamed", networkId } });
+    const updated = await hosts.updateHost({ id: host.id, updateHostInput: { name: "renamed", networkId } });
     expect(updated.data.name === "renamed" && updated.data.ports.length === 1, "update");
 
     const items = [2, 3].map((count) => ({ name: `one of ${count}`, networkId }));

@@ -9,7 +9,8 @@ from toposcope_generated import (
     BulkPutHostsInput,
     Configuration,
     Error,
-    HostInput,
+    CreateHostInput,
+    UpdateHostInput,
     HostItemInput,
     HostsApi,
     InterfaceItemInput,
@@ -31,7 +32,7 @@ assert AuthApi(client).login(credentials).data.email == credentials.email
 page = hosts.get_all_hosts(network_id=network, limit=2)
 assert page.success is True and len(page.data) == 2 and page.meta.pagination.has_more
 
-body = HostInput(
+body = CreateHostInput(
     name="made by a generated package",
     network_id=network,
     interfaces=[InterfaceItemInput(ip_address="192.0.2.1")],
@@ -44,7 +45,7 @@ assert created.headers["location"] == f"/api/v1/hosts/{host.id}"
 
 assert hosts.get_host_by_id(host.id).data == host
 
-updated = hosts.update_host(host.id, HostInput(name="renamed", network_id=network)).data
+updated = hosts.update_host(host.id, UpdateHostInput(name="renamed", network_id=network)).data
 assert updated.name == "renamed" and updated.id == host.id and len(updated.ports) == 1
 
 items = [HostItemInput(name=f"one of {count}", network_id=network) for count in (2, 3)]
