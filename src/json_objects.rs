@@ -13,7 +13,7 @@ use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
 
-/// Wraps a deserializer, and whatever it passes on, so that structs are read from objects only.
+/// Wraps a deserializer, and those that it passes on, so that structs are read from objects only.
 pub(crate) struct Objects<T>(pub(crate) T);
 
 /// Deserializes a struct from an object, wherever the deserializer comes from.

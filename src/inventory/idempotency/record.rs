@@ -12,7 +12,7 @@ use crate::model::Timestamp;
 pub(super) struct AnsweredRequest {
     pub(super) organization_id: Uuid,
     pub(super) user_id: Uuid,
-    /// The digest of the key and the body. The key is not stored, so that nobody can guess a body by it.
+    /// The digest of the key and the body. Without the key, which is not stored, guesses of the body cannot be tested.
     pub(super) digest: Uuid,
     pub(super) expires_at: Timestamp,
     /// Until when a request counts as running that takes several commits; `None`: it is complete.

@@ -184,7 +184,7 @@ impl PendingAnswer {
 
     /// Records the outcome of a commit with the answer.
     ///
-    /// If another execution has stored its answer, returns an error after which nobody decides again.
+    /// If another execution has stored its answer, returns an error that ends the request without another attempt.
     fn settle(&self, committed: Result<(), StoreError>) -> Result<(), StoreError> {
         let mut progress = self.progress();
         match &committed {

@@ -45,7 +45,7 @@ type Holder = (Uuid, Uuid);
 #[derive(Debug)]
 pub(in crate::service) struct HeldBytes {
     budget: Arc<BodyBudget>,
-    /// `None`: nobody is authenticated. Such bodies are smaller than what needs no budget.
+    /// `None`: the request has no credential. Such bodies are smaller than what needs no budget.
     holder: Option<Holder>,
     bytes: usize,
 }

@@ -21,7 +21,8 @@ const MAX_ANNOUNCED: u64 = 64 * 1024 * 1024;
 /// A body that fails when its client sends nothing for some time, or too little.
 ///
 /// All the time in which the body is awaited may be the patience and a second for each [`MIN_RATE`] bytes: of the whole
-/// body if its size is known, and of what has arrived otherwise. Time in which nobody awaits the body does not count.
+/// body if its size is known, and of what has arrived otherwise. Time in which the service does not wait for the body
+/// does not count.
 pub(super) struct PatientBody<B> {
     body: B,
     /// `None`: the size is not known before the end.

@@ -40,7 +40,7 @@ pub enum LinkWarning {
         /// The table.
         kind: TableKind,
     },
-    /// So many bridges are behind a port that not all of them were compared. The port is shown on a segment.
+    /// More bridges are behind a port than are compared with each other. The port is shown on a segment.
     TooManyBridges {
         /// The host.
         host_id: Uuid,

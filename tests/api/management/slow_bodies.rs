@@ -168,7 +168,7 @@ fn organization_at_its_maximum_of_bulk_requests_leaves_some_for_others() {
     });
 }
 
-/// A client that sends its bodies slowly keeps nobody from being served.
+/// Bodies that arrive slowly do not delay other requests.
 #[test]
 fn bodies_that_arrive_slowly_take_no_slots() {
     run(async || {
@@ -329,7 +329,7 @@ async fn body_without_a_size_may_take_as_long_as_32_kib_a_second_do() {
     assert_eq!(upload.finish(&lines([host(1, OFFICE)])).await.data()["imported"], 1);
 }
 
-/// Time in which the server works counts for nobody.
+/// Time in which the server works is not counted against the client.
 #[tokio::test]
 async fn only_time_in_which_the_client_is_awaited_counts() {
     let fixture = Fixture::new().await;

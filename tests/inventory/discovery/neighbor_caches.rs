@@ -61,7 +61,7 @@ fn interface_of<'h>(hosts: &'h [Host], address: &str) -> &'h Interface {
     part
 }
 
-/// Returns the host with an address, the MAC address there, and who states it.
+/// Returns the host with an address, the MAC address there, and the reporter.
 async fn found(fixture: &Fixture, address: &str) -> (usize, Option<MacAddress>, Option<MacSource>) {
     let hosts = hosts(fixture).await;
     let part = interface_of(&hosts, address);

@@ -3,6 +3,7 @@
 //! The body is shared with a timer task, because a body that is no longer polled cannot notice that its client has
 //! stalled. The task holds only a weak reference and ends with the body.
 
+use std::collections::VecDeque;
 use std::mem;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
@@ -15,6 +16,7 @@ use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep};
 
+use super::MAX_UNCOUNTED;
 use super::pieces::Pieces;
 use crate::inventory::Error;
 use crate::service::slots::Slot;
@@ -60,6 +62,8 @@ pub(in crate::service) struct Holds {
 /// A body that ends when its client stalls. A list is read from the store while it is sent.
 pub(super) struct ListBody {
     state: Arc<Mutex<ListState>>,
+    /// The next frames of a body in memory, so that lock and clock are needed once for several.
+    taken: VecDeque<Bytes>,
     /// Number of remaining bytes; `None` until the tail has been read.
     length: Option<u64>,
     /// `None` without a tokio runtime or without a time limit.
@@ -95,7 +99,7 @@ impl ListBody {
         let open = Box::new(OpenList { pieces, next, idle_since, holds });
         let state = Arc::new(Mutex::new(ListState::Open(open)));
         let timer = patience.and_then(|patience| start_timer(&state, patience));
-        Self { state, length, timer }
+        Self { state, taken: VecDeque::new(), length, timer }
     }
 
     pub(super) const fn length(&self) -> Option<u64> {
@@ -108,17 +112,31 @@ impl ListBody {
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if let Some(frame) = self.taken.pop_front() {
+            self.length = self.length.map(|length| length.saturating_sub(frame.len() as u64));
+            return Poll::Ready(Some(Ok(Frame::data(frame))));
+        }
+        let is_in_memory = self.length.is_some();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let polled = match &mut *state {
             ListState::Open(open) => ready!(open.poll_frame(context)),
             ListState::Stalled => Some(Err(BodyError(Cause::Stalled))),
             ListState::Ended => None,
         };
-        self.length = match &*state {
-            ListState::Open(open) if matches!(polled, Some(Ok(_))) => open.length(),
-            _ => Some(0),
+        let is_over = match (&mut *state, &polled) {
+            (ListState::Open(open), Some(Ok(frame))) => {
+                self.length = open.length();
+                if is_in_memory {
+                    open.take_frames(frame.len(), &mut self.taken);
+                }
+                open.length() == Some(0)
+            }
+            _ => {
+                self.length = Some(0);
+                true
+            }
         };
-        if self.length == Some(0) {
+        if is_over {
             // Frees the slot now, even if the server keeps the body.
             *state = ListState::Ended;
         }
@@ -160,6 +178,16 @@ impl OpenList {
         };
         self.idle_since = Some(Instant::now());
         Poll::Ready(frame)
+    }
+
+    /// Takes frames behind one of `bytes` bytes, until they have as many as a body that does not count.
+    fn take_frames(&mut self, mut bytes: usize, taken: &mut VecDeque<Bytes>) {
+        while bytes < MAX_UNCOUNTED
+            && let Some(frame) = self.pieces.next_frame()
+        {
+            bytes += frame.len();
+            taken.push_back(frame);
+        }
     }
 }
 

@@ -41,7 +41,7 @@ enum Kind {
 }
 
 /// Maximum size in bytes of a body that does not count. A connection takes as much by itself.
-const MAX_UNCOUNTED: u64 = 16 * 1024;
+const MAX_UNCOUNTED: usize = 16 * 1024;
 
 /// Maximum size in bytes of a body in memory that waits for its client without a time limit.
 const MAX_UNTIMED: u64 = 64 * 1024;
@@ -97,10 +97,11 @@ impl ResponseBody {
     ) -> Result<Self, E> {
         let Kind::Pieces(pieces, None) = self.0 else { return Ok(self) };
         let length = pieces.remaining();
-        if length <= MAX_UNCOUNTED {
+        let counted = usize::try_from(length).unwrap_or(usize::MAX);
+        if counted <= MAX_UNCOUNTED {
             return Ok(Self(Kind::Pieces(pieces, None)));
         }
-        let bytes = reserve(usize::try_from(length).unwrap_or(usize::MAX))?;
+        let bytes = reserve(counted)?;
         Ok(Self(if length > MAX_UNTIMED {
             Kind::List(ListBody::new(pieces, None, Holds { _list: None, bytes }, patience))
         } else {

@@ -53,7 +53,7 @@ pub(super) fn contest<'c>(mut candidates: Vec<&'c Candidate>, devices: &Devices)
     standing
 }
 
-/// Maximum number of links that are told of a weaker claim.
+/// Maximum number of links that list a rejected weaker claim.
 const MAX_WINNERS: usize = 16;
 
 /// Maximum number of weaker claims that are kept of a link.
