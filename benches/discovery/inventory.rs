@@ -109,11 +109,13 @@ fn vary(value: &mut Value, field: &str, copy: usize) {
     }
 }
 
+/// Varies the octets in which labs differ least, so that a copy shares no addresses with the others: a network of more
+/// devices has no more hosts to compare with each of them.
 fn varied_text(text: &str, field: &str, copy: usize) -> String {
     let [.., third, second, first] = copy.to_be_bytes();
     if let Ok(address) = text.parse::<MacAddress>() {
         let mut octets = address.octets().to_vec();
-        let varied = octets.iter_mut().skip(2).zip([third, second, first]);
+        let varied = octets.iter_mut().skip(1).zip([third, second, first]);
         varied.for_each(|(octet, change)| *octet ^= change);
         return MacAddress::try_from(octets.as_slice())
             .map_or_else(|_| text.to_owned(), |varied| varied.to_string());
@@ -121,11 +123,11 @@ fn varied_text(text: &str, field: &str, copy: usize) -> String {
     match text.parse::<IpAddr>() {
         Ok(IpAddr::V4(address)) => {
             let [a, b, c, d] = address.octets();
-            IpAddr::from([a, b ^ second, c ^ first, d]).to_string()
+            IpAddr::from([a, b ^ (first << 1), c ^ second, d]).to_string()
         }
         Ok(IpAddr::V6(address)) => {
             let mut octets = address.octets();
-            (octets[6], octets[7]) = (octets[6] ^ second, octets[7] ^ first);
+            (octets[4], octets[5]) = (octets[4] ^ second, octets[5] ^ first);
             IpAddr::from(octets).to_string()
         }
         Err(_) if IDENTITIES.contains(&field) => format!("{text}-{copy}"),

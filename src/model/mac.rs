@@ -26,7 +26,27 @@ use super::text::deserialize_text;
 pub struct MacAddress {
     /// The bytes, followed by zeros.
     octets: [u8; Self::MAX_LENGTH],
-    length: u8,
+    length: Length,
+}
+
+/// The number of bytes of an address. Its unused values are where `Option<MacAddress>` has its `None`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+enum Length {
+    Mac48 = 6,
+    Eui64 = 8,
+    InfiniBand = 20,
+}
+
+impl Length {
+    const fn of(bytes: usize) -> Option<Self> {
+        match bytes {
+            6 => Some(Self::Mac48),
+            8 => Some(Self::Eui64),
+            20 => Some(Self::InfiniBand),
+            _ => None,
+        }
+    }
 }
 
 /// The error for text, or a number of bytes, that is not a MAC address.
@@ -39,20 +59,18 @@ pub struct MacAddressError;
 
 impl MacAddress {
     /// Maximum number of bytes of an address.
-    pub const MAX_LENGTH: usize = 20;
-    /// The numbers of bytes that an address can have.
-    const LENGTHS: [usize; 3] = [6, 8, Self::MAX_LENGTH];
+    pub const MAX_LENGTH: usize = Length::InfiniBand as usize;
 
     /// Creates an address from its 6 bytes, most significant first.
     #[must_use]
     pub const fn new([a, b, c, d, e, f]: [u8; 6]) -> Self {
-        Self { octets: [a, b, c, d, e, f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], length: 6 }
+        Self { octets: [a, b, c, d, e, f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], length: Length::Mac48 }
     }
 
     /// Returns the 6, 8 or 20 bytes, most significant first.
     #[must_use]
     pub fn octets(&self) -> &[u8] {
-        self.octets.get(..usize::from(self.length)).unwrap_or_default()
+        self.octets.get(..self.length as usize).unwrap_or_default()
     }
 
     /// Returns whether all bytes are zero, which stands for no address.
@@ -66,7 +84,7 @@ impl MacAddress {
     /// InfiniBand addresses have no such bit.
     #[must_use]
     pub fn is_group(&self) -> bool {
-        usize::from(self.length) < Self::MAX_LENGTH && self.octets.first().is_some_and(|first| first & 1 == 1)
+        self.length != Length::InfiniBand && self.octets.first().is_some_and(|first| first & 1 == 1)
     }
 }
 
@@ -75,12 +93,10 @@ impl TryFrom<&[u8]> for MacAddress {
     type Error = MacAddressError;
 
     fn try_from(bytes: &[u8]) -> Result<Self, MacAddressError> {
-        if !Self::LENGTHS.contains(&bytes.len()) {
-            return Err(MacAddressError);
-        }
+        let length = Length::of(bytes.len()).ok_or(MacAddressError)?;
         let mut octets = [0; Self::MAX_LENGTH];
         octets.iter_mut().zip(bytes).for_each(|(octet, byte)| *octet = *byte);
-        Ok(Self { octets, length: bytes.len() as u8 })
+        Ok(Self { octets, length })
     }
 }
 

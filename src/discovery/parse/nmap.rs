@@ -85,7 +85,7 @@ struct Scan<'o> {
     report: Report,
     depth: usize,
     /// The number of runs that have begun.
-    runs: usize,
+    runs: u32,
     /// The ports that the present run scans.
     scanned: Vec<PortRange>,
     /// The same, merged, once a host needs them.

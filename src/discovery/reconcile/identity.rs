@@ -192,7 +192,7 @@ pub(super) fn chassis_mac(id: &LldpChassisId) -> Option<MacAddress> {
 ///
 /// If LLDP does not state it, it is the MAC address in the device id of CDP, or else the MAC address of the bridge.
 pub(super) fn chassis_id_of(device: &Device) -> Option<LldpChassisId> {
-    device.chassis_id.clone().or_else(|| {
+    device.chassis_id.as_deref().cloned().or_else(|| {
         let by_cdp = device.cdp_device_id.as_deref().and_then(names::cdp_mac);
         let address = by_cdp.or(device.bridge_address).filter(|address| names::is_own_mac(*address))?;
         Some(LldpChassisId { subtype: LldpChassisIdSubtype::MacAddress, value: address.to_string() })

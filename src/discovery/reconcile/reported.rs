@@ -23,7 +23,7 @@ pub fn device_of(host: &Host) -> Device {
         sys_object_id: host.sys_object_id.clone(),
         sys_location: host.sys_location.clone(),
         sys_contact: host.sys_contact.clone(),
-        chassis_id: host.chassis_id.clone(),
+        chassis_id: host.chassis_id.clone().map(Box::new),
         manufacturer: host.manufacturer.clone(),
         model: host.model.clone(),
         serial_number: host.serial_number.clone(),

@@ -31,9 +31,9 @@ pub struct Device {
     /// `sysContact`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sys_contact: Option<String>,
-    /// The chassis id that the device announces by LLDP.
+    /// The chassis id that the device announces by LLDP. Boxed, because scanned devices have none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub chassis_id: Option<LldpChassisId>,
+    pub chassis_id: Option<Box<LldpChassisId>>,
     /// The device id that the device announces by CDP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cdp_device_id: Option<String>,

@@ -26,7 +26,7 @@ pub(super) fn devices_named_by(tables: &Tables) -> Vec<Device> {
 fn by_lldp(row: &LldpRow) -> Device {
     let addresses = row.mgmt_addrs.iter().filter_map(|address| address.parse().ok());
     Device {
-        chassis_id: Some(row.chassis_id.clone()),
+        chassis_id: Some(Box::new(row.chassis_id.clone())),
         sys_name: row.sys_name.clone(),
         sys_descr: row.sys_desc.clone(),
         capabilities: row.capabilities.clone(),

@@ -224,8 +224,17 @@ impl<'q> QueryValues<'q> {
     /// Returns the value of a parameter that may be given at most once.
     pub(super) fn text(&self, field: &str) -> Result<Option<&str>, ApiError> {
         let mut values = self.all(field);
-        let value = values.next();
-        if values.next().is_some() { Err(invalid_format(field)) } else { Ok(value) }
+        let Some(value) = values.next() else { return Ok(None) };
+        if values.next().is_some() {
+            return Err(invalid_format(field));
+        }
+        if let Some(Kind::Text { max, .. }) = find(self.known, field).map(|known| known.kind)
+            && value.len() > max
+            && value.chars().count() > max
+        {
+            return Err(Error::invalid(field, Problem::MaxLength { max }).into());
+        }
+        Ok(Some(value))
     }
 
     /// Parses the value of a parameter that may be given at most once.

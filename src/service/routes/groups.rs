@@ -17,6 +17,8 @@ const fn text(min: usize, max: usize) -> Kind {
 
 /// Texts of hosts, which devices send.
 pub(super) const DEVICE_TEXT: Kind = text(0, 65_536);
+/// The text of a filter. Servers refuse addresses above 64 KiB, and percent-encoding makes text up to twelve times as long.
+const FILTER_TEXT: Kind = text(0, 1_024);
 const NAME: Kind = Kind::Name;
 const DESCRIPTION: Parameter = Parameter::nullable("description", text(0, 500), "Free text.");
 const TAG_IDS: Kind = Kind::Ids { min: 0, max: MAX_IDS };
@@ -133,8 +135,8 @@ pub(super) const HOST_FILTERS: &[Parameter] = &[
     Parameter::optional("subnet_id", TAG_IDS, "Only hosts with an interface in any of these subnets."),
     Parameter::optional("source", SOURCES, "Only hosts with any of these types of source."),
     Parameter::optional("hidden", Kind::Boolean, "Only hidden hosts, or only the others."),
-    Parameter::optional("name", DEVICE_TEXT, "Only hosts with this name, in any case."),
-    Parameter::optional("hostname", DEVICE_TEXT, "Only hosts with this hostname, in any case."),
+    Parameter::optional("name", FILTER_TEXT, "Only hosts with this name, in any case."),
+    Parameter::optional("hostname", FILTER_TEXT, "Only hosts with this hostname, in any case."),
     Parameter::optional(
         "tag_ids_all",
         Kind::Ids { min: 0, max: MAX_TERMS },

@@ -134,7 +134,7 @@ fn new_network_card_is_no_other_device_unless_the_chassis_id_or_the_serial_numbe
     let with_chassis =
         |value: &str| Host { chassis_id: Some(chassis(Subtype::LocallyAssigned, value)), ..before.clone() };
     let mut announced = after.clone();
-    announced.chassis_id = Some(chassis(Subtype::LocallyAssigned, "unit-b"));
+    announced.chassis_id = Some(Box::new(chassis(Subtype::LocallyAssigned, "unit-b")));
     assert_eq!(outcome(&announced, &[with_chassis("unit-b")]), Some((1, vec![])));
     assert_eq!(outcome(&announced, &[with_chassis("unit-a")]), None);
     let note = recognized(&announced, &[with_chassis("unit-a")]).notes.swap_remove(0);
@@ -191,7 +191,7 @@ fn hosts_of_single_addresses_are_absorbed_by_the_device_that_has_them() {
     });
     let reported = device(|device| {
         device.sys_name = Some("edge".to_owned());
-        device.chassis_id = Some(chassis(Subtype::MacAddress, A));
+        device.chassis_id = Some(Box::new(chassis(Subtype::MacAddress, A)));
         device.tables.addresses = Some(addresses(&["192.0.2.1", "198.51.100.1"]));
     });
     // The DNS calls the addresses as it likes.

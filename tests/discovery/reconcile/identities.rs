@@ -102,8 +102,9 @@ fn only_globally_administered_unicast_addresses_of_one_port_are_identities() {
 
 #[test]
 fn bridge_address_and_address_in_cdp_device_id_stand_in_for_a_chassis_id() {
-    let announced =
-        device(|device| device.chassis_id = Some(chassis(Subtype::MacAddress, "00:1B:21:00:00:01")));
+    let announced = device(|device| {
+        device.chassis_id = Some(Box::new(chassis(Subtype::MacAddress, "00:1B:21:00:00:01")))
+    });
     let bridge = device(|device| device.bridge_address = Some(mac("00:1B:21:00:00:01")));
     assert_eq!(Identity::of_device(&bridge), Identity::of_device(&announced));
     let by_cdp = device(|device| device.cdp_device_id = Some("Switch 2510B(001b21-000001)".to_owned()));
@@ -159,7 +160,7 @@ fn serial_number_in_a_cdp_device_id_is_no_part_of_the_name() {
 #[test]
 fn chassis_id_that_is_a_mac_address_is_recognized_in_any_subtype() {
     let identities = |subtype, value| {
-        let device = device(|device| device.chassis_id = Some(chassis(subtype, value)));
+        let device = device(|device| device.chassis_id = Some(Box::new(chassis(subtype, value))));
         Identity::of_device(&device)
     };
     let expected = identities(Subtype::MacAddress, "00:1B:21:00:00:01");
@@ -175,11 +176,12 @@ fn chassis_id_that_is_a_mac_address_is_recognized_in_any_subtype() {
 #[test]
 fn names_of_interfaces_and_components_are_no_chassis_ids() {
     for subtype in [Subtype::InterfaceName, Subtype::InterfaceAlias, Subtype::PortComponent] {
-        let device = device(|device| device.chassis_id = Some(chassis(subtype, "eth0")));
+        let device = device(|device| device.chassis_id = Some(Box::new(chassis(subtype, "eth0"))));
         assert!(Identity::of_device(&device).is_empty(), "{subtype:?}");
     }
     for value in ["127.0.0.1", "0.0.0.0", "x"] {
-        let device = device(|device| device.chassis_id = Some(chassis(Subtype::NetworkAddress, value)));
+        let device =
+            device(|device| device.chassis_id = Some(Box::new(chassis(Subtype::NetworkAddress, value))));
         assert!(Identity::of_device(&device).is_empty(), "{value}");
     }
 }

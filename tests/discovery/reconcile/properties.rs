@@ -23,7 +23,8 @@ fn random_device(random: &mut Rng) -> Device {
     device.sys_location = text(random, "location");
     device.sys_contact = text(random, "contact");
     device.serial_number = text(random, "serial");
-    device.chassis_id = text(random, "chassis").map(|value| chassis(Subtype::LocallyAssigned, &value));
+    device.chassis_id =
+        text(random, "chassis").map(|value| Box::new(chassis(Subtype::LocallyAssigned, &value)));
     device.tables.if_entries = table(random, |random| {
         let mut row = IfEntryRow::new(random.i64(1..6));
         row.if_name = text(random, "port");

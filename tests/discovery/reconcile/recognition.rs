@@ -56,7 +56,7 @@ fn keys_are_tried_in_the_order_of_their_strength() {
     let device = device(|device| {
         device.id = Some(Uuid::from_u128(6));
         device.serial_number = Some("SN-1234".to_owned());
-        device.chassis_id = Some(chassis(Subtype::MacAddress, B));
+        device.chassis_id = Some(Box::new(chassis(Subtype::MacAddress, B)));
         device.tables.if_entries = Some(entry_macs(&[A]));
         device.tables.addresses = Some(addresses(&["192.0.2.1"]));
         device.sys_name = Some("core".to_owned());
@@ -92,7 +92,7 @@ fn weaker_key_never_matches_a_host_with_another_serial_number() {
     let reported = device(|device| {
         device.serial_number = Some("SN-2222".to_owned());
         device.sys_name = Some("core".to_owned());
-        device.chassis_id = Some(chassis(Subtype::MacAddress, A));
+        device.chassis_id = Some(Box::new(chassis(Subtype::MacAddress, A)));
         device.tables.addresses = Some(addresses(&["192.0.2.1"]));
     });
     assert_new(&reported, &[stored]);
@@ -107,7 +107,7 @@ fn address_and_name_never_match_a_host_with_another_chassis_id() {
     });
     let reported = device(|device| {
         device.sys_name = Some("core".to_owned());
-        device.chassis_id = Some(chassis(Subtype::MacAddress, B));
+        device.chassis_id = Some(Box::new(chassis(Subtype::MacAddress, B)));
         device.tables.addresses = Some(addresses(&["192.0.2.1"]));
     });
     assert_new(&reported, &[stored]);
@@ -121,7 +121,7 @@ fn chassis_id_may_change_to_another_address_of_the_device() {
         add_port(host, 2, "eth1", Some(B));
     });
     let reported = device(|device| {
-        device.chassis_id = Some(chassis(Subtype::MacAddress, B));
+        device.chassis_id = Some(Box::new(chassis(Subtype::MacAddress, B)));
         device.tables.if_entries = Some(entry_macs(&[A, B]));
     });
     assert_known(&reported, &[stored], 1, MatchedBy::Mac);
@@ -276,7 +276,7 @@ fn host_of_one_address_is_merged_into_the_device_that_has_it() {
         add_address(host, "192.0.2.2", None);
     });
     let reported = device(|device| {
-        device.chassis_id = Some(chassis(Subtype::MacAddress, A));
+        device.chassis_id = Some(Box::new(chassis(Subtype::MacAddress, A)));
         device.tables.addresses = Some(addresses(&["192.0.2.1", "192.0.2.2"]));
     });
     let (id, merged) = (Uuid::from_u128(1), vec![Uuid::from_u128(2)]);

@@ -10,7 +10,7 @@ use crate::support::{Fixture, id, owner_of};
 fn device(number: u8, name: &str, addresses: &[[u8; 4]], macs: &[[u8; 6]]) -> Device {
     let mut device = Device::default();
     device.sys_name = Some(name.to_owned());
-    device.chassis_id = Some(chassis(number));
+    device.chassis_id = Some(Box::new(chassis(number)));
     device.serial_number = Some(format!("SN-{number:06}"));
     let rows = addresses.iter().map(|address| AddressRow::new((*address).into())).collect();
     device.tables.addresses = Some(Table::complete(rows));

@@ -73,7 +73,7 @@ fn walk(number: u8) -> Device {
     let mut device = named(number);
     device.sys_descr = Some("a switch".to_owned());
     device.sys_object_id = Some("1.3.6.1.4.1.9.1.1".to_owned());
-    device.chassis_id = Some(chassis(number));
+    device.chassis_id = Some(Box::new(chassis(number)));
     device.tables.if_entries = Some(interfaces(number));
     let rows = (1..=2).map(|port| {
         let mut row = address(number, port);
@@ -114,7 +114,7 @@ fn neighbors_of(number: u8, kind: u8) -> Device {
         device.tables.if_entries = Some(Table::derived((1..=PORTS).map(row).collect()));
     }
     if kind > 1 {
-        device.chassis_id = Some(chassis(number));
+        device.chassis_id = Some(Box::new(chassis(number)));
     }
     device
 }

@@ -109,7 +109,7 @@ fn edits_and_fields_follow_the_parts() {
         let caller = owner_of(fixture.organization);
         let mut device = Device::default();
         device.sys_name = Some("pair".to_owned());
-        device.chassis_id = Some(chassis(7));
+        device.chassis_id = Some(Box::new(chassis(7)));
         device.serial_number = Some("FOC1234X0AB".to_owned());
         let rows = [1_u8, 2].map(|index| {
             let mut row = IfEntryRow::new(index.into());

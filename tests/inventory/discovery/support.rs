@@ -21,7 +21,7 @@ pub(super) fn switch(number: u8) -> Device {
     let mut device = Device::default();
     device.sys_name = Some(format!("switch-{number}"));
     device.sys_descr = Some("a switch".to_owned());
-    device.chassis_id = Some(chassis(number));
+    device.chassis_id = Some(Box::new(chassis(number)));
     let mut address = AddressRow::new([192, 0, 2, number].into());
     address.if_index = Some(1);
     device.tables.addresses = Some(Table::complete(vec![address]));

@@ -114,7 +114,7 @@ fn switch(number: u8, tables: &Tables<'_>) -> Device {
     let mut device = Device::default();
     device.sys_name = Some(format!("sw{number}"));
     device.sys_descr = Some("Ethernet switch".to_owned());
-    device.chassis_id = Some(chassis(number));
+    device.chassis_id = Some(Box::new(chassis(number)));
     let entries = (1..=4).map(|index| {
         let mut row = IfEntryRow::new(index);
         row.if_name = Some(format!("Gi0/{index}"));

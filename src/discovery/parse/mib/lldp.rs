@@ -132,7 +132,7 @@ impl Lldp {
 
     pub(super) fn describe(&self, device: &mut Device) {
         let id = self.chassis_id.as_deref();
-        device.chassis_id = id.and_then(|id| ids::chassis_id(self.chassis_subtype, id));
+        device.chassis_id = id.and_then(|id| ids::chassis_id(self.chassis_subtype, id)).map(Box::new);
         if device.sys_name.is_none() {
             device.sys_name.clone_from(&self.sys_name);
         }

@@ -11,7 +11,7 @@ use hashbrown::HashTable;
 use super::host::HostParts;
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::report::{AddressRow, Device, PortRange, PortRow, Table, WarningCode};
-use crate::model::{MacAddress, PortNumber, Protocol};
+use crate::model::{PortNumber, Protocol};
 
 /// The hosts in the order of their first elements.
 #[derive(Debug, Default)]
@@ -44,8 +44,7 @@ impl AddressPlace {
 #[derive(Debug)]
 struct State {
     /// The last run that has the host.
-    run: usize,
-    mac_address: Option<MacAddress>,
+    run: u32,
     has_timed_out: bool,
     /// What a second element needs to find addresses and ports. Most hosts have one element.
     places: Option<Box<Places>>,
@@ -59,7 +58,7 @@ struct Places {
 
 impl Hosts {
     /// Adds an element. `scanned` are the ports of its run, merged and sorted.
-    pub(super) fn push(&mut self, parts: HostParts, run: usize, scanned: &[PortRange], meter: &mut Meter) {
+    pub(super) fn push(&mut self, parts: HostParts, run: u32, scanned: &[PortRange], meter: &mut Meter) {
         self.rows = self.rows.saturating_add(parts.rows);
         let place =
             parts.addresses.iter().find_map(|address| self.find(*address)).unwrap_or(self.devices.len());
@@ -71,8 +70,8 @@ impl Hosts {
                 known_addresses
             }
             _ => {
-                let HostParts { mac_address, has_timed_out, .. } = parts;
-                self.states.push(State { run, mac_address, has_timed_out, places: None });
+                let has_timed_out = parts.has_timed_out;
+                self.states.push(State { run, has_timed_out, places: None });
                 self.devices.push(device(parts));
                 0
             }
@@ -107,7 +106,8 @@ impl Hosts {
         let mut devices = self.devices;
         for (device, state) in devices.iter_mut().zip(self.states) {
             if let Some(addresses) = &mut device.tables.addresses {
-                addresses.rows.iter_mut().for_each(|row| row.mac_address = state.mac_address);
+                let mac_address = addresses.rows.first().and_then(|row| row.mac_address);
+                addresses.rows.iter_mut().for_each(|row| row.mac_address = mac_address);
             }
             if let Some(ports) = &mut device.tables.ports {
                 ports.complete = is_complete && !state.has_timed_out;
@@ -125,7 +125,7 @@ struct Host<'h> {
 
 impl Host<'_> {
     /// Joins a further element of the host. Returns the number of ports that it replaces.
-    fn join(&mut self, later: HostParts, run: usize, scanned: &[PortRange], meter: &mut Meter) -> usize {
+    fn join(&mut self, later: HostParts, run: u32, scanned: &[PortRange], meter: &mut Meter) -> usize {
         let is_newer = run != self.state.run;
         let mut replaced = 0;
         if is_newer {
@@ -155,7 +155,6 @@ impl Host<'_> {
     fn join_parts(&mut self, later: HostParts, is_newer: bool, meter: &mut Meter) -> usize {
         let Self { device, state } = self;
         device.hostname = latest(device.hostname.take(), later.hostname, is_newer);
-        state.mac_address = latest(state.mac_address, later.mac_address, is_newer);
         state.has_timed_out |= later.has_timed_out;
 
         let addresses = &mut device.tables.addresses.get_or_insert_with(|| Table::truncated(Vec::new())).rows;
@@ -171,6 +170,9 @@ impl Host<'_> {
         meter.add_steps(later.addresses.len());
         let unknown = later.addresses.into_iter().filter(|address| places.addresses.insert(*address));
         addresses.extend(unknown.map(AddressRow::new));
+        if let Some(first) = addresses.first_mut() {
+            first.mac_address = latest(first.mac_address, later.mac_address, is_newer);
+        }
         let replaced = later.ports.into_iter().filter_map(|port| {
             let place = *places.ports.entry((port.protocol, port.number)).or_insert(ports.len());
             join_port(ports, place, port, is_newer, meter).then_some(())
@@ -232,9 +234,12 @@ fn covers(ranges: &[PortRange], port: &PortRow) -> bool {
 
 /// Converts a host. An IP address that nmap reached is one of the device's, but not all of them.
 fn device(parts: HostParts) -> Device {
-    let HostParts { hostname, addresses, ports, has_ports, .. } = parts;
+    let HostParts { hostname, addresses, mac_address, ports, has_ports, .. } = parts;
     let mut device = Device { hostname, ..Device::default() };
-    device.tables.addresses = Some(Table::truncated(addresses.into_iter().map(AddressRow::new).collect()));
+    // Until the end of the file, the first address has the MAC address of all.
+    let mut addresses: Vec<AddressRow> = addresses.into_iter().map(AddressRow::new).collect();
+    addresses.iter_mut().take(1).for_each(|first| first.mac_address = mac_address);
+    device.tables.addresses = Some(Table::truncated(addresses));
     device.tables.ports = has_ports.then(|| Table::truncated(ports));
     device
 }

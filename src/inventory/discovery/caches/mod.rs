@@ -3,6 +3,7 @@
 //! A host that a scan found behind a router has no MAC address, and the ARP cache of the router has it. It is set once
 //! both are stored, whichever comes first, and leads to the host that has the MAC address already.
 
+mod owners;
 mod statements;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,8 +20,7 @@ use super::records::{CACHED, HostDiscovery, block_value, put_state};
 use super::reported::Subject;
 use super::{Discovery, DiscoveryOutcome};
 use crate::discovery::reconcile::{
-    Identity, RecognitionNote, device_at, is_address_only, lists_others, name_of_host, own_macs,
-    set_cached_macs,
+    Identity, RecognitionNote, device_at, is_address_only, lists_others, name_of_host, set_cached_macs,
 };
 use crate::discovery::report::WarningCode;
 use crate::inventory::hosts::{ADDRESS_ONLY, Attempt, Before, HostChange, Summary, address_only_value};
@@ -29,8 +29,8 @@ use crate::inventory::{Entity, Error};
 use crate::model::{Host, MacAddress};
 use crate::store::{Batch, Key, Name, Query, Record, Start, TermFilter, TermRange};
 
-/// Number of addresses whose hosts are read at a time.
-const ADDRESSES: usize = 256;
+/// Number of addresses whose hosts are read at a time. The neighbor caches of their networks are read for each of these.
+const ADDRESSES: usize = 2_048;
 
 /// Maximum number of values of a filter.
 const MAX_RANGES: usize = 512;
@@ -40,9 +40,6 @@ const RECORDS: usize = 64;
 
 /// Maximum number of neighbor caches that are compared for the same addresses.
 const MAX_CACHES: usize = 1_024;
-
-/// Maximum number of hosts with one of the MAC addresses of a chunk.
-const MAX_OWNERS: usize = 1_024;
 
 /// A MAC address that neighbor caches state for an address of a host.
 #[derive(Clone, Copy, Debug)]
@@ -87,23 +84,19 @@ impl Discovery {
             if hosts.is_empty() {
                 return Ok(Vec::new());
             }
-            let stated = self.stated_macs(&hosts).await?;
+            let mut stated = self.stated_macs(&hosts).await?;
             let owners = self.owners(&stated).await?;
-            let is_owned = |stated: &Stated| {
-                owners
-                    .get(&stated.mac_address)
-                    .is_some_and(|owners| owners.iter().any(|(id, _)| *id != stated.host))
-            };
+            stated.retain(|stated| !matches!(owners.get(&stated.mac_address), Some(None)));
+            let owners_of = |stated: &Stated| owners.get(&stated.mac_address).into_iter().flatten().flatten();
+            let is_owned = |stated: &Stated| owners_of(stated).any(|(id, _)| *id != stated.host);
             let (owned, others): (Vec<Stated>, Vec<Stated>) = stated.into_iter().partition(is_owned);
             let mut free: BTreeMap<Uuid, Vec<Stated>> = BTreeMap::new();
             for stated in others {
                 free.entry(stated.host).or_default().push(stated);
             }
             let by_id: BTreeMap<Uuid, &Host> = hosts.iter().map(|one| (one.host.id, &one.host)).collect();
-            let may_be_same = |stated: &Stated| {
-                let owners = owners.get(&stated.mac_address).into_iter().flatten();
-                owners.clone().all(|(_, owner)| !lists_others(owner, stated.ip_address))
-            };
+            let may_be_same =
+                |stated: &Stated| owners_of(stated).all(|(_, owner)| !lists_others(owner, stated.ip_address));
             let owned: Vec<(Host, Stated)> = owned
                 .into_iter()
                 .filter(may_be_same)
@@ -149,7 +142,7 @@ impl Discovery {
         let records = self.all_with(CLAIM, CACHED, blocks, MAX_CACHES).await?;
         let mut caches: Vec<Arc<Statements>> = Vec::with_capacity(records.len());
         for record in &records {
-            caches.push(self.caches.of(record)?);
+            caches.push(self.neighbor_cache(record).await?);
         }
         let mut stated = Vec::new();
         for part in parts() {
@@ -172,21 +165,14 @@ impl Discovery {
         Ok(stated)
     }
 
-    /// Returns the hosts that have these MAC addresses by reports of their own, by address.
-    async fn owners(&self, stated: &[Stated]) -> Result<BTreeMap<MacAddress, Vec<(Uuid, Arc<Host>)>>, Error> {
-        let macs: BTreeSet<MacAddress> = stated.iter().map(|stated| stated.mac_address).collect();
-        let identities: Vec<Identity> =
-            macs.iter().filter_map(|address| Identity::of_mac(*address)).collect();
-        let place = (self.organization, self.network);
-        let records = self.inventory.hosts_with(place, &identities, MAX_OWNERS).await?;
-        let mut owners: BTreeMap<MacAddress, Vec<(Uuid, Arc<Host>)>> = BTreeMap::new();
-        for (id, record) in records {
-            let host: Arc<Host> = Arc::new(self.inventory.decode_host(self.organization, &record).await?);
-            for address in own_macs(&host).intersection(&macs) {
-                owners.entry(*address).or_default().push((id, Arc::clone(&host)));
-            }
+    /// Returns what a claim states. A large one is decoded on a blocking thread.
+    async fn neighbor_cache(&self, record: &Record) -> Result<Arc<Statements>, Error> {
+        if let Some(known) = self.caches.known(record) {
+            return Ok(known);
         }
-        Ok(owners)
+        let (caches, claim) = (Arc::clone(&self.caches), record.clone());
+        let offload = &self.inventory.state.offload;
+        offload.run(self.organization, record.body.len(), move || caches.read(&claim)).await?
     }
 
     /// Reads the records of the network that have one of these terms, each once, and not many more than `limit`.

@@ -116,15 +116,15 @@ struct Kept {
 }
 
 impl NeighborCaches {
-    /// Returns the statements of a claim.
-    pub(super) fn of(&self, record: &Record) -> Result<Arc<Statements>, Error> {
+    /// Returns the statements of a claim, unless they have to be read.
+    pub(super) fn known(&self, record: &Record) -> Option<Arc<Statements>> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((version, known)) = kept.caches.get(&record.key)
-            && *version == record.version
-        {
-            return Ok(Arc::clone(known));
-        }
-        drop(kept);
+        let (version, known) = kept.caches.get(&record.key)?;
+        (*version == record.version).then(|| Arc::clone(known))
+    }
+
+    /// Reads the statements of a claim, and keeps them.
+    pub(super) fn read(&self, record: &Record) -> Result<Arc<Statements>, Error> {
         let read = Arc::new(Statements::read(record)?);
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Clearing everything avoids tracking use; caches in use return with their next report.

@@ -1,0 +1,78 @@
+//! The hosts that have the MAC addresses which neighbor caches state.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::Stated;
+use crate::discovery::reconcile::{Identity, own_macs};
+use crate::inventory::Error;
+use crate::inventory::discovery::Discovery;
+use crate::model::{Host, MacAddress};
+use crate::store::Record;
+
+/// Number of MAC addresses whose hosts are read at a time.
+const MACS: usize = 256;
+
+/// Number of these hosts from which on each address is looked up by itself.
+const MANY_OWNERS: usize = 1_024;
+
+/// Maximum number of hosts with a MAC address that a neighbor cache states. If more have it, it identifies none.
+const MAX_OWNERS: usize = 16;
+
+/// The hosts that have MAC addresses. `None` where they are too many.
+pub(super) type Owners = BTreeMap<MacAddress, Option<Vec<(Uuid, Arc<Host>)>>>;
+
+impl Discovery {
+    /// Returns the hosts that have these MAC addresses by reports of their own, by address. Addresses that more than 16
+    /// hosts have are `None`.
+    pub(super) async fn owners(&self, stated: &[Stated]) -> Result<Owners, Error> {
+        let macs: BTreeSet<MacAddress> = stated.iter().map(|stated| stated.mac_address).collect();
+        let macs: Vec<MacAddress> = macs.into_iter().collect();
+        let mut owners = Owners::new();
+        for macs in macs.chunks(MACS) {
+            let found = self.hosts_with_macs(macs, MANY_OWNERS).await?;
+            if found.len() < MANY_OWNERS {
+                self.add_owners(macs, found, &mut owners).await?;
+                continue;
+            }
+            for address in macs.iter().map(std::slice::from_ref) {
+                let found = self.hosts_with_macs(address, MAX_OWNERS + 1).await?;
+                if found.len() > MAX_OWNERS {
+                    owners.extend(address.iter().map(|address| (*address, None)));
+                } else {
+                    self.add_owners(address, found, &mut owners).await?;
+                }
+            }
+        }
+        Ok(owners)
+    }
+
+    async fn hosts_with_macs(
+        &self,
+        macs: &[MacAddress],
+        limit: usize,
+    ) -> Result<BTreeMap<Uuid, Record>, Error> {
+        let identities: Vec<Identity> =
+            macs.iter().filter_map(|address| Identity::of_mac(*address)).collect();
+        self.inventory.hosts_with((self.organization, self.network), &identities, limit).await
+    }
+
+    async fn add_owners(
+        &self,
+        macs: &[MacAddress],
+        found: BTreeMap<Uuid, Record>,
+        owners: &mut Owners,
+    ) -> Result<(), Error> {
+        for (id, record) in found {
+            let host: Arc<Host> = Arc::new(self.inventory.decode_host(self.organization, &record).await?);
+            let own = own_macs(&host);
+            for address in macs.iter().filter(|address| own.contains(*address)) {
+                let owners = owners.entry(*address).or_insert_with(|| Some(Vec::new()));
+                owners.iter_mut().for_each(|owners| owners.push((id, Arc::clone(&host))));
+            }
+        }
+        Ok(())
+    }
+}
