@@ -304,13 +304,14 @@ impl Progress {
     }
 
     fn poll_commit(&mut self, context: &mut Context<'_>) -> Poll<Result<(), StoreError>> {
-        let Some(commit) = &mut self.commit else {
+        // Taken out meanwhile, so that a commit that panics is not polled again.
+        let Some(mut commit) = self.commit.take() else {
             debug_assert!(false, "a commit is in progress until it has ended");
             return Poll::Ready(Err(StoreError::unavailable("the commit was interrupted")));
         };
         let polled = commit.as_mut().poll(context);
-        if polled.is_ready() {
-            self.commit = None;
+        if polled.is_pending() {
+            self.commit = Some(commit);
         }
         polled
     }
