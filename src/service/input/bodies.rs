@@ -150,10 +150,9 @@ impl<'b> Fields<'b> {
         self.is_patch
     }
 
-    /// Returns whether the body allows to change a record that last changed at this time.
-    pub(in crate::service) fn allow_change_of(&self, updated_at: Timestamp) -> Result<bool, Error> {
-        let expected: Option<Timestamp> = self.optional(EXPECTED_UPDATED_AT.name)?;
-        Ok(expected.is_none_or(|expected| expected == updated_at))
+    /// Returns the time at which the client believes that the record last changed, if the body says so.
+    pub(in crate::service) fn expected_updated_at(&self) -> Result<Option<Timestamp>, Error> {
+        self.optional(EXPECTED_UPDATED_AT.name)
     }
 
     /// Sets the fields of a record that the body contains. Fields that it leaves out keep their value.
