@@ -73,7 +73,7 @@ impl<'b> Fields<'b> {
         let mut deserializer = serde_json::Deserializer::from_str(text);
         let read = deserializer.deserialize_map(KnownFields { content });
         let fields = read.and_then(|fields| deserializer.end().map(|()| fields));
-        let is_patch = matches!(content, RequestContent::Patch(_));
+        let is_patch = content.is_patch();
         let fields = Self { given: fields.map_err(|error| malformed(text, "object", &error))?, is_patch };
         for (index, (parameter, _)) in fields.given.iter().enumerate() {
             if fields.given.iter().take(index).any(|(other, _)| other.name == parameter.name) {
