@@ -156,11 +156,13 @@ mod tests {
     fn no_cell_begins_like_a_formula_whatever_separates_cells() {
         for text in texts() {
             for row in [["first", &text], [&text, "last"]] {
-                let row = write_row(row.map(Cow::Borrowed));
+                let mut rows = write_row(row.map(Cow::Borrowed));
+                // Quotes may take the beginning of the next row into a cell, and white space in front may not count.
+                rows.extend(write_row(["=2".into()]));
                 for separator in [b',', b';', b'\t'] {
-                    for cell in cells(&row, separator) {
-                        let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
-                        assert!(!is_formula, "{text:?}: {cell:?}");
+                    for cell in cells(&rows, separator) {
+                        let shown = cell.trim_start_matches(['\t', '\r', '\n']);
+                        assert!(!shown.starts_with(['=', '+', '-', '@']), "{text:?}: {cell:?}");
                     }
                 }
             }
