@@ -46,7 +46,7 @@ impl Patches<'_> {
             for alternative in alternatives {
                 for (field, property) in self.fields(alternative)? {
                     let merged = match all.remove(&field) {
-                        Some(known) => either(known, property),
+                        Some(known) => either(known, &property),
                         None => property,
                     };
                     all.insert(field, merged);
@@ -81,14 +81,14 @@ fn target(schema: &Value) -> Option<&str> {
 }
 
 /// Returns the schema of a property that two alternatives have. The texts that it may be become one list.
-fn either(one: Value, other: Value) -> Value {
+fn either(one: Value, other: &Value) -> Value {
     let choices = |schema: &Value| match (schema.get("const"), schema.get("enum")) {
         (Some(value), _) => Some(vec![value.clone()]),
         (None, Some(Value::Array(values))) => Some(values.clone()),
         _ => None,
     };
-    match (choices(&one), choices(&other)) {
-        _ if one == other => one,
+    match (choices(&one), choices(other)) {
+        _ if one == *other => one,
         (Some(mut values), Some(more)) => {
             values.extend(more);
             json!({"type": "string", "enum": values})

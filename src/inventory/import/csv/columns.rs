@@ -201,7 +201,7 @@ impl Json {
             Kind::Boolean if trimmed.eq_ignore_ascii_case("true") => self.put(&true),
             Kind::Boolean if trimmed.eq_ignore_ascii_case("false") => self.put(&false),
             Kind::Boolean => Err(Fault::Value("must be true or false")),
-            Kind::Ids => self.list(trimmed, |id| Some(id)),
+            Kind::Ids => self.list(trimmed, Some),
             Kind::Source if !trimmed.starts_with('{') => self.put(&SourceType { r#type: trimmed }),
             Kind::Interfaces if !trimmed.starts_with('[') => {
                 self.list(trimmed, |ip_address| Some(Address { ip_address }))
