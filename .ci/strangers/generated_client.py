@@ -10,6 +10,7 @@ from toposcope_client.models import (
     Error,
     CreateHostInput,
     UpdateHostInput,
+    HostOrIdResponse,
     HostPageResponse,
     HostResponse,
     InterfaceItemInput,
@@ -38,7 +39,7 @@ body = CreateHostInput(
     interfaces=[InterfaceItemInput(ip_address="192.0.2.1")],
     ports=[PortItemInput(number=443, protocol=Protocol.TCP)],
 )
-created = expect(HostResponse, create_host.sync(client=client, body=body)).data
+created = expect(HostOrIdResponse, create_host.sync(client=client, body=body)).data
 assert created.name == body.name and created.ports[0].type_ == "Https"
 
 body = UpdateHostInput(name="renamed", network_id=network, description=None)

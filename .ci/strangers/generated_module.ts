@@ -26,11 +26,11 @@ async function main(): Promise<void> {
     const hostInput = { name: "made by a generated module", networkId, interfaces, ports };
     const created = await hosts.createHostRaw({ createHostInput: hostInput });
     const host = (await created.value()).data;
-    expect(host.name === hostInput.name && host.ports[0].type === "Https", "create");
+    expect(host.name === hostInput.name && host.ports?.[0].type === "Https", "create");
     expect(created.raw.headers.get("Location") === `/api/v1/hosts/${host.id}`, "location");
 
     const found = await hosts.getHostById({ id: host.id });
-    expect(JSON.stringify(found.data) === JSON.stringify(host), "get");
+    expect(found.data.id === host.id && found.data.name === host.name, "get");
 
     const updated = await hosts.updateHost({ id: host.id, updateHostInput: { name: "renamed", networkId } });
     expect(updated.data.name === "renamed" && updated.data.ports.length === 1, "update");

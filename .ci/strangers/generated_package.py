@@ -43,7 +43,7 @@ host = created.data.data
 assert host.name == body.name and host.ports[0].type == "Https"
 assert created.headers["location"] == f"/api/v1/hosts/{host.id}"
 
-assert hosts.get_host_by_id(host.id).data == host
+assert hosts.get_host_by_id(host.id).data.to_dict() == host.to_dict()
 
 updated = hosts.update_host(host.id, UpdateHostInput(name="renamed", network_id=network)).data
 assert updated.name == "renamed" and updated.id == host.id and len(updated.ports) == 1

@@ -135,7 +135,7 @@ const SKIPPED_OF_HOSTS: &[&str] = &[
     "role",
 ];
 
-const MERGE_PATCH: HeaderValue = HeaderValue::from_static("application/merge-patch+json");
+pub(super) const MERGE_PATCH: HeaderValue = HeaderValue::from_static("application/merge-patch+json");
 
 /// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,11 +3,13 @@
 use std::fmt;
 
 use form_urlencoded::Serializer;
-use http::header::AUTHORIZATION;
+use http::Method;
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::call::Call;
+use super::collection::MERGE_PATCH;
 use super::{Client, ClientError, Collection, EntityTag, HttpService, Tagged, secret_header};
 use crate::model::{NodePosition, Share, ShareMetadata, TopologyLayout, TopologyView};
 use crate::topology::EdgeDetails;
@@ -147,6 +149,23 @@ impl<S: HttpService> Client<S> {
         }
         let call = Call::put(layout_path(network, view)).json(&Body { positions })?;
         self.tagged(call.if_match(tag)).await
+    }
+
+    /// Changes single fields of the positions of nodes, as a JSON merge patch (RFC 7396) says, if they still have this tag.
+    ///
+    /// `positions` is the only field, and is replaced as a whole.
+    ///
+    /// # Errors
+    /// `validation_required` for a null; those of [`put_topology_layout`](Self::put_topology_layout).
+    pub async fn patch_topology_layout(
+        &self,
+        network: Uuid,
+        view: TopologyView,
+        changes: &(impl Serialize + ?Sized),
+        tag: Option<&EntityTag>,
+    ) -> Result<Tagged<TopologyLayout>, ClientError> {
+        let call = Call::new(Method::PATCH, layout_path(network, view)).json(changes)?;
+        self.tagged(call.header(CONTENT_TYPE, MERGE_PATCH).if_match(tag)).await
     }
 
     /// Returns what a share shows. `token` comes from [`issue_share_token`](Self::issue_share_token).

@@ -158,7 +158,7 @@ struct State {
     /// Queues per owner for creations under a quota.
     creations: UpdateQueues,
     offload: Offload,
-    running_requests: RunningRequests,
+    running_requests: Arc<RunningRequests>,
     /// Work on the bodies of requests and responses. It goes on beside the encoding of records.
     bodies: Offload,
     /// Work of about a second and more.

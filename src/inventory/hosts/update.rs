@@ -1,6 +1,7 @@
 //! The update of a host by a user.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use uuid::Uuid;
 
@@ -14,6 +15,7 @@ use super::size::likely_size;
 use super::texts::check_host_texts;
 use crate::access::Caller;
 use crate::inventory::schema::host_key;
+use crate::inventory::transaction::Transaction;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
 use crate::model::{Host, Permission, Timestamp};
 
@@ -63,43 +65,101 @@ impl Inventory {
         id: Uuid,
         change: impl Fn(&mut Host) -> Result<(), Error> + Send + Sync,
     ) -> Result<Host, Error> {
-        require_level(caller, Permission::Member)?;
-        let organization = caller.organization_id();
-        let mut transaction = self.transaction(Entity::Host, id);
-        let mut taken = TakenIds::default();
+        let mut update = self.host_update(caller, id)?;
         loop {
-            let record = self.host_record(organization, id).await?;
-            if !transaction.enter(BTreeSet::from([host_key(id)])).await? {
-                continue;
-            }
-            let bytes = record.body.len();
-            let decode = move || {
-                let stored = StoredHost::decode(record)?;
-                let host = stored.host.clone();
-                Ok::<_, Error>((stored, host))
-            };
-            let (stored, mut host) = self.state.offload.run(organization, bytes, decode).await??;
-            check_scope(caller, host.network_id)?;
+            let (stored, mut host) = update.open(0, |_| Ok(())).await?;
             change(&mut host)?;
-            if host.network_id != stored.host.network_id {
-                self.check_network(caller, host.network_id).await?;
-                return Err(ErrorKind::NetworkMismatch { entity: Entity::Host }.into());
+            if let Some(host) = update.store(stored, host).await? {
+                return Ok(host);
             }
-            let (encoded, before) =
-                self.encode_update(organization, stored, host, taken.clone(), self.now()).await?;
-            let Some(before) = before else {
-                // A repeated request completes a renaming that was interrupted.
-                self.follow_renamings(Some(organization)).await;
-                return Ok(encoded.host);
-            };
-            let puts = std::slice::from_ref(&encoded);
-            match self.try_change_hosts(&HostChange::putting(organization, puts), &before).await? {
-                Attempt::Committed => return Ok(encoded.host),
-                Attempt::Stale => {}
-                Attempt::Taken(part) => self.note_taken(organization, &part, &mut taken).await?,
-            }
-            transaction.retry().await?;
         }
+    }
+
+    /// Updates a host like [`update_host_as`](Self::update_host_as).
+    ///
+    /// `change` concerns about `bytes` bytes. It runs on a blocking thread if these or the host are large.
+    pub(crate) async fn update_host_with(
+        &self,
+        caller: &Caller,
+        id: Uuid,
+        bytes: usize,
+        change: impl Fn(&mut Host) -> Result<(), Error> + Send + Sync + 'static,
+    ) -> Result<Host, Error> {
+        let (mut update, change) = (self.host_update(caller, id)?, Arc::new(change));
+        loop {
+            let change = Arc::clone(&change);
+            let (stored, host) = update.open(bytes, move |host| change(host)).await?;
+            if let Some(host) = update.store(stored, host).await? {
+                return Ok(host);
+            }
+        }
+    }
+
+    fn host_update<'a>(&'a self, caller: &'a Caller, id: Uuid) -> Result<Update<'a>, Error> {
+        require_level(caller, Permission::Member)?;
+        let transaction = self.transaction(Entity::Host, id);
+        Ok(Update { inventory: self, caller, id, transaction, taken: TakenIds::default() })
+    }
+}
+
+/// An update of a host, in one or several attempts.
+struct Update<'a> {
+    inventory: &'a Inventory,
+    caller: &'a Caller,
+    id: Uuid,
+    transaction: Transaction<'a>,
+    taken: TakenIds,
+}
+
+impl Update<'_> {
+    /// Reads the host, and returns it as stored and as `change` leaves it.
+    ///
+    /// A large host is decoded and changed on a blocking thread, and so is one that a large change concerns.
+    async fn open(
+        &mut self,
+        bytes: usize,
+        change: impl FnOnce(&mut Host) -> Result<(), Error> + Send + 'static,
+    ) -> Result<(StoredHost, Host), Error> {
+        let (inventory, organization) = (self.inventory, self.caller.organization_id());
+        let record = loop {
+            let record = inventory.host_record(organization, self.id).await?;
+            if self.transaction.enter(BTreeSet::from([host_key(self.id)])).await? {
+                break record;
+            }
+        };
+        let (bytes, caller) = (bytes.max(record.body.len()), self.caller.clone());
+        let open = move || {
+            let stored = StoredHost::decode(record)?;
+            check_scope(&caller, stored.host.network_id)?;
+            let mut host = stored.host.clone();
+            change(&mut host)?;
+            Ok((stored, host))
+        };
+        inventory.state.offload.run(organization, bytes, open).await?
+    }
+
+    /// Stores the changed host. `None`: another change came first, and this one must begin again.
+    async fn store(&mut self, stored: StoredHost, host: Host) -> Result<Option<Host>, Error> {
+        let (inventory, organization) = (self.inventory, self.caller.organization_id());
+        if host.network_id != stored.host.network_id {
+            inventory.check_network(self.caller, host.network_id).await?;
+            return Err(ErrorKind::NetworkMismatch { entity: Entity::Host }.into());
+        }
+        let (encoded, before) =
+            inventory.encode_update(organization, stored, host, self.taken.clone(), inventory.now()).await?;
+        let Some(before) = before else {
+            // A repeated request completes a renaming that was interrupted.
+            inventory.follow_renamings(Some(organization)).await;
+            return Ok(Some(encoded.host));
+        };
+        let puts = std::slice::from_ref(&encoded);
+        match inventory.try_change_hosts(&HostChange::putting(organization, puts), &before).await? {
+            Attempt::Committed => return Ok(Some(encoded.host)),
+            Attempt::Stale => {}
+            Attempt::Taken(part) => inventory.note_taken(organization, &part, &mut self.taken).await?,
+        }
+        self.transaction.retry().await?;
+        Ok(None)
     }
 }
 
@@ -136,5 +196,48 @@ impl Inventory {
             Ok((encoded, Some(Before::from([(former.id, (record, summary))]))))
         };
         self.state.offload.run(organization, bytes, encode).await?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use super::*;
+    use crate::access::Scope;
+    use crate::store::MemoryStore;
+
+    /// Returns whether a change of a host with a description of this length runs on the thread of the request.
+    async fn runs_in_place(length: usize, bytes: usize) -> bool {
+        let inventory = Inventory::new(MemoryStore::new());
+        let organization = inventory.create_organization("Example").await.unwrap().id;
+        let network = inventory.create_network(organization, "Office").await.unwrap().id;
+        let caller = Caller::new(organization, Uuid::nil(), Permission::Member, Scope::all());
+        let mut host = Host::new(network, "printer");
+        host.if_entries = (0..10)
+            .map(|index| {
+                let mut entry = crate::model::IfEntry::new(&host, index);
+                entry.if_descr = "x".repeat(length);
+                entry
+            })
+            .collect();
+        let id = inventory.create_host_as(&caller, host).await.unwrap().id;
+        let (own, is_same) = (thread::current().id(), Arc::new(AtomicBool::new(false)));
+        let seen = Arc::clone(&is_same);
+        let change = move |host: &mut Host| {
+            seen.store(thread::current().id() == own, Ordering::Relaxed);
+            host.hidden = true;
+            Ok(())
+        };
+        assert!(inventory.update_host_with(&caller, id, bytes, change).await.unwrap().hidden);
+        is_same.load(Ordering::Relaxed)
+    }
+
+    #[tokio::test]
+    async fn large_host_is_changed_on_a_blocking_thread() {
+        assert!(runs_in_place(10, 0).await);
+        assert!(!runs_in_place(60_000, 0).await);
+        assert!(!runs_in_place(10, 1024 * 1024).await);
     }
 }

@@ -1,4 +1,4 @@
-//! Bringing stored hosts up to the present form of their facets.
+//! Bringing stored hosts and users up to the present form of their facets.
 //!
 //! Facets are computed when a host is stored. When a version of the library computes others, hosts of earlier versions
 //! would be missing from filters and orders until they are stored again.
@@ -24,17 +24,23 @@ struct StoredForm {
     form: u32,
     /// Whether the hosts have terms.
     terms: bool,
+    /// The form of the unique keys of users.
+    #[serde(default)]
+    users: u32,
 }
+
+/// The present form of the unique keys of users. It increases when e-mail addresses are compared in another way.
+const USER_FORM: u32 = 1;
 
 /// Number of organizations that are read at a time.
 const ORGANIZATIONS: usize = 128;
 
 impl Inventory {
-    /// Brings the hosts that an earlier version of the library has stored up to date, or those that were stored
-    /// [without terms](Self::without_host_terms). Returns their number.
+    /// Brings the hosts and users that an earlier version of the library has stored up to date, and hosts that were
+    /// stored [without terms](Self::without_host_terms). Returns the number of these records.
     ///
-    /// Filters and orders that are new do not find such hosts before. The hosts themselves do not change, nor do their
-    /// `updated_at`. [`bootstrap`](Self::bootstrap) does the same; an application that does not call it calls this once
+    /// Filters and orders that are new do not find such hosts before, and such users cannot log in. The records
+    /// themselves do not change, nor do their `updated_at`. [`bootstrap`](Self::bootstrap) does the same; an application that does not call it calls this once
     /// at its start. It costs one read when there is nothing to do. A million hosts take minutes, and requests are
     /// answered meanwhile. Interrupted, it starts over at the next call.
     ///
@@ -50,18 +56,22 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
-    /// Only those that every method may return. Hosts that cannot be decoded are left as they are.
+    /// Only those that every method may return. Records that cannot be decoded are left as they are.
     pub async fn upgrade(&self) -> Result<u64, Error> {
         let key = Key::new(HOST_FACETS, Uuid::nil());
         let found = self.get(key).await?;
         let stored: Option<StoredForm> = found.as_ref().map(decode_record).transpose()?;
-        let present = StoredForm { form: FORM, terms: self.host_terms == HostTerms::All };
+        let terms = self.host_terms == HostTerms::All;
+        let present = StoredForm { form: FORM, terms, users: USER_FORM };
         if stored.is_some_and(|stored| stored == present || stored.form > FORM) {
             return Ok(0);
         }
         // Terms that are not needed do no harm.
-        let is_complete = stored.is_some_and(|stored| stored.form == FORM && !present.terms);
-        let count = if is_complete { 0 } else { self.upgrade_all().await? };
+        let is_complete = |stored: StoredForm| stored.form == FORM && (stored.terms || !present.terms);
+        let hosts = if stored.is_some_and(is_complete) { 0 } else { self.upgrade_all().await? };
+        let are_users_complete = stored.is_some_and(|stored| stored.users == USER_FORM);
+        let users = if are_users_complete { 0 } else { self.upgrade_users().await? };
+        let count = hosts + users;
         let mut batch = Batch::new();
         batch.put(key, unchanged(found.as_ref()), Facets::default(), encode(&present)?);
         match self.store.commit(batch).await {

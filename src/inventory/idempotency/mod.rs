@@ -2,8 +2,11 @@
 //!
 //! The answer is stored under an id that follows from the organization, the user, the request and the key, in the commit
 //! that makes the change. Of two executions of one request, also on two servers, only one can therefore commit. A
-//! request that takes several commits stores its progress with each of them, so that a repetition completes it.
+//! request that takes several commits stores its progress with each of them, so that a repetition completes it. Each
+//! commit requires the progress that its execution has stored last: an execution that pauses for so long that another
+//! continues in its place cannot store anything more.
 
+mod pending;
 mod record;
 mod store;
 
@@ -13,10 +16,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Serialize;
 use uuid::Uuid;
 
+pub(super) use self::pending::PendingAnswer;
+use self::pending::Progress;
 pub(crate) use self::record::Answer;
 use self::record::AnsweredRequest;
-pub(super) use self::store::PendingAnswer;
-use self::store::{AnsweringStore, Progress};
+use self::store::AnsweringStore;
 use super::schema::{IDEMPOTENCY_KEY, REQUEST_LINK, decode, linked};
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::Caller;
@@ -50,32 +54,40 @@ pub(crate) enum Begun {
     Answered(Answer),
 }
 
-/// The execution of a request with an idempotency key. No other runs in this process until it is dropped.
+/// The execution of a request with an idempotency key. No other runs in this process until it has ended.
+///
+/// Dropped before its end, it lets a commit in progress end and then releases the key, in the background.
 #[derive(Debug)]
 pub(crate) struct Execution {
     /// Stores the answer with the change that it makes.
     inventory: Inventory,
     pending: Arc<PendingAnswer>,
-    _running: Running,
+    running: Option<Running>,
 }
 
 /// The ids of the requests with an idempotency key that are being executed.
 #[derive(Debug, Default)]
 pub(super) struct RunningRequests(Mutex<HashSet<Uuid>>);
 
+/// A request that is being executed, until it is dropped.
 #[derive(Debug)]
 struct Running {
-    inventory: Inventory,
+    requests: Arc<RunningRequests>,
     id: Uuid,
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.inventory.state.running_requests.lock().remove(&self.id);
+        self.requests.lock().remove(&self.id);
     }
 }
 
 impl RunningRequests {
+    /// Begins a request. `None` if it is being executed.
+    fn begin(self: &Arc<Self>, id: Uuid) -> Option<Running> {
+        self.lock().insert(id).then(|| Running { requests: Arc::clone(self), id })
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<Uuid>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -94,36 +106,40 @@ impl Inventory {
     ) -> Result<Begun, Error> {
         let id = request_id(caller, &request);
         let digest = derived_id("idempotent body", &[request.key.as_bytes(), request.body]);
-        if !self.state.running_requests.lock().insert(id) {
-            return Err(ErrorKind::RequestRunning.into());
-        }
-        let running = Running { inventory: self.clone(), id };
+        let running = self.state.running_requests.begin(id).ok_or(ErrorKind::RequestRunning)?;
         let (key, now) = (Key::new(IDEMPOTENCY_KEY, id), self.now());
         let mut progress = Progress::new(Precondition::Absent);
         if let Some(record) = self.get(key).await? {
             let known: AnsweredRequest = decode(&record)?;
-            progress.precondition = Precondition::Version(record.version);
+            progress.precondition = Some(Precondition::Version(record.version));
             if known.expires_at > now {
                 if known.digest != digest {
                     return Err(ErrorKind::KeyReused.into());
                 }
                 match known.running_until {
-                    None => return answered(caller, known.answer),
                     Some(until) if until > now => return Err(ErrorKind::RequestRunning.into()),
-                    Some(_) => progress.resume(known)?,
+                    running_until => {
+                        check_networks(caller, &known.answer)?;
+                        if running_until.is_none() {
+                            return Ok(Begun::Answered(known.answer));
+                        }
+                        progress.resume(known)?;
+                    }
                 }
             }
         }
         progress.surplus = self.surplus_answers(caller, key).await?;
-        if matches!(progress.precondition, Precondition::Absent) {
+        if matches!(progress.precondition, Some(Precondition::Absent)) {
             // Otherwise it could delete the expired answer that this request replaces.
             self.purge_periodically();
         }
-        let pending = Arc::new(PendingAnswer::new(key, caller, digest, self.clock(), progress));
+        let (execution, store) = (self.new_random_id()?, Arc::clone(&self.store));
+        let pending = PendingAnswer::new(key, caller, digest, execution, self.clock(), store, progress);
+        let pending = Arc::new(pending);
         let store = AnsweringStore::new(Arc::clone(&self.store), Arc::clone(&pending));
         let inventory =
             Self { store: Arc::new(store), pending_answer: Some(Arc::clone(&pending)), ..self.clone() };
-        Ok(Begun::Execution(Box::new(Execution { inventory, pending, _running: running })))
+        Ok(Begun::Execution(Box::new(Execution { inventory, pending, running: Some(running) })))
     }
 
     /// Returns the user's oldest answers that have to go for a new one.
@@ -156,7 +172,7 @@ impl Execution {
         self.inventory.clone()
     }
 
-    /// Returns whether another execution of the request was faster, so that this one has changed nothing.
+    /// Returns whether another execution of the request was faster, and continues it or has completed it.
     pub(crate) fn is_lost(&self) -> bool {
         self.pending.is_lost()
     }
@@ -165,9 +181,19 @@ impl Execution {
     ///
     /// Does nothing if the answer is stored already, and if the request has changed nothing.
     pub(crate) async fn finish(&self, answer: &impl Serialize) -> Result<(), Error> {
-        let Some(batch) = self.pending.completion(answer)? else { return Ok(()) };
-        // A store that adds the answer to batches with writes adds nothing to one without.
-        Ok(self.inventory.store.commit(batch).await?)
+        self.pending.complete(answer).await
+    }
+}
+
+impl Drop for Execution {
+    fn drop(&mut self) {
+        let Some(interrupted) = self.pending.interrupted() else { return };
+        let running = self.running.take();
+        let release = async move {
+            interrupted.await;
+            drop(running);
+        };
+        self.inventory.state.tasks.spawn(|| true, release);
     }
 }
 
@@ -185,9 +211,10 @@ fn request_id(caller: &Caller, request: &KeyedRequest<'_>) -> Uuid {
     derived_id("idempotency key", &parts)
 }
 
-fn answered(caller: &Caller, answer: Answer) -> Result<Begun, Error> {
+/// Checks that the caller can still access the networks of an answer, or of what is known of it.
+fn check_networks(caller: &Caller, answer: &Answer) -> Result<(), Error> {
     match answer.networks.iter().find(|network| !caller.scope().allows(**network)) {
         Some(network) => Err(ErrorKind::AccessDenied { entity: Entity::Network, id: *network }.into()),
-        None => Ok(Begun::Answered(answer)),
+        None => Ok(()),
     }
 }

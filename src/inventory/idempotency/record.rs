@@ -14,6 +14,9 @@ pub(super) struct AnsweredRequest {
     pub(super) user_id: Uuid,
     /// The digest of the key and the body. Without the key, which is not stored, guesses of the body cannot be tested.
     pub(super) digest: Uuid,
+    /// The execution that has stored the record. Nil in records of earlier versions.
+    #[serde(default)]
+    pub(super) execution: Uuid,
     pub(super) expires_at: Timestamp,
     /// Until when a request counts as running that takes several commits; `None`: it is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -46,7 +46,7 @@ impl Parsing {
         let (before, mut size) = (rows.count(), 0);
         while whole.len() < CHUNK_LINES && size < CHUNK_BYTES {
             let Some((number, row)) = rows.next().await.map_err(Error::unreadable)? else { break };
-            size += row.len();
+            size += row.likely_length();
             whole.push((number, row));
         }
         if whole.is_empty() && rows.count() == before {

@@ -19,8 +19,6 @@ use tokio::io::AsyncRead;
 use uuid::Uuid;
 
 pub use options::Import;
-#[cfg(feature = "csv")]
-use options::MAX_CSV_ROW;
 pub use report::{Alteration, DroppedPort, ImportReport, Reassignment, Refusal};
 
 use self::chunk::{Chunk, Parsing, split_repeated_ids};
@@ -159,7 +157,7 @@ impl Inventory {
         }
         #[cfg(feature = "csv")]
         let mut rows = if is_csv {
-            Rows::of_csv(input, max_line.min(MAX_CSV_ROW), network).await?
+            Rows::of_csv(input, max_line, network).await?
         } else {
             Rows::of_lines(input, max_line)
         };

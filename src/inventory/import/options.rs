@@ -14,10 +14,6 @@ const MAX_LINE: usize = 64 * 1024 * 1024;
 /// fields that the library does not know.
 const LINE_MARGIN: usize = 1024 * 1024;
 
-/// The maximum length of a row of a CSV, in bytes. Values take up to 300 times the memory of the cells that list them.
-#[cfg(feature = "csv")]
-pub(super) const MAX_CSV_ROW: usize = 256 * 1024;
-
 impl Inventory {
     /// Returns the maximum length of a line that a client sends, from the size quota of hosts.
     pub(crate) fn max_sent_line(&self) -> usize {
@@ -110,8 +106,8 @@ impl<'p> Import<'p> {
         Self { dry_run: true, ..self }
     }
 
-    /// Sets the maximum line length in bytes; longer lines are refused. Memory use is a few times this. A row of a CSV has
-    /// at most 256 KiB.
+    /// Sets the maximum line length in bytes; longer lines are refused. Memory use is a few times this. It
+    /// holds for a row of a CSV, and for its host as a line of JSON.
     #[must_use]
     pub fn max_line(self, bytes: usize) -> Self {
         Self { max_line: bytes, ..self }
@@ -122,7 +118,8 @@ impl<'p> Import<'p> {
     /// Its header has the names of fields of hosts, and each row has one host. The only network of the import is that
     /// of rows without one, and the inventory chooses the ids and times that a row leaves out. Lists of ids, addresses
     /// and ports are separated by semicolons, such as `443/Tcp;53/Udp`; other lists and objects are JSON. An apostrophe
-    /// in front of `=`, `+`, `-`, `@`, a tab or a carriage return is taken away. A header with an unknown field, or
+    /// in front of `=`, `+`, `-`, `@`, a tab or a carriage return is taken away, at the beginning of a cell and after each
+    /// semicolon, tab and line break in it. A header with an unknown field, or
     /// without a required one, fails the import with `Invalid`.
     ///
     /// ```

@@ -90,12 +90,12 @@ impl<R: AsyncRead + Unpin> Rows<R> {
 }
 
 impl Row {
-    /// Returns the number of bytes of the row.
-    pub(super) fn len(&self) -> usize {
+    /// Returns about how many bytes the row has as a line of JSON.
+    pub(super) fn likely_length(&self) -> usize {
         match self {
             Self::Json(bytes) => bytes.len(),
             #[cfg(feature = "csv")]
-            Self::Cells(cells) => cells.len(),
+            Self::Cells(cells) => cells.likely_length(),
             Self::Refused(_) => 0,
         }
     }

@@ -2,6 +2,7 @@
 
 mod password;
 mod referrals;
+mod upgrade;
 
 use std::fmt;
 

@@ -229,10 +229,12 @@ impl ApiBuilder {
 
     /// Sets the path below which clients see the service, such as `/netinv`, if a router or a proxy strips it.
     ///
-    /// Default: none. It precedes the `Location` of created records. All other addresses are relative.
+    /// Default: none. It precedes the `Location` of created records. All other addresses are relative. Slashes at both
+    /// ends do not matter: `netinv` and `/netinv/` are the same path. Characters that paths cannot have, such as spaces,
+    /// are percent-encoded.
     #[must_use]
-    pub fn path_prefix(self, path: impl Into<String>) -> Self {
-        Self { path_prefix: path.into().trim_end_matches('/').to_owned(), ..self }
+    pub fn path_prefix(self, path: impl AsRef<str>) -> Self {
+        Self { path_prefix: absolute_path(path.as_ref()), ..self }
     }
 
     /// Sets the attributes of the session cookie. Default: [`SessionCookie::new`].
@@ -367,4 +369,24 @@ impl ApiBuilder {
         };
         Api { state: Arc::new(state) }
     }
+}
+
+/// Returns a path with one slash in front and none at its end; an empty text for the root.
+///
+/// A second slash in front would make the name of a host of the first segment.
+fn absolute_path(path: &str) -> String {
+    let path = path.trim_matches('/');
+    let mut absolute = String::with_capacity(path.len() + 1);
+    if !path.is_empty() {
+        absolute.push('/');
+    }
+    for byte in path.bytes() {
+        // The characters of a path (RFC 3986, section 3.3), and those already encoded.
+        if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/%".contains(&byte) {
+            absolute.push(char::from(byte));
+        } else {
+            absolute.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    absolute
 }

@@ -134,7 +134,7 @@ pub(in crate::service) fn check_values<T: Template>(fields: &Fields<'_>) -> Resu
 
 /// Checks the `expected_updated_at` of a body against the present record.
 pub(in crate::service) fn check_time<T: Resource>(fields: &Fields<'_>, record: &T) -> Result<(), Error> {
-    if fields.allow_change_of(record.updated_at())? {
+    if fields.expected_updated_at()?.is_none_or(|expected| expected == record.updated_at()) {
         return Ok(());
     }
     Err(ErrorKind::Outdated { entity: T::ENTITY, id: record.id() }.into())

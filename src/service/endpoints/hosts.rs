@@ -1,5 +1,7 @@
 //! Endpoints of single hosts and of their parts: interfaces, ports, services and interface entries.
 
+use std::mem;
+
 use http::request::Parts;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -20,6 +22,7 @@ use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
 use crate::service::response::shape::{Representation, Shape, Shaped};
+use crate::service::routes::parameter::RequestContent;
 use crate::service::routes::route::{Call, Pending, Route};
 use crate::service::state::ApiState;
 
@@ -55,43 +58,72 @@ pub(in crate::service) fn update_host(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let id = read_id(&call.path)?;
         let (body, caller) = call.read().await?;
-        let fields = Fields::read(&body, call.route.body)?;
-        // Faults of the body are reported before those of the record.
-        let given = if fields.is_patch() {
-            patched_host(&fields.without_objects(), &Host::with_id(id, Uuid::nil(), ""))?
-        } else {
-            parse_host_changes(&body)?
-        };
-        let names: Vec<&str> = fields.names().collect();
-        let request = call.input.request;
-        let change = |host: &mut Host| {
-            check_precondition(request, Entity::Host, id, host)?;
-            check_time(&fields, Entity::Host, id, host.updated_at)?;
-            if fields.is_patch() {
-                let given = patched_host(&fields, host)?;
-                names.iter().for_each(|name| set_field(host, &given, name));
-            } else {
-                names.iter().for_each(|name| set_field(host, &given, name));
-            }
-            Ok(())
-        };
-        let host = call.state.inventory.update_host_as(&caller, id, change).await?;
+        let (inventory, bytes, content) = (&call.state.inventory, body.len(), call.route.body);
+        let request = call.input.request.clone();
+        // Large bodies and hosts keep a thread for a while.
+        let read = move || HostUpdate::read(id, body, content, request);
+        let update = inventory.offload(caller.organization_id(), bytes, read).await??;
+        let change = move |host: &mut Host| update.apply(host);
+        let host = inventory.update_host_with(&caller, id, bytes, change).await?;
         let tag = EntityTag::of_record(&host)?;
         call.state.responder.record(&host, tag)
     })
 }
 
+/// An update of a host, as a request describes it.
+struct HostUpdate {
+    id: Uuid,
+    request: Parts,
+    body: Vec<u8>,
+    content: RequestContent,
+    /// The names of the fields that change.
+    names: Vec<&'static str>,
+    expected_updated_at: Option<Timestamp>,
+    /// The new values. `None`: those of a patch depend on the host.
+    given: Option<Host>,
+}
+
+impl HostUpdate {
+    /// Reads a body. Its faults are reported before those of the record.
+    fn read(id: Uuid, body: Vec<u8>, content: RequestContent, request: Parts) -> Result<Self, ApiError> {
+        let fields = Fields::read(&body, content)?;
+        let given = if fields.is_patch() {
+            patched_host(&fields.without_objects(), &mut Host::with_id(id, Uuid::nil(), ""))?;
+            None
+        } else {
+            Some(parse_host_changes(&body)?)
+        };
+        let (names, expected_updated_at) = (fields.names().collect(), fields.expected_updated_at()?);
+        Ok(Self { id, request, body, content, names, expected_updated_at, given })
+    }
+
+    fn apply(&self, host: &mut Host) -> Result<(), Error> {
+        check_precondition(&self.request, Entity::Host, self.id, host)?;
+        check_time(self.expected_updated_at, Entity::Host, self.id, host.updated_at)?;
+        let patched;
+        let given = match &self.given {
+            Some(given) => given,
+            None => {
+                let fields = Fields::read(&self.body, self.content);
+                let fields = fields.map_err(|_| Error::internal("a patch cannot be read again"))?;
+                patched = patched_host(&fields, host)?;
+                &patched
+            }
+        };
+        self.names.iter().for_each(|name| set_field(host, given, name));
+        Ok(())
+    }
+}
+
 /// Returns the fields of a patch as they change a host. The others have no meaning.
-fn patched_host(fields: &Fields<'_>, host: &Host) -> Result<Host, Error> {
-    // A patch replaces lists as a whole, so that it takes nothing of the present ones.
-    let base = Host {
-        interfaces: Vec::new(),
-        ports: Vec::new(),
-        services: Vec::new(),
-        if_entries: Vec::new(),
-        ..host.clone()
-    };
-    parse_host_changes(&text_of(&fields.changes_of(&base)?)?)
+///
+/// A patch replaces lists as a whole, so that the present ones, which may be long, are left out meanwhile.
+fn patched_host(fields: &Fields<'_>, host: &mut Host) -> Result<Host, Error> {
+    let (interfaces, ports) = (mem::take(&mut host.interfaces), mem::take(&mut host.ports));
+    let (services, if_entries) = (mem::take(&mut host.services), mem::take(&mut host.if_entries));
+    let changes = fields.changes_of(host);
+    (host.interfaces, host.ports, host.services, host.if_entries) = (interfaces, ports, services, if_entries);
+    parse_host_changes(&text_of(&changes?)?)
 }
 
 /// Sets the field of a host that a body contains.
@@ -261,7 +293,7 @@ pub(in crate::service) fn update_part<P: Part>(mut call: Call<'_>) -> Pending<'_
         let change = |part: &mut P| {
             check_precondition(request, P::ENTITY, id, part)?;
             let Common { host_id, network_id, updated_at, .. } = part.common();
-            check_time(&fields, P::ENTITY, id, updated_at)?;
+            check_time(fields.expected_updated_at()?, P::ENTITY, id, updated_at)?;
             let document = fields.merged_with(part, &position_of(part)?)?;
             let changed = P::parse(&text_of(&document)?)?;
             check_types(&document, &changed)?;
@@ -306,8 +338,13 @@ pub(super) fn check_precondition(
 }
 
 /// Checks the `expected_updated_at` of a body against the present record.
-fn check_time(fields: &Fields<'_>, entity: Entity, id: Uuid, updated_at: Timestamp) -> Result<(), Error> {
-    if fields.allow_change_of(updated_at)? {
+fn check_time(
+    expected: Option<Timestamp>,
+    entity: Entity,
+    id: Uuid,
+    updated_at: Timestamp,
+) -> Result<(), Error> {
+    if expected.is_none_or(|expected| expected == updated_at) {
         return Ok(());
     }
     Err(ErrorKind::Outdated { entity, id }.into())

@@ -74,7 +74,11 @@ impl<'r> Repeatable<'r> {
                 if let Err(error) = execution.finish(&data).await {
                     tracing::warn!("an answer could not be stored: {}", error.with_causes());
                 }
-                return respond(&data);
+                // Otherwise a part of the results says only that another server continues the request.
+                if !execution.is_lost() {
+                    return respond(&data);
+                }
+                ErrorKind::RequestRunning.into()
             }
             Err(error) => error,
         };

@@ -73,7 +73,7 @@ impl<'b> Fields<'b> {
         let mut deserializer = serde_json::Deserializer::from_str(text);
         let read = deserializer.deserialize_map(KnownFields { content });
         let fields = read.and_then(|fields| deserializer.end().map(|()| fields));
-        let is_patch = matches!(content, RequestContent::Patch(_));
+        let is_patch = content.is_patch();
         let fields = Self { given: fields.map_err(|error| malformed(text, "object", &error))?, is_patch };
         for (index, (parameter, _)) in fields.given.iter().enumerate() {
             if fields.given.iter().take(index).any(|(other, _)| other.name == parameter.name) {
@@ -150,10 +150,9 @@ impl<'b> Fields<'b> {
         self.is_patch
     }
 
-    /// Returns whether the body allows to change a record that last changed at this time.
-    pub(in crate::service) fn allow_change_of(&self, updated_at: Timestamp) -> Result<bool, Error> {
-        let expected: Option<Timestamp> = self.optional(EXPECTED_UPDATED_AT.name)?;
-        Ok(expected.is_none_or(|expected| expected == updated_at))
+    /// Returns the time at which the client believes that the record last changed, if the body says so.
+    pub(in crate::service) fn expected_updated_at(&self) -> Result<Option<Timestamp>, Error> {
+        self.optional(EXPECTED_UPDATED_AT.name)
     }
 
     /// Sets the fields of a record that the body contains. Fields that it leaves out keep their value.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::parameters::reference;
+use super::parameters::{reference, set};
 use crate::service::routes::route::Answer;
 
 /// The schema of the metadata of a page.
@@ -23,6 +23,38 @@ impl<'a> Envelopes<'a> {
             required.push(json!("pagination"));
         }
         Self { records, schemas: Map::from_iter([(PAGE_META.to_owned(), meta)]) }
+    }
+
+    /// Returns the schema of an answer that may be repeated for an `Idempotency-Key`.
+    ///
+    /// A long answer is repeated as its ids alone. One schema with optional fields says so, because generators make
+    /// types of alternatives that hide the fields of all of them.
+    pub(super) fn repeatable_schema(&mut self, answer: Answer) -> Value {
+        match answer {
+            Answer::Value(schema) => {
+                let data = self.or_id(schema);
+                self.add(&data, &reference(&data), &self.example(schema), "Meta")
+            }
+            Answer::List(schema) => {
+                let item = self.or_id(schema);
+                self.add(&format!("{item}List"), &list(&item), &json!([self.example(schema)]), "Meta")
+            }
+            answer => self.schema(answer),
+        }
+    }
+
+    /// Adds the schema of a record of which only the id must be there, and returns its name.
+    fn or_id(&mut self, schema: &str) -> String {
+        let mut record = self.records.get(schema).cloned().unwrap_or_default();
+        let described = record.get("description").and_then(Value::as_str).unwrap_or_default();
+        let description = format!(
+            "{described} Only the id, if the answer is repeated for an `Idempotency-Key` and has more than 64 KiB."
+        );
+        set(&mut record, "description", json!(description.trim_start()));
+        set(&mut record, "required", json!(["id"]));
+        let name = format!("{schema}OrId");
+        self.schemas.insert(name.clone(), record);
+        name
     }
 
     /// Returns the schema of an answer, which is the reference to its envelope, unless it has none.
@@ -47,7 +79,12 @@ impl<'a> Envelopes<'a> {
             Answer::Picture | Answer::Html => return json!({"type": "string"}),
         };
         let meta = if matches!(answer, Answer::Page(_)) { PAGE_META } else { "Meta" };
-        let envelope = self.envelope(&data, &example, meta);
+        self.add(&name, &data, &example, meta)
+    }
+
+    /// Adds an envelope, and returns the reference to it.
+    fn add(&mut self, name: &str, data: &Value, example: &Value, meta: &str) -> Value {
+        let envelope = self.envelope(data, example, meta);
         let name = format!("{name}Response");
         let schema = reference(&name);
         self.schemas.insert(name, envelope);

@@ -96,7 +96,7 @@ fn of_path(route: &Route, records: &Map<String, Value>) -> Vec<ErrorCode> {
 fn of_body(route: &Route) -> Vec<ErrorCode> {
     let mut codes = match route.body {
         RequestContent::Nothing => return Vec::new(),
-        RequestContent::Fields(_) | RequestContent::Update { .. } | RequestContent::Patch(_) => {
+        RequestContent::Fields(_) | RequestContent::Update { .. } | RequestContent::Patch { .. } => {
             route.body.fields().flat_map(of_field).collect()
         }
         RequestContent::Ids => vec![ErrorCode::ValidationEmpty, ErrorCode::ValidationMaxLength],

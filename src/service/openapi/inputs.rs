@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::parameters::{SCHEMAS, reference, schema_of, set};
+use super::patches::Patches;
 use crate::service::routes::parameter::{Kind, Parameter, Presence, RequestContent};
 use crate::service::routes::route::Route;
 
@@ -21,29 +22,35 @@ impl Inputs {
     /// differ from them.
     pub(super) fn new(routes: &[&Route], records: &Map<String, Value>, forms: &Map<String, Value>) -> Self {
         let types = Types { routes, records, forms };
-        let mut schemas = Map::new();
+        let (mut items, mut patches) = (Map::new(), Map::new());
+        for route in routes {
+            for field in route.body.fields() {
+                if let Kind::Schema(name) | Kind::Schemas(name) | Kind::Sized { schema: name, .. } =
+                    field.kind
+                {
+                    types.add_item(name, &mut items);
+                }
+            }
+        }
         let mut names = BTreeMap::new();
-        let bodies: Vec<(&Route, Value)> =
-            routes.iter().filter_map(|route| Some((*route, types.body_of(route)?))).collect();
+        let bodies: Vec<(&Route, Value)> = routes
+            .iter()
+            .filter_map(|route| Some((*route, types.body_of(route, &items, &mut patches)?)))
+            .collect();
+        let mut schemas: Map<String, Value> = items.into_iter().chain(patches).collect();
         for (route, schema) in &bodies {
             let Some(operation) = &route.operation_id else { continue };
             let subject = route.subject();
-            let is_shared = bodies.iter().all(|(other, body)| other.subject() != subject || body == schema);
+            let mut of_subject = bodies.iter().filter(|(other, _)| other.subject() == subject);
+            // A patch alone is not what a record is created from.
+            let is_patch_alone = route.body.is_patch() && of_subject.clone().count() == 1;
+            let is_shared = !is_patch_alone && of_subject.all(|(_, body)| body == schema);
             let name = match subject.filter(|_| is_shared) {
                 Some(subject) => format!("{subject}Input"),
                 None => format!("{}Input", pascal_case(operation)),
             };
             schemas.insert(name.clone(), schema.clone());
             names.insert(operation.clone(), name);
-        }
-        for route in routes {
-            for field in route.body.fields() {
-                if let Kind::Schema(name) | Kind::Schemas(name) | Kind::Sized { schema: name, .. } =
-                    field.kind
-                {
-                    types.add_item(name, &mut schemas);
-                }
-            }
         }
         Self { schemas, names }
     }
@@ -111,15 +118,30 @@ struct Types<'a> {
 }
 
 impl Types<'_> {
-    fn body_of(&self, route: &Route) -> Option<Value> {
+    /// Returns the schema of a body. `items` are those of the values within bodies. Adds the schemas of the objects within
+    /// a patch to `patches`.
+    fn body_of(
+        &self,
+        route: &Route,
+        items: &Map<String, Value>,
+        patches: &mut Map<String, Value>,
+    ) -> Option<Value> {
         let fields: Vec<&Parameter> = route.body.fields().collect();
         if fields.is_empty() {
             return None;
         }
         let required = fields.iter().filter(|field| route.body.requires(field)).map(|field| field.name);
         let item = |name: &str| reference(&self.item_name(name));
+        let find = |name: &str| items.get(name).or_else(|| self.records.get(name)).cloned();
+        let mut within = |field: &Parameter| match field.kind {
+            Kind::Schema(name) if route.body.is_patch() => {
+                let form = Patches { find: &find }.reference(&self.item_name(name), patches);
+                property(field, &|_| form.clone())
+            }
+            _ => property(field, &item),
+        };
         let properties: Map<String, Value> =
-            fields.iter().map(|field| (field.name.to_owned(), property(field, &item))).collect();
+            fields.iter().map(|field| (field.name.to_owned(), within(field))).collect();
         let example = route.subject().and_then(|subject| self.records.get(&subject)?.get("examples")?.get(0));
         let example = fields.iter().map(|field| {
             let value = example.and_then(|example| example.get(field.name)).cloned();

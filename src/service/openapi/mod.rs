@@ -9,6 +9,7 @@ mod examples;
 mod inputs;
 mod operation;
 mod parameters;
+mod patches;
 mod schemas;
 
 pub(super) use self::document::build;

@@ -132,7 +132,7 @@ fn body(route: &Route, inputs: &Inputs) -> Option<Value> {
             let name = inputs.name(route.operation_id.as_deref()?)?;
             Some(json!({"application/json": {"schema": reference(name)}}))
         }
-        RequestContent::Patch(_) => {
+        RequestContent::Patch { .. } => {
             let name = inputs.name(route.operation_id.as_deref()?)?;
             let content = json!({"schema": reference(name)});
             Some(json!({"application/merge-patch+json": content, "application/json": content}))
@@ -167,7 +167,10 @@ fn body(route: &Route, inputs: &Inputs) -> Option<Value> {
 
 fn responses(route: &Route, shared: &mut Shared<'_>) -> Value {
     let mut responses = Map::new();
-    let schema = shared.envelopes.schema(route.answer);
+    let schema = match route.repetition {
+        Repetition::Answered => shared.envelopes.repeatable_schema(route.answer),
+        _ => shared.envelopes.schema(route.answer),
+    };
     let mut success = response(route, 200, Some(&schema));
     #[cfg(feature = "discovery")]
     if matches!(route.answer, Answer::Events) {

@@ -67,14 +67,18 @@ pub(super) const ORDER: &[Parameter] = &[
     Parameter::optional(
         "order_by",
         Kind::Choice(&["created_at", "updated_at", "name"]),
-        "The field to order by.",
+        "The field to order by. The id, ascending, breaks ties.",
     ),
     Parameter::optional("order_direction", DIRECTIONS, "The direction of the order."),
 ];
 
 #[cfg(any(feature = "discovery", feature = "topology"))]
 pub(super) const ORDER_BY_TIME: &[Parameter] = &[
-    Parameter::optional("order_by", Kind::Choice(&["created_at", "updated_at"]), "The field to order by."),
+    Parameter::optional(
+        "order_by",
+        Kind::Choice(&["created_at", "updated_at"]),
+        "The field to order by. The id, ascending, breaks ties.",
+    ),
     Parameter::optional("order_direction", DIRECTIONS, "The direction of the order."),
 ];
 
@@ -82,7 +86,7 @@ pub(super) const PORT_ORDER: &[Parameter] = &[
     Parameter::optional(
         "order_by",
         Kind::Choice(&["created_at", "updated_at", "number"]),
-        "The field to order by.",
+        "The field to order by. The id, ascending, breaks ties.",
     ),
     Parameter::optional("order_direction", DIRECTIONS, "The direction of the order."),
 ];
@@ -91,7 +95,7 @@ pub(super) const IF_ENTRY_ORDER: &[Parameter] = &[
     Parameter::optional(
         "order_by",
         Kind::Choice(&["created_at", "updated_at", "name", "if_index"]),
-        "The field to order by.",
+        "The field to order by. The id, ascending, breaks ties.",
     ),
     Parameter::optional("order_direction", DIRECTIONS, "The direction of the order."),
 ];

@@ -118,8 +118,9 @@ pub(in crate::service) enum RequestContent {
     Fields(&'static [Parameter]),
     /// A JSON object with these fields, which replace those of a record. Those of `kept` may be missing.
     Update { fields: &'static [Parameter], kept: &'static [&'static str] },
-    /// A JSON merge patch of a record with these fields.
-    Patch(&'static [Parameter]),
+    /// A JSON merge patch of a record with these fields. `lock` is the field for the state that the client expects, if the
+    /// record has such a state.
+    Patch { fields: &'static [Parameter], lock: Option<&'static Parameter> },
     /// A JSON list of ids.
     Ids,
     /// JSON Lines or CSV: a host a row.
@@ -141,17 +142,23 @@ impl RequestContent {
     pub(in crate::service) fn fields(self) -> impl Iterator<Item = &'static Parameter> {
         let (fields, lock) = match self {
             Self::Fields(fields) => (fields, None),
-            Self::Update { fields, .. } | Self::Patch(fields) => (fields, Some(&EXPECTED_UPDATED_AT)),
+            Self::Update { fields, .. } => (fields, Some(&EXPECTED_UPDATED_AT)),
+            Self::Patch { fields, lock } => (fields, lock),
             _ => (&[][..], None),
         };
         fields.iter().chain(lock)
+    }
+
+    /// Returns whether the content is a JSON merge patch.
+    pub(in crate::service) const fn is_patch(self) -> bool {
+        matches!(self, Self::Patch { .. })
     }
 
     /// Returns whether a field must be given.
     pub(in crate::service) fn requires(self, field: &Parameter) -> bool {
         let is_kept = match self {
             Self::Update { kept, .. } => kept.contains(&field.name),
-            Self::Patch(_) => true,
+            Self::Patch { .. } => true,
             _ => false,
         };
         field.presence == Presence::Required && !is_kept

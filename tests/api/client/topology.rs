@@ -1,6 +1,6 @@
 //! Topologies: typed requests and responses, over one server.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use toposcope::client::{ReportOptions, RequestBody};
 use toposcope::discovery;
 use toposcope::inventory::{ListQuery, NewShare};
@@ -92,6 +92,12 @@ async fn layouts_are_replaced_if_they_have_not_changed() {
     assert_eq!(client.topology_layout(OFFICE, TopologyView::L2).await.unwrap(), stored);
     assert_eq!(put(empty.tag.as_ref()).await.unwrap_err().code(), Some(ErrorCode::PreconditionFailed));
     assert_eq!(put(None).await.unwrap(), stored);
+    let patch = async |changes: Value, tag| {
+        client.patch_topology_layout(OFFICE, TopologyView::L2, &changes, tag).await
+    };
+    assert_eq!(patch(json!({"positions": positions}), stored.tag.as_ref()).await.unwrap(), stored);
+    let outdated = patch(json!({}), empty.tag.as_ref()).await.unwrap_err();
+    assert_eq!(outdated.code(), Some(ErrorCode::PreconditionFailed));
     let graph = client.topology_graph(OFFICE, &GraphOptions::new(TopologyView::L2)).await.unwrap();
     let pinned = graph.nodes.iter().find(|node| node.pinned).unwrap();
     assert_eq!((pinned.id, pinned.x, pinned.y), (positions[0].id, -40.0, 12.5));

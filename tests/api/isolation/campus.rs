@@ -15,13 +15,14 @@ use crate::requests::tenant::Tenant;
 
 /// Outcomes that must occur; otherwise the requests would prove less than they seem to.
 #[cfg(feature = "topology")]
-const REACHED: [(&str, &str); 10] = [
+const REACHED: [(&str, &str); 11] = [
     ("GET /api/v1/topology/graph", "200 edges 304"),
     ("GET /api/v1/topology/export", "200 304"),
     ("GET /api/v1/topology/edges/{id}", "200"),
     ("GET /api/v1/topology/blind-spots", "200 304 items"),
     ("GET /api/v1/topology/layouts/{id}/{view}", "200 304 positions"),
     ("PUT /api/v1/topology/layouts/{id}/{view}", "200"),
+    ("PATCH /api/v1/topology/layouts/{id}/{view}", "200"),
     ("GET /api/v1/topology/links", "200 304 items"),
     ("POST /api/v1/shares/public/{id}/topology", "200 401 edges"),
     ("GET /api/v1/shares/public/{id}/topology.svg", "200 304 401"),
@@ -161,6 +162,7 @@ pub(crate) fn views(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
         of_network("blind-spots"),
         of_network("links"),
         with_body(ApiRequest::new("PUT", layout.as_str()), &json!({"positions": positions})),
+        with_body(ApiRequest::new("PATCH", layout.as_str()), &json!({"positions": positions})),
         ApiRequest::new("GET", layout),
     ];
     let edges = tenant.ids.get("topology/edges").into_iter().flatten();

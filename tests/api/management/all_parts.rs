@@ -153,3 +153,30 @@ fn list_of_all_parts_has_only_those_that_the_caller_may_see() {
         }
     });
 }
+
+#[test]
+fn parts_of_one_request_are_listed_by_time_in_the_order_of_their_ids() {
+    run_new(async |fixture| {
+        let interfaces: Vec<Value> =
+            (1..=20).map(|number| json!({"ip_address": format!("192.0.2.{number}")})).collect();
+        let host = fixture.post(HOSTS, &with(&host_body(), "interfaces", interfaces)).await;
+        let mut expected: Vec<&Value> =
+            host["interfaces"].as_array().unwrap().iter().map(|part| &part["id"]).collect();
+        expected.sort_unstable_by_key(|id| id.as_str());
+        let of_host = format!("host_id={}&", host["id"].as_str().unwrap());
+        for host in ["", &of_host] {
+            for direction in ["asc", "desc"] {
+                let list = format!("/api/v1/interfaces?{host}order_direction={direction}&limit=3");
+                let (mut found, mut cursor) = (Vec::new(), "&cursor=".to_owned());
+                loop {
+                    let page = fixture.ask(get(&format!("{list}{cursor}"))).await;
+                    found.extend(page.data().as_array().unwrap().iter().map(|part| part["id"].clone()));
+                    let next = &page.json["meta"]["pagination"]["next_cursor"];
+                    let Some(next) = next.as_str() else { break };
+                    cursor = format!("&cursor={next}");
+                }
+                assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{list}");
+            }
+        }
+    });
+}

@@ -121,6 +121,49 @@ fn cells_that_spreadsheets_would_run_begin_with_an_apostrophe() {
 }
 
 #[test]
+fn pieces_of_cells_that_spreadsheets_would_run_begin_with_an_apostrophe() {
+    let texts = ["a;=1+1", "a; b", "x\n@y", "\"=1", "1;-1;'+1", ";;=", "a;'b", "a\t=1", "=1;=2"];
+    run_new(async |fixture| {
+        for (place, description) in texts.iter().enumerate() {
+            let body = json!({"network_id": OFFICE, "name": place.to_string(), "description": description});
+            fixture.post(HOSTS, &body).await;
+        }
+        let list = |network| format!("{HOSTS}?network_id={network}&order_by=name&fields=name,description");
+        let (_, text) = csv(&fixture, &list(OFFICE)).await;
+        for cell in ["a;'=1+1\r\n", "\"x\n'@y\"", "\"'\"\"=1\"", "1;'-1;''+1\r\n", "a;'b\r\n", "'=1;'=2\r\n"]
+        {
+            assert!(text.contains(&format!(",{cell}")), "{cell}: {text}");
+        }
+        assert_eq!(imported(&fixture, LAB, text).await["imported"], texts.len());
+        assert_eq!(fixture.read(&list(LAB)).await, fixture.read(&list(OFFICE)).await);
+    });
+}
+
+#[test]
+fn quote_within_the_last_cell_needs_no_line_break() {
+    run_new(async |fixture| {
+        for (text, name) in [
+            ("name\nfirst\nrack 19\"", Some("rack 19\"")),
+            ("name\nfirst\n\"a\"\"b\"", Some("a\"b")),
+            ("name\nfirst\n\"a\"", Some("a")),
+            ("name\nfirst\n\"a\"b\"", Some("ab\"")),
+            ("name\nfirst\n\"a", None),
+            ("name\nfirst\n\"a\"\"", None),
+        ] {
+            for end in ["", "\n"] {
+                let report = imported(&fixture, LAB, format!("{text}{end}")).await;
+                assert_eq!(report["imported"], 1 + u64::from(name.is_some()), "{text:?}: {report}");
+                let reason = json!("the row ends within quotes");
+                assert!(name.is_some() || report["refusals"][0]["reason"] == reason, "{report}");
+                let hosts = fixture.read(&format!("{HOSTS}?network_id={LAB}&order_direction=desc")).await;
+                assert!(name.is_none_or(|name| hosts[0]["name"] == name), "{text:?}: {hosts}");
+                fixture.clock.advance(std::time::Duration::from_secs(1));
+            }
+        }
+    });
+}
+
+#[test]
 fn imported_csv_gives_the_same_csv() {
     run_new(async |fixture| {
         odd_hosts(&fixture).await;

@@ -62,3 +62,18 @@ fn large_bulk_request_is_split_on_a_blocking_thread() {
     assert!(!is_answered_in_place(0, bulk(300_000)));
     assert!(is_answered_in_place(0, bulk(1_000)));
 }
+
+#[test]
+fn large_update_of_a_host_is_read_on_a_blocking_thread() {
+    for method in ["PUT", "PATCH"] {
+        let update = |size: usize| {
+            move |fixture: &Fixture| {
+                let body = json!({"name": "renamed", "unknown": "x".repeat(size)});
+                let path = format!("{HOSTS}/{}", Uuid::from_u128(1));
+                with_key(send_json(method, &path, &body), &fixture.key)
+            }
+        };
+        assert!(!is_answered_in_place(0, update(300_000)), "{method}");
+        assert!(is_answered_in_place(0, update(1_000)), "{method}");
+    }
+}

@@ -8,6 +8,7 @@ mod export;
 mod finding;
 mod hosts;
 mod import;
+mod interrupted_repeats;
 mod large_work;
 mod many;
 mod parts;

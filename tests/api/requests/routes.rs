@@ -236,7 +236,8 @@ static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     let routes = rows.map(|&(method, path, access, needs)| Route { method, path, access, needs });
     // A record that is updated is also patched.
     let with_patch = |route: Route| {
-        let is_record = route.method == "PUT" && route.path.ends_with("/{id}");
+        let is_record = route.path.ends_with("/{id}") || route.path.ends_with("/{view}");
+        let is_record = route.method == "PUT" && is_record;
         let patch = is_record.then(|| Route { method: "PATCH", ..route.clone() });
         [Some(route), patch]
     };

@@ -521,3 +521,39 @@ fn token_of_a_share_is_a_security_scheme() {
         assert_eq!(operation["security"], json!([{}, {"share_token": []}]));
     }
 }
+
+#[test]
+fn objects_of_patches_and_repeated_answers_require_only_what_is_always_there() {
+    let document = toposcope::openapi();
+    let schemas = &document["components"]["schemas"];
+    for (path, field, form) in [
+        (HOSTS, "source", "SourcePatch"),
+        (HOSTS, "virtualization", "HostVirtualizationPatch"),
+        ("/api/v1/services", "virtualization", "ServiceVirtualizationPatch"),
+        ("/api/v1/if-entries", "lldp_chassis_id", "LldpChassisIdPatch"),
+        ("/api/v1/shares", "options", "ShareOptionsPatch"),
+    ] {
+        let content = &document["paths"][format!("{path}/{{id}}")]["patch"]["requestBody"]["content"];
+        let body = content["application/merge-patch+json"]["schema"]["$ref"].as_str().unwrap();
+        let body = document.pointer(body.trim_start_matches('#')).unwrap();
+        assert_eq!(body["required"], json!([]), "{path}");
+        let property = body["properties"][field].to_string();
+        assert!(property.contains(&format!("schemas/{form}\"")), "{property}");
+        assert!(schemas[form]["properties"].as_object().unwrap().len() > 1, "{form}");
+        assert!(schemas[form].get("required").is_none(), "{form}");
+    }
+    assert_eq!(
+        schemas["HostVirtualizationPatch"]["properties"]["details"],
+        json!({"$ref": "#/components/schemas/ProxmoxVirtualizationPatch"})
+    );
+    for (path, schema) in [(HOSTS, "HostOrIdResponse"), ("/api/v1/hosts/bulk", "BulkResultOrIdListResponse")]
+    {
+        let content = &document["paths"][path]["post"]["responses"]["200"]["content"];
+        let expected = format!("#/components/schemas/{schema}");
+        assert_eq!(content["application/json"]["schema"]["$ref"], expected);
+    }
+    for schema in ["HostOrId", "BulkResultOrId", "TagOrId"] {
+        assert_eq!(schemas[schema]["required"], json!(["id"]));
+    }
+    assert!(schemas["Host"]["required"].as_array().unwrap().len() > 10, "a record that is read is whole");
+}

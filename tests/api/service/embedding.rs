@@ -212,13 +212,21 @@ fn trusted_caller_may_list_whatever_its_credential() {
 #[test]
 fn location_of_a_created_record_has_the_path_prefix() {
     run_with(Fixture::new, async |fixture| {
-        for prefix in ["", "/netinv", "/netinv/"] {
+        for (prefix, path) in [
+            ("", ""),
+            ("/", ""),
+            ("/netinv", "/netinv"),
+            ("/netinv/", "/netinv"),
+            ("netinv", "/netinv"),
+            ("//netinv/lab//", "/netinv/lab"),
+            ("net inv\r\n?", "/net%20inv%0D%0A%3F"),
+        ] {
             let server = fixture.configured(|builder| builder.path_prefix(prefix));
             let body = serde_json::json!({"name": format!("below {prefix}")});
             let request = with_key(send_json("POST", "/api/v1/tags", &body), &fixture.key);
             let response = server.api.clone().oneshot(request).await.unwrap();
             let location = response.headers()["location"].to_str().unwrap().to_owned();
-            let expected = format!("{}/api/v1/tags/", prefix.trim_end_matches('/'));
+            let expected = format!("{path}/api/v1/tags/");
             assert!(location.starts_with(&expected), "{prefix}: {location}");
         }
     });

@@ -42,6 +42,31 @@ fn layout_is_an_empty_list_with_a_tag_until_one_is_stored() {
 }
 
 #[test]
+fn patch_of_a_layout_changes_only_what_it_has() {
+    run_with(Campus::new, async |campus| {
+        let path = path(OFFICE, "l2");
+        let patch = async |body: &Value| campus.by_member("PATCH", &path, body).await;
+        let moved = positions(&[(campus.core, 10.5, -20.0)]);
+        let stored = patch(&moved).await;
+        assert_eq!(stored.data()["positions"], moved["positions"]);
+        for unchanged in [json!({}), json!({"unknown": 1, "view": "l3"})] {
+            let same = patch(&unchanged).await;
+            assert_eq!((same.data(), same.header("etag")), (stored.data(), stored.header("etag")));
+        }
+        let null = json!({"positions": null});
+        assert_eq!(*patch(&null).await.refuses(400, "validation_required"), json!({"field": "positions"}));
+        assert_eq!(patch(&positions(&[])).await.data()["positions"], json!([]));
+        let outdated = with_header(send_json("PATCH", &path, &json!({})), "if-match", stored.header("etag"));
+        let params = json!({"entity": "Topology Layout", "id": OFFICE});
+        let refused = campus.send_as(&campus.member, outdated).await;
+        assert_eq!(refused.refuses(412, "precondition_failed"), &params);
+        let viewer = campus.fixture.key(Permission::Viewer, &[OFFICE]).await;
+        let by_viewer = with_key(send_json("PATCH", &path, &json!({})), &viewer);
+        campus.fixture.send(by_viewer).await.refuses(403, "auth_permission_denied");
+    });
+}
+
+#[test]
 fn pinned_node_stays_where_it_was_put() {
     run_with(Campus::new, async |campus| {
         let before = campus.graph("").await;

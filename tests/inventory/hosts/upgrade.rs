@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use toposcope::Inventory;
-use toposcope::inventory::{Bootstrap, HostQuery};
-use toposcope::model::{Host, HostOrderField};
-use toposcope::store::{MemoryStore, Store};
+use toposcope::inventory::{Bootstrap, HostQuery, NewUser};
+use toposcope::model::{Host, HostOrderField, Permission};
+use toposcope::store::{Batch, MemoryStore, Precondition, Store, UniqueKey};
 
 use super::setup::{Setup, on_each_store};
-use crate::support::owner_of;
+use crate::support::{PASSWORD, inventory_in, owner_of};
 
 /// An inventory without terms and hosts in it, and one with terms in the same store.
 async fn inventories(count: usize) -> (Inventory, Inventory, uuid::Uuid) {
@@ -66,4 +66,42 @@ fn upgrade_keeps_hosts_and_the_order_by_their_hypervisor() {
             assert_eq!(setup.inventory.host(setup.organization, host.id).await.unwrap(), *host);
         }
     });
+}
+
+/// Earlier versions took `ß` for `ss`.
+#[tokio::test]
+async fn upgrade_lets_users_log_in_whose_addresses_were_compared_otherwise() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let inventory = inventory_in(Arc::clone(&store));
+    let organization = inventory.create_organization("Example").await.unwrap().id;
+    assert_eq!(inventory.upgrade().await.unwrap(), 0);
+    let user = |email: &str| {
+        let mut user = NewUser::new(organization, email, Permission::Viewer);
+        user.password = Some(PASSWORD.to_owned());
+        user
+    };
+    let other = inventory.create_user(user("ann@example.net")).await.unwrap();
+    let changed = inventory.create_user(user("straße@example.net")).await.unwrap();
+    let mut snapshot = store.snapshot().await.unwrap();
+    let (mut form, mut batch) = (None, Batch::new());
+    for mut entry in snapshot.next(1_000).await.unwrap() {
+        if entry.record.key.id == changed.id && !entry.facets.unique_keys.is_empty() {
+            let name = entry.facets.unique_keys[0].name;
+            entry.facets.unique_keys = vec![UniqueKey::new(name, "strasse@example.net")];
+            batch.put(entry.record.key, Precondition::Present, entry.facets, entry.record.body);
+        } else if entry.record.key.kind.to_string() == "host_facets" {
+            form = Some(entry.record.key);
+        }
+    }
+    batch.delete(form.unwrap(), Precondition::Present);
+    store.commit(batch).await.unwrap();
+    let log_in = async |email: &str| inventory.log_in(email, PASSWORD.to_owned()).await;
+    assert!(log_in("straße@example.net").await.is_err());
+
+    assert_eq!(inventory.upgrade().await.unwrap(), 1);
+    log_in("STRAẞE@example.net").await.unwrap();
+    log_in("ann@example.net").await.unwrap();
+    assert_eq!(inventory.user(changed.id).await.unwrap(), changed);
+    assert_eq!(inventory.user(other.id).await.unwrap(), other);
+    assert_eq!(inventory.upgrade().await.unwrap(), 0);
 }

@@ -70,13 +70,23 @@ async fn line_of_the_maximum_length_is_imported_and_a_longer_one_is_refused() {
 
 #[cfg(feature = "csv")]
 #[tokio::test]
-async fn row_of_a_csv_above_256_kib_is_refused_alone() {
+async fn row_of_a_csv_and_its_host_may_be_as_long_as_a_line() {
     let fixture = Fixture::new().await;
-    let ports = "1;".repeat(200_000);
-    let rows = format!("name,ports\na,80\nb,{ports}\nc,443\n");
-    let report = fixture.import_with(&rows, Import::new().csv().only_network(fixture.network)).await;
-    assert_eq!((report.imported, report.refused), (2, 1), "{report}");
-    assert!(report.refusals[0].reason.contains("262144"), "{}", report.refusals[0].reason);
+    let import = || Import::new().csv().only_network(fixture.network);
+    let ports: String = (10_000..40_000).map(|number| format!("{number}/Tcp;")).collect();
+    let rows = format!("id,name,ports\n{},a,{ports}\n{},b,443\n", id(1), id(2));
+    let report = fixture.import_with(rows, import()).await;
+    assert_eq!((report.imported, report.refused), (2, 0), "{report}");
+    assert_eq!(fixture.host(id(1)).await.ports.len(), 30_000);
+    for (ports, reason) in [
+        ("1;".repeat(2_000), "the host is longer than 50000 bytes as JSON"),
+        ("1;".repeat(30_000), "the row is longer than 50000 bytes"),
+    ] {
+        let rows = format!("name,ports\na,80\nb,{ports}\nc,443\n");
+        let report = fixture.import_with(&rows, import().max_line(50_000)).await;
+        assert_eq!((report.imported, report.refused), (2, 1), "{report}");
+        assert_eq!((report.refusals[0].line, report.refusals[0].reason.as_str()), (3, reason));
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,9 @@
 //! The columns of a CSV, and the hosts that their cells describe.
 
-use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde::de::IgnoredAny;
 use uuid::Uuid;
 
 use crate::csv::{SEPARATOR, unguard};
@@ -80,70 +83,171 @@ impl Columns {
         }
     }
 
-    /// Returns the host of a row as JSON.
+    /// Returns about how long the JSON of a row is, in bytes.
+    pub(super) fn likely_length<'c>(&self, cells: impl Iterator<Item = &'c [u8]>) -> usize {
+        let lengths = self.columns.iter().zip(cells).map(|((field, kind), cell)| {
+            let values = match kind {
+                Kind::Ids | Kind::Interfaces | Kind::Ports => {
+                    memchr::memchr_iter(SEPARATOR as u8, cell).count() + 1
+                }
+                _ => 1,
+            };
+            field.len() + cell.len() + values * VALUE
+        });
+        lengths.sum()
+    }
+
+    /// Returns the host of a row as JSON of at most `max_length` bytes.
+    ///
+    /// The JSON is written cell by cell. Values in memory would take many times the room of the cells that list them.
     pub(super) fn host<'c>(
         &self,
         line: u64,
-        cells: impl ExactSizeIterator<Item = &'c [u8]>,
+        cells: impl ExactSizeIterator<Item = &'c [u8]> + Clone,
+        max_length: usize,
     ) -> Result<Vec<u8>, Refusal> {
-        let refusal =
-            |field: Option<&str>, reason: String| Refusal { line, field: field.map(str::to_owned), reason };
+        let refusal = |field: Option<&str>, reason: Cow<'_, str>| Refusal {
+            line,
+            field: field.map(str::to_owned),
+            reason: reason.into_owned(),
+        };
         if cells.len() != self.columns.len() {
             let reason = format!("the row has {} cells, and the header {}", cells.len(), self.columns.len());
-            return Err(refusal(None, reason));
+            return Err(refusal(None, reason.into()));
         }
-        let mut host = Map::new();
+        let mut json = Json::new(self.likely_length(cells.clone()), max_length);
+        let mut network = self.network;
         for ((field, kind), cell) in self.columns.iter().zip(cells) {
-            let text = str::from_utf8(cell).map_err(|_| refusal(Some(field), "must be UTF-8".to_owned()))?;
-            let value =
-                value(*kind, unguard(text)).map_err(|reason| refusal(Some(field), reason.to_owned()))?;
+            let text = str::from_utf8(cell).map_err(|_| refusal(Some(field), "must be UTF-8".into()))?;
+            let text = unguard(text);
             // Discovered devices may have no name.
-            if let Some(value) = value.or_else(|| (*field == "name").then(|| json!(""))) {
-                host.insert((*field).to_owned(), value);
+            if text.is_empty() && *field != "name" {
+                continue;
+            }
+            network = network.filter(|_| *field != "network_id");
+            json.begin_member(field).and_then(|()| json.value(*kind, &text)).map_err(
+                |fault| match fault {
+                    Fault::Value(reason) => refusal(Some(field), reason.into()),
+                    Fault::TooLong => refusal(None, too_long(max_length).into()),
+                },
+            )?;
+        }
+        if let Some(network) = network {
+            let is_written =
+                json.begin_member("network_id").and_then(|()| json.put(&network.hyphenated().to_string()));
+            is_written.map_err(|_| refusal(None, too_long(max_length).into()))?;
+        }
+        Ok(json.finish())
+    }
+}
+
+/// The bytes by which the JSON of a value in a list is longer than its text, such as `{"number":,"protocol":""},`.
+const VALUE: usize = 32;
+
+fn too_long(max_length: usize) -> String {
+    format!("the host is longer than {max_length} bytes as JSON")
+}
+
+/// The reason why a cell cannot be written.
+enum Fault {
+    Value(&'static str),
+    TooLong,
+}
+
+/// A JSON object that is written member by member.
+struct Json {
+    text: Vec<u8>,
+    max_length: usize,
+}
+
+#[derive(Serialize)]
+struct Address<'t> {
+    ip_address: &'t str,
+}
+
+#[derive(Serialize)]
+struct Port<'t> {
+    number: u16,
+    protocol: &'t str,
+}
+
+#[derive(Serialize)]
+struct SourceType<'t> {
+    r#type: &'t str,
+}
+
+impl Json {
+    fn new(likely_length: usize, max_length: usize) -> Self {
+        Self { text: Vec::with_capacity(likely_length.min(max_length)), max_length }
+    }
+
+    fn begin_member(&mut self, name: &str) -> Result<(), Fault> {
+        self.text.push(if self.text.is_empty() { b'{' } else { b',' });
+        self.put(name)?;
+        self.text.push(b':');
+        Ok(())
+    }
+
+    fn finish(mut self) -> Vec<u8> {
+        self.text.push(b'}');
+        self.text
+    }
+
+    /// Writes the value of a cell.
+    fn value(&mut self, kind: Kind, text: &str) -> Result<(), Fault> {
+        let trimmed = text.trim();
+        match kind {
+            Kind::Text => self.put(text),
+            Kind::Boolean if trimmed.eq_ignore_ascii_case("true") => self.put(&true),
+            Kind::Boolean if trimmed.eq_ignore_ascii_case("false") => self.put(&false),
+            Kind::Boolean => Err(Fault::Value("must be true or false")),
+            Kind::Ids => self.list(trimmed, Some),
+            Kind::Source if !trimmed.starts_with('{') => self.put(&SourceType { r#type: trimmed }),
+            Kind::Interfaces if !trimmed.starts_with('[') => {
+                self.list(trimmed, |ip_address| Some(Address { ip_address }))
+            }
+            Kind::Ports if !trimmed.starts_with('[') => self.list(trimmed, port),
+            Kind::Source | Kind::Interfaces | Kind::Ports | Kind::Json => {
+                // Only the syntax is checked here, without the values.
+                serde_json::from_str::<IgnoredAny>(trimmed).map_err(|_| Fault::Value("must be JSON"))?;
+                self.text.extend_from_slice(trimmed.as_bytes());
+                self.check_length()
             }
         }
-        if let Some(network) = self.network {
-            host.entry("network_id").or_insert_with(|| json!(network));
-        }
-        serde_json::to_vec(&host).map_err(|_| refusal(None, "the row cannot be read".to_owned()))
     }
-}
 
-/// Returns the value of a cell; `None` for an empty one.
-fn value(kind: Kind, text: &str) -> Result<Option<Value>, &'static str> {
-    if text.is_empty() {
-        return Ok(None);
+    /// Writes the values of a list within a cell, in the form that `item` gives them.
+    fn list<'t, T: Serialize>(
+        &mut self,
+        text: &'t str,
+        item: impl Fn(&'t str) -> Option<T>,
+    ) -> Result<(), Fault> {
+        let values = text.split(SEPARATOR).map(str::trim).filter(|value| !value.is_empty());
+        self.text.push(b'[');
+        for (index, value) in values.enumerate() {
+            if index > 0 {
+                self.text.push(b',');
+            }
+            let item =
+                item(value).ok_or(Fault::Value("must be numbers with protocols, such as 443/Tcp;53/Udp"))?;
+            self.put(&item)?;
+        }
+        self.text.push(b']');
+        Ok(())
     }
-    let trimmed = text.trim();
-    let value = match kind {
-        Kind::Text => json!(text),
-        Kind::Boolean if trimmed.eq_ignore_ascii_case("true") => json!(true),
-        Kind::Boolean if trimmed.eq_ignore_ascii_case("false") => json!(false),
-        Kind::Boolean => return Err("must be true or false"),
-        Kind::Ids => values(trimmed).collect(),
-        Kind::Source if !trimmed.starts_with('{') => json!({"type": trimmed}),
-        Kind::Interfaces if !trimmed.starts_with('[') => {
-            values(trimmed).map(|address| json!({"ip_address": address})).collect()
-        }
-        Kind::Ports if !trimmed.starts_with('[') => {
-            let ports: Option<Value> = values(trimmed).map(port).collect();
-            ports.ok_or("must be numbers with protocols, such as 443/Tcp;53/Udp")?
-        }
-        Kind::Source | Kind::Interfaces | Kind::Ports | Kind::Json => {
-            serde_json::from_str(trimmed).map_err(|_| "must be JSON")?
-        }
-    };
-    Ok(Some(value))
-}
 
-/// Returns the values of a list within a cell.
-fn values(text: &str) -> impl Iterator<Item = &str> {
-    text.split(SEPARATOR).map(str::trim).filter(|value| !value.is_empty())
+    fn put(&mut self, value: &(impl Serialize + ?Sized)) -> Result<(), Fault> {
+        serde_json::to_writer(&mut self.text, value).map_err(|_| Fault::Value("cannot be read"))?;
+        self.check_length()
+    }
+
+    const fn check_length(&self) -> Result<(), Fault> {
+        if self.text.len() <= self.max_length { Ok(()) } else { Err(Fault::TooLong) }
+    }
 }
 
 /// Parses a port, which is of TCP unless it names a protocol.
-fn port(text: &str) -> Option<Value> {
+fn port(text: &str) -> Option<Port<'_>> {
     let (number, protocol) = text.split_once('/').unwrap_or((text, "Tcp"));
-    let number: u16 = number.trim().parse().ok()?;
-    Some(json!({"number": number, "protocol": protocol.trim()}))
+    Some(Port { number: number.trim().parse().ok()?, protocol: protocol.trim() })
 }

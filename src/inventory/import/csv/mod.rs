@@ -34,6 +34,8 @@ pub(in crate::inventory::import) struct Cells {
     line: u64,
     record: Record,
     columns: Arc<Columns>,
+    /// Maximum length of the host as JSON, in bytes.
+    max_length: usize,
 }
 
 /// The cells of a record, one behind the other, without their quotes.
@@ -86,8 +88,8 @@ impl<R: AsyncBufRead + Unpin> CsvRows<R> {
             let reason = match record {
                 Ok(record) if record.text.is_empty() => continue,
                 Ok(record) => {
-                    let columns = Arc::clone(&self.columns);
-                    return Ok(Some((line, Row::Cells(Cells { line, record, columns }))));
+                    let (columns, max_length) = (Arc::clone(&self.columns), self.max_length);
+                    return Ok(Some((line, Row::Cells(Cells { line, record, columns, max_length }))));
                 }
                 Err(Fault::TooLong) => format!("the row is longer than {} bytes", self.max_length),
                 Err(Fault::Unclosed) => "the row ends within quotes".to_owned(),
@@ -109,18 +111,19 @@ impl<R> CsvRows<R> {
 }
 
 impl Cells {
-    pub(super) fn len(&self) -> usize {
-        self.record.text.len()
+    /// Returns about how long the host is as JSON, in bytes.
+    pub(super) fn likely_length(&self) -> usize {
+        self.columns.likely_length(self.record.cells())
     }
 
     /// Returns the host as JSON.
     pub(super) fn to_json(&self) -> Result<Vec<u8>, Refusal> {
-        self.columns.host(self.line, self.record.cells())
+        self.columns.host(self.line, self.record.cells(), self.max_length)
     }
 }
 
 impl Record {
-    fn cells(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+    fn cells(&self) -> impl ExactSizeIterator<Item = &[u8]> + Clone {
         let mut start = 0;
         self.ends.iter().map(move |end| {
             let cell = self.text.get(start..*end).unwrap_or_default();
@@ -150,18 +153,21 @@ impl<R: AsyncBufRead + Unpin> Records<R> {
         }
         let line = self.breaks + 1;
         let mut record = Record::default();
-        let (mut length, mut quotes, mut last) = (0, 0, 0);
+        let (mut length, mut last) = (0, 0);
         let mut output = [0; 1024];
         loop {
             let input = self.reader.fill_buf().await?;
             let is_end = input.is_empty();
-            let (result, read, written) = self.splitter.read_field(input, &mut output);
-            let taken = input.get(..read).unwrap_or_default();
-            self.breaks += memchr::memchr_iter(b'\n', taken).count() as u64;
-            quotes += memchr::memchr_iter(b'"', taken).count();
-            last = taken.last().copied().unwrap_or(last);
-            length += read;
-            self.consume(read);
+            // At the end, as if a line break followed: only quotes take it into their cell.
+            let (result, read, written) =
+                self.splitter.read_field(if is_end { b"\n" } else { input }, &mut output);
+            if !is_end {
+                let taken = input.get(..read).unwrap_or_default();
+                self.breaks += memchr::memchr_iter(b'\n', taken).count() as u64;
+                last = taken.last().copied().unwrap_or(last);
+                length += read;
+                self.consume(read);
+            }
             // Beyond the limit, the rest of the record is passed over.
             let is_too_long = length > max_length;
             if is_too_long {
@@ -169,24 +175,18 @@ impl<R: AsyncBufRead + Unpin> Records<R> {
             } else {
                 record.text.extend_from_slice(output.get(..written).unwrap_or_default());
             }
-            match result {
-                ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {}
-                ReadFieldResult::Field { record_end } => {
-                    if !is_too_long && record.ends.len() < MAX_CELLS {
-                        record.ends.push(record.text.len());
-                    }
-                    if record_end {
-                        self.lines = self.breaks + u64::from(last != b'\n');
-                        let is_unclosed = is_end && quotes % 2 == 1;
-                        let fault = match () {
-                            () if is_too_long => Some(Fault::TooLong),
-                            () if is_unclosed => Some(Fault::Unclosed),
-                            () => None,
-                        };
-                        return Ok(Some((line, fault.map_or(Ok(record), Err))));
-                    }
-                }
-                ReadFieldResult::End => return Ok(None),
+            let is_field = matches!(result, ReadFieldResult::Field { .. });
+            if is_field && !is_too_long && record.ends.len() < MAX_CELLS {
+                record.ends.push(record.text.len());
+            }
+            if is_end || matches!(result, ReadFieldResult::Field { record_end: true }) {
+                self.lines = self.breaks + u64::from(last != b'\n');
+                let fault = match () {
+                    () if is_too_long => Some(Fault::TooLong),
+                    () if !is_field => Some(Fault::Unclosed),
+                    () => None,
+                };
+                return Ok(Some((line, fault.map_or(Ok(record), Err))));
             }
         }
     }

@@ -27,16 +27,26 @@ pub(in crate::service) fn get_layout(call: Call<'_>) -> Pending<'_> {
     })
 }
 
-/// `PUT /api/v1/topology/layouts/{network_id}/{view}`.
-pub(in crate::service) fn put_layout(mut call: Call<'_>) -> Pending<'_> {
+/// `PUT` and `PATCH /api/v1/topology/layouts/{network_id}/{view}`.
+pub(in crate::service) fn update_layout(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (network_id, view) = read_path(&call.path)?;
         let (body, caller) = call.read().await?;
-        let positions = Fields::read(&body, call.route.body)?.required("positions")?;
-        let layout = TopologyLayout { network_id, view, positions };
+        let positions = Fields::read(&body, call.route.body)?.optional("positions")?;
         let (state, request) = (call.state, call.input.request);
         let check = |present: &TopologyLayout| check_precondition(request, present);
-        let layout = state.inventory.put_topology_layout_as(&caller, layout, check).await?;
+        let layout = match positions {
+            Some(positions) => {
+                let layout = TopologyLayout { network_id, view, positions };
+                state.inventory.put_topology_layout_as(&caller, layout, check).await?
+            }
+            // A patch that changes nothing.
+            None => {
+                let present = state.inventory.topology_layout_as(&caller, network_id, view).await?;
+                check(&present)?;
+                present
+            }
+        };
         let tag = EntityTag::of_record(&layout)?;
         state.responder.record(&layout, tag)
     })

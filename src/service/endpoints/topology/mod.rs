@@ -12,7 +12,7 @@ pub(in crate::service) use self::drawings::{DrawingSlots, Drawings};
 pub(in crate::service) use self::files::TopologyFile;
 pub(in crate::service) use self::files::export_topology;
 pub(in crate::service) use self::graphs::{get_edge, get_graph, list_blind_spots};
-pub(in crate::service) use self::layouts::{get_layout, put_layout};
+pub(in crate::service) use self::layouts::{get_layout, update_layout};
 pub(in crate::service) use self::links::list_links;
 #[cfg(feature = "openapi")]
 pub(in crate::service) use self::shares::{OpenedShare, SharedTopology};

@@ -4,7 +4,7 @@ use http::Method;
 
 use crate::inventory::Requirement;
 use crate::model::Permission;
-use crate::service::routes::parameter::{Parameter, RequestContent};
+use crate::service::routes::parameter::{EXPECTED_UPDATED_AT, Parameter, RequestContent};
 use crate::service::routes::route::{Answer, BodyLimit, Handler, Repetition, Route};
 use crate::service::sender::Access;
 use crate::wire::ErrorCode;
@@ -72,7 +72,7 @@ impl Route {
             method: Method::PATCH,
             operation_id: Some(format!("patch_{operation_id}")),
             summary: format!("Changes single fields of {subject}"),
-            body: RequestContent::Patch(fields),
+            body: RequestContent::Patch { fields, lock: Some(&EXPECTED_UPDATED_AT) },
             ..self.clone()
         })
     }

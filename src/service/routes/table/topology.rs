@@ -11,7 +11,7 @@ use crate::service::endpoints::collections::Template;
 use crate::service::endpoints::topology;
 use crate::service::input::{MAX_DEPTH, MAX_IDS};
 use crate::service::routes::groups;
-use crate::service::routes::parameter::{Kind, Parameter};
+use crate::service::routes::parameter::{Kind, Parameter, RequestContent};
 use crate::service::routes::route::{Answer, Route};
 use crate::service::sender::Access;
 use crate::topology::graph::GraphOptions;
@@ -208,6 +208,26 @@ impl Template for TopologyLink {
 
 fn layouts() -> Vec<Route> {
     let path = "/api/v1/topology/layouts/{network_id}/{view}";
+    let put = route(
+        Method::PUT,
+        path,
+        "put_topology_layout",
+        "Replaces the positions that users have given to nodes.",
+        topology::update_layout,
+    )
+    .access(MEMBER)
+    .fields(LAYOUT)
+    .value("TopologyLayout")
+    .tagged()
+    .errors(&[ErrorCode::PreconditionFailed]);
+    let patch = Route {
+        method: Method::PATCH,
+        operation_id: Some("patch_topology_layout".to_owned()),
+        summary: "Changes single fields of the positions that users have given to nodes.".to_owned(),
+        // Layouts have no `updated_at`.
+        body: RequestContent::Patch { fields: LAYOUT, lock: None },
+        ..put.clone()
+    };
     vec![
         route(
             Method::GET,
@@ -219,17 +239,7 @@ fn layouts() -> Vec<Route> {
         .access(VIEWER)
         .value("TopologyLayout")
         .tagged(),
-        route(
-            Method::PUT,
-            path,
-            "put_topology_layout",
-            "Replaces the positions that users have given to nodes.",
-            topology::put_layout,
-        )
-        .access(MEMBER)
-        .fields(LAYOUT)
-        .value("TopologyLayout")
-        .tagged()
-        .errors(&[ErrorCode::PreconditionFailed]),
+        put,
+        patch,
     ]
 }

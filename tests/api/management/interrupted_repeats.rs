@@ -1,0 +1,261 @@
+//! `Idempotency-Key` of requests that pause, or end, between two of their commits.
+
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use tokio::sync::SemaphorePermit;
+
+use super::*;
+use crate::common::{Hook, Server};
+
+const BULK: &str = "/api/v1/hosts/bulk";
+
+/// More hosts than one commit takes.
+const MANY: usize = 520;
+
+/// The time after which another server may continue a request.
+const LEASE: Duration = Duration::from_secs(61);
+
+/// Returns a request that takes two commits. Those with a faulty host take a third one, for the answer.
+fn request(key: &str, is_faulty: bool) -> Request<String> {
+    let mut hosts = vec![host_body(); MANY];
+    if is_faulty {
+        hosts.push(json!({"name": "faulty"}));
+    }
+    let request = send_json("POST", BULK, &json!({"hosts": hosts, "atomic": false}));
+    with_header(with_key(request, key), "idempotency-key", "key")
+}
+
+fn is_replayed(reply: &Reply) -> bool {
+    reply.headers.contains_key("idempotent-replayed")
+}
+
+/// Polls a request beside something else until the latter is there. The request must not end before.
+async fn until<T>(mut request: Pin<&mut impl Future<Output = Reply>>, other: impl Future<Output = T>) -> T {
+    let mut other = pin!(other);
+    poll_fn(|context| {
+        if let Poll::Ready(output) = other.as_mut().poll(context) {
+            return Poll::Ready(output);
+        }
+        if let Poll::Ready(reply) = request.as_mut().poll(context) {
+            panic!("the request has ended: {reply:?}");
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+/// Polls a request until it has asked for this many commits.
+async fn until_commits(mut request: Pin<&mut impl Future<Output = Reply>>, hook: &Hook, commits: usize) {
+    while hook.commits() < commits {
+        until(request.as_mut(), tokio::task::yield_now()).await;
+    }
+}
+
+/// Polls a request until its first commit is done. No other begins before the permit is dropped.
+async fn after_first_commit<'h>(
+    mut request: Pin<&mut impl Future<Output = Reply>>,
+    hook: &'h Hook,
+) -> SemaphorePermit<'h> {
+    until_commits(request.as_mut(), hook, 1).await;
+    until(request, hook.writable.acquire()).await.unwrap()
+}
+
+/// Returns a server behind a hook.
+fn hooked(fixture: &Fixture) -> (Arc<Hook>, Server) {
+    let hook = Hook::yielding();
+    let server = fixture.server_with(&hook);
+    (hook, server)
+}
+
+#[test]
+fn server_that_pauses_between_two_commits_stores_nothing_more() {
+    run_new(async |fixture| {
+        for (round, has_asked) in [false, true].into_iter().enumerate() {
+            let key = fixture.owner_key(&fixture.home).await;
+            let (hook, server) = hooked(&fixture);
+            let mut paused = pin!(server.send(request(&key, false)));
+            let gate = after_first_commit(paused.as_mut(), &hook).await;
+            if has_asked {
+                until_commits(paused.as_mut(), &hook, 2).await;
+            }
+            fixture.clock.advance(LEASE);
+            let resumed = fixture.send(request(&key, false)).await;
+            assert!(!is_replayed(&resumed));
+            assert_eq!(resumed.data().as_array().unwrap().len(), MANY);
+            drop(gate);
+            let late = paused.await;
+            assert!(is_replayed(&late), "{late:?}");
+            assert_eq!(late.data(), resumed.data());
+            assert_eq!(fixture.list("").await.total(), (MANY * (round + 1)) as u64);
+        }
+    });
+}
+
+#[test]
+fn paused_server_reports_that_another_continues_its_request() {
+    run_new(async |fixture| {
+        let (hook, server) = hooked(&fixture);
+        let mut paused = pin!(server.send(request(&fixture.key, true)));
+        let gate = after_first_commit(paused.as_mut(), &hook).await;
+        fixture.clock.advance(LEASE);
+        let (other_hook, other) = hooked(&fixture);
+        let mut resumed = pin!(other.send(request(&fixture.key, true)));
+        let other_gate = after_first_commit(resumed.as_mut(), &other_hook).await;
+        drop(gate);
+        paused.await.refuses(409, "idempotency_key_in_use");
+        drop(other_gate);
+        let resumed = resumed.await;
+        assert_eq!(resumed.data().as_array().unwrap().len(), MANY + 1);
+        assert_eq!(fixture.send(request(&fixture.key, true)).await.data(), resumed.data());
+        assert_eq!(fixture.list("").await.total(), MANY as u64);
+    });
+}
+
+#[test]
+fn of_two_servers_that_continue_a_request_one_does() {
+    run_new(async |fixture| {
+        let (hook, server) = hooked(&fixture);
+        {
+            let mut first = pin!(server.send(request(&fixture.key, true)));
+            drop(after_first_commit(first.as_mut(), &hook).await);
+        }
+        fixture.store.hook().settle().await;
+        fixture.clock.advance(LEASE);
+        let servers = [(); 2].map(|()| hooked(&fixture).1);
+        let [one, other] = [0, 1].map(|place: usize| servers[place].send(request(&fixture.key, true)));
+        let replies: [Reply; 2] = tokio::join!(one, other).into();
+        let executed = replies.iter().filter(|reply| reply.status == 200 && !is_replayed(reply)).count();
+        assert_eq!(executed, 1, "{replies:?}");
+        for reply in &replies {
+            if reply.status != 200 {
+                reply.refuses(409, "idempotency_key_in_use");
+            }
+        }
+        assert_eq!(fixture.list("").await.total(), MANY as u64);
+    });
+}
+
+#[test]
+fn request_is_continued_only_for_a_caller_with_access_to_its_networks() {
+    run_new(async |fixture| {
+        let user = fixture.user(&fixture.home, Permission::Member, &[OFFICE, LAB]).await;
+        let networks = [OFFICE, LAB];
+        let key = fixture.issue(crate::common::key_for(&user, Permission::Member, &networks)).await;
+        let (hook, server) = hooked(&fixture);
+        {
+            let mut first = pin!(server.send(request(&key, false)));
+            drop(after_first_commit(first.as_mut(), &hook).await);
+        }
+        fixture.store.hook().settle().await;
+        fixture.clock.advance(LEASE);
+        let owner = fixture.owner(&fixture.home);
+        let set = async |networks: &[Uuid]| {
+            let change = |user: &mut toposcope::model::User| {
+                user.network_ids = networks.to_vec();
+                Ok(())
+            };
+            fixture.inventory.update_as(&owner, user.id, change).await.unwrap();
+        };
+        set(&[LAB]).await;
+        fixture.send(request(&key, false)).await.refuses(403, "entity_access_denied");
+        set(&networks).await;
+        assert_eq!(fixture.send(request(&key, false)).await.data().as_array().unwrap().len(), MANY);
+        assert_eq!(fixture.list("").await.total(), MANY as u64);
+    });
+}
+
+#[test]
+fn request_that_is_dropped_frees_its_key_and_is_completed_by_the_next() {
+    run_new(async |fixture| {
+        for (round, commits) in [1, 2, 3].into_iter().enumerate() {
+            let key = fixture.owner_key(&fixture.home).await;
+            let (hook, server) = hooked(&fixture);
+            let gate;
+            {
+                let mut dropped = pin!(server.send(request(&key, true)));
+                gate = if commits == 1 {
+                    let gate = hook.writable.acquire().await.unwrap();
+                    until_commits(dropped.as_mut(), &hook, 1).await;
+                    gate
+                } else {
+                    let gate = after_first_commit(dropped.as_mut(), &hook).await;
+                    if commits == 3 {
+                        until_commits(dropped.as_mut(), &hook, 2).await;
+                    }
+                    gate
+                };
+            }
+            // It is not known yet what the dropped request has stored.
+            server.send(request(&key, true)).await.refuses(409, "idempotency_key_in_use");
+            drop(gate);
+            // The last commit frees the key.
+            let began = Instant::now();
+            while hook.commits() < commits.max(2) {
+                assert!(began.elapsed() < Duration::from_secs(60), "after {commits}");
+                tokio::task::yield_now().await;
+            }
+            fixture.store.hook().settle().await;
+            let completed = fixture.send(request(&key, true)).await;
+            assert_eq!(completed.status, 200, "after {commits}");
+            assert_eq!(completed.data().as_array().unwrap().len(), MANY + 1, "after {commits}");
+            assert_eq!(server.send(request(&key, true)).await.data(), completed.data());
+            assert_eq!(fixture.list("").await.total(), (MANY * (round + 1)) as u64, "after {commits}");
+        }
+    });
+}
+
+/// A process that is killed releases nothing.
+#[cfg(feature = "sled")]
+#[tokio::test]
+async fn request_of_a_process_that_was_killed_is_continued_after_its_lease() {
+    use toposcope::access::ManualClock;
+    use toposcope::inventory::{Inventory, NewUser};
+    use toposcope::store::SledStore;
+
+    use crate::common::{Site, ample, at, key_for};
+
+    let place = crate::place::Place::new();
+    let clock = ManualClock::new(at(0));
+    let open = async || {
+        let store = Arc::new(SledStore::builder(place.path().join("store")).open().await.unwrap());
+        let inventory =
+            |store: Arc<dyn toposcope::Store>| Inventory::new(store).with_clock(Arc::new(clock.clone()));
+        (store.clone(), inventory)
+    };
+    let (store, inventory) = open().await;
+    let setup = inventory(store.clone());
+    let site = Site::new(&setup, "Home", true, 0x100).await;
+    let user = NewUser::new(site.organization.id, "a@example.net", Permission::Owner);
+    let user = setup.create_user(user).await.unwrap();
+    let key = setup.create_user_api_key(key_for(&user, Permission::Owner, &site.networks)).await.unwrap();
+    let key = key.plaintext().to_owned();
+    let hook = Hook::yielding();
+    {
+        let server = Server::new(inventory(hook.before(store.clone())), ample());
+        let mut killed = pin!(server.send(request(&key, false)));
+        let gate = after_first_commit(killed.as_mut(), &hook).await;
+        until_commits(killed.as_mut(), &hook, 2).await;
+        // Nothing of the process goes on.
+        std::mem::forget(gate);
+    }
+    drop((setup, hook));
+    store.close().await.unwrap();
+    drop(store);
+    let (store, inventory) = open().await;
+    let server = Server::new(inventory(store), ample());
+    server.send(request(&key, false)).await.refuses(409, "idempotency_key_in_use");
+    clock.advance(LEASE);
+    let completed = server.send(request(&key, false)).await;
+    assert_eq!(completed.data().as_array().unwrap().len(), MANY);
+    assert_eq!(server.get_with(&key, "/api/v1/hosts").await.total(), MANY as u64);
+    assert!(is_replayed(&server.send(request(&key, false)).await));
+    drop(server);
+    // The tasks of the server are dropped with it, and then the store.
+    for _ in 0..20 {
+        tokio::task::yield_now().await;
+    }
+}
