@@ -18,10 +18,10 @@ const RETRY_AFTER: u64 = 1;
 /// Alone, it therefore gets three quarters of all units, rounded up, and the rest remains for others.
 const ORGANIZATION_SHARE: usize = 3;
 
-/// An organization, and one of its users, daemon keys or the like: whose use of a budget is limited.
+/// A user, a daemon key or the like, whose use of a budget is limited.
 ///
-/// Host applications choose the ids of users, which may be the same in several organizations. All credentials of a user
-/// count together.
+/// Its organization is a part of it: host applications choose the ids of users, which may be the same in several
+/// organizations. All credentials of a user count together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Holder {
     pub(super) organization: Uuid,
@@ -85,7 +85,7 @@ impl From<BudgetExhausted> for ApiError {
     }
 }
 
-/// For changes that the inventory calls. [`ApiError`] finds the cause again.
+/// Lets a change that the inventory calls fail. [`ApiError`] finds the cause again.
 impl From<BudgetExhausted> for Error {
     fn from(exhausted: BudgetExhausted) -> Self {
         Self::internal(exhausted)

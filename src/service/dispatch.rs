@@ -6,13 +6,12 @@ use http::header::{CONTENT_LENGTH, LOCATION};
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode};
 
-use super::budget::{BudgetExhausted, Holder};
 use super::endpoints::once::IDEMPOTENCY_KEY;
 #[cfg(feature = "topology")]
 use super::endpoints::topology;
 use super::input::PathParameters;
 use super::input::{Input, RequestBody};
-use super::response::body::{AnswerRoom, ResponseBody};
+use super::response::body::{RequestRoom, ResponseBody};
 use super::response::error::{ApiError, catch_panic};
 use super::response::{Outcome, add_allowance};
 use super::routes::RouteTable;
@@ -45,20 +44,22 @@ impl ApiState {
             Some(Access::Unlimited) => None,
             _ => self.allowance(identified, prefix),
         };
-        let holder = Self::holder(identified, prefix);
-        let room = match allowance.and_then(|allowance| allowance.retry_after) {
+        let mut room = RequestRoom::new(&self.bodies, Self::holder(identified, prefix));
+        // Endpoints without a credential read, or have short answers.
+        let is_refusable = request.method.is_safe() || access.is_none_or(Access::is_public);
+        let admission = match allowance.and_then(|allowance| allowance.retry_after) {
             Some(seconds) => Err(ApiError::rate_limit_exceeded(seconds)),
-            None => self.room(request, access, holder).map_err(ApiError::from),
+            None if is_refusable => Ok(()),
+            None => room.begin_write(&self.response_bytes).map_err(ApiError::from),
         };
-        let outcome = match room {
+        let outcome = match admission {
             Err(error) => Err(error),
-            Ok(answer) => {
+            Ok(()) => {
                 let body_limit = self.body_limit_of(found.as_ref().ok().map(|(route, _)| *route));
                 let body = body.map(|body| body.with_patience(self.patience));
-                let budget = &self.bodies;
-                let input = Input { request, body, body_limit, budget, holder, held: None, answer: &answer };
+                let input = Input { request, body, body_limit, room: &room };
                 let outcome = catch_panic(pin!(self.handle(found, sender, input))).await;
-                outcome.and_then(|outcome| self.hold_bytes(answer, holder, outcome))
+                outcome.and_then(|outcome| self.hold_bytes(room, outcome))
             }
         };
         let mut response = self.responder.respond(outcome);
@@ -73,29 +74,10 @@ impl ApiState {
         if request.method == Method::HEAD { without_body(response) } else { response }
     }
 
-    /// Reserves room for the answer to a write, which must be sent once something was written.
-    fn room(
-        &self,
-        request: &Parts,
-        access: Option<Access>,
-        holder: Holder,
-    ) -> Result<AnswerRoom, BudgetExhausted> {
-        // Endpoints without a credential read, or have short answers.
-        let is_refusable = request.method.is_safe() || access.is_none_or(Access::is_public);
-        if is_refusable {
-            Ok(AnswerRoom::unreserved())
-        } else {
-            AnswerRoom::new(&self.response_bytes, holder)
-        }
-    }
-
     /// Has the body of a response count until the client has read it.
-    fn hold_bytes(&self, room: AnswerRoom, holder: Holder, outcome: Outcome) -> Result<Outcome, ApiError> {
+    fn hold_bytes(&self, room: RequestRoom<'_>, outcome: Outcome) -> Result<Outcome, ApiError> {
         outcome.map_body(|body| {
-            let reserve = |bytes| match room.into_reservation(bytes) {
-                Some(reservation) => Ok(reservation),
-                None => self.response_bytes.reserve(holder, bytes),
-            };
+            let reserve = |bytes| room.into_answer(&self.response_bytes, bytes);
             Ok(body.held(reserve, &self.sweeper)?)
         })
     }

@@ -182,12 +182,12 @@ pub(in crate::service) fn update_share(mut call: Call<'_>) -> Pending<'_> {
             Some(None) => PasswordChange::Clear,
             Some(Some(password)) => PasswordChange::Set(password),
         };
-        let (request, answer) = (call.input.request, call.input.answer);
+        let (request, room) = (call.input.request, call.input.room);
         let change = |share: &mut Share| {
             check_precondition(request, share)?;
             check_time(&fields, share)?;
             fields.apply(share, &Share::template())?;
-            answer.reserve_record(share)
+            room.reserve_record(share)
         };
         let share = call.state.inventory.update_share_as(&caller, id, password, change).await?;
         let tag = EntityTag::of_record(&share)?;

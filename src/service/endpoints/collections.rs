@@ -40,7 +40,7 @@ pub(in crate::service) fn create<T: Creatable + Template>(mut call: Call<'_>) ->
         let (body, caller) = call.read().await?;
         let mut record = T::template();
         Fields::read(&body, call.route.body)?.apply(&mut record, &T::template())?;
-        call.input.answer.reserve_record(&record)?;
+        call.input.room.reserve_record(&record)?;
         let sender = &caller;
         let create = |inventory: Inventory| async move { inventory.create_as(sender, record).await };
         let respond = |record: &T| {
@@ -58,14 +58,14 @@ pub(in crate::service) fn update<T: Template>(mut call: Call<'_>) -> Pending<'_>
         let (body, caller) = call.read().await?;
         let fields = Fields::read(&body, call.route.body)?;
         check_values::<T>(&fields)?;
-        let (request, answer) = (call.input.request, call.input.answer);
+        let (request, room) = (call.input.request, call.input.room);
         let change = |record: &mut T| {
             check_precondition(request, record)?;
             check_time(&fields, record)?;
             let before = record.clone();
             fields.apply(record, &T::template())?;
             record.interpret(&before, |field| fields.names().any(|name| name == field));
-            answer.reserve_record(record)
+            room.reserve_record(record)
         };
         let record = call.state.inventory.update_as(&caller, id, change).await?;
         let tag = EntityTag::of_record(&record.tagged())?;
@@ -124,7 +124,7 @@ impl Call<'_> {
     pub(in crate::service) async fn read_json(&mut self) -> Result<Vec<u8>, ApiError> {
         let body = self.input.json().await?;
         if matches!(self.route.body_limit, BodyLimit::Usual) {
-            self.input.answer.reserve(body.len())?;
+            self.input.room.reserve(body.len())?;
         }
         Ok(body)
     }

@@ -44,7 +44,7 @@ pub(in crate::service) fn create_host(mut call: Call<'_>) -> Pending<'_> {
         let (body, caller) = call.read().await?;
         Fields::read(&body, call.route.body)?;
         let (sender, host) = (&caller, parse_host(&body)?);
-        call.input.answer.reserve_record(&host)?;
+        call.input.room.reserve_record(&host)?;
         let create = |inventory: Inventory| async move { inventory.create_host_as(sender, host).await };
         let respond = |host: &Host| created(call.state, call.route, host, host.id);
         call.repeatable().once(&caller, &body, create, respond).await
@@ -64,7 +64,7 @@ pub(in crate::service) fn update_host(mut call: Call<'_>) -> Pending<'_> {
             parse_host_changes(&body)?
         };
         let names: Vec<&str> = fields.names().collect();
-        let (request, answer) = (call.input.request, call.input.answer);
+        let (request, room) = (call.input.request, call.input.room);
         let change = |host: &mut Host| {
             check_precondition(request, Entity::Host, id, host)?;
             check_time(&fields, Entity::Host, id, host.updated_at)?;
@@ -74,7 +74,7 @@ pub(in crate::service) fn update_host(mut call: Call<'_>) -> Pending<'_> {
             } else {
                 names.iter().for_each(|name| set_field(host, &given, name));
             }
-            answer.reserve_record(host)
+            room.reserve_record(host)
         };
         let host = call.state.inventory.update_host_as(&caller, id, change).await?;
         let tag = EntityTag::of_record(&host)?;
@@ -204,7 +204,7 @@ pub(in crate::service) fn create_part<P: Part>(mut call: Call<'_>) -> Pending<'_
         let fields = Fields::read(&body, call.route.body)?;
         let part =
             given_part::<P>(&fields)?.on_host(fields.required("host_id")?, fields.required("network_id")?);
-        call.input.answer.reserve_record(&part)?;
+        call.input.room.reserve_record(&part)?;
         let sender = &caller;
         let create = |inventory: Inventory| async move { inventory.create_part_as(sender, part).await };
         let respond = |part: &P| created(call.state, call.route, part, part.common().id);
@@ -259,7 +259,7 @@ pub(in crate::service) fn update_part<P: Part>(mut call: Call<'_>) -> Pending<'_
         } else {
             given_part::<P>(&fields)?;
         }
-        let (request, answer) = (call.input.request, call.input.answer);
+        let (request, room) = (call.input.request, call.input.room);
         let change = |part: &mut P| {
             check_precondition(request, P::ENTITY, id, part)?;
             let Common { host_id, network_id, updated_at, .. } = part.common();
@@ -268,7 +268,7 @@ pub(in crate::service) fn update_part<P: Part>(mut call: Call<'_>) -> Pending<'_
             let changed = P::parse(&text_of(&document)?)?;
             check_types(&document, &changed)?;
             *part = changed.on_host(host.unwrap_or(host_id), network.unwrap_or(network_id));
-            answer.reserve_record(part)
+            room.reserve_record(part)
         };
         let part = call.state.inventory.update_part_as(&caller, id, change).await?;
         let tag = EntityTag::of_record(&part)?;

@@ -48,7 +48,7 @@ pub(in crate::service) fn bulk_put_hosts(mut call: Call<'_>) -> Pending<'_> {
         let split = move || split_hosts(&text, content);
         let (hosts, atomicity) = inventory.offload(caller.organization_id(), size, split).await??;
         // Each has a result, also one that changes nothing.
-        call.input.answer.reserve(hosts.len().saturating_mul(ITEM_RESULT))?;
+        call.input.room.reserve(hosts.len().saturating_mul(ITEM_RESULT))?;
         let sender = &caller;
         let store = |inventory: Inventory| async move {
             let results = inventory.bulk_put_hosts_as(sender, hosts, atomicity).await?;

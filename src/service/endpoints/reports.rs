@@ -136,11 +136,11 @@ pub(in crate::service) fn split_host(mut call: Call<'_>) -> Pending<'_> {
         let (body, caller) = call.read().await?;
         let split = read_split(&Fields::read(&body, call.route.body)?)?;
         let request = call.input.request;
-        let answer = call.input.answer;
+        let room = call.input.room;
         let check = |host: &Host| {
             check_precondition(request, Entity::Host, id, host)?;
             // The new host has no more than this one.
-            answer.reserve_record(host)
+            room.reserve_record(host)
         };
         let host = call.state.inventory.split_as(&caller, id, &split, check).await?;
         let tag = EntityTag::of_record(&host)?;
@@ -186,7 +186,7 @@ pub(in crate::service) fn consolidate_hosts(call: Call<'_>) -> Pending<'_> {
         let other = call.path.get("other").and_then(|other| Uuid::try_parse(other).ok());
         let other = other.ok_or_else(|| Error::invalid("other", Problem::InvalidFormat))?;
         read_no_query(&call.input)?;
-        let answer = call.input.answer;
+        let room = call.input.room;
         let caller = call.into_caller()?;
         let mut bytes = 0_usize;
         for id in [id, other] {
@@ -195,7 +195,7 @@ pub(in crate::service) fn consolidate_hosts(call: Call<'_>) -> Pending<'_> {
                 bytes = bytes.saturating_add(document.len());
             }
         }
-        answer.reserve(bytes)?;
+        room.reserve(bytes)?;
         let host = state.inventory.consolidate_as(&caller, id, other).await?;
         let tag = EntityTag::of_record(&host)?;
         state.responder.record(&host, tag)

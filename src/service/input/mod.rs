@@ -12,7 +12,6 @@ mod topology;
 
 use std::error::Error as StdError;
 use std::future::poll_fn;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -25,8 +24,7 @@ use http_body_util::{BodyExt, LengthLimitError};
 use matchit::Params;
 
 use self::patient::PatientBody;
-use super::budget::{Budget, Holder, Reservation};
-use super::response::body::AnswerRoom;
+use super::response::body::RequestRoom;
 use super::response::error::ApiError;
 
 pub(super) use self::accept::Accept;
@@ -145,12 +143,7 @@ pub(super) struct Input<'r> {
     pub(super) body: RequestBody,
     /// Maximum size of the body, in bytes.
     pub(super) body_limit: usize,
-    /// The budget of the bytes of bodies, and who takes them.
-    pub(super) budget: &'r Arc<Budget>,
-    pub(super) holder: Holder,
-    /// The bytes of the body that was read.
-    pub(super) held: Option<Reservation>,
-    pub(super) answer: &'r AnswerRoom,
+    pub(super) room: &'r RequestRoom<'r>,
 }
 
 impl<'r> Input<'r> {
@@ -210,7 +203,7 @@ impl<'r> Input<'r> {
         if is_too_large(body.min_size) {
             return Err(BodyReadError::TooLarge(Some(body_limit as u64)).into());
         }
-        let mut held = self.budget.begin(self.holder);
+        let mut held = self.room.begin_body();
         let mut bytes = Vec::new();
         while let Some(frame) = poll_fn(|context| body.poll_frame(context)).await {
             // Trailers are ignored.
@@ -226,7 +219,7 @@ impl<'r> Input<'r> {
             }
             bytes.extend_from_slice(&data);
         }
-        self.held = Some(held);
+        self.room.hold_body(held);
         Ok(bytes)
     }
 }

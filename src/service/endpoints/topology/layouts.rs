@@ -34,7 +34,7 @@ pub(in crate::service) fn put_layout(mut call: Call<'_>) -> Pending<'_> {
         let (body, caller) = call.read().await?;
         let positions = Fields::read(&body, call.route.body)?.required("positions")?;
         let layout = TopologyLayout { network_id, view, positions };
-        call.input.answer.reserve_record(&layout)?;
+        call.input.room.reserve_record(&layout)?;
         let (state, request) = (call.state, call.input.request);
         let check = |present: &TopologyLayout| check_precondition(request, present);
         let layout = state.inventory.put_topology_layout_as(&caller, layout, check).await?;

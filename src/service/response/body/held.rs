@@ -1,4 +1,4 @@
-//! A body that holds budget: a list that is read while it is sent, or a body above a few KiB that is in memory.
+//! A body that holds budget: a list that is read while it is sent, or a body above 16 KiB that is in memory.
 //!
 //! The body is shared with the sweeper, because a body that is no longer polled cannot notice that its client has
 //! stalled.
@@ -68,6 +68,7 @@ pub(super) struct HeldBody {
 /// The part of a body that the sweeper can free.
 pub(super) struct SharedBody(Mutex<State>);
 
+#[allow(clippy::large_enum_variant, reason = "every body begins with the large variant")]
 enum State {
     Open(OpenBody),
     /// Aborted by the sweeper; the error has not been returned yet.

@@ -25,7 +25,7 @@ pub use self::held::BodyError;
 use self::held::{HeldBody, part_bytes};
 pub(in crate::service) use self::held::{Holds, NextPart, Part};
 use self::pieces::Pieces;
-pub(in crate::service) use self::room::AnswerRoom;
+pub(in crate::service) use self::room::RequestRoom;
 pub(in crate::service) use self::sweeper::Sweeper;
 use crate::service::budget::Reservation;
 

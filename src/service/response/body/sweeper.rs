@@ -15,8 +15,8 @@ use super::held::SharedBody;
 
 /// The bodies are looked at this many times, at least and at most, in the time that a client may stall.
 ///
-/// The first bounds how late a client is found to have stalled that has taken some frames of a body in memory, and the
-/// second the work for many bodies that stall one after another.
+/// The first bounds how late it is noticed that a client has stalled which has read a part of a body in memory. The second
+/// bounds the work for many bodies that stall one after another.
 const SWEEPS: (u32, u32) = (8, 64);
 
 /// Maximum time between two looks.
@@ -63,7 +63,7 @@ impl Sweeper {
             && let Ok(runtime) = Handle::try_current()
         {
             let now = Instant::now();
-            let first = now + pause(patience, Duration::ZERO);
+            let first = now + pause(patience, patience);
             bodies.task = Some(runtime.spawn(sweep_at(Arc::downgrade(self), first)).abort_handle());
             drop(bodies);
             body.begin_time(now);
@@ -78,7 +78,7 @@ impl Sweeper {
             bodies.task = None;
             return None;
         }
-        // Nobody waits for the lock while the bodies are looked at.
+        // Requests do not wait for the lock while the bodies are looked at.
         let present: Vec<_> = bodies.by_number.values().cloned().collect();
         drop(bodies);
         let now = Instant::now();
@@ -111,8 +111,8 @@ async fn sweep_at(sweeper: Weak<Sweeper>, first: Instant) {
 impl Registration {
     /// Ends the registration of a body that is dropped.
     ///
-    /// After the last list, the task ends at once. After a body in memory it does not: there are many of these, and the next
-    /// one would need a new task.
+    /// With the last list, the task ends at once. With a body in memory, it ends at its next look: there are many of these, and
+    /// each would need a task of its own.
     pub(super) fn end(self) {
         let mut bodies = self.sweeper.lock();
         bodies.by_number.remove(&self.number);
