@@ -18,7 +18,7 @@ use uuid::Uuid;
 /// assert_ne!(prefix("192.0.2.1")?, prefix("192.0.2.2")?);
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientPrefix(IpAddr);
 
 impl ClientPrefix {

@@ -11,7 +11,7 @@ use super::endpoints::once::IDEMPOTENCY_KEY;
 use super::endpoints::topology;
 use super::input::PathParameters;
 use super::input::{Input, RequestBody};
-use super::response::body::ResponseBody;
+use super::response::body::{RequestRoom, ResponseBody};
 use super::response::error::{ApiError, catch_panic};
 use super::response::{Outcome, add_allowance};
 use super::routes::RouteTable;
@@ -19,7 +19,6 @@ use super::routes::RouteTable;
 use super::routes::route::Answer;
 use super::routes::route::{BodyLimit, Call, Repetition, Route};
 use super::sender::{Access, Sender, credentials};
-use super::slots::Holder;
 use super::state::ApiState;
 use crate::inventory::{Error, ErrorKind};
 
@@ -39,27 +38,28 @@ impl ApiState {
             (None, Some(access)) if access.is_public() => None,
             _ => Some(catch_panic(pin!(self.identify(access, request))).await),
         };
+        let identified = sender.as_ref().and_then(|sender| sender.as_ref().ok());
+        let prefix = if identified.is_none() { self.client_prefixes.of(request) } else { None };
         let allowance = match access {
             Some(Access::Unlimited) => None,
-            _ => self.allowance(request, sender.as_ref().and_then(|sender| sender.as_ref().ok())),
+            _ => self.allowance(identified, prefix),
         };
-        let holder = self.response_holder(request, sender.as_ref().and_then(|sender| sender.as_ref().ok()));
-        let outcome = match allowance.and_then(|allowance| allowance.retry_after) {
+        let mut room = RequestRoom::new(&self.bodies, Self::holder(identified, prefix));
+        // Endpoints without a credential read, or have short answers.
+        let is_refusable = request.method.is_safe() || access.is_none_or(Access::is_public);
+        let admission = match allowance.and_then(|allowance| allowance.retry_after) {
             Some(seconds) => Err(ApiError::rate_limit_exceeded(seconds)),
-            None => {
+            None if is_refusable => Ok(()),
+            None => room.begin_write(&self.response_bytes).map_err(ApiError::from),
+        };
+        let outcome = match admission {
+            Err(error) => Err(error),
+            Ok(()) => {
                 let body_limit = self.body_limit_of(found.as_ref().ok().map(|(route, _)| *route));
                 let body = body.map(|body| body.with_patience(self.patience));
-                let identified = sender.as_ref().and_then(|sender| sender.as_ref().ok()).map(Sender::holder);
-                let input = Input { request, body, body_limit, held: self.bodies.begin(identified) };
-                // Endpoints without a credential read, or have short answers.
-                let is_refusable =
-                    request.method.is_safe() || access.is_some_and(|access| access.is_public());
-                let holds = if is_refusable { Ok(()) } else { self.response_bytes.require_room(holder) };
-                let outcome = match holds {
-                    Ok(()) => catch_panic(pin!(self.handle(found, sender, input))).await,
-                    Err(error) => Err(error),
-                };
-                outcome.and_then(|outcome| self.hold_bytes(is_refusable, holder, outcome))
+                let input = Input { request, body, body_limit, room: &room };
+                let outcome = catch_panic(pin!(self.handle(found, sender, input))).await;
+                outcome.and_then(|outcome| self.hold_bytes(room, outcome))
             }
         };
         let mut response = self.responder.respond(outcome);
@@ -74,14 +74,11 @@ impl ApiState {
         if request.method == Method::HEAD { without_body(response) } else { response }
     }
 
-    /// Has the body of a response count until the client has read it. Once something was written, the response must be sent.
-    fn hold_bytes(&self, is_refusable: bool, holder: Holder, outcome: Outcome) -> Result<Outcome, ApiError> {
+    /// Has the body of a response count until the client has read it.
+    fn hold_bytes(&self, room: RequestRoom<'_>, outcome: Outcome) -> Result<Outcome, ApiError> {
         outcome.map_body(|body| {
-            let reserve = |bytes| match is_refusable {
-                true => self.response_bytes.acquire_many(holder, bytes),
-                false => Ok(self.response_bytes.take(holder, bytes)),
-            };
-            body.held(reserve, self.patience)
+            let reserve = |bytes| room.into_answer(&self.response_bytes, bytes);
+            Ok(body.held(reserve, &self.sweeper)?)
         })
     }
 

@@ -1,6 +1,7 @@
 //! The API as a [`tower::Service`](tower_service::Service): [`Api`] and its builder.
 
 mod api;
+mod budget;
 #[cfg(feature = "openapi")]
 mod description;
 mod dispatch;
@@ -11,7 +12,6 @@ mod openapi;
 mod response;
 mod routes;
 mod sender;
-mod slots;
 mod state;
 
 pub use api::{Api, ApiBuilder, ResponseFuture};

@@ -4,22 +4,21 @@ use std::time::Duration;
 #[cfg(feature = "topology")]
 use bytes::Bytes;
 use http::request::Parts;
-use uuid::Uuid;
 
+use super::budget::{Budget, Holder};
 use super::endpoints::health::Health;
 #[cfg(feature = "topology")]
 use super::endpoints::topology::Drawings;
-use super::input::BodyBudget;
 #[cfg(feature = "openapi")]
 use super::openapi::Descriptions;
 use super::response::Responder;
+use super::response::body::Sweeper;
 use super::response::error::ApiError;
 use super::response::page_cache::PageCache;
 use super::sender::Sender;
 use super::sender::client_address::ClientPrefixes;
 use super::sender::credentials::{Credentials, CrossSitePolicy};
 use super::sender::rate_limit::{Allowance, Buckets, Client};
-use super::slots::{Holder, Slots};
 use crate::access::{ClientPrefix, Credential};
 use crate::inventory::{Error, Inventory};
 #[cfg(feature = "topology")]
@@ -43,27 +42,29 @@ pub(super) struct ApiState {
     /// The path below which clients see the service; empty: none.
     pub(super) path_prefix: String,
     /// The memory for the bodies of requests.
-    pub(super) bodies: Arc<BodyBudget>,
+    pub(super) bodies: Arc<Budget>,
     /// Maximum number of hosts in a list without a limit; `None` means any number.
     pub(super) whole_list_limit: Option<u64>,
-    pub(super) list_slots: Arc<Slots>,
+    pub(super) list_slots: Arc<Budget>,
     /// Bytes of responses that wait for their clients.
-    pub(super) response_bytes: Arc<Slots>,
+    pub(super) response_bytes: Arc<Budget>,
     /// Slots of bulk requests for hosts.
-    pub(super) bulk_slots: Arc<Slots>,
+    pub(super) bulk_slots: Arc<Budget>,
     /// Slots of imports of hosts.
-    pub(super) import_slots: Arc<Slots>,
+    pub(super) import_slots: Arc<Budget>,
     /// Maximum size of a report, in bytes.
     #[cfg(feature = "discovery")]
     pub(super) report_body_limit: usize,
     /// Slots of imports of reports.
     #[cfg(feature = "discovery")]
-    pub(super) report_slots: Arc<Slots>,
+    pub(super) report_slots: Arc<Budget>,
     /// Slots of streams of events.
     #[cfg(feature = "discovery")]
-    pub(super) event_slots: Arc<Slots>,
-    /// Time after which a list without a limit or a request body is aborted if its client stalls; `None` means never.
+    pub(super) event_slots: Arc<Budget>,
+    /// Time after which a request body is aborted if its client stalls; `None` means never.
     pub(super) patience: Option<Duration>,
+    /// Aborts the responses whose clients stall.
+    pub(super) sweeper: Arc<Sweeper>,
     #[cfg(feature = "topology")]
     pub(super) topologies: Topologies,
     /// Maximum size of a graph or a file, in bytes.
@@ -96,24 +97,25 @@ impl ApiState {
         Ok(sender)
     }
 
-    /// Returns the organization and the user, the daemon key or the network prefix that unread responses count for.
-    pub(super) fn response_holder(&self, request: &Parts, sender: Option<&Sender>) -> Holder {
-        match sender {
-            Some(Sender::Caller(caller)) => (caller.organization_id(), caller.user_id()),
-            #[cfg(feature = "discovery")]
-            Some(Sender::Daemon(daemon)) => (daemon.organization_id, daemon.key_id),
-            None => (Uuid::nil(), self.client_prefixes.of(request).map_or(Uuid::nil(), ClientPrefix::id)),
-        }
+    /// Returns the holder of what a request uses of budgets. `prefix` is that of a client without a credential.
+    pub(super) fn holder(sender: Option<&Sender>, prefix: Option<ClientPrefix>) -> Holder {
+        sender.map_or_else(|| Holder::of_prefix(prefix), Sender::holder)
     }
 
     /// Takes one request from the client's bucket. Returns `None` without a rate limit.
-    pub(super) fn allowance(&self, request: &Parts, sender: Option<&Sender>) -> Option<Allowance> {
+    ///
+    /// `prefix` is that of a client without a credential, if it is known.
+    pub(super) fn allowance(
+        &self,
+        sender: Option<&Sender>,
+        prefix: Option<ClientPrefix>,
+    ) -> Option<Allowance> {
         let buckets = self.buckets.as_ref()?;
         let client = match sender {
             Some(Sender::Caller(caller)) => Client::User(caller.user_id()),
             #[cfg(feature = "discovery")]
             Some(Sender::Daemon(daemon)) => Client::DaemonKey(daemon.key_id),
-            None => self.client_prefixes.of(request).map_or(Client::Other, Client::Prefix),
+            None => prefix.map_or(Client::Other, Client::Prefix),
         };
         Some(buckets.take(client, self.inventory.monotonic()))
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 use super::Api;
 use crate::access::PrefixLengths;
 use crate::inventory::Inventory;
+use crate::service::budget::Budget;
 #[cfg(feature = "discovery")]
 use crate::service::endpoints::discovery_stream::STREAMS_AT_ONCE;
 use crate::service::endpoints::health::Health;
@@ -12,15 +13,15 @@ use crate::service::endpoints::many::{BULK_REQUESTS_AT_ONCE, IMPORTS_AT_ONCE};
 use crate::service::endpoints::reports::REPORTS_AT_ONCE;
 #[cfg(feature = "topology")]
 use crate::service::endpoints::topology::{DrawingSlots, Drawings};
-use crate::service::input::BodyBudget;
+use crate::service::input::LARGEST_BODIES_AT_ONCE;
 use crate::service::response::Responder;
+use crate::service::response::body::Sweeper;
 use crate::service::response::error::ApiError;
 use crate::service::response::page_cache::PageCache;
 use crate::service::sender::client_address::{ClientAddressSource, ClientPrefixes};
 use crate::service::sender::credentials::{Credentials, CrossSitePolicy};
 use crate::service::sender::rate_limit::{Buckets, RateLimit};
 use crate::service::sender::session_cookie::{SessionCookie, SessionCookieError};
-use crate::service::slots::Slots;
 use crate::service::state::ApiState;
 #[cfg(feature = "topology")]
 use crate::topology::{Topologies, render::page::FrameAncestors};
@@ -273,7 +274,14 @@ impl ApiBuilder {
     /// some. Further requests are rejected with 429 `rate_limit_exceeded`. A response above 16 KiB counts from when it
     /// begins until the client has read it. A page or a whole list above 1 MiB is read while it is sent, so only its
     /// current part counts, at least 1 MiB. Daemon keys count like users, and requests without credentials by the
-    /// network prefix of the client. Those without unread responses get one that is larger than their own limit.
+    /// network prefix of the client. Those without unread responses get one that is larger than their own limit, and larger
+    /// than the total if there are no other unread responses. With 0, all responses above 16 KiB and all writes are
+    /// rejected.
+    ///
+    /// A write counts with 16 KiB, or the size of its answer if that is more, from before it is executed: it is rejected
+    /// while nothing has changed. The size is that of the record, or 256 bytes for each host of a bulk request. Only the
+    /// answers of imports, of reports of scanners and devices, and of bulk requests with long errors may exceed the total by
+    /// the bytes that they have beyond, of as many at once as may run at once.
     #[must_use]
     pub fn unread_responses(self, per_user: usize, total: usize) -> Self {
         Self { unread_responses: (per_user, total), ..self }
@@ -283,10 +291,10 @@ impl ApiBuilder {
     ///
     /// Default: 60 seconds. A request whose body stalls is rejected with 408 `request_timeout`. So is one whose client has
     /// been awaited for this time and another second for each 32 KiB, of the whole body if its size is known and of what has
-    /// arrived otherwise. A whole list, or a response above 64 KiB, that is not read is aborted: this frees its memory and
-    /// its slot, and ends the body with an error, so that the server closes the connection. `None` means that nothing is
-    /// aborted. Time spent waiting for the store does not count. The timer needs a tokio runtime with its time driver
-    /// enabled; values below 1 millisecond count as 1 millisecond.
+    /// arrived otherwise. A whole list, or a response above 16 KiB, that is not read is aborted: this frees its memory and
+    /// its slot, and ends the body with an error, so that the server closes the connection. This may happen up to an eighth
+    /// of the time later. `None` means that nothing is aborted. Time spent waiting for the store does not count. The timer
+    /// needs a tokio runtime with its time driver enabled; values below 1 millisecond count as 1 millisecond.
     #[must_use]
     pub fn stall_timeout(self, timeout: impl Into<Option<Duration>>) -> Self {
         let stall_timeout = timeout.into().map(|timeout| timeout.max(MIN_STALL_TIMEOUT));
@@ -326,6 +334,8 @@ impl ApiBuilder {
         let largest_body = self.body_limit.max(self.bulk_body_limit);
         #[cfg(feature = "discovery")]
         let largest_body = largest_body.max(self.report_body_limit);
+        let (of_holder, in_total) = LARGEST_BODIES_AT_ONCE;
+        let bodies = (largest_body.saturating_mul(of_holder), largest_body.saturating_mul(in_total));
         #[cfg(feature = "topology")]
         let drawing_slots = DrawingSlots::default();
         let state = ApiState {
@@ -341,7 +351,7 @@ impl ApiBuilder {
             drawing_limit: self.drawing_limit,
             responder: Responder::new(self.server_version, self.inventory.clock()),
             credentials: Credentials::new(self.inventory.clone(), cookie),
-            bodies: BodyBudget::new(largest_body),
+            bodies: Budget::new(bodies, ApiError::too_many_bodies),
             path_prefix: self.path_prefix,
             inventory: self.inventory,
             buckets: self.rate_limit.map(Buckets::new),
@@ -351,17 +361,18 @@ impl ApiBuilder {
             import_body_limit: self.import_body_limit,
             cross_site: CrossSitePolicy::new(self.allowed_origins),
             whole_list_limit: self.whole_list_limit,
-            list_slots: Slots::new(self.whole_lists_at_once, ApiError::too_many_whole_lists),
-            response_bytes: Slots::new(self.unread_responses, ApiError::too_many_unread_responses),
-            bulk_slots: Slots::new(BULK_REQUESTS_AT_ONCE, ApiError::too_many_bulk_requests),
-            import_slots: Slots::new(IMPORTS_AT_ONCE, ApiError::too_many_imports),
+            list_slots: Budget::new(self.whole_lists_at_once, ApiError::too_many_whole_lists),
+            response_bytes: Budget::new(self.unread_responses, ApiError::too_many_unread_responses),
+            bulk_slots: Budget::new(BULK_REQUESTS_AT_ONCE, ApiError::too_many_bulk_requests),
+            import_slots: Budget::new(IMPORTS_AT_ONCE, ApiError::too_many_imports),
             #[cfg(feature = "discovery")]
             report_body_limit: self.report_body_limit,
             #[cfg(feature = "discovery")]
-            report_slots: Slots::new(REPORTS_AT_ONCE, ApiError::too_many_reports),
+            report_slots: Budget::new(REPORTS_AT_ONCE, ApiError::too_many_reports),
             #[cfg(feature = "discovery")]
-            event_slots: Slots::new(STREAMS_AT_ONCE, ApiError::too_many_streams),
+            event_slots: Budget::new(STREAMS_AT_ONCE, ApiError::too_many_streams),
             patience: self.stall_timeout,
+            sweeper: Sweeper::new(self.stall_timeout),
             page_cache: PageCache::new(self.page_cache),
             health: Health::default(),
             #[cfg(feature = "openapi")]

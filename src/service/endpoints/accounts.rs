@@ -182,11 +182,12 @@ pub(in crate::service) fn update_share(mut call: Call<'_>) -> Pending<'_> {
             Some(None) => PasswordChange::Clear,
             Some(Some(password)) => PasswordChange::Set(password),
         };
-        let request = call.input.request;
+        let (request, room) = (call.input.request, call.input.room);
         let change = |share: &mut Share| {
             check_precondition(request, share)?;
             check_time(&fields, share)?;
-            fields.apply(share, &Share::template())
+            fields.apply(share, &Share::template())?;
+            room.answer().reserve_record(share)
         };
         let share = call.state.inventory.update_share_as(&caller, id, password, change).await?;
         let tag = EntityTag::of_record(&share)?;

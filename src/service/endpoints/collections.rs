@@ -9,7 +9,7 @@ use crate::service::input::{Fields, read_id, read_ids, read_no_query};
 use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
-use crate::service::routes::route::{Call, Pending};
+use crate::service::routes::route::{BodyLimit, Call, Pending};
 
 /// `GET /api/v1/{collection}/{id}`.
 pub(in crate::service) fn get<T: Resource>(call: Call<'_>) -> Pending<'_> {
@@ -40,6 +40,7 @@ pub(in crate::service) fn create<T: Creatable + Template>(mut call: Call<'_>) ->
         let (body, caller) = call.read().await?;
         let mut record = T::template();
         Fields::read(&body, call.route.body)?.apply(&mut record, &T::template())?;
+        call.input.room.answer().reserve_record(&record)?;
         let sender = &caller;
         let create = |inventory: Inventory| async move { inventory.create_as(sender, record).await };
         let respond = |record: &T| {
@@ -57,14 +58,14 @@ pub(in crate::service) fn update<T: Template>(mut call: Call<'_>) -> Pending<'_>
         let (body, caller) = call.read().await?;
         let fields = Fields::read(&body, call.route.body)?;
         check_values::<T>(&fields)?;
-        let request = call.input.request;
+        let (request, room) = (call.input.request, call.input.room);
         let change = |record: &mut T| {
             check_precondition(request, record)?;
             check_time(&fields, record)?;
             let before = record.clone();
             fields.apply(record, &T::template())?;
             record.interpret(&before, |field| fields.names().any(|name| name == field));
-            Ok(())
+            room.answer().reserve_record(record)
         };
         let record = call.state.inventory.update_as(&caller, id, change).await?;
         let tag = EntityTag::of_record(&record.tagged())?;
@@ -111,12 +112,21 @@ impl Call<'_> {
     /// may have been withdrawn meanwhile.
     pub(in crate::service) async fn read(&mut self) -> Result<(Vec<u8>, Caller), ApiError> {
         read_no_query(&self.input)?;
-        let body = self.input.json().await?;
+        let body = self.read_json().await?;
         let caller = self.state.credentials.identify_caller(self.input.request).await?;
         if let Some(requirement) = self.route.access.requirement() {
             requirement.check(&caller)?;
         }
         Ok((body, caller))
+    }
+
+    /// Reads the body, and reserves room for an answer of its size unless it has many hosts.
+    pub(in crate::service) async fn read_json(&mut self) -> Result<Vec<u8>, ApiError> {
+        let body = self.input.json().await?;
+        if matches!(self.route.body_limit, BodyLimit::Usual) {
+            self.input.room.answer().reserve(body.len())?;
+        }
+        Ok(body)
     }
 }
 

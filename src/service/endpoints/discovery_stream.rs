@@ -43,7 +43,7 @@ pub(in crate::service) fn stream_discoveries(call: Call<'_>) -> Pending<'_> {
         let (state, request, access) = (call.state, call.input.request, call.route.access);
         let network_id = read_stream_query(call.input.query(), &call.route.query)?;
         let caller = call.into_caller()?;
-        let slot = state.event_slots.acquire(caller.organization_id(), caller.user_id())?;
+        let slot = state.event_slots.reserve((&caller).into(), 1)?;
         let mut stream = DiscoveryStream {
             inventory: state.inventory.clone(),
             credentials: state.credentials.clone(),

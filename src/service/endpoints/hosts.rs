@@ -47,6 +47,7 @@ pub(in crate::service) fn create_host(mut call: Call<'_>) -> Pending<'_> {
         let (body, caller) = call.read().await?;
         Fields::read(&body, call.route.body)?;
         let (sender, host) = (&caller, parse_host(&body)?);
+        call.input.room.answer().reserve_record(&host)?;
         let create = |inventory: Inventory| async move { inventory.create_host_as(sender, host).await };
         let respond = |host: &Host| created(call.state, call.route, host, host.id);
         call.repeatable().once(&caller, &body, create, respond).await
@@ -63,7 +64,11 @@ pub(in crate::service) fn update_host(mut call: Call<'_>) -> Pending<'_> {
         // Large bodies and hosts keep a thread for a while.
         let read = move || HostUpdate::read(id, body, content, request);
         let update = inventory.offload(caller.organization_id(), bytes, read).await??;
-        let change = move |host: &mut Host| update.apply(host);
+        let answer = call.input.room.answer().clone();
+        let change = move |host: &mut Host| {
+            update.apply(host)?;
+            answer.reserve_record(host)
+        };
         let host = inventory.update_host_with(&caller, id, bytes, change).await?;
         let tag = EntityTag::of_record(&host)?;
         call.state.responder.record(&host, tag)
@@ -235,6 +240,7 @@ pub(in crate::service) fn create_part<P: Part>(mut call: Call<'_>) -> Pending<'_
         let fields = Fields::read(&body, call.route.body)?;
         let part =
             given_part::<P>(&fields)?.on_host(fields.required("host_id")?, fields.required("network_id")?);
+        call.input.room.answer().reserve_record(&part)?;
         let sender = &caller;
         let create = |inventory: Inventory| async move { inventory.create_part_as(sender, part).await };
         let respond = |part: &P| created(call.state, call.route, part, part.common().id);
@@ -289,7 +295,7 @@ pub(in crate::service) fn update_part<P: Part>(mut call: Call<'_>) -> Pending<'_
         } else {
             given_part::<P>(&fields)?;
         }
-        let request = call.input.request;
+        let (request, room) = (call.input.request, call.input.room);
         let change = |part: &mut P| {
             check_precondition(request, P::ENTITY, id, part)?;
             let Common { host_id, network_id, updated_at, .. } = part.common();
@@ -298,7 +304,7 @@ pub(in crate::service) fn update_part<P: Part>(mut call: Call<'_>) -> Pending<'_
             let changed = P::parse(&text_of(&document)?)?;
             check_types(&document, &changed)?;
             *part = changed.on_host(host.unwrap_or(host_id), network.unwrap_or(network_id));
-            Ok(())
+            room.answer().reserve_record(part)
         };
         let part = call.state.inventory.update_part_as(&caller, id, change).await?;
         let tag = EntityTag::of_record(&part)?;

@@ -151,10 +151,10 @@ pub(super) async fn begin_list<P: DocumentPages>(
             _ => Ok(ResponseBody::lines(first.bodies)),
         };
     }
-    let holder = (caller.organization_id(), caller.user_id());
+    let holder = caller.into();
     let reserve = |bytes| {
-        let list = is_whole.then(|| state.list_slots.acquire(holder.0, holder.1)).transpose()?;
-        Ok(Holds { _list: list, bytes: state.response_bytes.acquire_many(holder, bytes)? })
+        let list = is_whole.then(|| state.list_slots.reserve(holder, 1)).transpose()?;
+        Ok::<_, ApiError>(Holds { _list: list, bytes: state.response_bytes.reserve(holder, bytes)? })
     };
     let list = SentList {
         credentials: state.credentials.clone(),
@@ -171,7 +171,7 @@ pub(super) async fn begin_list<P: DocumentPages>(
         Representation::Envelope => FirstPart::Documents(first.bodies),
         _ => FirstPart::Lines(first.bodies),
     };
-    ResponseBody::list(first, next_part(list), reserve, state.patience)
+    ResponseBody::list(first, next_part(list), reserve, &state.sweeper)
 }
 
 fn next_part<P: DocumentPages>(list: SentList<P>) -> NextPart {

@@ -25,6 +25,9 @@ pub(in crate::service) const BULK_REQUESTS_AT_ONCE: (usize, usize) = (8, 32);
 /// The maximum number of concurrent imports, per user and in total. Each holds a few groups of lines in memory.
 pub(in crate::service) const IMPORTS_AT_ONCE: (usize, usize) = (2, 8);
 
+/// Size in bytes of the result for one host of a bulk request. Few are longer.
+const ITEM_RESULT: usize = 256;
+
 /// The media types of the body of an import.
 pub(in crate::service) const HOST_MEDIA_TYPES: &[&str] = &[
     LINES,
@@ -36,14 +39,16 @@ pub(in crate::service) const HOST_MEDIA_TYPES: &[&str] = &[
 pub(in crate::service) fn bulk_put_hosts(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let sender = call.caller()?;
-        call.state.bulk_slots.check(sender.organization_id(), sender.user_id())?;
+        call.state.bulk_slots.check(sender.into())?;
         let (body, caller) = call.read().await?;
-        let _slot = call.state.bulk_slots.acquire(caller.organization_id(), caller.user_id())?;
+        let _slot = call.state.bulk_slots.reserve((&caller).into(), 1)?;
         let (size, body) = (body.len(), Bytes::from(body));
         let (inventory, content) = (&call.state.inventory, call.route.body);
         let text = body.clone();
         let split = move || split_hosts(&text, content);
         let (hosts, atomicity) = inventory.offload(caller.organization_id(), size, split).await??;
+        // Each has a result, also one that changes nothing.
+        call.input.room.answer().reserve(hosts.len().saturating_mul(ITEM_RESULT))?;
         let sender = &caller;
         let store = |inventory: Inventory| async move {
             let results = inventory.bulk_put_hosts_as(sender, hosts, atomicity).await?;
@@ -122,7 +127,7 @@ pub(in crate::service) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
         let (body, media_type) = call.input.rows(HOST_MEDIA_TYPES)?;
         let input = BodyReader::new(body, state.import_body_limit);
         let sender = call.caller()?;
-        let _slot = state.import_slots.acquire(sender.organization_id(), sender.user_id())?;
+        let _slot = state.import_slots.reserve(sender.into(), 1)?;
         let mut import = Import::new().max_line(state.inventory.max_sent_line());
         if let Some(network) = network {
             import = import.only_network(network);

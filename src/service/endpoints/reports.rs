@@ -41,19 +41,18 @@ pub(in crate::service) fn import_report(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let state = call.state;
         let query = read_report_query(call.input.query(), &call.route.query)?;
-        let (organization, network, slot_owner) = match call.sender()? {
+        let (organization, network) = match call.sender()? {
             Sender::Caller(caller) => {
                 let network =
                     query.network_id.ok_or_else(|| Error::invalid("network_id", Problem::Required))?;
-                (caller.organization_id(), network, caller.user_id())
+                (caller.organization_id(), network)
             }
-            Sender::Daemon(daemon) => {
-                (daemon.organization_id, query.network_id.unwrap_or(daemon.network_id), daemon.key_id)
-            }
+            Sender::Daemon(daemon) => (daemon.organization_id, query.network_id.unwrap_or(daemon.network_id)),
         };
-        state.report_slots.check(organization, slot_owner)?;
+        let holder = call.sender()?.holder();
+        state.report_slots.check(holder)?;
         let body = call.input.bytes(MEDIA_TYPES).await?;
-        let _slot = state.report_slots.acquire(organization, slot_owner)?;
+        let _slot = state.report_slots.reserve(holder, 1)?;
         // Authenticated again: a large body takes a while to arrive.
         let sender = state.credentials.identify(call.route.access, call.input.request).await?;
         call.route.access.check(&sender)?;
@@ -137,7 +136,12 @@ pub(in crate::service) fn split_host(mut call: Call<'_>) -> Pending<'_> {
         let (body, caller) = call.read().await?;
         let split = read_split(&Fields::read(&body, call.route.body)?)?;
         let request = call.input.request;
-        let check = |host: &Host| check_precondition(request, Entity::Host, id, host);
+        let room = call.input.room;
+        let check = |host: &Host| {
+            check_precondition(request, Entity::Host, id, host)?;
+            // The new host has no more than this one.
+            room.answer().reserve_record(host)
+        };
         let host = call.state.inventory.split_as(&caller, id, &split, check).await?;
         let tag = EntityTag::of_record(&host)?;
         call.state.responder.record(&host, tag)?.with_location(call.route, host.id)
@@ -182,7 +186,16 @@ pub(in crate::service) fn consolidate_hosts(call: Call<'_>) -> Pending<'_> {
         let other = call.path.get("other").and_then(|other| Uuid::try_parse(other).ok());
         let other = other.ok_or_else(|| Error::invalid("other", Problem::InvalidFormat))?;
         read_no_query(&call.input)?;
+        let room = call.input.room;
         let caller = call.into_caller()?;
+        let mut bytes = 0_usize;
+        for id in [id, other] {
+            // Without them, there is nothing to consolidate.
+            if let Ok(document) = state.inventory.host_document_as(&caller, id).await {
+                bytes = bytes.saturating_add(document.len());
+            }
+        }
+        room.answer().reserve(bytes)?;
         let host = state.inventory.consolidate_as(&caller, id, other).await?;
         let tag = EntityTag::of_record(&host)?;
         state.responder.record(&host, tag)

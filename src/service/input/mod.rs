@@ -2,7 +2,6 @@
 
 mod accept;
 mod bodies;
-mod budget;
 mod json_text;
 mod parameters;
 mod patient;
@@ -25,11 +24,11 @@ use http_body_util::{BodyExt, LengthLimitError};
 use matchit::Params;
 
 use self::patient::PatientBody;
+use super::response::body::RequestRoom;
 use super::response::error::ApiError;
 
 pub(super) use self::accept::Accept;
 pub(super) use self::bodies::{Fields, check_types, read_ids, read_login, read_referral};
-pub(super) use self::budget::{BodyBudget, HeldBytes};
 #[cfg(any(feature = "csv", feature = "openapi"))]
 pub(super) use self::parameters::fields_of;
 pub(super) use self::parameters::{
@@ -42,6 +41,16 @@ pub(super) use self::parameters::{read_claims_query, read_stream_query};
 pub(super) use self::reports::{ReportQuery, read_report_query};
 #[cfg(feature = "topology")]
 pub(super) use self::topology::{MAX_DEPTH, TopologyQuery, read_topology_query};
+
+/// Number of bytes of each request body that need no budget.
+///
+/// Most bodies are smaller: they are accepted whatever others send.
+const FREE_BYTES: usize = 64 * 1024;
+
+/// Number of request bodies of the largest size that a holder may send at once, and all together.
+///
+/// Without a limit, clients that send many bodies slowly could make the server hold all of them.
+pub(super) const LARGEST_BODIES_AT_ONCE: (usize, usize) = (2, 8);
 
 /// The values of the parameters in the path.
 pub(super) type PathParameters<'r> = Params<'static, 'r>;
@@ -134,8 +143,7 @@ pub(super) struct Input<'r> {
     pub(super) body: RequestBody,
     /// Maximum size of the body, in bytes.
     pub(super) body_limit: usize,
-    /// The bytes of the body that were read.
-    pub(super) held: HeldBytes,
+    pub(super) room: &'r RequestRoom<'r>,
 }
 
 impl<'r> Input<'r> {
@@ -195,6 +203,7 @@ impl<'r> Input<'r> {
         if is_too_large(body.min_size) {
             return Err(BodyReadError::TooLarge(Some(body_limit as u64)).into());
         }
+        let mut held = self.room.begin_body();
         let mut bytes = Vec::new();
         while let Some(frame) = poll_fn(|context| body.poll_frame(context)).await {
             // Trailers are ignored.
@@ -205,11 +214,12 @@ impl<'r> Input<'r> {
             let size = bytes.len() + data.len();
             if size > bytes.capacity() {
                 let capacity = bytes.capacity().saturating_mul(2).clamp(size, body_limit);
-                self.held.grow(capacity)?;
+                held.grow(capacity.saturating_sub(FREE_BYTES))?;
                 bytes.reserve_exact(capacity - bytes.len());
             }
             bytes.extend_from_slice(&data);
         }
+        self.room.hold_body(held);
         Ok(bytes)
     }
 }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::inventory::{Entity, Error, ErrorKind, ImportReport, Problem};
 use crate::model::Timestamp;
 use crate::printable::printable;
+use crate::service::budget::BudgetExhausted;
 use crate::wire::{ErrorCode, MAX_LIMIT};
 
 /// An error response, with the values for its headers and for the log.
@@ -204,6 +205,11 @@ impl ApiError {
 
 impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
+        let cause =
+            std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<BudgetExhausted>());
+        if let Some(exhausted) = cause {
+            return Self::from(*exhausted);
+        }
         let (code, mut params) = code_and_params(error.kind());
         if let (Some(field), Value::Object(params)) = (error.field(), &mut params) {
             params.insert("field".to_owned(), field.into());

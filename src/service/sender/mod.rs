@@ -5,8 +5,7 @@ pub(super) mod credentials;
 pub(super) mod rate_limit;
 pub(super) mod session_cookie;
 
-use uuid::Uuid;
-
+use super::budget::Holder;
 use crate::access::Caller;
 #[cfg(feature = "discovery")]
 use crate::access::DaemonCaller;
@@ -23,12 +22,12 @@ pub(super) enum Sender {
 }
 
 impl Sender {
-    /// Returns the organization, and the user or daemon key, whose use of resources is limited.
-    pub(super) fn holder(&self) -> (Uuid, Uuid) {
+    /// Returns the user or the daemon key whose use of budgets is limited.
+    pub(super) fn holder(&self) -> Holder {
         match self {
-            Self::Caller(caller) => (caller.organization_id(), caller.user_id()),
+            Self::Caller(caller) => caller.into(),
             #[cfg(feature = "discovery")]
-            Self::Daemon(daemon) => (daemon.organization_id, daemon.key_id),
+            Self::Daemon(daemon) => Holder { organization: daemon.organization_id, id: daemon.key_id },
         }
     }
 

@@ -1,21 +1,25 @@
 //! Responses that their clients do not read.
 
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::time::Duration;
 
 use http::{Request, Response};
 use http_body::Body;
 use serde_json::json;
+use tokio::runtime::Handle;
 use tokio::task::yield_now;
 use tokio::time::{advance, pause};
 use toposcope::access::{Caller, Scope};
 use toposcope::model::{Host, Permission};
-use toposcope::service::{Api, ApiBuilder, ResponseBody};
+use toposcope::service::{Api, ApiBuilder, BodyError, ResponseBody};
 use tower::ServiceExt;
 use uuid::Uuid;
 
 use crate::backend::run;
-use crate::common::{Fixture, LAB, OFFICE, get, host, of_length, send_json, with_caller, with_key};
+use crate::common::{
+    ELSEWHERE, Fixture, Hook, LAB, OFFICE, get, host, of_length, send_json, with_caller, with_key,
+};
 use crate::lists::whole_list::Reading;
 
 const KIB: usize = 1024;
@@ -132,9 +136,183 @@ async fn long_response_in_memory_is_aborted_when_its_client_stalls() {
     for _ in 0..10 {
         yield_now().await;
     }
-    let frame = std::future::poll_fn(|context| Pin::new(&mut held).poll_frame(context)).await;
-    assert!(frame.is_some_and(|frame| frame.is_err()));
+    assert!(frame(&mut held).await.is_some_and(|frame| frame.is_err()));
     assert_eq!(send(&api, of_user(&fixture, 1, &large)).await.status(), 200, "its bytes are free");
+}
+
+/// Advances the time by slightly more than `time`, and runs the due timers. The excess is necessary because timers round
+/// up.
+async fn pass(time: Duration) {
+    advance(time + Duration::from_millis(1)).await;
+    for _ in 0..10 {
+        yield_now().await;
+    }
+}
+
+/// Polls a frame; `None` at the end.
+async fn frame(body: &mut ResponseBody) -> Option<Result<usize, BodyError>> {
+    let frame = poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await?;
+    Some(frame.map(|frame| frame.into_data().unwrap().len()))
+}
+
+#[tokio::test]
+async fn every_body_that_counts_is_aborted_when_its_client_stalls() {
+    let fixture = Fixture::with([of_length(1, 20 * KIB), of_length(2, 60 * KIB)]).await;
+    pause();
+    let api = api(&fixture, |api| api.unread_responses(100 * KIB, 10 * MIB));
+    let hosts = [1, 2].map(|id| format!("/api/v1/hosts/{}", Uuid::from_u128(id)));
+    let mut held = Vec::new();
+    for host in &hosts {
+        held.push(send(&api, of_user(&fixture, 1, host)).await.into_body());
+    }
+    assert_refused(&send(&api, of_user(&fixture, 1, &hosts[1])).await);
+    // Bodies are looked at eight times in the 60 seconds, so that one may be found an eighth late.
+    for _ in 0..9 {
+        pass(Duration::from_millis(7_500)).await;
+    }
+    for body in &mut held {
+        assert!(frame(body).await.is_some_and(|frame| frame.is_err()));
+        assert!(frame(body).await.is_none());
+    }
+    assert_eq!(send(&api, of_user(&fixture, 1, &hosts[1])).await.status(), 200);
+}
+
+#[tokio::test]
+async fn body_whose_client_reads_on_is_not_aborted_until_it_stalls() {
+    let fixture = Fixture::with([of_length(1, MIB)]).await;
+    pause();
+    let api = api(&fixture, |api| api.stall_timeout(Duration::from_secs(8)));
+    let large = format!("/api/v1/hosts/{}", Uuid::from_u128(1));
+    let mut body = send(&api, of_user(&fixture, 1, &large)).await.into_body();
+    for _ in 0..5 {
+        pass(Duration::from_millis(7_990)).await;
+        assert!(frame(&mut body).await.unwrap().is_ok());
+    }
+    for _ in 0..9 {
+        pass(Duration::from_secs(1)).await;
+    }
+    assert!(frame(&mut body).await.unwrap().is_err());
+}
+
+#[tokio::test]
+async fn all_bodies_share_one_timer() {
+    let fixture = Fixture::with([of_length(1, 20 * KIB)]).await;
+    pause();
+    let api = api(&fixture, |api| api);
+    let host = format!("/api/v1/hosts/{}", Uuid::from_u128(1));
+    let tasks = || Handle::current().metrics().num_alive_tasks();
+    let before = tasks();
+    let mut held = Vec::new();
+    for _ in 0..50 {
+        held.push(send(&api, of_user(&fixture, 1, &host)).await);
+    }
+    assert_eq!(tasks(), before + 1);
+    drop(held);
+    pass(Duration::from_secs(8)).await;
+    assert_eq!(tasks(), before, "it ends when there are no bodies");
+    let _held = send(&api, of_user(&fixture, 1, &host)).await;
+    assert_eq!(tasks(), before + 1);
+}
+
+#[tokio::test]
+async fn response_above_all_maxima_is_sent_while_nothing_else_is_unread() {
+    let fixture = Fixture::with([of_length(1, 100 * KIB), of_length(2, 20 * KIB)]).await;
+    let api = api(&fixture, |api| api.unread_responses(30 * KIB, 60 * KIB));
+    let [large, small] = [1, 2].map(|id| format!("/api/v1/hosts/{}", Uuid::from_u128(id)));
+    let held = send(&api, of_user(&fixture, 1, &small)).await;
+    assert_eq!(held.status(), 200);
+    assert_refused(&send(&api, of_user(&fixture, 2, &large)).await);
+    drop(held);
+    let held = send(&api, of_user(&fixture, 2, &large)).await;
+    assert_eq!(held.status(), 200);
+    assert_refused(&send(&api, of_user(&fixture, 1, &small)).await);
+    drop(held);
+    assert_eq!(send(&api, of_user(&fixture, 1, &small)).await.status(), 200);
+}
+
+/// Half of the updates have a small body.
+#[tokio::test]
+async fn unread_answers_to_concurrent_updates_stay_within_the_share_of_the_organization() {
+    const UPDATES: usize = 300;
+    let fixture = Fixture::with((1..=UPDATES as u128).map(|id| of_length(id, 60 * KIB))).await;
+    let elsewhere = Host { network_id: ELSEWHERE, ..of_length(1_000, 60 * KIB) };
+    fixture.put_abroad(elsewhere).await;
+    let hook = Hook::new();
+    let total = 6 * MIB;
+    let builder = Api::builder(fixture.inventory_with(&hook)).rate_limit(None);
+    let api = builder.unread_responses(4 * MIB, total).build();
+    let update = |organization: Uuid, user: u128, id: u128| {
+        let target = format!("/api/v1/hosts/{}", Uuid::from_u128(id));
+        let source = of_length(id, 60 * KIB).source;
+        let request = match id % 4 {
+            0 | 1 => send_json("PUT", &target, &json!({"name": "new", "source": source})),
+            _ => send_json("PATCH", &target, &json!({"name": "new"})),
+        };
+        with_caller(
+            request,
+            Caller::new(organization, Uuid::from_u128(user), Permission::Member, Scope::all()),
+        )
+    };
+    let home = fixture.home.organization.id;
+    let held = hook.writable.acquire().await.unwrap();
+    let updates: Vec<_> = (1..=UPDATES as u128)
+        .map(|id| tokio::spawn(api.clone().oneshot(update(home, 1 + id % 2, id))))
+        .collect();
+    while hook.commits() + updates.iter().filter(|update| update.is_finished()).count() < UPDATES {
+        yield_now().await;
+    }
+    drop(held);
+    let (mut unread, mut bytes) = (Vec::new(), 0);
+    for update in updates {
+        let response = update.await.unwrap().unwrap();
+        if response.status() == 200 {
+            bytes += response.body().size_hint().exact().unwrap() as usize;
+            unread.push(response);
+        } else {
+            assert_refused(&response);
+        }
+    }
+    assert_eq!(hook.commits(), unread.len(), "nothing is written that is refused");
+    // Answers that were shorter than reserved leave room for some more.
+    for id in 1..=UPDATES as u128 {
+        let response = send(&api, update(home, 3, id)).await;
+        if response.status() != 200 {
+            assert_refused(&response);
+            break;
+        }
+        bytes += response.body().size_hint().exact().unwrap() as usize;
+        unread.push(response);
+    }
+    assert!(unread.len() >= 60 && bytes <= total / 4 * 3, "{} answers have {bytes} bytes", unread.len());
+    let abroad = fixture.abroad.organization.id;
+    for user in 1..=2 {
+        let response = send(&api, update(abroad, user, 1_000)).await;
+        assert_eq!(response.status(), 200);
+        unread.push(response);
+    }
+    drop(unread);
+    assert_eq!(send(&api, update(home, 3, 1)).await.status(), 200);
+}
+
+/// Each port of a body of 20 bytes becomes one of hundreds.
+#[tokio::test]
+async fn creation_whose_answer_finds_no_room_is_refused_before_it_takes_effect() {
+    let fixture = Fixture::with([of_length(1, 60 * KIB)]).await;
+    let api = api(&fixture, |api| api.unread_responses(100 * KIB, 10 * MIB));
+    let caller = fixture.owner(&fixture.home);
+    let read = get(&format!("/api/v1/hosts/{}", Uuid::from_u128(1)));
+    let held = send(&api, with_caller(read, caller.clone())).await;
+    assert_eq!(held.status(), 200);
+    let ports: Vec<_> = (1..=200).map(|number| json!({"number": number, "protocol": "Tcp"})).collect();
+    let body = json!({"name": "many ports", "network_id": OFFICE, "ports": ports});
+    assert!(body.to_string().len() < 16 * KIB);
+    let create = || with_caller(send_json("POST", "/api/v1/hosts", &body), caller.clone());
+    assert_refused(&send(&api, create()).await);
+    assert_eq!(fixture.list("limit=1").await.total(), 1);
+    drop(held);
+    let response = send(&api, create()).await;
+    assert!(response.status().is_success(), "{}", response.status());
+    assert!(response.body().size_hint().exact().unwrap() as usize > 40 * KIB);
 }
 
 #[cfg(all(feature = "sled", target_os = "linux"))]

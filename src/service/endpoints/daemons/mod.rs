@@ -165,7 +165,7 @@ impl Call<'_> {
     /// Also returns the daemon, authenticated again, like [`read`](Self::read).
     async fn read_as_daemon(&mut self) -> Result<(Vec<u8>, DaemonCaller), ApiError> {
         read_no_query(&self.input)?;
-        let body = self.input.json().await?;
+        let body = self.read_json().await?;
         match self.state.credentials.identify(self.route.access, self.input.request).await? {
             Sender::Daemon(daemon) => Ok((body, daemon)),
             Sender::Caller(_) => Err(Error::from(ErrorKind::NotAuthenticated).into()),

@@ -7,10 +7,10 @@ use bytes::Bytes;
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
+use crate::service::budget::{Budget, Holder};
 use crate::service::response::body::ResponseBody;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
-use crate::service::slots::Slots;
 use crate::service::state::ApiState;
 
 /// Maximum number of different drawings at a time, per organization and in total.
@@ -21,11 +21,11 @@ const AT_ONCE: (usize, usize) = (8, 64);
 /// A drawing holds its slot until it is complete, but not until clients have received it: slow readers would keep all
 /// slots.
 #[derive(Clone)]
-pub(in crate::service) struct DrawingSlots(Arc<Slots>);
+pub(in crate::service) struct DrawingSlots(Arc<Budget>);
 
 impl Default for DrawingSlots {
     fn default() -> Self {
-        Self(Slots::new(AT_ONCE, ApiError::too_many_drawings))
+        Self(Budget::new(AT_ONCE, ApiError::too_many_drawings))
     }
 }
 
@@ -55,7 +55,7 @@ impl<T: Clone + Send + Sync> Drawings<T> {
         F: Future<Output = Result<T, ApiError>> + Send,
     {
         let make = || async move {
-            let _slot = self.slots.0.acquire(organization, organization)?;
+            let _slot = self.slots.0.reserve(Holder { organization, id: organization }, 1)?;
             draw().await
         };
         match tag.map(|tag| self.running(tag)) {

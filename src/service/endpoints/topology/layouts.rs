@@ -38,6 +38,7 @@ pub(in crate::service) fn update_layout(mut call: Call<'_>) -> Pending<'_> {
         let layout = match positions {
             Some(positions) => {
                 let layout = TopologyLayout { network_id, view, positions };
+                call.input.room.answer().reserve_record(&layout)?;
                 state.inventory.put_topology_layout_as(&caller, layout, check).await?
             }
             // A patch that changes nothing.

@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until};
 
-use crate::service::slots::Slot;
+use crate::service::budget::Reservation;
 
 /// A future that waits for the next events.
 pub(in crate::service) type NextEvents = Pin<Box<dyn Future<Output = Events> + Send>>;
@@ -39,11 +39,11 @@ struct OpenStream {
     next: NextEvents,
     waker: Option<Waker>,
     /// Held until the stream ends.
-    _slot: Slot,
+    _slot: Reservation,
 }
 
 impl EventBody {
-    pub(super) fn new(first: Bytes, next: NextEvents, slot: Slot, lifetime: Duration) -> Self {
+    pub(super) fn new(first: Bytes, next: NextEvents, slot: Reservation, lifetime: Duration) -> Self {
         let open = OpenStream { first: Some(first), next, waker: None, _slot: slot };
         let stream = Arc::new(Mutex::new(Some(open)));
         let runtime = Handle::try_current().ok();

@@ -2,12 +2,16 @@
 
 #[cfg(feature = "discovery")]
 mod events;
-mod list;
+mod held;
 mod pieces;
+mod room;
+mod sweeper;
 
 use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
+#[cfg(feature = "discovery")]
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -17,11 +21,13 @@ use http_body::{Body, Frame, SizeHint};
 use self::events::EventBody;
 #[cfg(feature = "discovery")]
 pub(in crate::service) use self::events::{Events, NextEvents};
-pub use self::list::BodyError;
-pub(in crate::service) use self::list::{Holds, NextPart, Part};
-use self::list::{ListBody, part_bytes};
+pub use self::held::BodyError;
+use self::held::{HeldBody, part_bytes};
+pub(in crate::service) use self::held::{Holds, NextPart, Part};
 use self::pieces::Pieces;
-use crate::service::slots::Slot;
+pub(in crate::service) use self::room::RequestRoom;
+pub(in crate::service) use self::sweeper::Sweeper;
+use crate::service::budget::Reservation;
 
 /// The body of a response. Its length is known in advance, except for long lists and streams of events.
 ///
@@ -31,10 +37,10 @@ use crate::service::slots::Slot;
 pub struct ResponseBody(Kind);
 
 enum Kind {
-    /// Everything is in memory. Larger bodies hold the bytes that they take.
-    Pieces(Pieces, Option<Box<Slot>>),
-    /// A long list, or a long body that is in memory.
-    List(ListBody),
+    /// Everything is in memory.
+    Pieces(Pieces),
+    /// A long list, or a body in memory that holds the bytes that it takes.
+    Held(HeldBody),
     /// A stream of events.
     #[cfg(feature = "discovery")]
     Events(EventBody),
@@ -42,9 +48,6 @@ enum Kind {
 
 /// Maximum size in bytes of a body that does not count. A connection takes as much by itself.
 const MAX_UNCOUNTED: usize = 16 * 1024;
-
-/// Maximum size in bytes of a body in memory that waits for its client without a time limit.
-const MAX_UNTIMED: u64 = 64 * 1024;
 
 /// The first part of a list.
 pub(in crate::service) enum FirstPart {
@@ -55,19 +58,19 @@ pub(in crate::service) enum FirstPart {
 
 impl ResponseBody {
     pub(in crate::service) fn full(bytes: Bytes) -> Self {
-        Self(Kind::Pieces(Pieces::full(bytes), None))
+        Self(Kind::Pieces(Pieces::full(bytes)))
     }
 
     /// Creates the body of a list from stored documents and the text that closes it.
     pub(in crate::service) fn page(documents: Vec<Bytes>, tail: Bytes) -> Self {
         let mut pieces = Pieces::list(documents);
         pieces.add_tail(tail);
-        Self(Kind::Pieces(pieces, None))
+        Self(Kind::Pieces(pieces))
     }
 
     /// Creates the body of a list of which the rest is read while it is sent.
     ///
-    /// `reserve` takes the bytes that the list holds at a time. The body is aborted if no frame is polled for `patience`.
+    /// `reserve` takes the bytes that the list holds at a time. The body is aborted if its client stalls.
     ///
     /// # Errors
     /// Those of `reserve`.
@@ -75,58 +78,57 @@ impl ResponseBody {
         first: FirstPart,
         next: NextPart,
         reserve: impl FnOnce(usize) -> Result<Holds, E>,
-        patience: Option<Duration>,
+        sweeper: &Arc<Sweeper>,
     ) -> Result<Self, E> {
         let pieces = match first {
             FirstPart::Documents(documents) => Pieces::list(documents),
             FirstPart::Lines(lines) => Pieces::lines(lines),
         };
         let holds = reserve(part_bytes(&pieces))?;
-        Ok(Self(Kind::List(ListBody::new(pieces, Some(next), holds, patience))))
+        Ok(Self(Kind::Held(HeldBody::list(pieces, next, holds, sweeper))))
     }
 
-    /// Has a body that is in memory hold the bytes that it takes. A long one is aborted if no frame is polled for
-    /// `patience`. Short bodies, and those that hold some already, are left unchanged.
+    /// Has a body that is in memory hold the bytes that it takes. It is then aborted if its client stalls. Short bodies,
+    /// and those that hold some already, are left unchanged.
     ///
     /// # Errors
     /// Those of `reserve`.
     pub(in crate::service) fn held<E>(
         self,
-        reserve: impl FnOnce(usize) -> Result<Slot, E>,
-        patience: Option<Duration>,
+        reserve: impl FnOnce(usize) -> Result<Reservation, E>,
+        sweeper: &Arc<Sweeper>,
     ) -> Result<Self, E> {
-        let Kind::Pieces(pieces, None) = self.0 else { return Ok(self) };
-        let length = pieces.remaining();
-        let counted = usize::try_from(length).unwrap_or(usize::MAX);
-        if counted <= MAX_UNCOUNTED {
-            return Ok(Self(Kind::Pieces(pieces, None)));
+        let Kind::Pieces(pieces) = self.0 else { return Ok(self) };
+        let length = usize::try_from(pieces.remaining()).unwrap_or(usize::MAX);
+        if length <= MAX_UNCOUNTED {
+            return Ok(Self(Kind::Pieces(pieces)));
         }
-        let bytes = reserve(counted)?;
-        Ok(Self(if length > MAX_UNTIMED {
-            Kind::List(ListBody::new(pieces, None, Holds { _list: None, bytes }, patience))
-        } else {
-            Kind::Pieces(pieces, Some(Box::new(bytes)))
-        }))
+        Ok(Self(Kind::Held(HeldBody::in_memory(pieces, reserve(length)?, sweeper))))
     }
 
     /// Creates a body of lines.
     pub(in crate::service) fn lines(lines: Vec<Bytes>) -> Self {
-        Self(Kind::Pieces(Pieces::lines(lines), None))
+        Self(Kind::Pieces(Pieces::lines(lines)))
     }
 
     /// Creates the body of a stream of events from its first ones.
     ///
     /// The body holds `slot` until it ends, which is after `lifetime` at the latest.
     #[cfg(feature = "discovery")]
-    pub(in crate::service) fn events(first: Bytes, next: NextEvents, slot: Slot, lifetime: Duration) -> Self {
+    pub(in crate::service) fn events(
+        first: Bytes,
+        next: NextEvents,
+        slot: Reservation,
+        lifetime: Duration,
+    ) -> Self {
         Self(Kind::Events(EventBody::new(first, next, slot, lifetime)))
     }
 
     /// Joins the pieces of a body that is in memory. Returns any other body unchanged.
     pub(in crate::service) fn into_bytes(self) -> Result<Bytes, Self> {
         match self.0 {
-            Kind::Pieces(pieces, _) => Ok(pieces.into_bytes()),
-            Kind::List(_) => Err(self),
+            Kind::Pieces(pieces) => Ok(pieces.into_bytes()),
+            Kind::Held(_) => Err(self),
             #[cfg(feature = "discovery")]
             Kind::Events(_) => Err(self),
         }
@@ -135,8 +137,8 @@ impl ResponseBody {
     /// Returns the number of remaining bytes, or `None` if it is unknown.
     pub(in crate::service) fn length(&self) -> Option<u64> {
         match &self.0 {
-            Kind::Pieces(pieces, _) => Some(pieces.remaining()),
-            Kind::List(list) => list.length(),
+            Kind::Pieces(pieces) => Some(pieces.remaining()),
+            Kind::Held(held) => held.length(),
             #[cfg(feature = "discovery")]
             Kind::Events(events) => events.has_ended().then_some(0),
         }
@@ -146,7 +148,7 @@ impl ResponseBody {
 /// An empty body.
 impl Default for ResponseBody {
     fn default() -> Self {
-        Self(Kind::Pieces(Pieces::default(), None))
+        Self(Kind::Pieces(Pieces::default()))
     }
 }
 
@@ -166,8 +168,8 @@ impl Body for ResponseBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         match &mut self.0 {
-            Kind::Pieces(pieces, _) => Poll::Ready(pieces.next_frame().map(|frame| Ok(Frame::data(frame)))),
-            Kind::List(list) => list.poll_frame(context),
+            Kind::Pieces(pieces) => Poll::Ready(pieces.next_frame().map(|frame| Ok(Frame::data(frame)))),
+            Kind::Held(held) => held.poll_frame(context),
             #[cfg(feature = "discovery")]
             Kind::Events(events) => events.poll_frame(context).map(|frame| frame.map(Frame::data).map(Ok)),
         }

@@ -1,3 +1,5 @@
+use std::vec;
+
 use bytes::Bytes;
 
 use crate::inventory::without_comma;
@@ -24,10 +26,8 @@ const LIST: &[u8] = b"{\"success\":true,\"data\":[";
 #[derive(Default)]
 pub(super) struct Pieces {
     head: Bytes,
-    /// Each starts with a comma, except the first of the list.
-    documents: Vec<Bytes>,
-    /// Index of the first document that is not in a frame yet.
-    next: usize,
+    /// Those that are not in frames yet. Each starts with a comma, except the first of the list.
+    documents: vec::IntoIter<Bytes>,
     has_first: bool,
     tail: Bytes,
     /// Number of bytes that are not in frames yet.
@@ -57,8 +57,7 @@ impl Pieces {
     /// Joins all pieces.
     pub(super) fn into_bytes(self) -> Bytes {
         let mut bytes = Vec::with_capacity(usize::try_from(self.remaining).unwrap_or_default());
-        let documents = self.documents.iter().skip(self.next);
-        for piece in [&self.head].into_iter().chain(documents).chain([&self.tail]) {
+        for piece in [&self.head].into_iter().chain(self.documents.as_slice()).chain([&self.tail]) {
             bytes.extend_from_slice(piece);
         }
         bytes.into()
@@ -77,8 +76,7 @@ impl Pieces {
             self.has_first = true;
         }
         self.remaining += documents.iter().map(|document| document.len() as u64).sum::<u64>();
-        self.documents = documents;
-        self.next = 0;
+        self.documents = documents.into_iter();
     }
 
     pub(super) fn add_tail(&mut self, tail: Bytes) {
@@ -99,15 +97,14 @@ impl Pieces {
 
     #[inline]
     fn cut_frame(&mut self) -> Bytes {
-        match self.documents.get_mut(self.next) {
+        match self.documents.as_slice().first() {
             None if self.head.is_empty() => std::mem::take(&mut self.tail),
             None if self.tail.is_empty() => self.head.split_to(self.head.len().min(SPLIT_FRAME)),
             Some(document) if document.len() >= MIN_OWN_FRAME => {
                 if !self.head.is_empty() {
                     return std::mem::take(&mut self.head);
                 }
-                self.next += 1;
-                std::mem::take(document)
+                self.documents.next().unwrap_or_default()
             }
             _ => self.join(),
         }
@@ -121,12 +118,12 @@ impl Pieces {
             usize::try_from(self.remaining).map_or(JOINED_FRAME, |remaining| remaining.min(JOINED_FRAME));
         let mut frame = Vec::with_capacity(room);
         frame.extend_from_slice(&std::mem::take(&mut self.head));
-        while let Some(document) = self.documents.get(self.next) {
+        while let Some(document) = self.documents.as_slice().first() {
             if document.len() >= MIN_OWN_FRAME || frame.len() + document.len() > JOINED_FRAME {
                 return frame.into();
             }
             frame.extend_from_slice(document);
-            self.next += 1;
+            self.documents.next();
         }
         frame.extend_from_slice(&std::mem::take(&mut self.tail));
         frame.into()

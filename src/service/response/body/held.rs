@@ -1,0 +1,248 @@
+//! A body that holds budget: a list that is read while it is sent, or a body above 16 KiB that is in memory.
+//!
+//! The body is shared with the sweeper, because a body that is no longer polled cannot notice that its client has
+//! stalled.
+
+use std::mem;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::Frame;
+use tokio::time::Instant;
+
+use super::pieces::Pieces;
+use super::sweeper::{Registration, Sweeper};
+use crate::inventory::Error;
+use crate::service::budget::Reservation;
+
+/// The error with which the body of a long response is aborted.
+///
+/// Either the store failed, the caller lost access to the list, or the client read nothing for too long. The server
+/// must then abort the response, as hyper does, so that the client does not mistake it for the whole.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct BodyError(Cause);
+
+#[derive(Debug, thiserror::Error)]
+enum Cause {
+    #[error("the list cannot be read to its end")]
+    Unreadable(#[source] Error),
+    #[error("the response was aborted because its client stalled")]
+    Stalled,
+}
+
+/// Minimum number of bytes that count for a list: its further parts have about as many.
+const MIN_PART: usize = 1024 * 1024;
+
+/// A future that reads the next part of a list.
+pub(in crate::service) type NextPart = Pin<Box<dyn Future<Output = Result<Part, Error>> + Send>>;
+
+/// A part of a list.
+pub(in crate::service) enum Part {
+    /// Stored documents, and the future that reads the part after them.
+    Documents(Vec<Bytes>, NextPart),
+    /// The text that closes the list.
+    Tail(Bytes),
+}
+
+/// What a body holds until it ends.
+pub(in crate::service) struct Holds {
+    /// The slot of a list without a limit.
+    pub(in crate::service) _list: Option<Reservation>,
+    /// The bytes that the body takes at a time.
+    pub(in crate::service) bytes: Reservation,
+}
+
+/// A body that ends when its client stalls.
+pub(super) struct HeldBody {
+    state: Arc<SharedBody>,
+    /// Number of remaining bytes; `None` until the tail has been read.
+    length: Option<u64>,
+    /// `None` without a time limit.
+    registration: Option<Registration>,
+}
+
+/// The part of a body that the sweeper can free.
+pub(super) struct SharedBody(Mutex<State>);
+
+#[allow(clippy::large_enum_variant, reason = "every body begins with the large variant")]
+enum State {
+    Open(OpenBody),
+    /// Aborted by the sweeper; the error has not been returned yet.
+    Stalled,
+    Ended,
+}
+
+struct OpenBody {
+    pieces: Pieces,
+    /// `None` once the tail has been read.
+    next: Option<NextPart>,
+    activity: Activity,
+    holds: Holds,
+}
+
+/// When the client last took a frame.
+#[derive(Clone, Copy)]
+enum Activity {
+    /// After the sweeper last looked. Frames in memory are too cheap to read the clock for each.
+    Recent,
+    Since(Instant),
+    /// The client waits for the store.
+    Waiting,
+}
+
+impl HeldBody {
+    /// Creates a body that is in memory.
+    pub(super) fn in_memory(pieces: Pieces, bytes: Reservation, sweeper: &Arc<Sweeper>) -> Self {
+        let length = Some(pieces.remaining());
+        let holds = Holds { _list: None, bytes };
+        Self::new(OpenBody { pieces, next: None, activity: Activity::Recent, holds }, length, sweeper)
+    }
+
+    /// Creates the body of a list from its first pieces, and the future that reads the next ones.
+    pub(super) fn list(pieces: Pieces, next: NextPart, holds: Holds, sweeper: &Arc<Sweeper>) -> Self {
+        let activity = Activity::Since(Instant::now());
+        Self::new(OpenBody { pieces, next: Some(next), activity, holds }, None, sweeper)
+    }
+
+    fn new(open: OpenBody, length: Option<u64>, sweeper: &Arc<Sweeper>) -> Self {
+        let state = Arc::new(SharedBody(Mutex::new(State::Open(open))));
+        let registration = sweeper.register(&state, length.is_none());
+        Self { state, length, registration }
+    }
+
+    pub(super) const fn length(&self) -> Option<u64> {
+        self.length
+    }
+
+    /// Polls the next frame. Not inlined, to keep `ResponseBody::poll_frame` small for short bodies.
+    #[inline(never)]
+    pub(super) fn poll_frame(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let mut state = self.state.lock();
+        if let State::Open(open) = &mut *state
+            && open.next.is_none()
+            && let Some(frame) = open.pieces.next_frame()
+        {
+            open.activity = Activity::Recent;
+            let length = open.pieces.remaining();
+            self.length = Some(length);
+            if length == 0 {
+                // Frees the budget now, even if the server keeps the body.
+                *state = State::Ended;
+            }
+            return Poll::Ready(Some(Ok(Frame::data(frame))));
+        }
+        let polled = ready!(state.poll_list(context));
+        self.length = state.length();
+        Poll::Ready(polled.map(|frame| frame.map(Frame::data)))
+    }
+}
+
+impl Drop for HeldBody {
+    fn drop(&mut self) {
+        if let Some(registration) = self.registration.take() {
+            registration.end();
+        }
+    }
+}
+
+impl State {
+    /// Polls the next frame of a list, or the end of any body. Not inlined, to keep frames in memory cheap.
+    #[inline(never)]
+    fn poll_list(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
+        let polled = match self {
+            Self::Open(open) => ready!(open.poll_list(context)),
+            Self::Stalled => Some(Err(BodyError(Cause::Stalled))),
+            Self::Ended => None,
+        };
+        if !matches!(&polled, Some(Ok(_))) || self.length() == Some(0) {
+            *self = Self::Ended;
+        }
+        Poll::Ready(polled)
+    }
+
+    const fn length(&self) -> Option<u64> {
+        match self {
+            Self::Open(OpenBody { next: Some(_), .. }) => None,
+            Self::Open(open) => Some(open.pieces.remaining()),
+            Self::Stalled | Self::Ended => Some(0),
+        }
+    }
+}
+
+impl OpenBody {
+    fn poll_list(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
+        self.activity = Activity::Waiting;
+        let frame = loop {
+            if let Some(frame) = self.pieces.next_frame() {
+                break Some(Ok(frame));
+            }
+            let Some(next) = &mut self.next else { break None };
+            let part = ready!(next.as_mut().poll(context));
+            self.next = None;
+            match part {
+                Ok(Part::Documents(documents, next)) => {
+                    self.pieces.add_documents(documents);
+                    self.holds.bytes.resize(part_bytes(&self.pieces));
+                    self.next = Some(next);
+                }
+                Ok(Part::Tail(tail)) => self.pieces.add_tail(tail),
+                Err(error) => break Some(Err(BodyError(Cause::Unreadable(error)))),
+            }
+        };
+        self.activity = Activity::Since(Instant::now());
+        Poll::Ready(frame)
+    }
+}
+
+/// Returns the number of bytes that count for a list whose current part has these pieces.
+pub(super) fn part_bytes(pieces: &Pieces) -> usize {
+    usize::try_from(pieces.remaining()).unwrap_or(usize::MAX).max(MIN_PART)
+}
+
+impl SharedBody {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the time of a body that is in memory begin, instead of when the sweeper next looks.
+    pub(super) fn begin_time(&self, now: Instant) {
+        if let State::Open(open) = &mut *self.lock() {
+            open.activity = Activity::Since(now);
+        }
+    }
+
+    /// Returns the time after which the client will have stalled, if there is one. Aborts the body if it has.
+    pub(super) fn sweep(&self, now: Instant, patience: Duration) -> Option<Duration> {
+        let mut state = match self.0.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::Poisoned(error)) => error.into_inner(),
+            // The client is reading.
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        let State::Open(open) = &mut *state else { return None };
+        let idle = match open.activity {
+            Activity::Recent => {
+                open.activity = Activity::Since(now);
+                Duration::ZERO
+            }
+            Activity::Since(since) => now.saturating_duration_since(since),
+            Activity::Waiting => return None,
+        };
+        if idle < patience {
+            return Some(patience - idle);
+        }
+        let stalled = mem::replace(&mut *state, State::Stalled);
+        drop(state);
+        // The ids of a long list take a while to free, so this happens outside of the lock.
+        drop(stalled);
+        tracing::warn!("a response was aborted: its client has read nothing for {patience:?}");
+        None
+    }
+}

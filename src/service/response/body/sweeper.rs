@@ -1,0 +1,127 @@
+//! Aborts the bodies whose clients have stalled.
+//!
+//! One task looks at all bodies that hold budget, so that a body costs no task of its own. The task begins with the first
+//! of them, holds only weak references, and ends once it finds none.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep_until};
+
+use super::held::SharedBody;
+
+/// The bodies are looked at this many times, at least and at most, in the time that a client may stall.
+///
+/// The first bounds how late it is noticed that a client has stalled which has read a part of a body in memory. The second
+/// bounds the work for many bodies that stall one after another.
+const SWEEPS: (u32, u32) = (8, 64);
+
+/// Maximum time between two looks.
+const MAX_PAUSE: Duration = Duration::from_secs(60 * 60);
+
+/// The bodies that hold budget.
+pub(in crate::service) struct Sweeper {
+    /// How long a client may read nothing; `None`: for ever.
+    patience: Option<Duration>,
+    bodies: Mutex<Bodies>,
+}
+
+#[derive(Default)]
+struct Bodies {
+    by_number: BTreeMap<u64, Weak<SharedBody>>,
+    /// The number of the next body.
+    next: u64,
+    /// The task, which may have ended with its runtime.
+    task: Option<AbortHandle>,
+}
+
+/// The place of a body among those that are looked at.
+pub(super) struct Registration {
+    sweeper: Arc<Sweeper>,
+    number: u64,
+    is_list: bool,
+}
+
+impl Sweeper {
+    pub(in crate::service) fn new(patience: Option<Duration>) -> Arc<Self> {
+        Arc::new(Self { patience, bodies: Mutex::default() })
+    }
+
+    /// Has a body aborted if its client stalls. Returns `None` without a time limit.
+    ///
+    /// Without a tokio runtime, it is looked at once there is one for another body.
+    pub(super) fn register(self: &Arc<Self>, body: &Arc<SharedBody>, is_list: bool) -> Option<Registration> {
+        let patience = self.patience?;
+        let mut bodies = self.lock();
+        let number = bodies.next;
+        bodies.next += 1;
+        bodies.by_number.insert(number, Arc::downgrade(body));
+        if bodies.task.as_ref().is_none_or(AbortHandle::is_finished)
+            && let Ok(runtime) = Handle::try_current()
+        {
+            let now = Instant::now();
+            let first = now + pause(patience, patience);
+            bodies.task = Some(runtime.spawn(sweep_at(Arc::downgrade(self), first)).abort_handle());
+            drop(bodies);
+            body.begin_time(now);
+        }
+        Some(Registration { sweeper: Arc::clone(self), number, is_list })
+    }
+
+    /// Looks at all bodies. Returns the time of the next look, or `None` if there are none.
+    fn sweep(&self, patience: Duration) -> Option<Instant> {
+        let mut bodies = self.lock();
+        if bodies.by_number.is_empty() {
+            bodies.task = None;
+            return None;
+        }
+        // Requests do not wait for the lock while the bodies are looked at.
+        let present: Vec<_> = bodies.by_number.values().cloned().collect();
+        drop(bodies);
+        let now = Instant::now();
+        let stalls = present.iter().filter_map(|body| body.upgrade()?.sweep(now, patience));
+        Some(now + pause(patience, stalls.min().unwrap_or(patience)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Bodies> {
+        self.bodies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the time until the next look, if the next client will have stalled after `soonest`.
+fn pause(patience: Duration, soonest: Duration) -> Duration {
+    let (at_least, at_most) = SWEEPS;
+    soonest.clamp(patience / at_most, patience / at_least).min(MAX_PAUSE)
+}
+
+async fn sweep_at(sweeper: Weak<Sweeper>, first: Instant) {
+    let mut time = first;
+    loop {
+        // The strong reference is dropped before the task sleeps.
+        sleep_until(time).await;
+        let next = sweeper.upgrade().and_then(|sweeper| sweeper.sweep(sweeper.patience?));
+        let Some(next) = next else { return };
+        time = next;
+    }
+}
+
+impl Registration {
+    /// Ends the registration of a body that is dropped.
+    ///
+    /// With the last list, the task ends at once. With a body in memory, it ends at its next look: there are many of these, and
+    /// each would need a task of its own.
+    pub(super) fn end(self) {
+        let mut bodies = self.sweeper.lock();
+        bodies.by_number.remove(&self.number);
+        if self.is_list && bodies.by_number.is_empty() {
+            let task = bodies.task.take();
+            drop(bodies);
+            if let Some(task) = task {
+                task.abort();
+            }
+        }
+    }
+}
