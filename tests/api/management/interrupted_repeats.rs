@@ -224,7 +224,7 @@ async fn request_of_a_process_that_was_killed_is_continued_after_its_lease() {
         let store = Arc::new(SledStore::builder(place.path().join("store")).open().await.unwrap());
         let inventory =
             |store: Arc<dyn toposcope::Store>| Inventory::new(store).with_clock(Arc::new(clock.clone()));
-        (store.clone(), inventory)
+        (store, inventory)
     };
     let (store, inventory) = open().await;
     let setup = inventory(store.clone());
