@@ -48,6 +48,9 @@ pub(in crate::service) fn read_no_query(input: &Input<'_>) -> Result<(), ApiErro
     QueryValues::read(input.query(), &[]).map(|_| ())
 }
 
+/// The parameters that select a part of a list, and fields of its records.
+const PAGING: &[&str] = &["limit", "offset", CURSOR, "fields"];
+
 /// Parses the query of `GET /api/v1/hosts`.
 pub(in crate::service) fn read_hosts_query(
     query: Option<&str>,
@@ -56,6 +59,11 @@ pub(in crate::service) fn read_hosts_query(
     let values = QueryValues::read(query, known)?;
     let (paging, cursor) = values.paging()?;
     let fields = values.fields()?;
+    let page = HostQuery { limit: paging.items(), offset: paging.offset, cursor, ..HostQuery::default() };
+    if values.are_only(PAGING) {
+        // Most requests have no filter, and there are many filters to look for.
+        return Ok((page, paging, fields));
+    }
     let query = HostQuery {
         network_id: values.value("network_id")?,
         ids: values.list("ids", MAX_IDS)?,
@@ -81,9 +89,7 @@ pub(in crate::service) fn read_hosts_query(
         group_by: values.value("group_by")?,
         order_by: values.value("order_by")?,
         order_direction: values.value("order_direction")?.unwrap_or_default(),
-        limit: paging.items(),
-        offset: paging.offset,
-        cursor,
+        ..page
     };
     Ok((query, paging, fields))
 }
@@ -285,6 +291,9 @@ impl<'q> QueryValues<'q> {
 
     /// Returns the fields that the client selects, each once.
     fn fields(&self) -> Result<Option<FieldNames>, ApiError> {
+        if self.all("fields").next().is_none() {
+            return Ok(None);
+        }
         let all = fields_of(self.known);
         let Some(given) = self.list::<String>("fields", all.len())? else { return Ok(None) };
         let mut fields = FieldNames::new();
@@ -297,6 +306,11 @@ impl<'q> QueryValues<'q> {
             }
         }
         Ok(Some(fields))
+    }
+
+    /// Returns whether there are no other parameters than these.
+    fn are_only(&self, names: &[&str]) -> bool {
+        self.values.iter().all(|(name, _)| names.contains(&&**name))
     }
 
     fn all(&self, field: &str) -> impl Iterator<Item = &str> {
