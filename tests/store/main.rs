@@ -1,4 +1,4 @@
-//! Stores: their contract, transfers between them, and the guarantees of the store in a folder.
+//! Stores: their contract, transfers between them, and the guarantees of those in a folder and on PostgreSQL.
 
 #![allow(
     clippy::expect_used,

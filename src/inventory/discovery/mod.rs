@@ -9,7 +9,7 @@
 //!
 //! Beside a host, discovery stores ([`records`]):
 //! - its *state*: the host as discovery wrote it last, what users have edited and deleted, and when each part was seen,
-//! - its *claims*: the latest table of each kind that it reported.
+//! - its *claims*: a table of each kind with what was reported by it and is not superseded.
 
 mod age;
 mod caches;

@@ -1,7 +1,8 @@
 //! The route table: every endpoint as data.
 //!
 //! Routing, the `Allow` header, the check of the caller, the names of query parameters and body fields, and the
-//! OpenAPI document all follow from the rows of `table`. A new endpoint is one row and one function.
+//! OpenAPI document all follow from the rows of `table`. A new endpoint is one row and one function here;
+//! `docs/architecture.md` lists where else it is named.
 
 pub(super) mod groups;
 pub(super) mod parameter;

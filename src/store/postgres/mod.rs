@@ -1,7 +1,7 @@
 //! A store in a PostgreSQL database that many instances share.
 //!
-//! The database holds four tables: a log of commit groups, and the facets, bodies and revisions of all records. Each
-//! instance holds a [replica](super::log::replica) in memory: the index of all facets as of a position of the log.
+//! The database holds five tables: a log of commit groups, the facets, bodies and revisions of all records, and the format of
+//! these. Each instance holds a [replica](super::log::replica) in memory: the index of all facets as of a position of the log.
 //!
 //! * A [`read`] finds its records in the replica, and asks the log, in one statement with the bodies that it lacks,
 //!   whether the replica is current. If not, it applies what is missing and finds its records again.
