@@ -37,8 +37,13 @@ const NEVER: [&str; 7] = [
     "store_unavailable",
 ];
 /// Outcomes that may be missing if there are fewer requests than these.
-const RARE: [&str; 4] =
-    ["auth_too_many_attempts", "import_refused", "request_incomplete", "validation_min_length"];
+const RARE: [&str; 5] = [
+    "auth_too_many_attempts",
+    "daemon_not_registered",
+    "import_refused",
+    "request_incomplete",
+    "validation_min_length",
+];
 const MANY: u64 = 50_000;
 
 async fn run(round: u64) -> Tally {
