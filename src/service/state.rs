@@ -59,6 +59,9 @@ pub(super) struct ApiState {
     /// Slots of imports of reports.
     #[cfg(feature = "discovery")]
     pub(super) report_slots: Arc<Slots>,
+    /// Bytes of reports that are being imported. A parsed report takes several times as many.
+    #[cfg(feature = "discovery")]
+    pub(super) report_bytes: Arc<Slots>,
     /// Slots of streams of events.
     #[cfg(feature = "discovery")]
     pub(super) event_slots: Arc<Slots>,

@@ -15,6 +15,9 @@ const FREE_BYTES: usize = 64 * 1024;
 /// Number of bodies of the largest size that a holder may send at once, and all together.
 const LARGEST_AT_ONCE: (usize, usize) = (2, 8);
 
+/// Maximum number of bytes of all bodies, unless the largest body needs more: 128 MiB.
+const MAX_BYTES: usize = 128 * 1024 * 1024;
+
 /// An organization may take bytes while it holds fewer than this many times the free ones, as it may take slots.
 const ORGANIZATION_SHARE: usize = 3;
 
@@ -54,8 +57,10 @@ impl BodyBudget {
     /// Creates a budget for bodies of at most `largest` bytes each.
     pub(in crate::service) fn new(largest: usize) -> Arc<Self> {
         let (per_holder, total) = LARGEST_AT_ONCE;
+        // An organization gets three quarters, which must suffice for a body of the largest size.
+        let most = MAX_BYTES.max(largest.saturating_add(largest / 2));
         let (max_per_holder, max_total) = (largest.saturating_mul(per_holder), largest.saturating_mul(total));
-        Arc::new(Self { max_per_holder, max_total, used: Mutex::default() })
+        Arc::new(Self { max_per_holder, max_total: max_total.min(most), used: Mutex::default() })
     }
 
     /// Prepares to receive a body, for which nothing is held yet.
