@@ -364,6 +364,7 @@ async fn heavy(
         host.interfaces.clear();
         host.services.clear();
         host.tags.clear();
+        host.if_entries.iter_mut().for_each(|entry| entry.interface_id = None);
         hosts.push(serde_json::to_value(&host)?);
     }
     let lines: Vec<String> = hosts.iter().map(ToString::to_string).collect();

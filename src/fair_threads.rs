@@ -24,8 +24,11 @@ use crate::keyed_lock::{KeyGuard, KeyedLock};
 /// The most jobs of one organization that run or wait.
 const WAITING: usize = 256;
 
-/// The most jobs that have begun, each of another organization. They hold memory and a thread while they wait.
-const BEGUN: usize = 8;
+/// The most jobs that have begun, each of another organization. They hold a thread while they wait.
+const BEGUN: usize = 64;
+
+/// The most large jobs that have begun. They hold much memory while they wait.
+const LARGE_BEGUN: usize = 8;
 
 /// The time after which a job lets others work. Switching threads costs about 20 µs.
 const SLICE: Duration = Duration::from_millis(4);
@@ -52,6 +55,7 @@ pub(crate) fn yield_turn() {
 pub(crate) struct FairThreads {
     organizations: KeyedLock<Uuid>,
     begun: Arc<Semaphore>,
+    large: Arc<Semaphore>,
     threads: Arc<Threads>,
 }
 
@@ -72,10 +76,17 @@ pub(crate) enum NotRun {
     ShutDown,
 }
 
+/// The right to begin a job.
+struct Begun {
+    _permit: OwnedSemaphorePermit,
+    /// `None` for a job that is not large.
+    _large: Option<OwnedSemaphorePermit>,
+}
+
 /// The right to run a job.
 struct Turn {
     _organization: KeyGuard<Uuid>,
-    _begun: OwnedSemaphorePermit,
+    _begun: Begun,
     /// `None` while the job waits for its turn. Only jobs that have one of the runtime's threads wait for it: a job that
     /// the runtime cannot start yet must not keep others from ending.
     thread: Option<OwnedSemaphorePermit>,
@@ -90,6 +101,7 @@ impl Default for FairThreads {
         Self {
             organizations: KeyedLock::new(WAITING),
             begun: Arc::new(Semaphore::new(BEGUN.max(threads))),
+            large: Arc::new(Semaphore::new(LARGE_BEGUN.max(threads))),
             threads: Arc::new(Threads {
                 free: Arc::new(Semaphore::new(threads)),
                 waiting: AtomicUsize::new(0),
@@ -101,9 +113,6 @@ impl Default for FairThreads {
 impl FairThreads {
     /// Runs a job and waits for it. A job that has begun runs to its end, even when its caller is gone.
     ///
-    /// The turn is awaited by a task of its own: a caller that does not poll this future for a while would otherwise
-    /// keep the turn from all that wait behind it.
-    ///
     /// # Errors
     /// Those of [`NotRun`].
     pub(crate) async fn run<T: Send + 'static>(
@@ -111,10 +120,27 @@ impl FairThreads {
         organization: Uuid,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, NotRun> {
+        self.run_of_size(organization, false, job).await
+    }
+
+    /// Runs a job like [`run`](Self::run). Few jobs that take much memory are in progress at the same time; the others do
+    /// not wait for them.
+    ///
+    /// The turn is awaited by a task of its own: a caller that does not poll this future for a while would otherwise
+    /// keep the turn from all that wait behind it.
+    ///
+    /// # Errors
+    /// Those of [`NotRun`].
+    pub(crate) async fn run_of_size<T: Send + 'static>(
+        &self,
+        organization: Uuid,
+        is_large: bool,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, NotRun> {
         let Ok(runtime) = Handle::try_current() else { return Ok(job()) };
         let threads = self.clone();
         let task = runtime.spawn(async move {
-            let turn = threads.turn(organization).await?;
+            let turn = threads.turn(organization, is_large).await?;
             Ok(Handle::current().spawn_blocking(move || turn.run(job)).await)
         });
         match AbortOnDrop(task).await?? {
@@ -132,19 +158,23 @@ impl FairThreads {
         }
     }
 
-    async fn turn(&self, organization: Uuid) -> Result<Turn, NotRun> {
+    async fn turn(&self, organization: Uuid, is_large: bool) -> Result<Turn, NotRun> {
         let organization = self.organizations.lock(organization).await.ok_or(NotRun::Busy)?;
-        let begun = Arc::clone(&self.begun).acquire_owned().await.map_err(|_| NotRun::ShutDown)?;
+        let permit =
+            async |of: &Arc<Semaphore>| Arc::clone(of).acquire_owned().await.map_err(|_| NotRun::ShutDown);
+        // Before the other one, so that a job that waits for it keeps no small job waiting.
+        let large = if is_large { Some(permit(&self.large).await?) } else { None };
+        let begun = Begun { _permit: permit(&self.begun).await?, _large: large };
         Ok(self.granted(organization, begun))
     }
 
     fn try_turn(&self, organization: Uuid) -> Option<Turn> {
         let organization = self.organizations.try_lock(organization)?;
-        let begun = Arc::clone(&self.begun).try_acquire_owned().ok()?;
+        let begun = Begun { _permit: Arc::clone(&self.begun).try_acquire_owned().ok()?, _large: None };
         (self.threads.free.available_permits() > 0).then(|| self.granted(organization, begun))
     }
 
-    fn granted(&self, organization: KeyGuard<Uuid>, begun: OwnedSemaphorePermit) -> Turn {
+    fn granted(&self, organization: KeyGuard<Uuid>, begun: Begun) -> Turn {
         Turn {
             _organization: organization,
             _begun: begun,
@@ -242,5 +272,45 @@ fn rethrow(error: tokio::task::JoinError) -> NotRun {
     match error.try_into_panic() {
         Ok(panic) => resume_unwind(panic),
         Err(_) => NotRun::ShutDown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn small_job_does_not_wait_for_the_end_of_large_jobs() {
+        let threads = FairThreads::default();
+        let mut ends = Vec::new();
+        let mut jobs = Vec::new();
+        // Twice as many as may begin.
+        for number in 0..2 * threads.large.available_permits() as u128 {
+            let (end, ended) = channel::<()>();
+            ends.push(end);
+            let threads = threads.clone();
+            jobs.push(tokio::spawn(async move {
+                let wait = move || {
+                    while ended.recv_timeout(Duration::from_millis(1)).is_err() {
+                        yield_turn();
+                    }
+                };
+                threads.run_of_size(Uuid::from_u128(number), true, wait).await
+            }));
+        }
+        while threads.large.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(threads.run(Uuid::max(), || 7).await, Ok(7));
+        assert!(jobs.iter().all(|job| !job.is_finished()));
+        for end in ends {
+            // Jobs that have not begun take it later.
+            end.send(()).unwrap();
+        }
+        for job in jobs {
+            assert_eq!(job.await.unwrap(), Ok(()));
+        }
     }
 }

@@ -70,7 +70,7 @@
 //!   the crate `schemars`.
 //! * `sled`, on by default: `SledStore`, which keeps all records in a folder.
 //! * `topology`, on by default: the `topology` module, its endpoints, and the pages of shares. It needs `discovery` and adds
-//!   the crate `aho-corasick`.
+//!   no crate of its own.
 //! * `postgres`: `PostgresStore`, which keeps all records in a PostgreSQL database that several processes share. It adds
 //!   the crate `tokio-postgres`.
 //! * `client`: the `client` module. It adds no crate to the tree.

@@ -37,6 +37,9 @@ impl BackgroundTasks {
 /// It takes about 2 ms; switching threads costs about 20 µs.
 const INLINE_BYTES: usize = 256 * 1024;
 
+/// The size of work in bytes from which on it takes much memory.
+const LARGE_BYTES: usize = 4 * 1024 * 1024;
+
 /// Runs decoding and encoding of large records on the runtime's blocking threads.
 #[derive(Debug, Default)]
 pub(super) struct Offload(FairThreads);
@@ -57,7 +60,7 @@ impl Offload {
         if bytes <= INLINE_BYTES {
             return Ok(work());
         }
-        self.0.run(organization, work).await.map_err(|reason| match reason {
+        self.0.run_of_size(organization, bytes >= LARGE_BYTES, work).await.map_err(|reason| match reason {
             NotRun::Busy => ErrorKind::Busy.into(),
             NotRun::ShutDown => Error::internal("the runtime is shutting down"),
         })

@@ -58,6 +58,9 @@ pub(super) struct ApiState {
     /// Slots of imports of reports.
     #[cfg(feature = "discovery")]
     pub(super) report_slots: Arc<Budget>,
+    /// Bytes of reports that are being imported. A parsed report takes several times as many.
+    #[cfg(feature = "discovery")]
+    pub(super) report_bytes: Arc<Budget>,
     /// Slots of streams of events.
     #[cfg(feature = "discovery")]
     pub(super) event_slots: Arc<Budget>,

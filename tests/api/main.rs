@@ -11,6 +11,8 @@
 )]
 
 mod backend;
+#[cfg(all(feature = "topology", target_os = "linux"))]
+mod budget;
 #[cfg(feature = "client")]
 mod client;
 #[cfg(all(feature = "postgres", unix))]

@@ -7,6 +7,7 @@ use memchr::memchr;
 use super::meter::Meter;
 use super::{ParseError, ParseErrorKind};
 use crate::discovery::report::WarningCode;
+use crate::fair_threads::yield_turn;
 
 /// The longest line that is kept whole. SNMP values have at most 64 KiB, which a walk writes as 192 KiB of digits.
 const MAX_LINE: usize = 256 * 1024;
@@ -32,6 +33,7 @@ impl<'r> Lines<'r> {
 
     /// Reads the next line. Returns `None` at the end of the input.
     pub(super) fn next(&mut self, meter: &mut Meter) -> Result<Option<Line<'_>>, ParseError> {
+        yield_turn();
         self.line.clear();
         let (mut begun, mut has_newline) = (false, false);
         let mut cut = false;

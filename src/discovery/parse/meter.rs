@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{ParseError, ParseErrorKind, ParseOptions};
 use crate::discovery::report::{Warning, WarningCode};
+use crate::fair_threads::yield_turn;
 
 /// The work that each byte of input justifies. A step is one byte looked at or copied, or one row moved.
 const STEPS_PER_BYTE: u64 = 64;
@@ -86,6 +87,7 @@ impl Meter {
 
     /// Counts a new row. Returns `false`, and counts it as skipped, when there are too many.
     pub(super) fn admit_row(&mut self) -> bool {
+        yield_turn();
         self.add_steps(1);
         if self.rows < self.max_rows {
             self.rows += 1;

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 
 use super::{Device, IfEntryRow, Table, Warning};
+use crate::fair_threads::yield_turn;
 
 /// Maximum number of devices of a report.
 const MAX_DEVICES: usize = 100_000;
@@ -92,6 +93,7 @@ impl<'de, T: Deserialize<'de>, F: Fn(&T) -> usize> Visitor<'de> for List<T, F> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
         let (mut items, mut rows) = (Vec::new(), 0_usize);
         while let Some(item) = list.next_element()? {
+            yield_turn();
             if items.len() >= self.max {
                 return Err(de::Error::custom(format_args!("more than {} {}", self.max, self.name)));
             }

@@ -22,8 +22,15 @@ use crate::store::{
 pub(super) struct Overlay {
     beneath: Arc<dyn Store>,
     written: MemoryStore,
-    /// The keys that were written; `false`: deleted.
-    keys: Mutex<BTreeMap<Key, bool>>,
+    keys: Mutex<BTreeMap<Key, Written>>,
+}
+
+/// What was written about a key.
+#[derive(Clone, Copy)]
+struct Written {
+    is_deleted: bool,
+    /// Whether the store beneath may have a record with this key. It has none if the record was new.
+    may_hide: bool,
 }
 
 impl Overlay {
@@ -31,8 +38,24 @@ impl Overlay {
         Self { beneath, written: MemoryStore::new(), keys: Mutex::default() }
     }
 
-    fn keys(&self) -> MutexGuard<'_, BTreeMap<Key, bool>> {
+    fn keys(&self) -> MutexGuard<'_, BTreeMap<Key, Written>> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the ids of a list whose records beneath may be hidden.
+    fn hidden(&self, query: &Query) -> Vec<Uuid> {
+        let keys = self.keys();
+        match &query.ids {
+            Some(ids) => {
+                let may_hide =
+                    |id: &Uuid| keys.get(&Key::new(query.kind, *id)).is_some_and(|key| key.may_hide);
+                ids.iter().copied().filter(may_hide).collect()
+            }
+            None => {
+                let hidden = keys.iter().filter(|(key, written)| key.kind == query.kind && written.may_hide);
+                hidden.map(|(key, _)| key.id).collect()
+            }
+        }
     }
 
     fn is_written(&self, key: Key) -> bool {
@@ -83,7 +106,7 @@ impl Store for Overlay {
             }
         }
         for (record, key) in records.iter_mut().zip(keys) {
-            if self.keys().get(key) == Some(&false) {
+            if self.keys().get(key).is_some_and(|written| written.is_deleted) {
                 *record = None;
             }
         }
@@ -101,17 +124,18 @@ impl Store for Overlay {
     /// Merges both lists by id, the only order that discovery asks for.
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {
         let (max_bytes, query) = (query.max_bytes, &Query { max_bytes: None, ..query.clone() });
-        let own = self.written.list(&Query { limit: None, start: Start::Offset(0), ..query.clone() }).await?;
-        let hidden = self.keys().keys().filter(|key| key.kind == query.kind).map(|key| key.id).collect();
-        let covered = Query { ids: Some(hidden), limit: Some(0), start: Start::Offset(0), ..query.clone() };
-        let covered = match &query.ids {
-            Some(ids) => {
-                let both = covered.ids.iter().flatten().filter(|id| ids.contains(id)).copied().collect();
-                Query { ids: Some(both), ..covered }
-            }
-            None => covered,
+        // Of the records after a cursor, only the list itself knows the first.
+        let own_limit = query.limit.filter(|_| query.start == Start::Offset(0));
+        let own = Query { limit: own_limit, start: Start::Offset(0), ..query.clone() };
+        let own = self.written.list(&own).await?;
+        let hidden = self.hidden(query);
+        let hidden = if hidden.is_empty() {
+            0
+        } else {
+            let covered =
+                Query { ids: Some(hidden), limit: Some(0), start: Start::Offset(0), ..query.clone() };
+            self.beneath.list(&covered).await?.total
         };
-        let hidden = self.beneath.list(&covered).await?.total;
         let limit = query.limit.map(|limit| match limit {
             0 => 0,
             limit => limit.saturating_add(usize::try_from(hidden).unwrap_or(usize::MAX)),
@@ -147,8 +171,15 @@ impl Store for Overlay {
             }
         }
         self.written.commit(own).await?;
-        let written = writes.iter().map(|write| (write.key(), matches!(write, Write::Put { .. })));
-        self.keys().extend(written);
+        let mut keys = self.keys();
+        for write in &writes {
+            // Only the first write of a key states whether it is in the store beneath.
+            let may_hide = keys
+                .get(&write.key())
+                .map_or(write.precondition() != Precondition::Absent, |written| written.may_hide);
+            let is_deleted = matches!(write, Write::Delete { .. });
+            keys.insert(write.key(), Written { is_deleted, may_hide });
+        }
         Ok(())
     }
 

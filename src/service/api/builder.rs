@@ -10,10 +10,10 @@ use crate::service::endpoints::discovery_stream::STREAMS_AT_ONCE;
 use crate::service::endpoints::health::Health;
 use crate::service::endpoints::many::{BULK_REQUESTS_AT_ONCE, IMPORTS_AT_ONCE};
 #[cfg(feature = "discovery")]
-use crate::service::endpoints::reports::REPORTS_AT_ONCE;
+use crate::service::endpoints::reports::{REPORTS_AT_ONCE, report_bytes};
 #[cfg(feature = "topology")]
 use crate::service::endpoints::topology::{DrawingSlots, Drawings};
-use crate::service::input::LARGEST_BODIES_AT_ONCE;
+use crate::service::input::body_bytes;
 use crate::service::response::Responder;
 use crate::service::response::body::Sweeper;
 use crate::service::response::error::ApiError;
@@ -160,7 +160,7 @@ impl ApiBuilder {
     /// Default: 1 MiB. Endpoints that need no credential, such as the login, accept at most 16 KiB.
     ///
     /// All bodies that are being received or processed together take at most eight times the largest of the limits for
-    /// bodies, those of one user or daemon key two times, and those of an organization a share, as for slots. Beyond
+    /// bodies, and no more than 128 MiB or one and a half times that limit; those of one user or daemon key two times, and those of an organization a share, as for slots. Beyond
     /// this, a body of more than 64 KiB is rejected with 429 `rate_limit_exceeded`. Smaller ones are always accepted.
     #[must_use]
     pub fn body_limit(self, bytes: usize) -> Self {
@@ -180,7 +180,7 @@ impl ApiBuilder {
     /// Sets the maximum size of a report of a scanner or a device, in bytes.
     ///
     /// Default: 64 MiB. Each report is held in memory while it is imported. At most two for each client, six for an
-    /// organization, and eight in total are imported at a time.
+    /// organization, and eight in total are imported at a time, and no more together than one and a half times this size.
     #[cfg(feature = "discovery")]
     #[must_use]
     pub fn report_body_limit(self, bytes: usize) -> Self {
@@ -334,8 +334,6 @@ impl ApiBuilder {
         let largest_body = self.body_limit.max(self.bulk_body_limit);
         #[cfg(feature = "discovery")]
         let largest_body = largest_body.max(self.report_body_limit);
-        let (of_holder, in_total) = LARGEST_BODIES_AT_ONCE;
-        let bodies = (largest_body.saturating_mul(of_holder), largest_body.saturating_mul(in_total));
         #[cfg(feature = "topology")]
         let drawing_slots = DrawingSlots::default();
         let state = ApiState {
@@ -351,7 +349,7 @@ impl ApiBuilder {
             drawing_limit: self.drawing_limit,
             responder: Responder::new(self.server_version, self.inventory.clock()),
             credentials: Credentials::new(self.inventory.clone(), cookie),
-            bodies: Budget::new(bodies, ApiError::too_many_bodies),
+            bodies: Budget::new(body_bytes(largest_body), ApiError::too_many_bodies),
             path_prefix: self.path_prefix,
             inventory: self.inventory,
             buckets: self.rate_limit.map(Buckets::new),
@@ -369,6 +367,8 @@ impl ApiBuilder {
             report_body_limit: self.report_body_limit,
             #[cfg(feature = "discovery")]
             report_slots: Budget::new(REPORTS_AT_ONCE, ApiError::too_many_reports),
+            #[cfg(feature = "discovery")]
+            report_bytes: Budget::new(report_bytes(self.report_body_limit), ApiError::too_many_reports),
             #[cfg(feature = "discovery")]
             event_slots: Budget::new(STREAMS_AT_ONCE, ApiError::too_many_streams),
             patience: self.stall_timeout,

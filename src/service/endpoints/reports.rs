@@ -22,6 +22,12 @@ use crate::wire::ErrorCode;
 /// memory.
 pub(in crate::service) const REPORTS_AT_ONCE: (usize, usize) = (2, 8);
 
+/// The maximum number of bytes of reports that are imported at the same time, per user or daemon key and in total, if one
+/// report has at most `largest` bytes. Small reports are imported side by side, and the largest one by one.
+pub(in crate::service) const fn report_bytes(largest: usize) -> (usize, usize) {
+    (largest, largest.saturating_add(largest / 2))
+}
+
 /// The size in bytes above which parsing a report is long work, for which no other work should wait.
 const LONG_REPORT: usize = 1024 * 1024;
 
@@ -53,6 +59,7 @@ pub(in crate::service) fn import_report(mut call: Call<'_>) -> Pending<'_> {
         state.report_slots.check(holder)?;
         let body = call.input.bytes(MEDIA_TYPES).await?;
         let _slot = state.report_slots.reserve(holder, 1)?;
+        let _bytes = state.report_bytes.reserve(holder, body.len().max(1))?;
         // Authenticated again: a large body takes a while to arrive.
         let sender = state.credentials.identify(call.route.access, call.input.request).await?;
         call.route.access.check(&sender)?;
@@ -70,7 +77,8 @@ pub(in crate::service) fn import_report(mut call: Call<'_>) -> Pending<'_> {
         let report = if size > LONG_REPORT {
             state.inventory.offload_long(organization, parsed).await?
         } else {
-            state.inventory.offload(organization, usize::MAX, parsed).await?
+            // Never in place: parsing takes longer than other work on as many bytes.
+            state.inventory.offload(organization, LONG_REPORT, parsed).await?
         };
         let report = report.map_err(|error| unparsable(format, &error))?;
         let options = options_of(&query, network);

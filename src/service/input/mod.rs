@@ -48,9 +48,21 @@ pub(super) use self::topology::{MAX_DEPTH, TopologyQuery, read_topology_query};
 const FREE_BYTES: usize = 64 * 1024;
 
 /// Number of request bodies of the largest size that a holder may send at once, and all together.
+const LARGEST_AT_ONCE: (usize, usize) = (2, 8);
+
+/// Maximum number of bytes of all request bodies, unless the largest body needs more: 128 MiB.
+const MAX_BODIES: usize = 128 * 1024 * 1024;
+
+/// Returns the number of bytes of the request bodies that a holder may send at once, and of all together, if one has at
+/// most `largest` bytes.
 ///
 /// Without a limit, clients that send many bodies slowly could make the server hold all of them.
-pub(super) const LARGEST_BODIES_AT_ONCE: (usize, usize) = (2, 8);
+pub(super) fn body_bytes(largest: usize) -> (usize, usize) {
+    let (of_holder, in_total) = LARGEST_AT_ONCE;
+    // An organization gets three quarters, which must suffice for a body of the largest size.
+    let most = MAX_BODIES.max(largest.saturating_add(largest / 2));
+    (largest.saturating_mul(of_holder), largest.saturating_mul(in_total).min(most))
+}
 
 /// The values of the parameters in the path.
 pub(super) type PathParameters<'r> = Params<'static, 'r>;

@@ -246,7 +246,7 @@ fn id_of(record: &Value) -> Option<Uuid> {
 }
 
 /// Returns the collection that a path belongs to, or whose ids it has.
-pub(super) fn collection_of(path: &str) -> Option<&'static str> {
+pub(crate) fn collection_of(path: &str) -> Option<&'static str> {
     if path.starts_with("/api/v1/topology/layouts/") {
         return Some("networks");
     }

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use uuid::Uuid;
 
 use super::Part;
@@ -14,14 +15,25 @@ use crate::inventory::collections::{
     DocumentPages, Documents, ListOrderField, ListPage, ListQuery, PageCursor, Position, fingerprint,
     invalid_cursor,
 };
-use crate::inventory::hosts::rewrite::{FIRST_HOSTS, MAX_HOSTS};
+use crate::inventory::hosts::rewrite::{FIRST_HOSTS, MAX_BYTES, MAX_HOSTS};
 use crate::inventory::schema::HOST;
 use crate::inventory::{Error, Inventory};
 use crate::model::OrderDirection;
 use crate::store::{Cursor, Query};
 
-/// Number of parts that a whole list reads at a time.
+/// Number of parts that a whole list reads first.
 const PAGE: usize = 128;
+
+/// Maximum number of parts that a whole list reads at a time.
+const MAX_PAGE: usize = 8_192;
+
+/// Maximum length in bytes of the parts that a whole list reads at a time, for all but the last part. Only lists of shorter
+/// parts are read in longer pages.
+const MAX_PAGE_BYTES: usize = 2 * 1024 * 1024;
+
+/// Number of parts that a whole list decodes for each one it takes. Hosts are decoded whole: with more, it takes more parts
+/// of them at a time.
+const DECODED: usize = 4;
 
 impl Inventory {
     /// Lists the parts of a host, or of all hosts that the caller can access. A host that the caller cannot access or
@@ -41,7 +53,7 @@ impl Inventory {
         let Some(host) = host else {
             let places = self.part_places::<P>(caller, query, order).await?;
             let (start, end) = order.span(&places, query, list)?;
-            let records = self.parts_at(caller, places.get(start..end).unwrap_or_default()).await?;
+            let (records, _) = self.parts_at(caller, places.get(start..end).unwrap_or_default()).await?;
             return Ok(ListPage::new(records, places.len() as u64, next_page(&places, end, list)));
         };
         let parts = self.parts_as::<P>(caller, host).await?;
@@ -68,34 +80,46 @@ impl Inventory {
         let places = self.part_places::<P>(caller, query, order).await?;
         let (position, _) = order.span(&places, query, list)?;
         let (inventory, caller) = (self.clone(), caller.clone());
-        Ok(PartPages { inventory, caller, places, position, kind: PhantomData })
+        Ok(PartPages { inventory, caller, places, position, length: PAGE, kind: PhantomData })
     }
 
     /// Reads the parts at these places. Those that have been deleted meanwhile are left out.
-    async fn parts_at<P: Part>(&self, caller: &Caller, places: &[PartPlace]) -> Result<Vec<P>, Error> {
+    ///
+    /// Also returns the number of parts that were decoded.
+    async fn parts_at<P: Part>(
+        &self,
+        caller: &Caller,
+        places: &[PartPlace],
+    ) -> Result<(Vec<P>, usize), Error> {
         let organization = caller.organization_id();
         let wanted: BTreeSet<Uuid> = places.iter().map(|place| place.id).collect();
         let hosts: BTreeSet<Uuid> = places.iter().map(|place| place.host).collect();
-        let hosts: Vec<Uuid> = hosts.into_iter().collect();
+        let mut hosts: Vec<Uuid> = hosts.into_iter().collect();
         let mut parts: HashMap<Uuid, P> = HashMap::with_capacity(places.len());
-        let (mut read, mut most) = (0, FIRST_HOSTS);
-        while let Some(ids) = hosts.get(read..(read + most).min(hosts.len())).filter(|ids| !ids.is_empty()) {
+        let (mut most, mut decoded) = (FIRST_HOSTS, 0);
+        while !hosts.is_empty() {
             let query = Query {
                 organization: Some(organization),
                 networks: caller.scope().networks().map(<[Uuid]>::to_vec),
-                ids: Some(ids.to_vec()),
+                ids: Some(hosts.split_off(hosts.len().saturating_sub(most))),
+                max_bytes: Some(MAX_BYTES),
                 ..Query::new(HOST)
             };
-            let records = self.store.list(&query).await?.records;
+            let page = self.store.list(&query).await?;
+            hosts.extend(page.unread.iter().map(|key| key.id));
+            most = if page.unread.is_empty() { (2 * most).min(MAX_HOSTS) } else { FIRST_HOSTS };
+            let records = page.records;
             let bytes = records.iter().map(|record| record.body.len()).sum();
             let parts_of = move || records.iter().map(super::fields::parts_of::<P>).collect();
             let found: Result<Vec<Vec<P>>, Error> = self.offload(organization, bytes, parts_of).await?;
-            let found = found?.into_iter().flatten().map(|part| (part.common().id, part));
-            parts.extend(found.filter(|(id, _)| wanted.contains(id)));
-            read += ids.len();
-            most = (2 * most).min(MAX_HOSTS);
+            for part in found?.into_iter().flatten() {
+                decoded += 1;
+                if wanted.contains(&part.common().id) {
+                    parts.insert(part.common().id, part);
+                }
+            }
         }
-        Ok(places.iter().filter_map(|place| parts.remove(&place.id)).collect())
+        Ok((places.iter().filter_map(|place| parts.remove(&place.id)).collect(), decoded))
     }
 }
 
@@ -106,6 +130,8 @@ pub(crate) struct PartPages<P> {
     places: Arc<[PartPlace]>,
     /// The place of the next part.
     position: usize,
+    /// The number of parts that are read next.
+    length: usize,
     kind: PhantomData<fn() -> P>,
 }
 
@@ -120,11 +146,19 @@ impl<P: Part> DocumentPages for PartPages<P> {
     }
 
     async fn next(&mut self) -> Result<Documents, Error> {
-        let end = (self.position + PAGE).min(self.places.len());
+        let end = (self.position + self.length).min(self.places.len());
         let places = self.places.get(self.position..end).unwrap_or_default();
-        let parts: Vec<P> = self.inventory.parts_at(&self.caller, places).await?;
+        let (parts, decoded): (Vec<P>, usize) = self.inventory.parts_at(&self.caller, places).await?;
         self.position = end;
-        ListPage::new(parts, self.places.len() as u64, None).into_documents()
+        let taken = parts.len();
+        let documents = ListPage::new(parts, self.places.len() as u64, None).into_documents()?;
+        let bytes: usize = documents.bodies.iter().map(Bytes::len).sum();
+        self.length = match self.length {
+            length if bytes > MAX_PAGE_BYTES => (length / 2).max(PAGE),
+            length if decoded > taken * DECODED && 2 * bytes <= MAX_PAGE_BYTES => (2 * length).min(MAX_PAGE),
+            length => length,
+        };
+        Ok(documents)
     }
 }
 

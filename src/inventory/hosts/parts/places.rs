@@ -13,7 +13,7 @@ use super::fields::parts_of;
 use super::list::{PartOrder, is_listed};
 use crate::access::{Caller, Scope};
 use crate::inventory::collections::ListQuery;
-use crate::inventory::hosts::rewrite::{FIRST_HOSTS, MAX_HOSTS};
+use crate::inventory::hosts::rewrite::{FIRST_HOSTS, MAX_BYTES, MAX_HOSTS};
 use crate::inventory::schema::{HOST, SERVICE_TAG_LINK, organization_key, part_unique_key};
 use crate::inventory::{Error, ErrorKind, Inventory, Problem};
 use crate::store::{LinkFilter, Name, Query, Record, Revision, Start};
@@ -133,12 +133,15 @@ impl Inventory {
     ) -> Result<Vec<PartPlace>, Error> {
         let organization = caller.organization_id();
         let mut places = Vec::new();
-        for id in ids.iter().collect::<BTreeSet<_>>() {
-            let key = part_unique_key(P::UNIQUE_KEY, organization, *id);
+        let mut missing: BTreeSet<Uuid> = ids.iter().copied().collect();
+        while let Some(id) = missing.pop_first() {
+            let key = part_unique_key(P::UNIQUE_KEY, organization, id);
             let Some(record) = self.store.get_by_unique_key(&key).await? else { continue };
             let bytes = record.body.len();
             let parts: Vec<P> = self.offload(organization, bytes, move || parts_of(&record)).await??;
-            let found = parts.iter().find(|part| part.common().id == *id);
+            // A host is decoded once, even if many of its parts are asked for.
+            let found =
+                parts.iter().filter(|part| part.common().id == id || missing.remove(&part.common().id));
             let is_visible =
                 |part: &&P| caller.scope().allows(part.common().network_id) && is_listed(*part, query);
             places.extend(found.filter(is_visible).map(|part| order.place(part)));
@@ -164,15 +167,26 @@ impl Inventory {
             networks: scope.networks().map(<[Uuid]>::to_vec),
             links: tags.collect(),
             limit: Some(FIRST_HOSTS),
+            max_bytes: Some(MAX_BYTES),
             ..Query::new(HOST)
         };
         let mut places = Vec::new();
         loop {
             let page = self.store.list(&hosts).await?;
-            let count = page.records.len();
-            places.extend(self.places_in::<P>(organization, page.records, query, order).await?);
-            if places.len() > MAX_PLACES {
-                return Err(Error::invalid("host_id", Problem::Required));
+            let (mut records, mut unread) = (page.records, page.unread);
+            let count = records.len();
+            loop {
+                places.extend(self.places_in::<P>(organization, records, query, order).await?);
+                if places.len() > MAX_PLACES {
+                    return Err(Error::invalid("host_id", Problem::Required));
+                }
+                if unread.is_empty() {
+                    break;
+                }
+                let ids = Some(unread.iter().map(|key| key.id).collect());
+                let rest = Query { ids, limit: None, start: Start::Offset(0), ..hosts.clone() };
+                let rest = self.store.list(&rest).await?;
+                (records, unread) = (rest.records, rest.unread);
             }
             let Some(cursor) = page.next else { return Ok(places) };
             hosts.start = Start::After(cursor);

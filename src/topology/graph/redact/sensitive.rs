@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-
 use crate::fair_threads::yield_turn;
 use crate::model::Redaction;
 use crate::topology::graph::HostSummary;
@@ -75,56 +73,92 @@ impl SensitiveValues {
 
 /// Finds values in texts, in time proportional to the length of the texts.
 pub(super) struct Finder {
-    long: Option<AhoCorasick>,
-    short: Option<AhoCorasick>,
-    digits: Option<AhoCorasick>,
-    /// Whether there are too many values. Every text may contain one then.
-    is_too_large: bool,
+    long: Beginnings,
+    short: BTreeSet<String>,
+    digits: Beginnings,
 }
 
 impl Finder {
     pub(super) fn new(values: &SensitiveValues) -> Self {
-        let mut is_too_large = false;
-        let mut automaton = |values: &BTreeSet<String>| {
-            if values.is_empty() {
-                return None;
-            }
-            let found = AhoCorasick::builder()
-                .kind(Some(AhoCorasickKind::NoncontiguousNFA))
-                .match_kind(MatchKind::Standard)
-                .build(values);
-            is_too_large |= found.is_err();
-            found.ok()
-        };
-        let long = automaton(&values.long);
-        let short = automaton(&values.short);
-        let digits = automaton(&values.digits);
-        Self { long, short, digits, is_too_large }
+        Self {
+            long: Beginnings::new(&values.long),
+            short: values.short.clone(),
+            digits: Beginnings::new(&values.digits),
+        }
     }
 
     /// Returns whether a text contains one of the values, in upper or lower case.
     pub(super) fn occur_in(&self, text: &str) -> bool {
-        if self.is_too_large {
-            return true;
-        }
-        if self.long.is_none() && self.short.is_none() && self.digits.is_none() {
+        if self.long.is_empty() && self.short.is_empty() && self.digits.is_empty() {
             return false;
         }
         let text = text.to_lowercase();
-        self.long.as_ref().is_some_and(|long| long.is_match(&text))
-            || self.short.as_ref().is_some_and(|short| contains_word(short, &text))
-            || self.digits.as_ref().is_some_and(|digits| contains_digits(digits, &text))
+        self.long.occur_in(&text)
+            || contains_word(&self.short, &text)
+            || (!self.digits.is_empty() && contains_digits(&self.digits, &text))
     }
 }
 
+/// Values of at most [`SEARCHED`] bytes, filled with zeros and in order. They take no time to build, unlike an automaton.
+///
+/// A value that begins with another one is left out, because texts that contain it contain the other one. Of the values
+/// left, only the last one that is not after a text can be at its beginning.
+struct Beginnings(Vec<[u8; SEARCHED]>);
+
+impl Beginnings {
+    fn new(values: &BTreeSet<String>) -> Self {
+        let mut kept = Vec::new();
+        let mut last: Option<&String> = None;
+        for value in values {
+            yield_turn();
+            // Values that begin with the last one follow it.
+            if !last.is_some_and(|last| value.starts_with(last.as_str())) {
+                last = Some(value);
+                kept.push(filled(value.as_bytes()));
+            }
+        }
+        Self(kept)
+    }
+
+    const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn occur_in(&self, text: &str) -> bool {
+        (0..text.len()).any(|place| {
+            let rest = text.as_bytes().get(place..).unwrap_or_default();
+            let start = filled(rest);
+            let after = self.0.partition_point(|value| *value <= start);
+            let before = after.checked_sub(1).and_then(|place| self.0.get(place));
+            before.is_some_and(|value| {
+                let length =
+                    value.iter().rposition(|byte| *byte != 0).map_or(0, |last| last.saturating_add(1));
+                length > 0 && value.get(..length).is_some_and(|value| rest.starts_with(value))
+            })
+        })
+    }
+}
+
+/// Returns the first bytes, and zeros after them.
+fn filled(bytes: &[u8]) -> [u8; SEARCHED] {
+    let mut filled = [0; SEARCHED];
+    filled.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+    filled
+}
+
 /// Returns whether a text contains one of these values as a word. A change from letters to digits ends a word as well.
-fn contains_word(words: &AhoCorasick, text: &str) -> bool {
-    words.find_overlapping_iter(text).any(|found| {
-        let value = text.get(found.range()).unwrap_or_default();
-        let before = text.get(..found.start()).and_then(|before| before.chars().next_back());
-        let after = text.get(found.end()..).and_then(|after| after.chars().next());
-        !continues(before, value.chars().next()) && !continues(value.chars().next_back(), after)
-    })
+fn contains_word(words: &BTreeSet<String>, text: &str) -> bool {
+    !words.is_empty()
+        && text.char_indices().any(|(start, first)| {
+            let before = text.get(..start).and_then(|before| before.chars().next_back());
+            !continues(before, Some(first))
+                && (1..ANYWHERE).any(|length| {
+                    let Some(value) = text.get(start..start.saturating_add(length)) else { return false };
+                    let after =
+                        text.get(start.saturating_add(length)..).and_then(|after| after.chars().next());
+                    words.contains(value) && !continues(value.chars().next_back(), after)
+                })
+        })
 }
 
 /// Returns whether two characters belong to one word.
@@ -137,10 +171,10 @@ fn continues(one: Option<char>, other: Option<char>) -> bool {
 /// Returns whether a text contains one of these sequences of hexadecimal digits.
 ///
 /// They may have separators, as in `c0a8:6471`, `c0-a8-64-71` or `0xc0.0xa8.0x64.0x71`.
-fn contains_digits(digits: &AhoCorasick, text: &str) -> bool {
+fn contains_digits(digits: &Beginnings, text: &str) -> bool {
     let is_separator = |character: &char| ":.-_ ".contains(*character);
     let joined: String = text.replace("0x", "").chars().filter(|other| !is_separator(other)).collect();
-    digits.is_match(&joined)
+    digits.occur_in(&joined)
 }
 
 /// Returns the hexadecimal digits of an address.
