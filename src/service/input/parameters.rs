@@ -228,24 +228,26 @@ impl<'q> QueryValues<'q> {
     }
 
     /// Returns the value of a parameter that may be given at most once.
-    pub(super) fn text(&self, field: &str) -> Result<Option<&str>, ApiError> {
+    fn once(&self, field: &str) -> Result<Option<&str>, ApiError> {
         let mut values = self.all(field);
-        let Some(value) = values.next() else { return Ok(None) };
-        if values.next().is_some() {
-            return Err(invalid_format(field));
+        let value = values.next();
+        if values.next().is_some() { Err(invalid_format(field)) } else { Ok(value) }
+    }
+
+    /// Returns the text of a parameter that may be given at most once.
+    pub(super) fn text(&self, field: &str) -> Result<Option<&str>, ApiError> {
+        let Some(text) = self.once(field)? else { return Ok(None) };
+        match find(self.known, field).map(|known| known.kind) {
+            Some(Kind::Text { max, .. }) if text.chars().nth(max).is_some() => {
+                Err(Error::invalid(field, Problem::MaxLength { max }).into())
+            }
+            _ => Ok(Some(text)),
         }
-        if let Some(Kind::Text { max, .. }) = find(self.known, field).map(|known| known.kind)
-            && value.len() > max
-            && value.chars().count() > max
-        {
-            return Err(Error::invalid(field, Problem::MaxLength { max }).into());
-        }
-        Ok(Some(value))
     }
 
     /// Parses the value of a parameter that may be given at most once.
     pub(super) fn value<T: FromStr>(&self, field: &str) -> Result<Option<T>, ApiError> {
-        let text = self.text(field)?;
+        let text = self.once(field)?;
         text.map(|text| text.parse().map_err(|_| invalid_format(field))).transpose()
     }
 
@@ -257,13 +259,13 @@ impl<'q> QueryValues<'q> {
 
     /// Parses a boolean in any case, such as the `True` of Python.
     pub(super) fn boolean(&self, field: &str) -> Result<Option<bool>, ApiError> {
-        let text = self.text(field)?.map(str::to_ascii_lowercase);
+        let text = self.once(field)?.map(str::to_ascii_lowercase);
         text.map(|text| text.parse().map_err(|_| invalid_format(field))).transpose()
     }
 
     /// Parses a whole number from 0 to `max`. Only digits are accepted.
     pub(super) fn number(&self, field: &str, max: u32) -> Result<Option<u32>, ApiError> {
-        let Some(text) = self.text(field)? else { return Ok(None) };
+        let Some(text) = self.once(field)? else { return Ok(None) };
         if !text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(invalid_format(field));
         }
