@@ -174,7 +174,7 @@ fn lists(names: &str, route: &Route, world: &World) -> Vec<(&'static str, String
             ("subnets", format!("?limit=1000&subnet_id={ids}"), 1_000),
             ("without tags", format!("?limit=1000&tag_ids_none={ids}"), 1_000),
             ("fields", "?limit=1000&fields=id,services,ports,interfaces,if_entries".to_owned(), 1_000),
-            ("name", format!("?name={}", "x".repeat(60_000)), 50),
+            ("name", format!("?name={}", "x".repeat(1_024)), 50),
         ]);
     }
     queries
