@@ -2,15 +2,15 @@
 
 use std::pin::pin;
 
-use http::header::{CONTENT_LENGTH, LOCATION};
+use http::header::{CONNECTION, CONTENT_LENGTH, LOCATION};
 use http::request::Parts;
-use http::{HeaderValue, Method, Response, StatusCode};
+use http::{HeaderValue, Method, Response, StatusCode, Version};
 
 use super::endpoints::once::IDEMPOTENCY_KEY;
 #[cfg(feature = "topology")]
 use super::endpoints::topology;
 use super::input::PathParameters;
-use super::input::{Input, RequestBody};
+use super::input::{BoxedBody, Input, RequestBody};
 use super::response::body::ResponseBody;
 use super::response::error::{ApiError, catch_panic};
 use super::response::{Outcome, add_allowance};
@@ -28,6 +28,7 @@ const PUBLIC_BODY_LIMIT: usize = 16 * 1024;
 
 impl ApiState {
     pub(super) async fn respond(&self, request: &Parts, body: RequestBody) -> Response<ResponseBody> {
+        let unread = BoxedBody::unread(body.as_ref());
         let found = RouteTable::find(&request.method, request.uri.path());
         let access = found.as_ref().ok().map(|(route, _)| route.access);
         #[cfg(feature = "topology")]
@@ -70,6 +71,11 @@ impl ApiState {
         }
         if let Some(allowance) = &allowance {
             add_allowance(&mut response, allowance);
+        }
+        let reading = async { Ok::<_, ApiError>(unread.read_away(request).await) };
+        let goes_on = catch_panic(pin!(reading)).await.unwrap_or(false);
+        if !goes_on && request.version < Version::HTTP_2 {
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         if request.method == Method::HEAD { without_body(response) } else { response }
     }

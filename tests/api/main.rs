@@ -95,6 +95,7 @@ mod service {
     mod health;
     mod locations;
     mod precedence;
+    mod unread_bodies;
 }
 
 mod values {

@@ -13,11 +13,12 @@ mod topology;
 
 use std::error::Error as StdError;
 use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, EXPECT};
 use http::request::Parts;
 use http_body::{Body, Frame};
 use http_body_util::combinators::UnsyncBoxBody;
@@ -33,8 +34,8 @@ pub(super) use self::budget::{BodyBudget, HeldBytes};
 #[cfg(any(feature = "csv", feature = "openapi"))]
 pub(super) use self::parameters::fields_of;
 pub(super) use self::parameters::{
-    DEFAULT_LIMIT, MAX_IDS, MAX_OFFSET, MAX_TERMS, Paging, read_fields, read_hosts_query, read_id,
-    read_import_query, read_list_query, read_no_query, read_parts_query,
+    DEFAULT_LIMIT, MAX_IDS, MAX_OFFSET, MAX_TERMS, Paging, read_fields, read_health_query, read_hosts_query,
+    read_id, read_import_query, read_list_query, read_no_query, read_parts_query,
 };
 #[cfg(feature = "discovery")]
 pub(super) use self::parameters::{read_claims_query, read_stream_query};
@@ -51,9 +52,56 @@ pub(super) type RequestBody = Option<BoxedBody>;
 
 /// A type-erased request body.
 pub(super) struct BoxedBody {
-    body: PatientBody<UnsyncBoxBody<Bytes, BodyReadError>>,
+    shared: Arc<Mutex<SharedBody>>,
     /// The minimum size in bytes, by the size hint of the original body. The boxed body loses that hint.
     min_size: u64,
+}
+
+/// The body, which its reader may leave before the end.
+struct SharedBody {
+    body: PatientBody<UnsyncBoxBody<Bytes, BodyReadError>>,
+    /// Whether anybody has begun to read it.
+    is_begun: bool,
+    is_over: bool,
+}
+
+/// Maximum size of what is read of a body that the endpoint has not read, in bytes.
+const MAX_UNREAD: u64 = 64 * 1024;
+
+/// How long the next part of such a body is awaited.
+const UNREAD_PATIENCE: Duration = Duration::from_secs(1);
+
+/// The rest of a body, for after its request was answered.
+///
+/// A server closes a connection whose request was not read to its end, so that a client that still sends fails before
+/// it has seen the answer.
+pub(super) struct UnreadBody(Option<BoxedBody>);
+
+impl UnreadBody {
+    /// Reads the rest of the body away if it is small and comes soon. Returns whether the connection can go on.
+    pub(super) async fn read_away(self, request: &Parts) -> bool {
+        let Some(mut body) = self.0 else { return true };
+        // Whatever still holds the body reads it.
+        if body.lock().is_over || Arc::strong_count(&body.shared) > 1 {
+            return true;
+        }
+        // A client that asks first has sent nothing of the body.
+        let asks_first = request.headers.contains_key(EXPECT);
+        // A reader that has stopped in the middle had its reason: the body is too large, or too slow.
+        let is_begun = body.lock().is_begun;
+        if is_begun || asks_first || body.min_size > MAX_UNREAD {
+            return false;
+        }
+        body.lock().body.set_patience(Some(UNREAD_PATIENCE));
+        let mut size = 0;
+        while let Some(Ok(frame)) = poll_fn(|context| body.poll_frame(context)).await {
+            size += frame.data_ref().map_or(0, |data| data.len() as u64);
+            if size > MAX_UNREAD {
+                break;
+            }
+        }
+        body.lock().is_over
+    }
 }
 
 /// The request body could not be read to its end.
@@ -110,21 +158,35 @@ where
     let (min_size, size) = (body.size_hint().lower(), body.size_hint().exact());
     let body = body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
     let body = body.map_err(|error| BodyReadError::of(error.into())).boxed_unsync();
-    Some(BoxedBody { body: PatientBody::new(body, size), min_size })
+    let shared = SharedBody { body: PatientBody::new(body, size), is_begun: false, is_over: false };
+    Some(BoxedBody { shared: Arc::new(Mutex::new(shared)), min_size })
 }
 
 impl BoxedBody {
     /// Lets the body fail if its client sends nothing for this long, or too little; `None`: never.
-    pub(super) const fn with_patience(mut self, patience: Option<Duration>) -> Self {
-        self.body.set_patience(patience);
+    pub(super) fn with_patience(self, patience: Option<Duration>) -> Self {
+        self.lock().body.set_patience(patience);
         self
+    }
+
+    /// Returns the rest that the reader of a body leaves.
+    pub(super) fn unread(body: Option<&Self>) -> UnreadBody {
+        UnreadBody(body.map(|body| Self { shared: Arc::clone(&body.shared), min_size: body.min_size }))
     }
 
     pub(super) fn poll_frame(
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyReadError>>> {
-        self.body.poll_frame(context)
+        let mut shared = self.lock();
+        shared.is_begun = true;
+        let frame = shared.body.poll_frame(context);
+        shared.is_over |= matches!(frame, Poll::Ready(None));
+        frame
+    }
+
+    fn lock(&self) -> MutexGuard<'_, SharedBody> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

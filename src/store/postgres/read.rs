@@ -4,15 +4,15 @@
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout_at};
 use tokio_postgres::Row;
 
-use super::error::{is_conflict, is_disconnect, store_error, timed_out, undecodable};
+use super::error::{Fault, is_conflict, is_disconnect, store_error, timed_out, undecodable};
 use super::load::load;
 use super::shared::Shared;
 use super::sql;
@@ -32,6 +32,9 @@ const MAX_BODIES_OF_LIMITED: usize = 64;
 /// Maximum number of statements for a probe or a fetch. Several are needed if others commit all the time or the
 /// replica has to be loaded again.
 const MAX_ROUNDS: usize = 1_000;
+
+/// Pause before an unavailable database is asked again.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Bodies by key and version.
 type Bodies = HashMap<(Key, Version), Bytes>;
@@ -144,7 +147,7 @@ impl Reader {
         for chunk in missing.chunks(MAX_BODIES) {
             let (shared, chunk) = (Arc::clone(&self.shared), chunk.to_vec());
             // A task of its own, so that a dropped call does not cost a connection.
-            let round = self.runtime.spawn(async move { shared.in_time(shared.fetch(&chunk)).await });
+            let round = self.runtime.spawn(async move { shared.fetch(&chunk, shared.deadline()).await });
             let (position, bodies) = round.await.map_err(|_| closed())??;
             end.get_or_insert(position);
             fetched.extend(bodies);
@@ -237,36 +240,38 @@ fn lock(probes: &Mutex<Probes>) -> std::sync::MutexGuard<'_, Probes> {
 impl Shared {
     /// Reads the log entries that the replica lacks, and applies them. Returns the end of the log.
     pub(super) async fn probe(self: &Arc<Self>) -> Result<Position, StoreError> {
-        self.in_time(self.probe_to_end()).await
+        self.probe_until(self.deadline()).await
     }
 
-    /// Gives up on a read when its caller must be answered.
-    async fn in_time<T>(
-        &self,
-        reading: impl Future<Output = Result<T, StoreError>>,
-    ) -> Result<T, StoreError> {
-        timeout(self.pool.connector.options.patience(), reading).await.map_err(|_| timed_out())?
-    }
-
-    async fn probe_to_end(self: &Arc<Self>) -> Result<Position, StoreError> {
+    /// Like [`probe`](Self::probe), until the caller must be answered.
+    pub(super) async fn probe_until(self: &Arc<Self>, deadline: Instant) -> Result<Position, StoreError> {
         for _ in 0..MAX_ROUNDS {
             let from = self.replica.read()?.position;
-            let rows = self.round(sql::TAIL, vec![Value::Number(from.number)]).await?;
+            let rows = self.round(sql::TAIL, vec![Value::Number(from.number)], deadline).await?;
             let rows = rows.iter().map(log_row).collect::<Result<Vec<_>, _>>()?;
-            if let Some(end) = self.follow_or_load(from, &rows).await? {
+            if let Some(end) = self.follow_or_load_until(from, &rows, deadline).await? {
                 return Ok(end);
             }
         }
         Err(timed_out())
     }
 
+    /// Returns the time at which a caller that comes now must be answered.
+    pub(super) fn deadline(&self) -> Instant {
+        Instant::now() + self.pool.connector.options.patience()
+    }
+
     /// Fetches the bodies of records, and follows the log as [`probe`](Self::probe) does.
-    async fn fetch(self: &Arc<Self>, missing: &[Located]) -> Result<(Position, Bodies), StoreError> {
+    async fn fetch(
+        self: &Arc<Self>,
+        missing: &[Located],
+        deadline: Instant,
+    ) -> Result<(Position, Bodies), StoreError> {
         for _ in 0..MAX_ROUNDS {
             let from = self.replica.read()?.position;
             let (ids, kinds) = split(missing.iter().map(|located| &located.key));
             let values = vec![Value::Number(from.number), Value::Ids(ids), Value::ByteStrings(kinds)];
-            let rows = self.round(sql::TAIL_AND_BODIES, values).await?;
+            let rows = self.round(sql::TAIL_AND_BODIES, values, deadline).await?;
             let (mut entries, mut bodies) = (Vec::new(), Bodies::new());
             for row in &rows {
                 let version: Option<i64> = row.try_get(5).map_err(|_| undecodable())?;
@@ -280,7 +285,7 @@ impl Shared {
                 }
             }
             entries.sort_unstable_by_key(|row| row.number);
-            if let Some(end) = self.follow_or_load(from, &entries).await? {
+            if let Some(end) = self.follow_or_load_until(from, &entries, deadline).await? {
                 self.cache(missing, &bodies)?;
                 return Ok((end, bodies));
             }
@@ -289,10 +294,11 @@ impl Shared {
     }
 
     /// Follows the log, or loads the replica again. Returns the end of the log if the entries reached it.
-    pub(super) async fn follow_or_load(
+    pub(super) async fn follow_or_load_until(
         self: &Arc<Self>,
         from: Position,
         rows: &[LogRow],
+        deadline: Instant,
     ) -> Result<Option<Position>, StoreError> {
         self.counts.lag.store(rows.len().saturating_sub(1) as u64, Ordering::Relaxed);
         match self.replica.follow(from, rows, sql::MAX_ENTRIES)? {
@@ -301,43 +307,89 @@ impl Shared {
             Followed::Lost => {
                 let shared = Arc::clone(self);
                 // A task of its own, because loading takes longer than a caller waits.
-                tokio::spawn(async move { shared.load_again(from).await }).await.map_err(|_| closed())??;
+                let loading = tokio::spawn(async move { shared.load_again(from).await });
+                let loaded = timeout_at(deadline.into(), loading).await.map_err(|_| timed_out())?;
+                match loaded.map_err(|_| closed())? {
+                    Err(Fault { error, is_transient: false }) => return Err(error),
+                    // The next round finds out whether the database answers again.
+                    Err(_) => sleep(PAUSE).await,
+                    Ok(()) => {}
+                }
             }
         }
         Ok(None)
     }
 
     /// Loads the replica again, unless that was done since a position was read.
-    async fn load_again(&self, from: Position) -> Result<(), StoreError> {
+    ///
+    /// Another server may be the right one, whose log continues the replica's. So the servers are compared before.
+    async fn load_again(&self, from: Position) -> Result<(), Fault> {
         let _loading = self.loading.lock().await;
-        if self.replica.read()?.position.load == from.load {
-            tracing::warn!(
-                "the replica does not continue the log at entry {}: loading it again",
-                from.number
-            );
-            let loaded = load(&self.pool.connector, from.load + 1).await?;
-            let outdated = std::mem::replace(&mut *self.replica.write()?, loaded);
-            drop(outdated);
-            self.counts.loads.fetch_add(1, Ordering::Relaxed);
+        if self.replica.read()?.position.load != from.load {
+            return Ok(());
         }
+        let connector = &self.pool.connector;
+        connector.servers.distrust(connector.servers.view().epoch);
+        if self.continues(from).await? {
+            return Ok(());
+        }
+        tracing::warn!("the replica does not continue the log at entry {}: loading it again", from.number);
+        let loaded = load(connector, from.load + 1).await?;
+        let outdated = std::mem::replace(&mut *self.replica.write()?, loaded);
+        drop(outdated);
+        self.counts.loads.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Runs a statement that only reads, and repeats it if necessary. It is repeated whenever the isolation of the
-    /// database demands it, and once if the server ended the connection: after a restart or a failover the server has
-    /// ended all idle connections.
-    async fn round(&self, sql: &'static str, values: Vec<Value<'_>>) -> Result<Vec<Row>, StoreError> {
-        let mut is_new = false;
+    /// Returns whether the log continues the replica, as far as it can be told without its entries.
+    async fn continues(&self, from: Position) -> Result<bool, Fault> {
+        let replica = self.replica.read()?.position;
+        if replica.number != from.number {
+            // It is the contents that are unexpected.
+            return Ok(false);
+        }
+        let rows = self.pool.query(sql::NONCE, vec![Value::Number(from.number)]).await?;
+        let rows = rows.map_err(|error| Fault::of(&error))?;
+        let nonce: Option<uuid::Uuid> = rows.first().and_then(|row| row.try_get(0).ok());
+        Ok(nonce == Some(from.nonce))
+    }
+
+    /// Runs a statement that only reads, and repeats it if necessary.
+    ///
+    /// It is repeated whenever the isolation of the database demands it, and while the database cannot be reached: a
+    /// failover may be under way.
+    async fn round(
+        &self,
+        sql: &'static str,
+        values: Vec<Value<'_>>,
+        deadline: Instant,
+    ) -> Result<Vec<Row>, StoreError> {
+        let mut last = None;
         loop {
             self.counts.rounds.fetch_add(1, Ordering::Relaxed);
-            match self.pool.query(sql, values.clone()).await? {
-                Ok(rows) => return Ok(rows),
-                Err(error) if is_conflict(&error) => {}
-                Err(error) if is_disconnect(&error) && !is_new => {
+            let fault = match timeout_at(deadline.into(), self.pool.query(sql, values.clone())).await {
+                Ok(Ok(Ok(rows))) => return Ok(rows),
+                Ok(Ok(Err(error))) if is_conflict(&error) => continue,
+                Ok(Ok(Err(error))) if is_disconnect(&error) => {
                     self.pool.close_idle();
-                    is_new = true;
+                    let fault = Fault::of(&error);
+                    // The first of these connections may have been idle when the server restarted.
+                    if last.is_none() {
+                        last = Some(fault.error);
+                        continue;
+                    }
+                    fault
                 }
-                Err(error) => return Err(store_error(&error)),
+                Ok(Ok(Err(error))) => return Err(store_error(&error)),
+                Ok(Err(fault)) => fault,
+                Err(_) => return Err(last.unwrap_or_else(timed_out)),
+            };
+            if !fault.is_transient {
+                return Err(fault.error);
+            }
+            last = Some(fault.error);
+            if timeout_at(deadline.into(), sleep(PAUSE)).await.is_err() {
+                return Err(last.unwrap_or_else(timed_out));
             }
         }
     }

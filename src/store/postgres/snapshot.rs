@@ -10,7 +10,8 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use super::connection::{Connection, Connector, Purpose};
+use super::connection::{Connection, Purpose};
+use super::connector::Connector;
 use super::error::{store_error, undecodable};
 use super::sql;
 use super::value::{Value, key_of};
