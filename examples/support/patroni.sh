@@ -31,6 +31,8 @@ start() {
         (cd / && exec setpriv --reuid="$user" --regid="$(id -g "$user")" --clear-groups "$@") >>"$log" 2>&1 &
     fi
     started=$!
+    # Otherwise the shell would report that it was killed.
+    disown "$started"
 }
 
 etcd_url() { echo "http://127.0.0.1:$(etcd_port "$1")"; }
@@ -60,7 +62,7 @@ bootstrap:
   pg_hba: [local all all trust, host all all 127.0.0.1/32 trust, host replication all 127.0.0.1/32 trust]
 postgresql:
   {listen: "127.0.0.1:$(postgres_port "$1")", connect_address: "127.0.0.1:$(postgres_port "$1")",
-   data_dir: $work/data$1, bin_dir: $(dirname "$(command -v initdb)"), pgpass: $work/pgpass$1,
+   data_dir: $work/data$1, bin_dir: $(dirname "$(readlink -f "$(command -v initdb)")"), pgpass: $work/pgpass$1,
    authentication: {superuser: {username: postgres}, replication: {username: replicator}},
    parameters: {unix_socket_directories: "", fsync: "off", shared_buffers: 32MB}}
 END
@@ -121,6 +123,7 @@ start_instance() {
     "$servers/$example" --postgres "$database" --listen "127.0.0.1:$(instance_port "$1")" --demo 0 \
         >"$work/instance$1.out" 2>>"$work/instance$1.log" &
     instance[$1]=$!
+    disown "$!"
     await "The server $example" grep TOPOSCOPE_SHARE "$work/instance$1.out"
 }
 
@@ -133,7 +136,6 @@ clean_up() {
         kill -KILL "${instance[$each]:-}" "${patroni[$each]:-}" "${etcd[$each]:-}" 2>/dev/null || true
         kill -QUIT $(head -n 1 "$work/data$each/postmaster.pid" 2>/dev/null) 2>/dev/null || true
     done
-    wait 2>/dev/null || true
     sleep 1
     [ -n "${TOPOSCOPE_KEEP:-}" ] || rm -rf "$work"
 }

@@ -18,7 +18,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, EXPECT};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::request::Parts;
 use http_body::{Body, Frame};
 use http_body_util::combinators::UnsyncBoxBody;
@@ -60,48 +60,24 @@ pub(super) struct BoxedBody {
 /// The body, which its reader may leave before the end.
 struct SharedBody {
     body: PatientBody<UnsyncBoxBody<Bytes, BodyReadError>>,
-    /// Whether anybody has begun to read it.
-    is_begun: bool,
     is_over: bool,
 }
 
-/// Maximum size of what is read of a body that the endpoint has not read, in bytes.
-const MAX_UNREAD: u64 = 64 * 1024;
+/// Tells whether a body was read to its end.
+pub(super) struct BodyEnd(Option<Arc<Mutex<SharedBody>>>);
 
-/// How long the next part of such a body is awaited.
-const UNREAD_PATIENCE: Duration = Duration::from_secs(1);
-
-/// The rest of a body, for after its request was answered.
-///
-/// A server closes a connection whose request was not read to its end, so that a client that still sends fails before
-/// it has seen the answer.
-pub(super) struct UnreadBody(Option<BoxedBody>);
-
-impl UnreadBody {
-    /// Reads the rest of the body away if it is small and comes soon. Returns whether the connection can go on.
-    pub(super) async fn read_away(self, request: &Parts) -> bool {
-        let Some(mut body) = self.0 else { return true };
-        // Whatever still holds the body reads it.
-        if body.lock().is_over || Arc::strong_count(&body.shared) > 1 {
-            return true;
-        }
-        // A client that asks first has sent nothing of the body.
-        let asks_first = request.headers.contains_key(EXPECT);
-        // A reader that has stopped in the middle had its reason: the body is too large, or too slow.
-        let is_begun = body.lock().is_begun;
-        if is_begun || asks_first || body.min_size > MAX_UNREAD {
-            return false;
-        }
-        body.lock().body.set_patience(Some(UNREAD_PATIENCE));
-        let mut size = 0;
-        while let Some(Ok(frame)) = poll_fn(|context| body.poll_frame(context)).await {
-            size += frame.data_ref().map_or(0, |data| data.len() as u64);
-            if size > MAX_UNREAD {
-                break;
-            }
-        }
-        body.lock().is_over
+impl BodyEnd {
+    pub(super) fn of(body: Option<&BoxedBody>) -> Self {
+        Self(body.map(|body| Arc::clone(&body.shared)))
     }
+
+    pub(super) fn is_reached(&self) -> bool {
+        self.0.as_ref().is_none_or(|shared| lock(shared).is_over)
+    }
+}
+
+fn lock(shared: &Mutex<SharedBody>) -> MutexGuard<'_, SharedBody> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The request body could not be read to its end.
@@ -158,35 +134,25 @@ where
     let (min_size, size) = (body.size_hint().lower(), body.size_hint().exact());
     let body = body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
     let body = body.map_err(|error| BodyReadError::of(error.into())).boxed_unsync();
-    let shared = SharedBody { body: PatientBody::new(body, size), is_begun: false, is_over: false };
+    let shared = SharedBody { body: PatientBody::new(body, size), is_over: false };
     Some(BoxedBody { shared: Arc::new(Mutex::new(shared)), min_size })
 }
 
 impl BoxedBody {
     /// Lets the body fail if its client sends nothing for this long, or too little; `None`: never.
     pub(super) fn with_patience(self, patience: Option<Duration>) -> Self {
-        self.lock().body.set_patience(patience);
+        lock(&self.shared).body.set_patience(patience);
         self
-    }
-
-    /// Returns the rest that the reader of a body leaves.
-    pub(super) fn unread(body: Option<&Self>) -> UnreadBody {
-        UnreadBody(body.map(|body| Self { shared: Arc::clone(&body.shared), min_size: body.min_size }))
     }
 
     pub(super) fn poll_frame(
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyReadError>>> {
-        let mut shared = self.lock();
-        shared.is_begun = true;
+        let mut shared = lock(&self.shared);
         let frame = shared.body.poll_frame(context);
         shared.is_over |= matches!(frame, Poll::Ready(None));
         frame
-    }
-
-    fn lock(&self) -> MutexGuard<'_, SharedBody> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

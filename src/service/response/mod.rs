@@ -261,8 +261,9 @@ impl Responder {
         match &error.cause {
             // While the store is away, every request fails in the same way.
             Some(cause) if error.code == ErrorCode::StoreUnavailable => {
-                if let Some(count) = self.refusals.count(error.code, true) {
-                    log_outage(count, &cause.with_causes());
+                match self.refusals.count(error.code, true) {
+                    Some(count) => log_outage(count, &cause.with_causes()),
+                    None => tracing::debug!("{}", cause.with_causes()),
                 }
             }
             Some(cause) => tracing::error!(code = error.code.as_str(), "{}", cause.with_causes()),

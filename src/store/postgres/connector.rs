@@ -83,7 +83,9 @@ impl Connector {
     pub(super) async fn connect(&self, purpose: Purpose) -> Result<Connection, Fault> {
         loop {
             let view = self.servers.view();
-            let (link, server) = self.race(&view, purpose).await?;
+            let (link, server) = self.race(&view, purpose).await.inspect_err(|_| {
+                self.servers.is_out.store(true, Ordering::Relaxed);
+            })?;
             // Otherwise another caller has found a better server meanwhile.
             if let Some(epoch) = self.servers.settle(&view, &server) {
                 return Ok(Connection::new(link, self, purpose, epoch));

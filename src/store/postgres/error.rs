@@ -21,11 +21,6 @@ impl Fault {
         Self { error: store_error(error), is_transient: is_transient(error) }
     }
 
-    /// Returns an error that the same call would return again.
-    pub(super) const fn lasting(error: StoreError) -> Self {
-        Self { error, is_transient: false }
-    }
-
     pub(super) fn unresolved(host: &str, error: std::io::Error) -> Self {
         StoreError::unavailable(format!("the name of the host {host} cannot be resolved"))
             .with_source(error)

@@ -41,7 +41,7 @@ impl Pool {
     async fn run_patiently(&self, steps: Vec<Step<'_>>) -> Result<Vec<Result<Vec<Row>, Error>>, Fault> {
         let _permit = match self.permits.try_acquire() {
             Ok(permit) => permit,
-            Err(_) => self.wait().await.map_err(Fault::lasting)?,
+            Err(_) => self.wait().await?,
         };
         let mut connection = loop {
             let idle = self.lock().pop();
@@ -89,11 +89,14 @@ impl Pool {
         self.lock().retain(Connection::is_usable);
     }
 
-    async fn wait(&self) -> Result<SemaphorePermit<'_>, StoreError> {
+    async fn wait(&self) -> Result<SemaphorePermit<'_>, Fault> {
         let _waiting = Waiting::new(&self.waiting);
         let permit = timeout(self.connector.options.acquire_timeout, self.permits.acquire()).await;
         permit.ok().and_then(Result::ok).ok_or_else(|| {
-            StoreError::unavailable("all connections of the pool are in use, and no one became free in time")
+            let text = "all connections of the pool are in use, and no one became free in time";
+            // In an outage, those that have a place wait for a server as well.
+            let is_transient = self.connector.servers.is_out.load(Ordering::Relaxed);
+            Fault { error: StoreError::unavailable(text), is_transient }
         })
     }
 

@@ -4,7 +4,7 @@
 //! history, and a promotion begins a new timeline of it, so the server of the highest timeline is the right one. A store
 //! never returns to a lower one.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
@@ -56,6 +56,8 @@ pub(super) struct View {
 pub(super) struct Servers {
     view: Mutex<View>,
     epoch: watch::Sender<Epoch>,
+    /// Whether the last attempt to connect has found no server.
+    pub(super) is_out: AtomicBool,
     /// Attempts to connect to a server that failed.
     pub(super) failed_connects: AtomicU64,
     /// Times another server was used than before.
@@ -107,6 +109,7 @@ impl Servers {
     /// Uses a server that was chosen from a view. Returns the epoch of connections to it, or `None` if the choice is
     /// out of date.
     pub(super) fn settle(&self, chosen_in: &View, server: &Server) -> Option<Epoch> {
+        self.is_out.store(false, Ordering::Relaxed);
         let mut view = self.lock();
         if view.trusted() == Some(server) {
             return Some(view.epoch);
@@ -122,9 +125,8 @@ impl Servers {
             let timeline = server.history.map_or(0, |history| history.timeline);
             tracing::warn!("the database server is now {} (timeline {timeline})", server.name);
         }
-        if !view.is_distrusted {
-            view.epoch.trust += 1;
-        }
+        // Choices of others that were made at the same time are out of date now.
+        view.epoch.trust += 1;
         view.newest = server.history.or(view.newest);
         view.server = Some(server.clone());
         view.is_distrusted = false;
