@@ -59,11 +59,11 @@ bootstrap:
     {ttl: 20, loop_wait: 2, retry_timeout: 3, primary_start_timeout: 0, synchronous_mode: true,
      postgresql: {use_pg_rewind: true, use_slots: true, parameters: {wal_log_hints: "on", synchronous_commit: "on"}}}
   initdb: [{encoding: UTF8}, {locale: C}, {auth: trust}]
-  pg_hba: [local all all trust, host all all 127.0.0.1/32 trust, host replication all 127.0.0.1/32 trust]
 postgresql:
   {listen: "127.0.0.1:$(postgres_port "$1")", connect_address: "127.0.0.1:$(postgres_port "$1")",
    data_dir: $work/data$1, bin_dir: $(dirname "$(readlink -f "$(command -v initdb)")"), pgpass: $work/pgpass$1,
    authentication: {superuser: {username: postgres}, replication: {username: replicator}},
+   pg_hba: [local all all trust, host all all 127.0.0.1/32 trust, host replication all 127.0.0.1/32 trust],
    parameters: {unix_socket_directories: "", fsync: "off", shared_buffers: 32MB}}
 END
 }
@@ -120,7 +120,7 @@ processes() {
 start_instance() {
     local example=axum
     [ "$1" = 1 ] || example=hyper
-    "$servers/$example" --postgres "$database" --listen "127.0.0.1:$(instance_port "$1")" --demo 0 \
+    "$servers/$example" --postgres "$database" --listen "127.0.0.1:$(instance_port "$1")" --demo 0 --no-rate-limit \
         >"$work/instance$1.out" 2>>"$work/instance$1.log" &
     instance[$1]=$!
     disown "$!"

@@ -321,7 +321,9 @@ impl Committer {
             Some(connection) => connection,
             None => match self.shared.pool.connector.connect(Purpose::Work).await {
                 Ok(connection) => connection,
-                Err(Fault { error, is_transient: true }) => return Outcome::Interrupted(error),
+                Err(Fault { error, is_transient: true }) if self.shared.pool.connector.may_wait() => {
+                    return Outcome::Interrupted(error);
+                }
                 Err(Fault { error, .. }) => return Outcome::Failed(error),
             },
         };

@@ -48,10 +48,24 @@ pub(super) type Attempt = Result<(Link, Server), Fault>;
 /// A result in a race.
 enum Step {
     Resolved(Vec<Target>),
-    Done(Attempt),
+    Done(Box<Attempt>),
 }
 
-type Running = FuturesUnordered<Pin<Box<dyn Future<Output = Step> + Send>>>;
+type Stepping = Pin<Box<dyn Future<Output = Step> + Send>>;
+
+/// A race of the hosts for one connection.
+struct Race<'r> {
+    connector: &'r Connector,
+    view: &'r View,
+    purpose: Purpose,
+    waiting: VecDeque<Target>,
+    running: FuturesUnordered<Stepping>,
+    /// The best server so far.
+    best: Option<(Link, Server)>,
+    fault: Option<Fault>,
+    /// When the next host is tried, or the best server has won.
+    next: Instant,
+}
 
 impl Connector {
     /// # Errors
@@ -83,9 +97,8 @@ impl Connector {
     pub(super) async fn connect(&self, purpose: Purpose) -> Result<Connection, Fault> {
         loop {
             let view = self.servers.view();
-            let (link, server) = self.race(&view, purpose).await.inspect_err(|_| {
-                self.servers.is_out.store(true, Ordering::Relaxed);
-            })?;
+            let (link, server) =
+                Race::new(self, &view, purpose).run().await.inspect_err(|_| self.servers.note_outage())?;
             // Otherwise another caller has found a better server meanwhile.
             if let Some(epoch) = self.servers.settle(&view, &server) {
                 return Ok(Connection::new(link, self, purpose, epoch));
@@ -93,69 +106,24 @@ impl Connector {
         }
     }
 
-    async fn race(&self, view: &View, purpose: Purpose) -> Attempt {
-        let mut waiting: VecDeque<Target> =
-            self.hosts.beginning_with(view.server.as_ref().map(|last| last.address.host)).collect();
-        let mut running = Running::new();
-        let (mut best, mut fault): (Option<(Link, Server)>, Option<Fault>) = (None, None);
-        let mut next = Instant::now();
-        loop {
-            let asks_all = best.is_some() || view.trusted().is_none();
-            while !waiting.is_empty() && (asks_all || running.is_empty() || Instant::now() >= next) {
-                running.extend(waiting.pop_front().map(|target| self.clone().step(target, purpose)));
-                next = Instant::now() + HEAD_START;
-            }
-            let is_over_at = (best.is_some() || !waiting.is_empty()).then_some(next);
-            let step = match select(running.next(), pin!(until(is_over_at))).await {
-                Either::Left((step, _)) => step,
-                Either::Right(_) => match best {
-                    Some(best) => return Ok(best),
-                    None => continue,
-                },
-            };
-            match step {
-                // Nobody is left.
-                None => return best.ok_or_else(|| fault.unwrap_or_else(|| timed_out().into())),
-                Some(Step::Resolved(mut targets)) => {
-                    let last = view.server.as_ref().map(|last| last.address);
-                    targets.sort_by_key(|target| Some(target.address) != last);
-                    targets.into_iter().rev().for_each(|target| waiting.push_front(target));
-                    next = Instant::now();
-                }
-                Some(Step::Done(Ok((link, server)))) => {
-                    if view.trusted() == Some(&server) {
-                        return Ok((link, server));
-                    }
-                    if !view.accepts(&server) {
-                        fault = Some(Fault::older(&server));
-                        continue;
-                    }
-                    if best.is_none() {
-                        next = Instant::now() + GRACE;
-                    }
-                    if best.as_ref().is_none_or(|(_, best)| view.rank(&server) > view.rank(best)) {
-                        best = Some((link, server));
-                    }
-                }
-                Some(Step::Done(Err(error))) => {
-                    self.servers.failed_connects.fetch_add(1, Ordering::Relaxed);
-                    fault = Some(error.or(fault));
-                }
-            }
-        }
-    }
-
-    fn step(self, target: Target, purpose: Purpose) -> Pin<Box<dyn Future<Output = Step> + Send>> {
+    fn step(self, target: Target, purpose: Purpose) -> Stepping {
         Box::pin(async move {
             if !target.is_unresolved() {
-                return Step::Done(self.attempt(&target, purpose).await);
+                return Step::Done(Box::new(self.attempt(&target, purpose).await));
             }
-            match timeout(self.options.connect_timeout, target.resolve()).await {
-                Ok(Ok(targets)) if !targets.is_empty() => Step::Resolved(targets),
-                Ok(Err(error)) => Step::Done(Err(Fault::unresolved(&target.name, error))),
-                _ => Step::Done(Err(timed_out().into())),
-            }
+            let fault = match timeout(self.options.connect_timeout, target.resolve()).await {
+                Ok(Ok(targets)) if !targets.is_empty() => return Step::Resolved(targets),
+                Ok(Err(error)) => Fault::unresolved(&target.name, error),
+                _ => timed_out().into(),
+            };
+            Step::Done(Box::new(Err(fault)))
         })
+    }
+
+    /// Returns whether a call that has found no server may try again: at the beginning of an outage. Later calls fail at
+    /// once, so that requests of several calls do not wait for each of them.
+    pub(super) fn may_wait(&self) -> bool {
+        self.servers.outage().is_none_or(|outage| outage < self.options.patience())
     }
 
     /// Connects to a server whose address is known, within the time limit of a connection.
@@ -173,6 +141,87 @@ impl Connector {
         let link = Link::new(client, driver);
         let server = link.set_up(target, purpose, &self.options).await?;
         Ok((link, server))
+    }
+}
+
+impl<'r> Race<'r> {
+    fn new(connector: &'r Connector, view: &'r View, purpose: Purpose) -> Self {
+        let last = view.server.as_ref().map(|last| last.address.host);
+        Self {
+            connector,
+            view,
+            purpose,
+            waiting: connector.hosts.beginning_with(last).collect(),
+            running: FuturesUnordered::new(),
+            best: None,
+            fault: None,
+            next: Instant::now(),
+        }
+    }
+
+    async fn run(mut self) -> Attempt {
+        loop {
+            self.start();
+            let is_timed = self.best.is_some() || !self.waiting.is_empty();
+            let timer = pin!(until(is_timed.then_some(self.next)));
+            let step = match select(self.running.next(), timer).await {
+                Either::Left((Some(step), _)) => step,
+                // Nobody is left.
+                Either::Left((None, _)) => break,
+                Either::Right(_) if self.best.is_some() => break,
+                Either::Right(_) => continue,
+            };
+            match step {
+                Step::Resolved(targets) => self.queue(targets),
+                Step::Done(attempt) => match *attempt {
+                    Ok((link, server)) if self.view.trusted() == Some(&server) => return Ok((link, server)),
+                    Ok((link, server)) => self.consider(link, server),
+                    Err(fault) => {
+                        self.connector.servers.failed_connects.fetch_add(1, Ordering::Relaxed);
+                        self.fault = Some(fault.or(self.fault.take()));
+                    }
+                },
+            }
+        }
+        let Self { best, fault, .. } = self;
+        best.ok_or_else(|| fault.unwrap_or_else(|| timed_out().into()))
+    }
+
+    /// Tries all hosts at once if the server in use is in doubt, and otherwise the next one if it is its turn.
+    fn start(&mut self) {
+        let asks_all = self.best.is_some() || self.view.trusted().is_none();
+        while asks_all || self.running.is_empty() || Instant::now() >= self.next {
+            let Some(target) = self.waiting.pop_front() else { return };
+            self.running.push(self.connector.clone().step(target, self.purpose));
+            if self.best.is_none() {
+                self.next = Instant::now() + HEAD_START;
+            }
+        }
+    }
+
+    /// Tries the addresses of a host next, first the one that was used last.
+    fn queue(&mut self, mut targets: Vec<Target>) {
+        let last = self.view.server.as_ref().map(|last| last.address);
+        targets.sort_by_key(|target| Some(target.address) != last);
+        targets.into_iter().rev().for_each(|target| self.waiting.push_front(target));
+        if self.best.is_none() {
+            self.next = Instant::now();
+        }
+    }
+
+    /// Keeps a server if it is the best so far. The first one gives the others a little time.
+    fn consider(&mut self, link: Link, server: Server) {
+        if !self.view.accepts(&server) {
+            self.fault = Some(Fault::older(&server));
+            return;
+        }
+        if self.best.is_none() {
+            self.next = Instant::now() + GRACE;
+        }
+        let rank = |server: &Server| self.view.rank(server);
+        if self.best.as_ref().is_none_or(|(_, best)| rank(&server) > rank(best)) {
+            self.best = Some((link, server));
+        }
     }
 }
 

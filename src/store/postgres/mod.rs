@@ -24,6 +24,7 @@ mod commit;
 mod connection;
 mod connector;
 mod error;
+mod follow;
 mod hosts;
 mod load;
 mod maintain;

@@ -95,7 +95,7 @@ impl Pool {
         permit.ok().and_then(Result::ok).ok_or_else(|| {
             let text = "all connections of the pool are in use, and no one became free in time";
             // In an outage, those that have a place wait for a server as well.
-            let is_transient = self.connector.servers.is_out.load(Ordering::Relaxed);
+            let is_transient = self.connector.servers.outage().is_some();
             Fault { error: StoreError::unavailable(text), is_transient }
         })
     }

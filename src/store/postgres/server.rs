@@ -4,8 +4,9 @@
 //! history, and a promotion begins a new timeline of it, so the server of the highest timeline is the right one. A store
 //! never returns to a lower one.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
@@ -56,8 +57,8 @@ pub(super) struct View {
 pub(super) struct Servers {
     view: Mutex<View>,
     epoch: watch::Sender<Epoch>,
-    /// Whether the last attempt to connect has found no server.
-    pub(super) is_out: AtomicBool,
+    /// When attempts to connect began to find no server; `None` if the last one has found one.
+    out_since: Mutex<Option<Instant>>,
     /// Attempts to connect to a server that failed.
     pub(super) failed_connects: AtomicU64,
     /// Times another server was used than before.
@@ -109,7 +110,7 @@ impl Servers {
     /// Uses a server that was chosen from a view. Returns the epoch of connections to it, or `None` if the choice is
     /// out of date.
     pub(super) fn settle(&self, chosen_in: &View, server: &Server) -> Option<Epoch> {
-        self.is_out.store(false, Ordering::Relaxed);
+        *lock(&self.out_since) = None;
         let mut view = self.lock();
         if view.trusted() == Some(server) {
             return Some(view.epoch);
@@ -145,7 +146,21 @@ impl Servers {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, View> {
-        self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Notes that no server could be used.
+    pub(super) fn note_outage(&self) {
+        lock(&self.out_since).get_or_insert_with(Instant::now);
     }
+
+    /// Returns how long no server could be used; `None` if there is no outage.
+    pub(super) fn outage(&self) -> Option<Duration> {
+        lock(&self.out_since).map(|since| since.elapsed())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, View> {
+        lock(&self.view)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

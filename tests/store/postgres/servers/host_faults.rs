@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::sleep;
 use toposcope::store::{PostgresStore, Store, StoreErrorKind};
 
@@ -76,6 +76,18 @@ async fn change_over(servers: Arc<[Cluster; 2]>, database: String, fault: Networ
     outage
 }
 
+/// Number of a kind of case, its outage and the fault.
+type Case = (usize, Duration, Network);
+
+/// Remembers the slowest case of each kind.
+fn note(case: Option<Result<Case, JoinError>>, place: usize, slowest: &mut [(Duration, Network, usize); 2]) {
+    let (kind, outage, fault) = case.unwrap().unwrap();
+    assert!(outage < LONGEST_OUTAGE, "{fault:?} of host {place}: {outage:?}");
+    if outage > slowest[kind].0 {
+        slowest[kind] = (outage, fault, place);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn host_that_fails_in_any_way_and_place_stops_no_instance_that_starts_or_runs() {
     let Some(servers) = start_pair() else { return };
@@ -90,13 +102,14 @@ async fn host_that_fails_in_any_way_and_place_stops_no_instance_that_starts_or_r
                 let (one, other) = (Arc::clone(&servers), Arc::clone(&servers));
                 cases.spawn(async move { (0, open_during(one, starts, fault, place).await, fault) });
                 cases.spawn(async move { (1, change_over(other, runs, fault, place).await, fault) });
-            }
-            while let Some(case) = cases.join_next().await {
-                let (kind, outage, fault) = case.unwrap();
-                assert!(outage < LONGEST_OUTAGE, "{fault:?} of host {place}: {outage:?}");
-                if outage > slowest[kind].0 {
-                    slowest[kind] = (outage, fault, place);
+                // Many rounds measure, so that their cases may not slow each other down.
+                let most = if rounds() > 1 { 1 } else { usize::MAX };
+                while cases.len() > most {
+                    note(cases.join_next().await, place, &mut slowest);
                 }
+            }
+            while !cases.is_empty() {
+                note(cases.join_next().await, place, &mut slowest);
             }
         }
     }
