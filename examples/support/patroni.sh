@@ -124,7 +124,7 @@ start_instance() {
         >"$work/instance$1.out" 2>>"$work/instance$1.log" &
     instance[$1]=$!
     disown "$!"
-    await "The server $example" grep TOPOSCOPE_SHARE "$work/instance$1.out"
+    await "The server $example" grep -s TOPOSCOPE_SHARE "$work/instance$1.out"
 }
 
 # Every process that the script has started is in one of these lists.
