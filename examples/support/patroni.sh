@@ -179,15 +179,21 @@ kill_etcd() {
     start_etcd "$member"
 }
 
+# Ends an instance; its port is free afterwards.
+end_instance() {
+    kill -KILL "${instance[$1]}"
+    while kill -0 "${instance[$1]}" 2>/dev/null; do sleep 0.1; done
+}
+
 kill_instance() {
     local number=$((RANDOM % 2 + 1))
-    kill -KILL "${instance[$number]}"
+    end_instance "$number"
     start_instance "$number"
 }
 
 kill_two() {
     local number=$((RANDOM % 2 + 1))
-    kill -KILL "${instance[$number]}"
+    end_instance "$number"
     kill_primary
     start_instance "$number"
 }
