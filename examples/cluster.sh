@@ -3,11 +3,19 @@
 #
 #   examples/cluster.sh        builds the servers
 #   examples/cluster.sh DIR    runs the servers `axum` and `hyper` in a folder
+#   examples/cluster.sh --patroni [DIR]
+#                              runs them on three PostgreSQL with Patroni instead, through rounds of faults, and checks that
+#                              what they answered is linearizable; support/patroni.sh lists what it needs
 #
 # Needs PostgreSQL (on Debian and Ubuntu: apt-get install postgresql) and curl. Leaves nothing behind.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+patroni=
+if [ "${1:-}" = --patroni ]; then
+    patroni=yes
+    shift
+fi
 servers=${1:-}
 work=$(mktemp -d)
 pids=()
@@ -164,6 +172,12 @@ find_postgres
 if [ -z "$servers" ]; then
     cargo build --release --features postgres --example axum --example hyper
     servers=${CARGO_TARGET_DIR:-target}/release/examples
+fi
+if [ -n "$patroni" ]; then
+    unset patroni
+    source examples/support/patroni.sh
+    run_patroni
+    exit
 fi
 start_postgres
 say "PostgreSQL serves in $work."

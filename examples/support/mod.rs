@@ -118,7 +118,10 @@ where
     let source = Source::open(args.content.clone()).await?;
     // Binds before reading the hosts, which may take a while, so that a port in use is reported immediately.
     let listener = bind(&args.listen).await?;
-    let backend = Backend::open(&args.store).await?;
+    let backend = tokio::select! {
+        opened = Backend::open(&args.store) => opened?,
+        () = stop.clone().asked() => return Ok(()),
+    };
     let inventory = Inventory::new(backend.store());
     let outcome = tokio::select! {
         outcome = fill_and_serve(args, listener, inventory, source, stop.clone(), serve) => outcome,

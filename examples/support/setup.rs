@@ -50,6 +50,7 @@ pub(crate) enum Backend {
 }
 
 impl Backend {
+    /// Opens the backend. Waits for a database that is not available, such as during a failover.
     pub(crate) async fn open(place: &Place) -> Result<Self, Failure> {
         match place {
             Place::Memory => Ok(Self::Memory(Arc::default())),
@@ -68,7 +69,7 @@ impl Backend {
     /// Opens a database. The URL may contain a password, so no message repeats it.
     #[cfg(feature = "postgres")]
     async fn open_database(url: &str) -> Result<Self, Failure> {
-        let store = PostgresStore::open(url).await;
+        let store = PostgresStore::builder(url).open_timeout(Duration::MAX).open().await;
         let store = store.map_err(|error| Failure::because("The database cannot be opened", &error))?;
         note("The inventory is kept in PostgreSQL.");
         Ok(Self::Postgres(Arc::new(store)))

@@ -33,6 +33,15 @@ impl<S: HttpService> Client<S> {
         self.health_at("/api/health").await
     }
 
+    /// Checks that the store of the server accepts writes, and returns the server's name and version. Needs no
+    /// credential.
+    ///
+    /// # Errors
+    /// Status 503, without a code, if the store does not accept writes.
+    pub async fn write_health(&self) -> Result<String, ClientError> {
+        self.health_at("/api/health?write=true").await
+    }
+
     /// Checks that the server answers, whether or not its store does. Needs no credential.
     ///
     /// Returns the server's name and version.

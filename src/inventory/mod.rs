@@ -96,7 +96,7 @@ use crate::access::{
     uuid_v4, uuid_v7,
 };
 use crate::model::{Permission, Timestamp};
-use crate::store::{Key, Precondition, Query, Record, Store};
+use crate::store::{Batch, Key, Precondition, Query, Record, Store};
 
 /// A network inventory in a [`Store`].
 ///
@@ -332,6 +332,13 @@ impl Inventory {
     /// Returns whether the store answers a read.
     pub(crate) async fn answers(&self) -> bool {
         self.store.get(&[organization_key(Uuid::nil())]).await.is_ok()
+    }
+
+    /// Returns whether the store accepts a write, which changes nothing: it deletes a record that does not exist.
+    pub(crate) async fn accepts_writes(&self) -> bool {
+        let mut batch = Batch::new();
+        batch.delete(organization_key(Uuid::nil()), Precondition::Absent);
+        self.store.commit(batch).await.is_ok()
     }
 
     fn new_id(&self) -> Result<Uuid, Error> {

@@ -2,15 +2,15 @@
 
 use std::pin::pin;
 
-use http::header::{CONTENT_LENGTH, LOCATION};
+use http::header::{CONNECTION, CONTENT_LENGTH, LOCATION};
 use http::request::Parts;
-use http::{HeaderValue, Method, Response, StatusCode};
+use http::{HeaderValue, Method, Response, StatusCode, Version};
 
 use super::endpoints::once::IDEMPOTENCY_KEY;
 #[cfg(feature = "topology")]
 use super::endpoints::topology;
 use super::input::PathParameters;
-use super::input::{Input, RequestBody};
+use super::input::{BodyEnd, Input, RequestBody};
 use super::response::body::{RequestRoom, ResponseBody};
 use super::response::error::{ApiError, catch_panic};
 use super::response::{Outcome, add_allowance};
@@ -27,6 +27,7 @@ const PUBLIC_BODY_LIMIT: usize = 16 * 1024;
 
 impl ApiState {
     pub(super) async fn respond(&self, request: &Parts, body: RequestBody) -> Response<ResponseBody> {
+        let body_end = BodyEnd::of(body.as_ref());
         let found = RouteTable::find(&request.method, request.uri.path());
         let access = found.as_ref().ok().map(|(route, _)| route.access);
         #[cfg(feature = "topology")]
@@ -70,6 +71,10 @@ impl ApiState {
         }
         if let Some(allowance) = &allowance {
             add_allowance(&mut response, allowance);
+        }
+        // A server closes a connection whose request did not arrive to its end. The client must not use it again.
+        if is_early(response.status()) && !body_end.is_reached() && request.version < Version::HTTP_2 {
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         if request.method == Method::HEAD { without_body(response) } else { response }
     }
@@ -122,6 +127,14 @@ impl ApiState {
         }
         (route.handler)(Call::new(self, (route, RouteTable::all()), path, sender, input)).await
     }
+}
+
+/// Returns whether a response with this status is usually sent before the body of its request has arrived.
+const fn is_early(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::UNAUTHORIZED | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::SERVICE_UNAVAILABLE
+    )
 }
 
 /// Puts the path below which clients see the service before the `Location`.

@@ -99,7 +99,7 @@ fn materialize_until_read<S: Indexed>(shared: &Weak<S>, query: &Query) -> Result
             Read::Materialize(key) => key,
         };
         let page = materialize(shared, key, |state| match S::index(state).list(query)? {
-            Answer::Page(selection, _) => Ok(Some(S::page(state, selection))),
+            Answer::Page(selection, _) => Ok::<_, StoreError>(Some(S::page(state, selection))),
             Answer::Materialize(_) => Ok(None),
         })?;
         // No page: the organization lost its last record in the meantime, so the query is planned again.

@@ -97,6 +97,7 @@ mod service {
     mod health;
     mod locations;
     mod precedence;
+    mod unread_bodies;
 }
 
 mod values {

@@ -7,8 +7,8 @@ use http::header::RETRY_AFTER;
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 
-use super::health::Report;
-use crate::service::input::{Fields, read_id, read_login, read_no_query, read_referral};
+use super::health::{Check, Report};
+use crate::service::input::{Fields, read_health_query, read_id, read_login, read_no_query, read_referral};
 use crate::service::response::Outcome;
 use crate::service::response::error::{ApiError, STORE_RETRY_AFTER};
 use crate::service::routes::route::{Call, Pending};
@@ -36,10 +36,18 @@ pub(in crate::service) fn version(call: Call<'_>) -> Pending<'_> {
 /// `GET /api/health`.
 pub(in crate::service) fn health(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
-        read_no_query(&call.input)?;
+        let check = if read_health_query(call.input.query(), &call.route.query)? {
+            Check::Write
+        } else {
+            Check::Read
+        };
         let state = call.state;
-        let is_healthy = state.health.check(&state.inventory).await;
-        report(state, is_healthy)
+        let is_healthy = state.health.check(check, &state.inventory).await;
+        let failure = match check {
+            Check::Read => "The store does not answer.",
+            Check::Write => "The store does not accept writes.",
+        };
+        report(state, Some(failure).filter(|_| !is_healthy))
     })
 }
 
@@ -47,15 +55,16 @@ pub(in crate::service) fn health(call: Call<'_>) -> Pending<'_> {
 pub(in crate::service) fn live(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         read_no_query(&call.input)?;
-        report(call.state, true)
+        report(call.state, None)
     })
 }
 
-fn report(state: &ApiState, is_healthy: bool) -> Result<Outcome, ApiError> {
+fn report(state: &ApiState, failure: Option<&'static str>) -> Result<Outcome, ApiError> {
+    let is_healthy = failure.is_none();
     let report = Report {
         success: is_healthy,
         data: is_healthy.then(|| format!("Toposcope {}", state.responder.server_version())),
-        error: if is_healthy { None } else { Some("The store does not answer.") },
+        error: failure,
     };
     let body = serde_json::to_vec(&report).map(Bytes::from).map_err(|_| ApiError::internal())?;
     if is_healthy {

@@ -25,9 +25,19 @@ pub(in crate::service) struct Report {
     pub(in crate::service) error: Option<&'static str>,
 }
 
-/// The latest result. Requests that come while the store is asked wait for its answer.
+/// What the store is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::service) enum Check {
+    Read,
+    Write,
+}
+
+/// The latest results of both checks. Requests that come while the store is asked wait for its answer.
 #[derive(Debug, Default)]
-pub(in crate::service) struct Health(Mutex<Option<Checked>>);
+pub(in crate::service) struct Health {
+    read: Mutex<Option<Checked>>,
+    write: Mutex<Option<Checked>>,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Checked {
@@ -37,17 +47,24 @@ struct Checked {
 
 impl Health {
     /// Asks the store, unless that was done within the last second.
-    pub(in crate::service) async fn check(&self, inventory: &Inventory) -> bool {
-        let mut latest = self.0.lock().await;
+    pub(in crate::service) async fn check(&self, check: Check, inventory: &Inventory) -> bool {
+        let latest = if check == Check::Write { &self.write } else { &self.read };
+        let mut latest = latest.lock().await;
         if let Some(Checked { at, is_healthy }) = *latest
             && inventory.monotonic().saturating_sub(at) < SHARED_FOR
         {
             return is_healthy;
         }
+        let asking = async {
+            match check {
+                Check::Read => inventory.answers().await,
+                Check::Write => inventory.accepts_writes().await,
+            }
+        };
         // Without a runtime there are no timers.
         let is_healthy = match Handle::try_current() {
-            Ok(_) => timeout(PATIENCE, inventory.answers()).await.unwrap_or(false),
-            Err(_) => inventory.answers().await,
+            Ok(_) => timeout(PATIENCE, asking).await.unwrap_or(false),
+            Err(_) => asking.await,
         };
         *latest = Some(Checked { at: inventory.monotonic(), is_healthy });
         is_healthy

@@ -12,6 +12,7 @@ mod topology;
 
 use std::error::Error as StdError;
 use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -32,8 +33,8 @@ pub(super) use self::bodies::{Fields, check_types, read_ids, read_login, read_re
 #[cfg(any(feature = "csv", feature = "openapi"))]
 pub(super) use self::parameters::fields_of;
 pub(super) use self::parameters::{
-    DEFAULT_LIMIT, MAX_IDS, MAX_OFFSET, MAX_TERMS, Paging, read_fields, read_hosts_query, read_id,
-    read_import_query, read_list_query, read_no_query, read_parts_query,
+    DEFAULT_LIMIT, MAX_IDS, MAX_OFFSET, MAX_TERMS, Paging, read_fields, read_health_query, read_hosts_query,
+    read_id, read_import_query, read_list_query, read_no_query, read_parts_query,
 };
 #[cfg(feature = "discovery")]
 pub(super) use self::parameters::{read_claims_query, read_stream_query};
@@ -72,9 +73,32 @@ pub(super) type RequestBody = Option<BoxedBody>;
 
 /// A type-erased request body.
 pub(super) struct BoxedBody {
-    body: PatientBody<UnsyncBoxBody<Bytes, BodyReadError>>,
+    shared: Arc<Mutex<SharedBody>>,
     /// The minimum size in bytes, by the size hint of the original body. The boxed body loses that hint.
     min_size: u64,
+}
+
+/// The body, which its reader may leave before the end.
+struct SharedBody {
+    body: PatientBody<UnsyncBoxBody<Bytes, BodyReadError>>,
+    is_over: bool,
+}
+
+/// Tells whether a body was read to its end.
+pub(super) struct BodyEnd(Option<Arc<Mutex<SharedBody>>>);
+
+impl BodyEnd {
+    pub(super) fn of(body: Option<&BoxedBody>) -> Self {
+        Self(body.map(|body| Arc::clone(&body.shared)))
+    }
+
+    pub(super) fn is_reached(&self) -> bool {
+        self.0.as_ref().is_none_or(|shared| lock(shared).is_over)
+    }
+}
+
+fn lock(shared: &Mutex<SharedBody>) -> MutexGuard<'_, SharedBody> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The request body could not be read to its end.
@@ -131,13 +155,14 @@ where
     let (min_size, size) = (body.size_hint().lower(), body.size_hint().exact());
     let body = body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
     let body = body.map_err(|error| BodyReadError::of(error.into())).boxed_unsync();
-    Some(BoxedBody { body: PatientBody::new(body, size), min_size })
+    let shared = SharedBody { body: PatientBody::new(body, size), is_over: false };
+    Some(BoxedBody { shared: Arc::new(Mutex::new(shared)), min_size })
 }
 
 impl BoxedBody {
     /// Lets the body fail if its client sends nothing for this long, or too little; `None`: never.
-    pub(super) const fn with_patience(mut self, patience: Option<Duration>) -> Self {
-        self.body.set_patience(patience);
+    pub(super) fn with_patience(self, patience: Option<Duration>) -> Self {
+        lock(&self.shared).body.set_patience(patience);
         self
     }
 
@@ -145,7 +170,10 @@ impl BoxedBody {
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyReadError>>> {
-        self.body.poll_frame(context)
+        let mut shared = lock(&self.shared);
+        let frame = shared.body.poll_frame(context);
+        shared.is_over |= matches!(frame, Poll::Ready(None));
+        frame
     }
 }
 

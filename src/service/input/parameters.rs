@@ -48,6 +48,11 @@ pub(in crate::service) fn read_no_query(input: &Input<'_>) -> Result<(), ApiErro
     QueryValues::read(input.query(), &[]).map(|_| ())
 }
 
+/// Parses the query of `GET /api/health`. Returns whether a write is asked for.
+pub(in crate::service) fn read_health_query(query: Option<&str>, known: Known<'_>) -> Result<bool, ApiError> {
+    QueryValues::read(query, known)?.flag("write")
+}
+
 /// The parameters that select a part of a list, and fields of its records.
 const PAGING: &[&str] = &["limit", "offset", CURSOR, "fields"];
 

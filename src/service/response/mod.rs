@@ -256,12 +256,23 @@ impl Responder {
         response
     }
 
-    /// Logs a server failure with all its causes, counts a refusal, and ignores client errors.
+    /// Logs a server failure with all its causes, counts an outage or a refusal, and ignores client errors.
     pub(super) fn log(&self, error: &ApiError) {
-        if let Some(cause) = &error.cause {
-            tracing::error!(code = error.code.as_str(), "{}", cause.with_causes());
-        } else if is_refusal(error.code.status()) {
-            self.refusals.count(error);
+        match &error.cause {
+            // While the store is away, every request fails in the same way.
+            Some(cause) if error.code == ErrorCode::StoreUnavailable => {
+                match self.refusals.count(error.code, true) {
+                    Some(count) => log_outage(count, &cause.with_causes()),
+                    None => tracing::debug!("{}", cause.with_causes()),
+                }
+            }
+            Some(cause) => tracing::error!(code = error.code.as_str(), "{}", cause.with_causes()),
+            None if is_refusal(error.code.status()) => {
+                if let Some(count) = self.refusals.count(error.code, false) {
+                    log_refusals(error.code, count, &error.message);
+                }
+            }
+            None => {}
         }
     }
 }
@@ -333,7 +344,8 @@ const fn is_refusal(status: StatusCode) -> bool {
 /// Minimum time between two log lines for one error code.
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// Logs and counts refused requests: at most one line a minute per error code.
+/// Counts refused requests, and those that failed because the store was unavailable: at most one line a minute for each
+/// error code is logged.
 ///
 /// One line per refusal would let any client fill the log. Each line has the number of refusals since the previous
 /// line; counts not yet logged are logged when the service is dropped. Memory is bounded by the number of error
@@ -345,7 +357,9 @@ struct RefusalLog {
 
 struct Counter {
     code: ErrorCode,
-    /// Number of refusals since the last line.
+    /// Whether the requests failed, rather than being refused by design.
+    is_outage: bool,
+    /// Number of requests since the last line.
     count: u64,
     /// Monotonic time of the last line.
     logged_at: Duration,
@@ -356,18 +370,13 @@ impl RefusalLog {
         Self { clock, counters: Mutex::new(Vec::new()) }
     }
 
-    /// Counts a refusal, and logs the count at most once a minute per code.
-    fn count(&self, error: &ApiError) {
-        if let Some(count) = self.count_at(error.code, self.clock.monotonic()) {
-            log(error.code, count, &error.message);
-        }
-    }
-
-    /// Counts a refusal and returns the number of refusals to log now, if any.
-    fn count_at(&self, code: ErrorCode, now: Duration) -> Option<u64> {
+    /// Counts a request and returns the number of requests to log now, if any.
+    fn count(&self, code: ErrorCode, is_outage: bool) -> Option<u64> {
+        let now = self.clock.monotonic();
         let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(counter) = counters.iter_mut().find(|counter| counter.code == code) else {
-            counters.push(Counter { code, count: 0, logged_at: now });
+        let is_same = |counter: &&mut Counter| (counter.code, counter.is_outage) == (code, is_outage);
+        let Some(counter) = counters.iter_mut().find(is_same) else {
+            counters.push(Counter { code, is_outage, count: 0, logged_at: now });
             return Some(1);
         };
         counter.count = counter.count.saturating_add(1);
@@ -382,13 +391,19 @@ impl RefusalLog {
 impl Drop for RefusalLog {
     fn drop(&mut self) {
         let counters = self.counters.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for Counter { code, count, .. } in counters.iter().filter(|counter| counter.count > 0) {
-            log(*code, *count, "the service is shutting down");
+        for Counter { code, is_outage, count, .. } in counters.iter().filter(|counter| counter.count > 0) {
+            let cause = "the service is shutting down";
+            if *is_outage { log_outage(*count, cause) } else { log_refusals(*code, *count, cause) }
         }
     }
 }
 
-fn log(code: ErrorCode, count: u64, latest: &str) {
+fn log_outage(count: u64, latest: &str) {
+    let code = ErrorCode::StoreUnavailable.as_str();
+    tracing::error!(code, count, "requests failed since the previous line; latest: {latest}");
+}
+
+fn log_refusals(code: ErrorCode, count: u64, latest: &str) {
     tracing::warn!(
         code = code.as_str(),
         count,

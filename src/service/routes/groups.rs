@@ -190,6 +190,9 @@ pub(super) const IMPORT: &[Parameter] = &[
     Parameter::optional("dry_run", Kind::Flag(false), "Checks everything and stores nothing."),
 ];
 
+pub(super) const HEALTH: &[Parameter] =
+    &[Parameter::optional("write", Kind::Flag(false), "Whether the store must also accept a write.")];
+
 pub(super) const LOGIN: &[Parameter] = &[
     Parameter::required("email", text(1, 254), "The e-mail address, in any case."),
     Parameter::required("password", Kind::Secret { min: 1, max: None }, "The password."),

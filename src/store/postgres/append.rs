@@ -1,11 +1,10 @@
 //! Appends an entry to the log in one transaction. All of its statements are sent at once.
 
-use tokio_postgres::error::SqlState;
 use tokio_postgres::{Error, Row};
 use uuid::Uuid;
 
 use super::connection::{Connection, Step};
-use super::error::{is_conflict, store_error, undecodable};
+use super::error::{is_conflict, is_read_only, store_error, undecodable};
 use super::sql;
 use super::value::{Value, log_row, split};
 use crate::store::log::batch::AcceptedBatch;
@@ -34,6 +33,8 @@ pub(super) enum Outcome {
     Overtaken(Option<Vec<LogRow>>),
     /// Nothing was written, and nothing will be.
     Failed(StoreError),
+    /// Like `Failed`, because the server does not accept writes.
+    ReadOnly(StoreError),
     /// Like `Failed`, because the server ended the connection before it came to the commit.
     Interrupted(StoreError),
     /// The entry may be in the log, now or a little later.
@@ -50,11 +51,12 @@ pub(super) async fn append(
     let Proposal { from, accepted, effect, is_renewal, .. } = proposal;
     let entry = Entry::encode(accepted, effect.contents, *is_renewal);
     let (place, before) = (Value::Number(from.number + 1), Value::Id(from.nonce));
+    let appended = [place.clone(), Value::Id(nonce)];
     let mut steps: Vec<Step<'_>> = vec![
         (sql::BEGIN, Vec::new()),
         (sql::APPEND, vec![place, before, Value::Id(nonce), Value::Bytes(&entry)]),
     ];
-    push_changes(&mut steps, accepted);
+    push_changes(&mut steps, accepted, &appended);
     let (mut organizations, mut kinds): (Vec<Uuid>, Vec<&[u8]>) =
         effect.touched.iter().map(|(organization, kind)| (*organization, kind.as_str().as_bytes())).unzip();
     if *is_renewal {
@@ -62,7 +64,8 @@ pub(super) async fn append(
         kinds.push(sql::NO_KIND);
     }
     if !organizations.is_empty() {
-        let values = vec![Value::Ids(organizations), Value::ByteStrings(kinds), Value::Id(nonce)];
+        let mut values = vec![Value::Ids(organizations), Value::ByteStrings(kinds)];
+        values.extend(appended);
         steps.push((sql::PUT_REVISIONS, values));
     }
     steps.push((sql::COMMIT, Vec::new()));
@@ -77,7 +80,8 @@ pub(super) async fn append(
     outcome(&results, tail)
 }
 
-fn push_changes<'b>(steps: &mut Vec<Step<'b>>, accepted: &'b [AcceptedBatch]) {
+/// Adds the statements that change records. `appended` are the parameters that make them depend on the entry.
+fn push_changes<'b>(steps: &mut Vec<Step<'b>>, accepted: &'b [AcceptedBatch], appended: &[Value<'b>; 2]) {
     let (mut deleted, mut put): (Vec<&Key>, Vec<&Key>) = (Vec::new(), Vec::new());
     let (mut versions, mut bodies, mut facets): (Vec<i64>, Vec<&[u8]>, Vec<&[u8]>) = Default::default();
     for AcceptedBatch { version, changes } in accepted {
@@ -97,17 +101,21 @@ fn push_changes<'b>(steps: &mut Vec<Step<'b>>, accepted: &'b [AcceptedBatch]) {
         let (ids, kinds) = split(keys.iter().copied());
         vec![Value::Ids(ids), Value::ByteStrings(kinds)]
     };
+    let mut push = |sql, mut values: Vec<Value<'b>>| {
+        values.extend(appended.iter().cloned());
+        steps.push((sql, values));
+    };
     if !deleted.is_empty() {
-        steps.push((sql::DELETE_BODIES, keys(&deleted)));
-        steps.push((sql::DELETE_FACETS, keys(&deleted)));
+        push(sql::DELETE_BODIES, keys(&deleted));
+        push(sql::DELETE_FACETS, keys(&deleted));
     }
     if !put.is_empty() {
         let mut values = keys(&put);
         values.extend([Value::Numbers(versions), Value::ByteStrings(bodies)]);
-        steps.push((sql::PUT_BODIES, values));
+        push(sql::PUT_BODIES, values);
         let mut values = keys(&put);
         values.push(Value::ByteStrings(facets));
-        steps.push((sql::PUT_FACETS, values));
+        push(sql::PUT_FACETS, values);
     }
 }
 
@@ -115,22 +123,27 @@ fn push_changes<'b>(steps: &mut Vec<Step<'b>>, accepted: &'b [AcceptedBatch]) {
 ///
 /// A failed transaction answers a commit without an error, so every result counts.
 fn outcome(results: &[Result<Vec<Row>, Error>], tail: Option<Result<Vec<Row>, Error>>) -> Outcome {
-    let failed = results.iter().enumerate().find_map(|(step, result)| Some((step, result.as_ref().err()?)));
-    let Some((step, error)) = failed else { return Outcome::Committed };
-    let taken = [SqlState::UNIQUE_VIOLATION, SqlState::NOT_NULL_VIOLATION];
-    let is_taken = step == 1 && error.code().is_some_and(|code| taken.contains(code));
-    if is_taken || is_conflict(error) {
-        let rows = tail.and_then(Result::ok).map(|rows| rows.iter().map(log_row).collect());
-        return match rows.transpose() {
+    let overtaken =
+        || match tail.and_then(Result::ok).map(|rows| rows.iter().map(log_row).collect()).transpose() {
             Ok(tail) => Outcome::Overtaken(tail),
             Err(_) => Outcome::Failed(undecodable()),
         };
+    // Without its entry, the transaction changes nothing, whatever becomes of it. If it has not begun, there is no
+    // result of the entry.
+    if matches!(results, [Ok(_), Ok(appended), ..] if appended.is_empty()) {
+        return overtaken();
+    }
+    let failed = results.iter().enumerate().find_map(|(step, result)| Some((step, result.as_ref().err()?)));
+    let Some((step, error)) = failed else { return Outcome::Committed };
+    if is_conflict(error) {
+        return overtaken();
     }
     let code = error.code().map_or("", |code| code.code());
     let is_before_commit = step + 1 < results.len();
     match code.get(..3).unwrap_or_default() {
         "57P" if is_before_commit => Outcome::Interrupted(store_error(error)),
         "" | "57P" => Outcome::Unknown(store_error(error)),
+        _ if is_before_commit && is_read_only(error) => Outcome::ReadOnly(store_error(error)),
         _ if is_before_commit && !code.starts_with("08") => Outcome::Failed(store_error(error)),
         _ => Outcome::Unknown(store_error(error)),
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::{Config, NoTls, Socket};
 
-use super::connection::Connector;
+use super::connector::Connector;
 use super::options::Options;
 use super::store::{PostgresStore, open};
 use crate::store::StoreError;
@@ -60,6 +60,7 @@ impl PostgresStoreBuilder {
     /// Sets the number of connections for reads. The default is 8.
     ///
     /// Commits have one connection of their own, and so has each open snapshot, of which there are at most four.
+    /// If the connection string has several hosts, one more connection watches each server.
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.options.max_connections = connections.max(1);
@@ -73,7 +74,9 @@ impl PostgresStoreBuilder {
         self
     }
 
-    /// Sets how long opening a connection may take. The default is 1.5 seconds.
+    /// Sets how long opening a connection to one server may take. The default is 1.5 seconds.
+    ///
+    /// A host that does not answer delays the others of the connection string by a quarter of a second at most.
     #[must_use]
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.options.connect_timeout = timeout;
@@ -86,6 +89,25 @@ impl PostgresStoreBuilder {
     #[must_use]
     pub fn statement_timeout(mut self, timeout: Duration) -> Self {
         self.options.statement_timeout = timeout;
+        self
+    }
+
+    /// Sets how long opening waits for the database, as for the end of a failover. The default is zero: it fails at once.
+    ///
+    /// Errors that need another configuration, such as a wrong password, are returned at once in any case. While it
+    /// waits, a warning is logged once a minute.
+    #[must_use]
+    pub fn open_timeout(mut self, timeout: Duration) -> Self {
+        self.options.open_timeout = timeout;
+        self
+    }
+
+    /// Sets how long a connection is used before another one replaces it. The default is 5 minutes.
+    ///
+    /// It bounds how long an instance goes on with a server whose host name leads to another one by now.
+    #[must_use]
+    pub fn connection_lifetime(mut self, lifetime: Duration) -> Self {
+        self.options.connection_lifetime = lifetime;
         self
     }
 
@@ -130,6 +152,9 @@ impl PostgresStoreBuilder {
     /// # Errors
     /// `Unavailable` when the database cannot be used. `Invalid` when the connection string cannot be parsed, or the
     /// database was written by a newer version of this library. `Corrupt` when its data is damaged.
+    ///
+    /// `Unavailable` is returned after the [`open_timeout`](Self::open_timeout) at the earliest, unless only another
+    /// configuration helps.
     pub async fn open(self) -> Result<PostgresStore, StoreError> {
         self.open_with(NoTls).await
     }
@@ -156,7 +181,7 @@ impl PostgresStoreBuilder {
         if config.get_tcp_user_timeout().is_none() {
             config.tcp_user_timeout(self.options.answer_timeout());
         }
-        open(Connector::new(config, tls, self.options)).await
+        open(Connector::new(&config, tls, self.options)?).await
     }
 }
 

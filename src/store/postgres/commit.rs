@@ -9,13 +9,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::time::{sleep, timeout};
+use tokio::time::{sleep, timeout_at};
 use uuid::Uuid;
 
 use super::append::{Outcome, Proposal, append};
 use super::connection::{Connection, Purpose};
-use super::error::{store_error, timed_out, undecodable};
+use super::error::{Fault, store_error, timed_out, undecodable};
 use super::load::{random, random_id};
+use super::occasional::Occasional;
 use super::shared::Shared;
 use super::sql;
 use super::value::Value;
@@ -30,7 +31,7 @@ use crate::store::log::replica::{LogRow, Position, first_version};
 use crate::store::{Batch, StoreError, Write};
 
 /// Pause before the database is asked again for the outcome of a commit.
-const PAUSE: Duration = Duration::from_millis(20);
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Number of groups that ask for the tail of the log, after one was overtaken.
 const CONTENDED_GROUPS: u32 = 64;
@@ -51,11 +52,15 @@ pub(super) struct Committer {
     contended: u32,
     /// Error of the last attempt to append an entry, while other attempts follow.
     last_error: Option<StoreError>,
+    /// Time at which the callers of the present group must be answered.
+    deadline: Instant,
+    unknown_outcomes: Occasional,
 }
 
 impl Committer {
     pub(super) fn new(shared: Arc<Shared>, jobs: GroupCollector) -> Self {
-        Self { shared, jobs, connection: None, contended: 0, last_error: None }
+        let (deadline, unknown_outcomes) = (Instant::now(), Occasional::default());
+        Self { shared, jobs, connection: None, contended: 0, last_error: None, deadline, unknown_outcomes }
     }
 
     /// Runs until a job closes the store or the queue is dropped.
@@ -63,6 +68,7 @@ impl Committer {
         loop {
             let mut jobs = VecDeque::from(self.jobs.next_async().await);
             let begin = Instant::now();
+            self.deadline = self.shared.deadline();
             let failure = match jobs.pop_front() {
                 None => return,
                 Some(Job::Commit(batch, responder)) => {
@@ -119,7 +125,7 @@ impl Committer {
             let (proposal, mut undecided) = self.admit(requests, is_current)?;
             if proposal.accepted.is_empty() {
                 if !undecided.is_empty()
-                    && let Err(error) = self.shared.probe().await
+                    && let Err(error) = self.shared.probe_until(self.deadline).await
                 {
                     return Err(fail(undecided, error));
                 }
@@ -177,7 +183,9 @@ impl Committer {
     async fn purge(&mut self, now: Timestamp, mut responder: Responder) -> Result<(), StoreError> {
         let mut purged = 0;
         loop {
-            if let Err(error) = self.shared.probe().await {
+            // Each entry of a purge has its own time.
+            self.deadline = self.shared.deadline();
+            if let Err(error) = self.shared.probe_until(self.deadline).await {
                 return Err(refuse(responder, error));
             }
             let mut keys = match self.shared.replica.read() {
@@ -204,7 +212,7 @@ impl Committer {
     /// Appends an entry that changes all revisions.
     async fn renew(&mut self) -> Result<(), StoreError> {
         loop {
-            self.shared.probe().await?;
+            self.shared.probe_until(self.deadline).await?;
             let proposal = {
                 let replica = self.shared.replica.read()?;
                 let effect = Effect::new(&replica.index, replica.contents, std::iter::empty());
@@ -219,15 +227,15 @@ impl Committer {
 
     /// Appends an entry and applies it. Returns whether it was appended, or else another one was.
     async fn propose(&mut self, proposal: Proposal) -> (Vec<Request>, Result<bool, StoreError>) {
-        let patience = self.shared.pool.connector.options.patience();
         self.last_error = None;
-        let written = match timeout(patience, self.write(&proposal)).await {
+        let written = match timeout_at(self.deadline.into(), self.write(&proposal)).await {
             Ok(written) => written,
             Err(_) => Err(self.last_error.take().unwrap_or_else(timed_out)),
         };
         let Proposal { from, accepted, requests, effect, is_renewal } = proposal;
         let outcome = written.and_then(|nonce| {
             let Some(nonce) = nonce else { return Ok(false) };
+            self.shared.counts.note_commit();
             let mut replica = self.shared.replica.write()?;
             // A probe may have found the entry before.
             if replica.position == from {
@@ -256,16 +264,23 @@ impl Committer {
                     self.catch_up(proposal.from, tail).await?;
                     return Ok(None);
                 }
-                Outcome::Failed(error) if nonces.is_empty() => return Err(error),
+                Outcome::Failed(error) | Outcome::ReadOnly(error) if nonces.is_empty() => return Err(error),
                 Outcome::Interrupted(error) if nonces.is_empty() => {
                     self.last_error = Some(error);
                     sleep(PAUSE).await;
                     continue;
                 }
                 Outcome::Overtaken(_) => is_overtaken = true,
-                Outcome::Failed(error) | Outcome::Interrupted(error) => self.last_error = Some(error),
+                Outcome::Failed(error) | Outcome::ReadOnly(error) | Outcome::Interrupted(error) => {
+                    self.last_error = Some(error);
+                }
                 Outcome::Unknown(error) => {
-                    tracing::warn!("the outcome of a commit is unknown, so the log is asked: {error}");
+                    if let Some(count) = self.unknown_outcomes.count() {
+                        tracing::warn!(
+                            count,
+                            "the outcome of a commit is unknown, so the log is asked: {error}"
+                        );
+                    }
                     self.last_error = Some(error);
                     nonces.push(nonce);
                 }
@@ -297,7 +312,7 @@ impl Committer {
 
     /// Returns whether a position is not in the log any more. The replica then has the state of the present log.
     async fn has_another_log(&self, from: Position) -> Result<bool, StoreError> {
-        self.shared.probe().await?;
+        self.shared.probe_until(self.deadline).await?;
         Ok(self.shared.replica.read()?.position.load != from.load)
     }
 
@@ -306,11 +321,17 @@ impl Committer {
             Some(connection) => connection,
             None => match self.shared.pool.connector.connect(Purpose::Work).await {
                 Ok(connection) => connection,
-                Err(error) => return Outcome::Failed(error),
+                Err(Fault { error, is_transient: true }) if self.shared.pool.connector.may_wait() => {
+                    return Outcome::Interrupted(error);
+                }
+                Err(Fault { error, .. }) => return Outcome::Failed(error),
             },
         };
         self.contended = self.contended.saturating_sub(1);
         let outcome = append(&mut connection, proposal, nonce, self.contended > 0).await;
+        if matches!(outcome, Outcome::Unknown(_) | Outcome::ReadOnly(_)) {
+            self.shared.pool.connector.servers.distrust(connection.epoch);
+        }
         self.connection = Some(connection).filter(Connection::is_usable);
         outcome
     }
@@ -320,11 +341,11 @@ impl Committer {
         self.shared.counts.conflicts.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         self.contended = CONTENDED_GROUPS;
         if let Some(tail) = tail
-            && self.shared.follow_or_load(from, &tail).await?.is_some()
+            && self.shared.follow_or_load_until(from, &tail, self.deadline).await?.is_some()
         {
             return Ok(());
         }
-        self.shared.probe().await.map(|_| ())
+        self.shared.probe_until(self.deadline).await.map(|_| ())
     }
 
     /// Returns the nonce at a place in the log. Everything in the log up to there is durable when it returns.

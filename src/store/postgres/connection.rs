@@ -2,18 +2,22 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Instant;
 
 use futures_util::TryStreamExt;
-use futures_util::future::join_all;
+use futures_util::future::{Either, join, join_all, select};
+use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
-use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
-use tokio_postgres::{Client, Config, Error, Row, RowStream, Socket, Statement};
+use tokio_postgres::{Client, Error, Row, RowStream, SimpleQueryMessage, Statement};
 
-use super::error::{store_error, timed_out};
+use super::connector::{Connector, Driver};
+use super::error::{Fault, replaced, store_error, timed_out};
+use super::hosts::Target;
 use super::options::Options;
+use super::server::{Epoch, History, Server};
 use super::sql;
 use super::value::Value;
 use crate::store::StoreError;
@@ -21,17 +25,7 @@ use crate::store::StoreError;
 /// A statement with its parameters.
 pub(super) type Step<'v> = (&'static str, Vec<Value<'v>>);
 
-type Driver = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
-type Connecting = Pin<Box<dyn Future<Output = Result<(Client, Driver), Error>> + Send>>;
-
-/// Opens connections; hides the type of the TLS implementation.
-#[derive(Clone)]
-pub(super) struct Connector {
-    connect: Arc<dyn Fn() -> Connecting + Send + Sync>,
-    pub(super) options: Arc<Options>,
-}
-
-/// Use of a connection, which decides about the timeouts of the server.
+/// Use of a connection, which decides about the timeouts of the server, and when the connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// Single statements, and transactions that are sent at once.
@@ -40,67 +34,115 @@ pub(super) enum Purpose {
     LongRead,
 }
 
-impl Connector {
-    pub(super) fn new<T>(config: Config, tls: T, options: Options) -> Self
-    where
-        T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
-        T::Stream: Send + 'static,
-        T::TlsConnect: Send,
-        <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
-    {
-        let connect = move || -> Connecting {
-            let (config, tls) = (config.clone(), tls.clone());
-            Box::pin(async move {
-                let (client, connection) = config.connect(tls).await?;
-                Ok((client, Box::pin(connection) as Driver))
-            })
-        };
-        Self { connect: Arc::new(connect), options: Arc::new(options) }
-    }
+/// A connection that nothing is known about. Dropping it closes the connection at once, whatever the server is doing.
+pub(super) struct Link {
+    client: Client,
+    driver: AbortHandle,
+}
 
-    /// Opens a connection. Must be called on the runtime of the store.
-    pub(super) async fn connect(&self, purpose: Purpose) -> Result<Connection, StoreError> {
-        let connecting = timeout(self.options.connect_timeout, (self.connect)());
-        let (client, driver) =
-            connecting.await.map_err(|_| timed_out())?.map_err(|error| store_error(&error))?;
+impl Link {
+    /// Must be called on the runtime of the store.
+    pub(super) fn new(client: Client, driver: Driver) -> Self {
         let driver = tokio::spawn(async move {
             if let Err(error) = driver.await {
                 tracing::debug!("a connection to the database ended: {}", store_error(&error));
             }
         });
-        let options = Arc::clone(&self.options);
-        let connection = Connection {
-            client,
-            driver: driver.abort_handle(),
-            options,
-            statements: HashMap::new(),
-            is_idle: true,
-        };
-        if !self.options.transaction_pooling {
-            connection.set_up(purpose).await?;
-        }
-        Ok(connection)
+        Self { client, driver: driver.abort_handle() }
+    }
+
+    /// Changes the settings of the session, and asks the server what it is, in one round trip.
+    pub(super) async fn set_up(
+        &self,
+        target: &Target,
+        purpose: Purpose,
+        options: &Options,
+    ) -> Result<Server, Fault> {
+        let statement = options.statement_timeout.as_millis();
+        let [statement, idle] = if purpose == Purpose::Work { [statement; 2] } else { [0; 2] };
+        let settings =
+            if options.transaction_pooling { Vec::new() } else { sql::settings(statement, idle).into() };
+        let set = join_all(settings.iter().map(|setting| self.client.batch_execute(setting)));
+        // A server that does not know a setting works without it.
+        join(set, self.identify(target)).await.1
+    }
+
+    /// Asks the server what it is.
+    pub(super) async fn identify(&self, target: &Target) -> Result<Server, Fault> {
+        let (read_only, history) =
+            join(self.client.simple_query(sql::IS_READ_ONLY), self.client.simple_query(sql::HISTORY)).await;
+        let read_only = read_only.map_err(|error| Fault::of(&error))?;
+        // Other databases with the same protocol have no such functions.
+        let history = history.ok().and_then(|rows: Vec<SimpleQueryMessage>| {
+            let system = text(&rows, 0)?.parse().ok()?;
+            Some(History { system, timeline: u32::from_str_radix(text(&rows, 1)?, 16).ok()? })
+        });
+        let is_writable = text(&read_only, 0) == Some("off");
+        Ok(Server { address: target.address, name: Arc::clone(&target.name), history, is_writable })
     }
 }
 
-/// A connection. Dropping it closes the connection at once, whatever the server is doing.
+/// Returns a column of the first row.
+fn text(rows: &[SimpleQueryMessage], column: usize) -> Option<&str> {
+    rows.iter().find_map(|row| match row {
+        SimpleQueryMessage::Row(row) => row.try_get(column).ok()?,
+        _ => None,
+    })
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.driver.abort();
+    }
+}
+
+/// A connection to the server in use.
 pub(super) struct Connection {
-    client: Client,
-    driver: AbortHandle,
+    link: Link,
     options: Arc<Options>,
     statements: HashMap<&'static str, Statement>,
     /// Whether every statement that was begun is complete.
     is_idle: bool,
+    purpose: Purpose,
+    /// The epoch in which the connection was made. It ends the connection.
+    pub(super) epoch: Epoch,
+    current_epoch: watch::Receiver<Epoch>,
+    opened: Instant,
 }
 
 impl Connection {
+    pub(super) fn new(link: Link, connector: &Connector, purpose: Purpose, epoch: Epoch) -> Self {
+        Self {
+            link,
+            options: Arc::clone(&connector.options),
+            statements: HashMap::new(),
+            is_idle: true,
+            purpose,
+            epoch,
+            current_epoch: connector.servers.epoch(),
+            opened: Instant::now(),
+        }
+    }
+
     pub(super) fn schema(&self) -> Option<&str> {
         self.options.schema.as_deref()
     }
 
     /// Returns whether further statements can be run.
     pub(super) fn is_usable(&self) -> bool {
-        self.is_idle && !self.client.is_closed()
+        let is_young =
+            self.purpose == Purpose::LongRead || self.opened.elapsed() < self.options.connection_lifetime;
+        self.is_idle && is_young && !self.link.client.is_closed() && self.is_current()
+    }
+
+    /// Returns whether the server of the connection is the one in use.
+    pub(super) fn is_current(&self) -> bool {
+        self.is_of(*self.current_epoch.borrow())
+    }
+
+    /// Returns whether the connection may be used in an epoch. A long transaction needs only the same server.
+    fn is_of(&self, epoch: Epoch) -> bool {
+        epoch.server == self.epoch.server && (self.purpose == Purpose::LongRead || epoch == self.epoch)
     }
 
     /// Runs one statement and returns its rows. The inner error comes from the server.
@@ -116,14 +158,26 @@ impl Connection {
     /// Runs statements that are sent at once, and returns the result of each.
     ///
     /// # Errors
-    /// `Unavailable` when the answers do not arrive in time. The statements may take effect later then.
+    /// `Unavailable` when the answers do not arrive in time, or the server is not used any more. The statements may
+    /// take effect later then.
     pub(super) async fn run(
         &mut self,
         steps: Vec<Step<'_>>,
     ) -> Result<Vec<Result<Vec<Row>, Error>>, StoreError> {
         self.is_idle = false;
         let patience = self.options.answer_timeout();
-        let results = timeout(patience, self.pipeline(steps)).await.map_err(|_| timed_out())?;
+        let (mut current, own, purpose) = (self.current_epoch.clone(), self.epoch, self.purpose);
+        let has_ended =
+            |now: &Epoch| now.server != own.server || (purpose == Purpose::Work && now.trust != own.trust);
+        let results = {
+            let ended = pin!(current.wait_for(has_ended));
+            let answered = pin!(timeout(patience, self.pipeline(steps)));
+            let first = select(ended, answered).await;
+            match first {
+                Either::Left(_) => return Err(replaced()),
+                Either::Right((results, _)) => results.map_err(|_| timed_out())?,
+            }
+        };
         self.is_idle = true;
         Ok(results)
     }
@@ -133,23 +187,17 @@ impl Connection {
         self.is_idle = false;
         let no_values: [(Value<'_>, _); 0] = [];
         let sql = sql::qualify(sql, self.options.schema.as_deref());
-        let rows = timeout(self.options.answer_timeout(), self.client.query_typed_raw(&sql, no_values)).await;
+        let rows =
+            timeout(self.options.answer_timeout(), self.link.client.query_typed_raw(&sql, no_values)).await;
         rows.map_err(|_| timed_out())?.map_err(|error| store_error(&error))
     }
 
     /// Runs statements without parameters, and without preparing them.
     pub(super) async fn execute(&self, sql: &str) -> Result<Result<(), Error>, StoreError> {
         let sql = sql::qualify(sql, self.options.schema.as_deref());
-        timeout(self.options.answer_timeout(), self.client.batch_execute(&sql)).await.map_err(|_| timed_out())
-    }
-
-    async fn set_up(&self, purpose: Purpose) -> Result<(), StoreError> {
-        let statement = self.options.statement_timeout.as_millis();
-        let [statement, idle] = if purpose == Purpose::Work { [statement; 2] } else { [0; 2] };
-        let settings = sql::settings(statement, idle);
-        let set = join_all(settings.iter().map(|setting| self.execute(setting))).await;
-        // A server that does not know a setting works without it.
-        set.into_iter().try_for_each(|outcome| outcome.map(|_| ()))
+        timeout(self.options.answer_timeout(), self.link.client.batch_execute(&sql))
+            .await
+            .map_err(|_| timed_out())
     }
 
     async fn pipeline(&mut self, steps: Vec<Step<'_>>) -> Vec<Result<Vec<Row>, Error>> {
@@ -161,7 +209,7 @@ impl Connection {
                     let sql_type = value.sql_type();
                     (value, sql_type)
                 });
-                self.client.query_typed_raw(text, values).await?.try_collect().await
+                self.link.client.query_typed_raw(text, values).await?.try_collect().await
             });
             return join_all(running).await;
         }
@@ -177,7 +225,7 @@ impl Connection {
                 }
             }
         }
-        let client = &self.client;
+        let client = &self.link.client;
         let running = prepared.into_iter().map(async |(statement, values)| {
             pin!(client.query_raw(&statement, values)).await?.try_collect().await
         });
@@ -190,26 +238,14 @@ impl Connection {
         }
         let types: Vec<_> = values.iter().map(Value::sql_type).collect();
         let text = sql::qualify(sql, self.options.schema.as_deref());
-        let statement = self.client.prepare_typed(&text, &types).await?;
+        let statement = self.link.client.prepare_typed(&text, &types).await?;
         self.statements.insert(sql, statement.clone());
         Ok(statement)
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.driver.abort();
     }
 }
 
 impl fmt::Debug for Connection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Connection").field("is_idle", &self.is_idle).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Connector {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Connector").field("options", &self.options).finish_non_exhaustive()
     }
 }

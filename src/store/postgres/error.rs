@@ -5,7 +5,70 @@ use std::error::Error as _;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
-use crate::store::StoreError;
+use super::server::Server;
+use crate::store::{StoreError, StoreErrorKind};
+
+/// An error, and whether the same call may succeed a moment later, as in a failover.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) error: StoreError,
+    pub(super) is_transient: bool,
+}
+
+impl Fault {
+    /// Returns the fault for an error of the driver.
+    pub(super) fn of(error: &Error) -> Self {
+        Self { error: store_error(error), is_transient: is_transient(error) }
+    }
+
+    pub(super) fn unresolved(host: &str, error: std::io::Error) -> Self {
+        StoreError::unavailable(format!("the name of the host {host} cannot be resolved"))
+            .with_source(error)
+            .into()
+    }
+
+    /// Returns the fault of a server that `target_session_attrs` rules out.
+    pub(super) fn unsuitable(server: &Server) -> Self {
+        let text = if server.is_writable { "accepts writes" } else { "is read-only" };
+        StoreError::unavailable(format!(
+            "the database server {} was not used, because it {text}",
+            server.name
+        ))
+        .into()
+    }
+
+    /// Returns the fault of a server that a later one has replaced.
+    pub(super) fn older(server: &Server) -> Self {
+        let timeline = server.history.map_or(0, |history| history.timeline);
+        let text = format!(
+            "the database server {} was not used, because it is on timeline {timeline}, and a later one was used before",
+            server.name
+        );
+        StoreError::unavailable(text).into()
+    }
+
+    /// Joins the faults of two servers. The error that asks for another configuration is kept. It is no lasting one while
+    /// any server is unavailable: a standby may lag behind, and lack a new user or database.
+    pub(super) fn or(self, other: Option<Self>) -> Self {
+        let Some(other) = other else { return self };
+        let is_transient = self.is_transient || other.is_transient;
+        let error = if self.is_transient { other.error } else { self.error };
+        Self { error, is_transient }
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        let is_transient = *error.kind() == StoreErrorKind::Unavailable;
+        Self { error, is_transient }
+    }
+}
+
+impl From<Fault> for StoreError {
+    fn from(fault: Fault) -> Self {
+        fault.error
+    }
+}
 
 /// Returns the error of the store for an error of the driver.
 pub(super) fn store_error(error: &Error) -> StoreError {
@@ -54,6 +117,18 @@ pub(super) fn is_disconnect(error: &Error) -> bool {
     error.code().map_or(error.is_closed(), |code| ends.contains(code))
 }
 
+/// Returns whether the cause is a server that starts, ends or cannot be reached, rather than the configuration.
+fn is_transient(error: &Error) -> bool {
+    error
+        .as_db_error()
+        .is_none_or(|error| ["57P", "08", "53"].iter().any(|class| error.code().code().starts_with(class)))
+}
+
+/// Returns whether the server refuses writes, as one that has become a standby does.
+pub(super) fn is_read_only(error: &Error) -> bool {
+    error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
+}
+
 /// Returns whether a table or its schema does not exist.
 pub(super) fn is_missing_table(error: &Error) -> bool {
     let missing = [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME];
@@ -62,6 +137,11 @@ pub(super) fn is_missing_table(error: &Error) -> bool {
 
 pub(super) fn timed_out() -> StoreError {
     StoreError::unavailable("the database does not answer in time")
+}
+
+/// Returns the error of a statement whose server is not used any more.
+pub(super) fn replaced() -> StoreError {
+    StoreError::unavailable("the database does not answer in time, or another server has replaced it")
 }
 
 pub(super) fn undecodable() -> StoreError {

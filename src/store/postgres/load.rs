@@ -8,8 +8,9 @@ use tokio::time::timeout;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use super::connection::{Connection, Connector, Purpose};
-use super::error::{is_conflict, is_missing_table, store_error, timed_out, undecodable};
+use super::connection::{Connection, Purpose};
+use super::connector::Connector;
+use super::error::{Fault, is_conflict, is_missing_table, replaced, store_error, timed_out, undecodable};
 use super::sql;
 use super::value::{Value, key_of, name_of};
 use crate::store::StoreError;
@@ -27,24 +28,24 @@ const ATTEMPTS: usize = 20;
 const CHUNK: usize = 512;
 
 /// Creates the tables if they do not exist, and checks their format.
-pub(super) async fn migrate(connector: &Connector) -> Result<(), StoreError> {
+pub(super) async fn migrate(connector: &Connector) -> Result<(), Fault> {
     let mut connection = connector.connect(Purpose::Work).await?;
     let mut failure = None;
     for _ in 0..ATTEMPTS {
         match connection.query(sql::READ_FORMAT, Vec::new()).await? {
             Ok(rows) => {
                 if let Some(row) = rows.first() {
-                    return check_format(row.try_get(0).map_err(|_| undecodable())?);
+                    return Ok(check_format(row.try_get(0).map_err(|_| undecodable())?)?);
                 }
             }
             Err(error) if is_missing_table(&error) || is_conflict(&error) => {}
-            Err(error) => return Err(store_error(&error)),
+            Err(error) => return Err(Fault::of(&error)),
         }
         // Statements fail where another instance executes the same ones: what is missing is created in the next
         // attempt.
         failure = create_tables(&mut connection).await?.err().or(failure);
     }
-    Err(failure.unwrap_or_else(timed_out))
+    Err(failure.unwrap_or_else(|| timed_out().into()))
 }
 
 fn check_format(format: i64) -> Result<(), StoreError> {
@@ -58,12 +59,12 @@ fn check_format(format: i64) -> Result<(), StoreError> {
     )))
 }
 
-async fn create_tables(connection: &mut Connection) -> Result<Result<(), StoreError>, StoreError> {
+async fn create_tables(connection: &mut Connection) -> Result<Result<(), Fault>, StoreError> {
     let schema = connection.schema().map(sql::create_schema);
     let first = Value::Id(random_id()?);
     for statement in schema.iter().map(String::as_str).chain(sql::MIGRATION.iter().copied()) {
         if let Err(error) = connection.execute(statement).await? {
-            return Ok(Err(store_error(&error)));
+            return Ok(Err(Fault::of(&error)));
         }
     }
     let steps = [
@@ -72,22 +73,22 @@ async fn create_tables(connection: &mut Connection) -> Result<Result<(), StoreEr
     ];
     for (statement, values) in steps {
         if let Err(error) = connection.query(statement, values).await? {
-            return Ok(Err(store_error(&error)));
+            return Ok(Err(Fault::of(&error)));
         }
     }
     Ok(Ok(()))
 }
 
 /// Loads all facets, as of one position of the log.
-pub(super) async fn load(connector: &Connector, load: u64) -> Result<Replica, StoreError> {
+pub(super) async fn load(connector: &Connector, load: u64) -> Result<Replica, Fault> {
     let mut connection = connector.connect(Purpose::LongRead).await?;
     let steps =
         vec![(sql::BEGIN_SNAPSHOT, Vec::new()), (sql::LAST, Vec::new()), (sql::REVISIONS, Vec::new())];
     let mut results = Vec::new();
     for result in connection.run(steps).await? {
-        results.push(result.map_err(|error| store_error(&error))?);
+        results.push(result.map_err(|error| Fault::of(&error))?);
     }
-    let [_, last, revisions] = &results[..] else { return Err(undecodable()) };
+    let [_, last, revisions] = &results[..] else { return Err(undecodable().into()) };
     let last = last.first().ok_or_else(|| StoreError::unavailable("the log of the database is empty"))?;
     let get = |_| undecodable();
     let (number, nonce): (i64, Uuid) = (last.try_get(0).map_err(get)?, last.try_get(1).map_err(get)?);
@@ -100,7 +101,9 @@ pub(super) async fn load(connector: &Connector, load: u64) -> Result<Replica, St
     let loading = tokio::task::spawn_blocking(move || build(receiver, cache, position, contents, revisions));
     let read = read_facets(&mut connection, connector, sender).await;
     let replica = loading.await.map_err(|_| closed())??;
-    read.map(|()| replica)
+    read?;
+    // The server may have been replaced meanwhile.
+    if connection.is_current() { Ok(replica) } else { Err(replaced().into()) }
 }
 
 fn read_revisions(rows: &[Row]) -> Result<Revisions, StoreError> {

@@ -47,6 +47,7 @@ pub(super) async fn run(shared: Weak<Shared>) {
 
 impl Maintenance {
     async fn run(&mut self, shared: &Arc<Shared>) -> Result<(), StoreError> {
+        shared.pool.close_replaced();
         let position = shared.probe().await?.number;
         let options = &shared.pool.connector.options;
         let expired = self.mark(position, options.log_age);

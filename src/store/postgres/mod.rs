@@ -11,6 +11,10 @@
 //! * Opening [`load`]s all facets. An instance whose replica does not continue the log loads them again: after a failover
 //!   that lost commits, after a backup was restored, or when the log was trimmed beyond its position.
 //!
+//! All [connections](connector) of an instance lead to one [server]. When that is in doubt, they are closed at once, and
+//! opened to the server of the highest timeline among those that answer. A background task [watches](watch) the other
+//! hosts of the connection string for a promoted one.
+//!
 //! All tasks and connections live on the runtime on which the store was opened. A call that is dropped leaves its work
 //! to a task, so that it costs no connection.
 
@@ -18,17 +22,23 @@ mod append;
 mod builder;
 mod commit;
 mod connection;
+mod connector;
 mod error;
+mod follow;
+mod hosts;
 mod load;
 mod maintain;
+mod occasional;
 mod options;
 mod pool;
 mod read;
+mod server;
 mod shared;
 mod snapshot;
 mod sql;
 mod store;
 mod value;
+mod watch;
 
 pub use builder::PostgresStoreBuilder;
 pub use store::{PostgresStatus, PostgresStore};

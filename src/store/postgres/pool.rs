@@ -7,8 +7,9 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use tokio_postgres::{Error, Row};
 
-use super::connection::{Connection, Connector, Purpose, Step};
-use super::error::timed_out;
+use super::connection::{Connection, Purpose, Step};
+use super::connector::Connector;
+use super::error::{Fault, timed_out};
 use super::value::Value;
 use crate::store::StoreError;
 
@@ -32,12 +33,12 @@ impl Pool {
     /// # Errors
     /// `Unavailable` when all connections are in use for too long, the database cannot be reached, or it does not answer
     /// in time. The connection is closed then; the statements may take effect later.
-    pub(super) async fn run(&self, steps: Vec<Step<'_>>) -> Result<Vec<Result<Vec<Row>, Error>>, StoreError> {
+    pub(super) async fn run(&self, steps: Vec<Step<'_>>) -> Result<Vec<Result<Vec<Row>, Error>>, Fault> {
         let patience = self.connector.options.patience();
-        timeout(patience, self.run_patiently(steps)).await.map_err(|_| timed_out())?
+        timeout(patience, self.run_patiently(steps)).await.map_err(|_| Fault::from(timed_out()))?
     }
 
-    async fn run_patiently(&self, steps: Vec<Step<'_>>) -> Result<Vec<Result<Vec<Row>, Error>>, StoreError> {
+    async fn run_patiently(&self, steps: Vec<Step<'_>>) -> Result<Vec<Result<Vec<Row>, Error>>, Fault> {
         let _permit = match self.permits.try_acquire() {
             Ok(permit) => permit,
             Err(_) => self.wait().await?,
@@ -50,7 +51,14 @@ impl Pool {
                 None => break self.connector.connect(Purpose::Work).await?,
             }
         };
-        let results = connection.run(steps).await?;
+        let results = match connection.run(steps).await {
+            Ok(results) => results,
+            Err(error) => {
+                // The server is silent, and all other connections may be as well.
+                self.connector.servers.distrust(connection.epoch);
+                return Err(error.into());
+            }
+        };
         if connection.is_usable() {
             self.lock().push(connection);
         }
@@ -62,8 +70,8 @@ impl Pool {
         &self,
         sql: &'static str,
         values: Vec<Value<'_>>,
-    ) -> Result<Result<Vec<Row>, Error>, StoreError> {
-        self.run(vec![(sql, values)]).await?.pop().ok_or_else(timed_out)
+    ) -> Result<Result<Vec<Row>, Error>, Fault> {
+        self.run(vec![(sql, values)]).await?.pop().ok_or_else(|| timed_out().into())
     }
 
     /// Returns the numbers of used connections, idle connections and callers waiting for a connection.
@@ -76,11 +84,19 @@ impl Pool {
         self.lock().clear();
     }
 
-    async fn wait(&self) -> Result<SemaphorePermit<'_>, StoreError> {
+    /// Closes all connections that are not of the server in use. Those in use end by themselves.
+    pub(super) fn close_replaced(&self) {
+        self.lock().retain(Connection::is_usable);
+    }
+
+    async fn wait(&self) -> Result<SemaphorePermit<'_>, Fault> {
         let _waiting = Waiting::new(&self.waiting);
         let permit = timeout(self.connector.options.acquire_timeout, self.permits.acquire()).await;
         permit.ok().and_then(Result::ok).ok_or_else(|| {
-            StoreError::unavailable("all connections of the pool are in use, and no one became free in time")
+            let text = "all connections of the pool are in use, and no one became free in time";
+            // In an outage, those that have a place wait for a server as well.
+            let is_transient = self.connector.servers.outage().is_some();
+            Fault { error: StoreError::unavailable(text), is_transient }
         })
     }
 

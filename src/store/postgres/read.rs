@@ -1,40 +1,26 @@
 //! Linearizable reads from the replica. A read is answered once a statement that began after the call has found that
 //! the replica is current. The same statement fetches the bodies that are not in memory.
 
-use std::collections::HashMap;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use bytes::Bytes;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
-use tokio::time::timeout;
-use tokio_postgres::Row;
 
-use super::error::{is_conflict, is_disconnect, store_error, timed_out, undecodable};
-use super::load::load;
+use super::error::{timed_out, undecodable};
+use super::follow::Bodies;
 use super::shared::Shared;
-use super::sql;
-use super::value::{Value, key_of, log_row, split};
 use crate::store::index::RowId;
 use crate::store::log::queue::closed;
-use crate::store::log::replica::{Followed, Found, Located, LogRow, Position};
+use crate::store::log::replica::{Found, Located, Position};
 use crate::store::materializer::Materializer;
-use crate::store::{Cursor, Key, Query, Record, StoreError, UniqueKey, Version};
+use crate::store::{Cursor, Key, Query, Record, StoreError, UniqueKey};
 
 /// Maximum number of bodies that one statement fetches.
 const MAX_BODIES: usize = 512;
 
 /// Maximum number of bodies of a page that one statement fetches, if the size of the page's bodies is limited.
 const MAX_BODIES_OF_LIMITED: usize = 64;
-
-/// Maximum number of statements for a probe or a fetch. Several are needed if others commit all the time or the
-/// replica has to be loaded again.
-const MAX_ROUNDS: usize = 1_000;
-
-/// Bodies by key and version.
-type Bodies = HashMap<(Key, Version), Bytes>;
 
 /// Reads from a store.
 #[derive(Debug)]
@@ -144,7 +130,7 @@ impl Reader {
         for chunk in missing.chunks(MAX_BODIES) {
             let (shared, chunk) = (Arc::clone(&self.shared), chunk.to_vec());
             // A task of its own, so that a dropped call does not cost a connection.
-            let round = self.runtime.spawn(async move { shared.in_time(shared.fetch(&chunk)).await });
+            let round = self.runtime.spawn(async move { shared.fetch(&chunk, shared.deadline()).await });
             let (position, bodies) = round.await.map_err(|_| closed())??;
             end.get_or_insert(position);
             fetched.extend(bodies);
@@ -232,126 +218,4 @@ async fn run_probes(shared: Arc<Shared>, probes: Arc<Mutex<Probes>>) {
 
 fn lock(probes: &Mutex<Probes>) -> std::sync::MutexGuard<'_, Probes> {
     probes.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Shared {
-    /// Reads the log entries that the replica lacks, and applies them. Returns the end of the log.
-    pub(super) async fn probe(self: &Arc<Self>) -> Result<Position, StoreError> {
-        self.in_time(self.probe_to_end()).await
-    }
-
-    /// Gives up on a read when its caller must be answered.
-    async fn in_time<T>(
-        &self,
-        reading: impl Future<Output = Result<T, StoreError>>,
-    ) -> Result<T, StoreError> {
-        timeout(self.pool.connector.options.patience(), reading).await.map_err(|_| timed_out())?
-    }
-
-    async fn probe_to_end(self: &Arc<Self>) -> Result<Position, StoreError> {
-        for _ in 0..MAX_ROUNDS {
-            let from = self.replica.read()?.position;
-            let rows = self.round(sql::TAIL, vec![Value::Number(from.number)]).await?;
-            let rows = rows.iter().map(log_row).collect::<Result<Vec<_>, _>>()?;
-            if let Some(end) = self.follow_or_load(from, &rows).await? {
-                return Ok(end);
-            }
-        }
-        Err(timed_out())
-    }
-
-    /// Fetches the bodies of records, and follows the log as [`probe`](Self::probe) does.
-    async fn fetch(self: &Arc<Self>, missing: &[Located]) -> Result<(Position, Bodies), StoreError> {
-        for _ in 0..MAX_ROUNDS {
-            let from = self.replica.read()?.position;
-            let (ids, kinds) = split(missing.iter().map(|located| &located.key));
-            let values = vec![Value::Number(from.number), Value::Ids(ids), Value::ByteStrings(kinds)];
-            let rows = self.round(sql::TAIL_AND_BODIES, values).await?;
-            let (mut entries, mut bodies) = (Vec::new(), Bodies::new());
-            for row in &rows {
-                let version: Option<i64> = row.try_get(5).map_err(|_| undecodable())?;
-                match version {
-                    None => entries.push(log_row(row)?),
-                    Some(version) => {
-                        let body: &[u8] = row.try_get(6).map_err(|_| undecodable())?;
-                        let version = Version(version.cast_unsigned());
-                        bodies.insert((key_of(row, 3)?, version), Bytes::copy_from_slice(body));
-                    }
-                }
-            }
-            entries.sort_unstable_by_key(|row| row.number);
-            if let Some(end) = self.follow_or_load(from, &entries).await? {
-                self.cache(missing, &bodies)?;
-                return Ok((end, bodies));
-            }
-        }
-        Err(timed_out())
-    }
-
-    /// Follows the log, or loads the replica again. Returns the end of the log if the entries reached it.
-    pub(super) async fn follow_or_load(
-        self: &Arc<Self>,
-        from: Position,
-        rows: &[LogRow],
-    ) -> Result<Option<Position>, StoreError> {
-        self.counts.lag.store(rows.len().saturating_sub(1) as u64, Ordering::Relaxed);
-        match self.replica.follow(from, rows, sql::MAX_ENTRIES)? {
-            Followed::Current(end) => return Ok(Some(end)),
-            Followed::Partly => {}
-            Followed::Lost => {
-                let shared = Arc::clone(self);
-                // A task of its own, because loading takes longer than a caller waits.
-                tokio::spawn(async move { shared.load_again(from).await }).await.map_err(|_| closed())??;
-            }
-        }
-        Ok(None)
-    }
-
-    /// Loads the replica again, unless that was done since a position was read.
-    async fn load_again(&self, from: Position) -> Result<(), StoreError> {
-        let _loading = self.loading.lock().await;
-        if self.replica.read()?.position.load == from.load {
-            tracing::warn!(
-                "the replica does not continue the log at entry {}: loading it again",
-                from.number
-            );
-            let loaded = load(&self.pool.connector, from.load + 1).await?;
-            let outdated = std::mem::replace(&mut *self.replica.write()?, loaded);
-            drop(outdated);
-            self.counts.loads.fetch_add(1, Ordering::Relaxed);
-        }
-        Ok(())
-    }
-
-    /// Runs a statement that only reads, and repeats it if necessary. It is repeated whenever the isolation of the
-    /// database demands it, and once if the server ended the connection: after a restart or a failover the server has
-    /// ended all idle connections.
-    async fn round(&self, sql: &'static str, values: Vec<Value<'_>>) -> Result<Vec<Row>, StoreError> {
-        let mut is_new = false;
-        loop {
-            self.counts.rounds.fetch_add(1, Ordering::Relaxed);
-            match self.pool.query(sql, values.clone()).await? {
-                Ok(rows) => return Ok(rows),
-                Err(error) if is_conflict(&error) => {}
-                Err(error) if is_disconnect(&error) && !is_new => {
-                    self.pool.close_idle();
-                    is_new = true;
-                }
-                Err(error) => return Err(store_error(&error)),
-            }
-        }
-    }
-
-    fn cache(&self, missing: &[Located], bodies: &Bodies) -> Result<(), StoreError> {
-        let mut replica = self.replica.write()?;
-        for located in missing {
-            if let Some(body) = bodies.get(&(located.key, located.version)) {
-                replica.cache(located, body)?;
-            }
-        }
-        let evicted = replica.bodies.evict();
-        drop(replica);
-        drop(evicted);
-        Ok(())
-    }
 }

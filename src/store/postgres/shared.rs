@@ -1,4 +1,6 @@
 use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use super::pool::Pool;
 use crate::store::index::{Index, Selection};
@@ -24,6 +26,15 @@ pub(crate) struct Counts {
     pub(crate) log_entries: AtomicU64,
     pub(crate) conflicts: AtomicU64,
     pub(crate) loads: AtomicU64,
+    /// When the database last confirmed a commit of this instance.
+    pub(crate) last_commit: Mutex<Option<Instant>>,
+}
+
+impl Counts {
+    /// Notes a confirmed commit.
+    pub(crate) fn note_commit(&self) {
+        *self.last_commit.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
 }
 
 impl Indexed for Shared {

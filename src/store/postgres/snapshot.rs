@@ -2,16 +2,19 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex, OwnedSemaphorePermit};
+use tokio::time::sleep;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use super::connection::{Connection, Connector, Purpose};
-use super::error::{store_error, undecodable};
+use super::connection::{Connection, Purpose};
+use super::connector::Connector;
+use super::error::{Fault, store_error, undecodable};
 use super::sql;
 use super::value::{Value, key_of};
 use crate::store::log::codec::decode_header;
@@ -23,6 +26,9 @@ const PIECE_BYTES: i64 = 4 << 20;
 
 /// Maximum number of records in a piece.
 const PIECE_RECORDS: usize = 1_024;
+
+/// Pause before an unavailable database is tried again.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// The contents of the store when the transaction began.
 pub(super) struct PostgresSnapshot {
@@ -44,7 +50,13 @@ impl PostgresSnapshot {
         connector: &Connector,
         permit: OwnedSemaphorePermit,
     ) -> Result<Self, StoreError> {
-        let mut connection = connector.connect(Purpose::LongRead).await?;
+        let mut connection = loop {
+            match connector.connect(Purpose::LongRead).await {
+                Ok(connection) => break connection,
+                Err(Fault { is_transient: true, .. }) if connector.may_wait() => sleep(PAUSE).await,
+                Err(fault) => return Err(fault.error),
+            }
+        };
         // The first statement after the beginning decides which state the transaction sees.
         for result in connection.run(vec![(sql::BEGIN_SNAPSHOT, Vec::new()), (sql::LAST, Vec::new())]).await?
         {

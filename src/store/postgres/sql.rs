@@ -66,29 +66,44 @@ pub(super) const NONCE: &str = "SELECT nonce FROM topo_log WHERE shard = 0 AND p
 /// Changes nothing, but commits. The commit waits until the synchronous standbys have this and all earlier commits.
 pub(super) const CONFIRM: &str = "UPDATE topo_format SET format = format WHERE shard = 0";
 
-/// Appends an entry. It fails if there is one at the position, or if the predecessor is not the expected one.
-pub(super) const APPEND: &str = "INSERT INTO topo_log (shard, position, prev, nonce, changes) SELECT 0, $1::bigint, \
-    (SELECT nonce FROM topo_log WHERE shard = 0 AND position = $1::bigint - 1 AND nonce = $2::uuid), $3::uuid, $4::bytea";
+/// Appends an entry, and returns its position. Returns no row if there is an entry at the position, or if the
+/// predecessor is not the expected one. This is no error, because the server would log each.
+pub(super) const APPEND: &str = "INSERT INTO topo_log (shard, position, prev, nonce, changes) \
+    SELECT 0, $1::bigint, nonce, $3::uuid, $4::bytea FROM topo_log \
+    WHERE shard = 0 AND position = $1::bigint - 1 AND nonce = $2::uuid \
+    ON CONFLICT (shard, position) DO NOTHING RETURNING position";
 
 pub(super) const TRIM: &str =
     "DELETE FROM topo_log WHERE shard = 0 AND position >= $1::bigint AND position < $2::bigint";
 
-pub(super) const DELETE_BODIES: &str =
-    "DELETE FROM topo_body WHERE (id, kind) IN (SELECT * FROM unnest($1::uuid[], $2::bytea[]))";
+/// The statements that follow [`APPEND`] in its transaction do nothing unless the entry was appended: their last
+/// parameters are its position and its nonce.
+pub(super) const DELETE_BODIES: &str = "DELETE FROM topo_body \
+    WHERE (id, kind) IN (SELECT * FROM unnest($1::uuid[], $2::bytea[])) \
+    AND EXISTS (SELECT 1 FROM topo_log WHERE shard = 0 AND position = $3::bigint \
+    AND nonce = $4::uuid)";
 
-pub(super) const DELETE_FACETS: &str =
-    "DELETE FROM topo_facet WHERE (id, kind) IN (SELECT * FROM unnest($1::uuid[], $2::bytea[]))";
+pub(super) const DELETE_FACETS: &str = "DELETE FROM topo_facet \
+    WHERE (id, kind) IN (SELECT * FROM unnest($1::uuid[], $2::bytea[])) \
+    AND EXISTS (SELECT 1 FROM topo_log WHERE shard = 0 AND position = $3::bigint \
+    AND nonce = $4::uuid)";
 
 pub(super) const PUT_BODIES: &str = "INSERT INTO topo_body (id, kind, version, body) \
     SELECT * FROM unnest($1::uuid[], $2::bytea[], $3::bigint[], $4::bytea[]) \
+    WHERE EXISTS (SELECT 1 FROM topo_log WHERE shard = 0 AND position = $5::bigint \
+    AND nonce = $6::uuid) \
     ON CONFLICT (id, kind) DO UPDATE SET version = excluded.version, body = excluded.body";
 
 pub(super) const PUT_FACETS: &str = "INSERT INTO topo_facet (id, kind, facets) \
     SELECT * FROM unnest($1::uuid[], $2::bytea[], $3::bytea[]) \
+    WHERE EXISTS (SELECT 1 FROM topo_log WHERE shard = 0 AND position = $4::bigint \
+    AND nonce = $5::uuid) \
     ON CONFLICT (id, kind) DO UPDATE SET facets = excluded.facets";
 
 pub(super) const PUT_REVISIONS: &str = "INSERT INTO topo_revision (organization, kind, token) \
-    SELECT w.organization, w.kind, $3::uuid FROM unnest($1::uuid[], $2::bytea[]) AS w(organization, kind) \
+    SELECT w.organization, w.kind, $4::uuid FROM unnest($1::uuid[], $2::bytea[]) AS w(organization, kind) \
+    WHERE EXISTS (SELECT 1 FROM topo_log WHERE shard = 0 AND position = $3::bigint \
+    AND nonce = $4::uuid) \
     ON CONFLICT (organization, kind) DO UPDATE SET token = excluded.token";
 
 pub(super) const FACETS: &str = "SELECT id, kind, facets FROM topo_facet";
@@ -106,6 +121,14 @@ pub(super) const PIECE: &str = "SELECT f.id, f.kind, f.facets, b.body FROM (SELE
 /// A kind that no record has. It is before all others in a snapshot, and it is the kind of the token which changes
 /// all revisions.
 pub(super) const NO_KIND: &[u8] = b"";
+
+/// Whether the session cannot write: on a standby, or by a setting.
+pub(super) const IS_READ_ONLY: &str = "SHOW transaction_read_only";
+
+/// The system identifier of a primary, and its timeline as a hexadecimal number. Only PostgreSQL has these functions;
+/// other databases refuse the statement, and are used without.
+pub(super) const HISTORY: &str = "SELECT (SELECT system_identifier FROM pg_control_system()), \
+    CASE WHEN pg_is_in_recovery() THEN NULL ELSE substring(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END";
 
 /// Returns a statement with its tables in a schema.
 pub(super) fn qualify(sql: &str, schema: Option<&str>) -> String {

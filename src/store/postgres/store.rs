@@ -1,27 +1,31 @@
+use std::error::Error as _;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
-use tokio::task::AbortHandle;
-use tokio::time::timeout;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
 use super::commit::Committer;
-use super::connection::Connector;
-use super::error::timed_out;
+use super::connector::Connector;
+use super::error::{Fault, timed_out};
 use super::load::{load, migrate};
 use super::maintain;
 use super::pool::Pool;
 use super::read::{Lookup, Reader, Records};
 use super::shared::{Counts, Shared};
 use super::snapshot::PostgresSnapshot;
+use super::watch;
 use crate::model::Timestamp;
 use crate::store::lock::StateLock;
 use crate::store::log::group_collector::GroupCollector;
 use crate::store::log::queue::{Job, Queue, closed};
+use crate::store::log::replica::Replica;
 use crate::store::{Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey};
 
 /// Maximum number of open snapshots, each of which has a connection.
@@ -41,8 +45,13 @@ const MAX_SNAPSHOTS: usize = 4;
 ///   asynchronous standby, which may lack the latest commits, the instances load the state of the new server.
 /// * **Atomicity.** A commit whose connection is lost is looked up in the log by a random number before it is answered. It
 ///   returns `Unavailable` only while the database does not answer; the batch is then applied completely or not at all.
-/// * **No hangs.** Every call ends after the [timeouts](super::PostgresStoreBuilder::statement_timeout), by default at
-///   the latest after five seconds, with `Unavailable`. The store works again as soon as the database does.
+/// * **One server.** All connections lead to one server. When the outcome of a commit is unknown, a server is silent or
+///   another one was promoted, they are closed at once, and opened to the server of the highest timeline among those
+///   that answer. So no read returns an older state than one that this instance has returned or acknowledged, even while
+///   an old primary goes on beside the new one.
+/// * **No hangs.** Calls wait for the end of a short outage, such as a switchover. Every call ends after the
+///   [timeouts](super::PostgresStoreBuilder::statement_timeout), by default at the latest after five seconds, with
+///   `Unavailable`. The store works again as soon as the database does.
 ///
 /// # Costs
 /// Every instance holds the facets of all records, as a [`MemoryStore`](crate::store::MemoryStore) does, and a cache of
@@ -74,7 +83,7 @@ pub struct PostgresStore {
     reader: Reader,
     queue: Queue,
     snapshots: Arc<Semaphore>,
-    maintenance: AbortHandle,
+    background: [AbortHandle; 2],
     is_closed: AtomicBool,
 }
 
@@ -104,6 +113,16 @@ pub struct PostgresStatus {
     pub commit_conflicts: u64,
     /// Times the index was loaded again, since the store was opened.
     pub reloads: u64,
+    /// Host and port of the server that was used last.
+    pub server: String,
+    /// Timeline of that server, which increases with every promotion. `None` if it does not tell.
+    pub timeline: Option<u32>,
+    /// Times another server was used than before, since the store was opened.
+    pub server_changes: u64,
+    /// Attempts to connect to a server that failed, since the store was opened.
+    pub failed_connects: u64,
+    /// Time since the database last confirmed a commit of this instance. `None` if it has not done so yet.
+    pub since_last_commit: Option<Duration>,
 }
 
 impl PostgresStore {
@@ -115,7 +134,7 @@ impl PostgresStore {
     /// `Unavailable` if the store is closed already.
     pub async fn close(&self) -> Result<(), StoreError> {
         self.is_closed.store(true, Ordering::Release);
-        self.maintenance.abort();
+        self.background.iter().for_each(AbortHandle::abort);
         self.queue.submit(Job::Close).await.map(|_| ())
     }
 
@@ -137,7 +156,10 @@ impl PostgresStore {
         let replica = self.shared.replica.read();
         let replica = replica.map(|replica| (replica.position.number, replica.bodies.cached_bytes()));
         let (log_position, body_cache_bytes) = replica.unwrap_or_default();
-        let Counts { rounds, lag, log_entries, conflicts, loads } = &self.shared.counts;
+        let Counts { rounds, lag, log_entries, conflicts, loads, last_commit } = &self.shared.counts;
+        let servers = &self.shared.pool.connector.servers;
+        let server = servers.view().server;
+        let last_commit = *last_commit.lock().unwrap_or_else(PoisonError::into_inner);
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         PostgresStatus {
             connections_idle,
@@ -151,6 +173,11 @@ impl PostgresStore {
             read_rounds: read(rounds),
             commit_conflicts: read(conflicts),
             reloads: read(loads),
+            timeline: server.as_ref().and_then(|server| Some(server.history?.timeline)),
+            server: server.map(|server| server.name.to_string()).unwrap_or_default(),
+            server_changes: read(&servers.changes),
+            failed_connects: read(&servers.failed_connects),
+            since_last_commit: last_commit.map(|commit| commit.elapsed()),
         }
     }
 
@@ -164,27 +191,62 @@ pub(super) async fn open(connector: Connector) -> Result<PostgresStore, StoreErr
     let runtime = Handle::try_current().map_err(|error| {
         StoreError::invalid("a PostgresStore needs a tokio runtime: open it from a task").with_source(error)
     })?;
-    let opening = runtime.spawn(async move {
-        migrate(&connector).await?;
-        let replica = StateLock::new(load(&connector, 0).await?);
+    // Dropping the set ends the task, which may wait for the database for a long time.
+    let mut opening = JoinSet::new();
+    let open = async move {
+        let replica = StateLock::new(prepare(&connector).await?);
         let loading = tokio::sync::Mutex::new(());
         let shared =
             Arc::new(Shared { replica, pool: Pool::new(connector), counts: Counts::default(), loading });
         let (queue, jobs) = Queue::new();
         tokio::spawn(Committer::new(Arc::clone(&shared), GroupCollector::new(jobs)).run());
         let maintenance = tokio::spawn(maintain::run(Arc::downgrade(&shared))).abort_handle();
+        let watching = tokio::spawn(watch::run(Arc::downgrade(&shared))).abort_handle();
         Ok(PostgresStore {
             reader: Reader::new(Arc::clone(&shared), Handle::current()),
             shared,
             queue,
             snapshots: Arc::new(Semaphore::new(MAX_SNAPSHOTS)),
-            maintenance,
+            background: [maintenance, watching],
             is_closed: AtomicBool::new(false),
         })
-    });
-    opening.await.map_err(|error| {
+    };
+    opening.spawn_on(open, &runtime);
+    let opened = opening.join_next().await.ok_or_else(closed)?;
+    opened.map_err(|error| {
         StoreError::invalid("the tokio runtime lacks I/O or time, or was shut down").with_source(error)
     })?
+}
+
+/// Time between two log lines while the database is awaited.
+const LINE_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Pause before the database is tried again while it is awaited.
+const OPEN_PAUSE: Duration = Duration::from_millis(250);
+
+/// Creates the tables and loads the replica. Waits for the database as long as the options allow.
+async fn prepare(connector: &Connector) -> Result<Replica, StoreError> {
+    let begin = Instant::now();
+    let mut last_line: Option<Instant> = None;
+    loop {
+        let loaded = async {
+            migrate(connector).await?;
+            load(connector, 0).await
+        };
+        let Fault { error, is_transient } = match loaded.await {
+            Ok(replica) => return Ok(replica),
+            Err(fault) => fault,
+        };
+        if !is_transient || begin.elapsed() >= connector.options.open_timeout {
+            return Err(error);
+        }
+        if last_line.is_none_or(|line| line.elapsed() >= LINE_INTERVAL) {
+            let cause = error.source().map(|cause| format!(" ({cause})")).unwrap_or_default();
+            tracing::warn!("waiting for the database: {error}{cause}");
+            last_line = Some(Instant::now());
+        }
+        sleep(OPEN_PAUSE).await;
+    }
 }
 
 #[async_trait]
@@ -237,7 +299,7 @@ impl Store for PostgresStore {
 
 impl Drop for PostgresStore {
     fn drop(&mut self) {
-        self.maintenance.abort();
+        self.background.iter().for_each(AbortHandle::abort);
     }
 }
 

@@ -226,6 +226,7 @@ async fn health_has_an_envelope_of_its_own() {
     let healthy = health(200, json!({"success": true, "data": "Toposcope 7", "error": null}));
     assert_eq!(healthy.health().await.unwrap(), "Toposcope 7");
     assert_eq!(healthy.liveness().await.unwrap(), "Toposcope 7");
+    assert_eq!(healthy.write_health().await.unwrap(), "Toposcope 7");
     let ill = health(503, json!({"success": false, "data": null, "error": "The store does not answer."}));
     let error = ill.health().await.unwrap_err();
     assert_eq!((error.kind(), error.status().unwrap().as_u16()), (ClientErrorKind::Api, 503));

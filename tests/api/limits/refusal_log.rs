@@ -103,13 +103,39 @@ async fn every_fault_is_logged() {
     let store = Hook::new();
     let inventory = fixture.inventory_with(&store);
     let server = Server::new(inventory, None);
-    store.set_fault(Fault::List(|| StoreError::unavailable("down")));
+    store.set_fault(Fault::List(|| StoreError::corrupt("damaged")));
     let log = Log::default();
     let _guard = set_default(&log.dispatch());
     for _ in 0..3 {
-        assert_eq!(server.get_with(&fixture.key, "/api/v1/hosts").await.status, 503);
+        assert_eq!(server.get_with(&fixture.key, "/api/v1/hosts").await.status, 500);
     }
-    assert_eq!(lines(&log), ["ERROR code=store_unavailable"; 3]);
+    assert_eq!(lines(&log), ["ERROR code=internal_error"; 3]);
+}
+
+#[tokio::test]
+async fn requests_that_fail_while_the_store_is_unavailable_are_counted_in_one_line_a_minute() {
+    let fixture = Fixture::new().await;
+    let store = Hook::new();
+    let server = Server::new(fixture.inventory_with(&store), None);
+    store.set_fault(Fault::List(|| StoreError::unavailable("down")));
+    let log = Log::default();
+    let _guard = set_default(&log.dispatch());
+    let fail = async |times: usize| {
+        for _ in 0..times {
+            assert_eq!(server.get_with(&fixture.key, "/api/v1/hosts").await.status, 503);
+        }
+    };
+    fail(1_000).await;
+    let logged = log.take();
+    let is_shown = |line: &&str| line.starts_with("ERROR") || line.starts_with("WARN");
+    let shown: Vec<&str> = logged.lines().map(str::trim_start).filter(is_shown).collect();
+    assert_eq!(shown.len(), 1, "{shown:?}");
+    assert!(shown[0].contains("count=1") && shown[0].contains("down"), "{shown:?}");
+    fixture.clock.advance(MINUTE);
+    fail(3).await;
+    assert_eq!(lines(&log), ["ERROR code=store_unavailable count=1000"]);
+    drop(server);
+    assert_eq!(lines(&log), ["ERROR code=store_unavailable count=2"]);
 }
 
 type Answer = Pin<Box<dyn Future<Output = Response<ResponseBody>>>>;

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
-use toposcope::store::{Store, StoreError};
+use toposcope::store::{Name, Store, StoreError};
 use toposcope::testing::{Call, Intercept, Interceptor, Reply};
 
 use crate::backend::run;
@@ -70,6 +70,40 @@ fn failing_store_is_reported_and_the_result_shared_for_a_second() {
         assert_eq!(server.send(get("/api/health")).await.status, 503);
         fixture.clock.advance(Duration::from_secs(1));
         assert_eq!(server.send(get("/api/health")).await.status, 200);
+    });
+}
+
+#[test]
+fn store_that_only_answers_reads_fails_the_check_of_writes() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let hook = Hook::new();
+        let server = fixture.server_with(&hook);
+        hook.set_fault(Fault::Commit(Name::new("organization"), |_| StoreError::unavailable("read-only")));
+        assert_eq!(server.send(get("/api/health")).await.status, 200);
+        assert_eq!(server.send(get("/api/health?write=false")).await.status, 200);
+        let ill = server.send(get("/api/health?write=true")).await;
+        assert_eq!((ill.status.as_u16(), ill.header("retry-after")), (503, "1"));
+        assert_eq!(ill.json["error"], "The store does not accept writes.");
+        hook.set_fault(Fault::None);
+        fixture.clock.advance(Duration::from_secs(1));
+        assert_eq!(server.send(get("/api/health?write=True")).await.status, 200);
+        server.send(get("/api/health?write=maybe")).await.refuses(400, "validation_invalid_format");
+    });
+}
+
+#[test]
+fn check_of_writes_changes_no_list() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let list = async || fixture.server.get_with(&fixture.key, "/api/v1/organizations").await;
+        let before = list().await;
+        assert_eq!(fixture.server.send(get("/api/health?write=true")).await.status, 200);
+        let after = list().await;
+        assert_eq!(
+            (before.json, before.headers["etag"].clone()),
+            (after.json, after.headers["etag"].clone())
+        );
     });
 }
 

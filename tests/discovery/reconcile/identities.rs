@@ -103,7 +103,7 @@ fn only_globally_administered_unicast_addresses_of_one_port_are_identities() {
 #[test]
 fn bridge_address_and_address_in_cdp_device_id_stand_in_for_a_chassis_id() {
     let announced = device(|device| {
-        device.chassis_id = Some(Box::new(chassis(Subtype::MacAddress, "00:1B:21:00:00:01")))
+        device.chassis_id = Some(Box::new(chassis(Subtype::MacAddress, "00:1B:21:00:00:01")));
     });
     let bridge = device(|device| device.bridge_address = Some(mac("00:1B:21:00:00:01")));
     assert_eq!(Identity::of_device(&bridge), Identity::of_device(&announced));

@@ -10,6 +10,7 @@ mod instances;
 mod opening;
 mod proxy;
 mod secrets;
+mod servers;
 mod sql;
 
 use toposcope::store::{PostgresStore, PostgresStoreBuilder};

@@ -65,6 +65,7 @@ fn general() -> Vec<Route> {
             "Returns whether the store answers.",
             general::health,
         )
+        .query(&[groups::HEALTH])
         .access(Access::Unlimited)
         .document("Health")
         .errors(&[ErrorCode::StoreUnavailable]),

@@ -1,0 +1,166 @@
+//! The server that all connections of a store lead to.
+//!
+//! After a failover, the old primary may go on beside the new one. Both know the system identifier of their common
+//! history, and a promotion begins a new timeline of it, so the server of the highest timeline is the right one. A store
+//! never returns to a lower one.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+
+use super::hosts::Address;
+
+/// The history that the data of a server belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct History {
+    /// System identifier: all servers that were copied from one have the same.
+    pub(super) system: u64,
+    /// Number of the timeline, which increases with every promotion.
+    pub(super) timeline: u32,
+}
+
+/// A server as a connection has found it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Server {
+    pub(super) address: Address,
+    pub(super) name: Arc<str>,
+    /// `None` if the server does not tell it: a standby, or another database with the protocol of PostgreSQL.
+    pub(super) history: Option<History>,
+    pub(super) is_writable: bool,
+}
+
+/// Numbers that increase when connections must be closed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Epoch {
+    /// Increases when the server changes or is distrusted. It ends the connections for single statements.
+    pub(super) trust: u64,
+    /// Increases when the server changes. It ends every connection.
+    pub(super) server: u64,
+}
+
+/// The server in use, as it was when an attempt to connect began.
+#[derive(Clone, Debug, Default)]
+pub(super) struct View {
+    pub(super) epoch: Epoch,
+    /// The server that was used last.
+    pub(super) server: Option<Server>,
+    /// Whether all servers have to be asked before the next connection.
+    is_distrusted: bool,
+    /// The highest timeline that was used, and its system.
+    newest: Option<History>,
+}
+
+/// Which server is used.
+#[derive(Debug, Default)]
+pub(super) struct Servers {
+    view: Mutex<View>,
+    epoch: watch::Sender<Epoch>,
+    /// When attempts to connect began to find no server; `None` if the last one has found one.
+    out_since: Mutex<Option<Instant>>,
+    /// Attempts to connect to a server that failed.
+    pub(super) failed_connects: AtomicU64,
+    /// Times another server was used than before.
+    pub(super) changes: AtomicU64,
+}
+
+impl View {
+    /// Returns the server that is used unless it does not answer.
+    pub(super) fn trusted(&self) -> Option<&Server> {
+        self.server.as_ref().filter(|_| !self.is_distrusted)
+    }
+
+    /// Returns whether a server continues the history that was used, as far as it is known.
+    pub(super) fn accepts(&self, server: &Server) -> bool {
+        let is_older = |(newest, found): (History, History)| {
+            newest.system == found.system && found.timeline < newest.timeline
+        };
+        !self.newest.zip(server.history).is_some_and(is_older)
+    }
+
+    /// Returns whether a server has a later timeline of the history in use.
+    pub(super) fn is_outranked_by(&self, server: &Server) -> bool {
+        self.newest
+            .zip(server.history)
+            .is_some_and(|(newest, found)| newest.system == found.system && found.timeline > newest.timeline)
+    }
+
+    /// Orders servers: the history that was used, the timeline, and at last the server that was used.
+    pub(super) fn rank(&self, server: &Server) -> (bool, u32, bool) {
+        let system = self.newest.map(|newest| newest.system);
+        let is_same =
+            server.history.is_some_and(|history| system.is_none_or(|system| system == history.system));
+        let timeline = server.history.map_or(0, |history| history.timeline);
+        let is_last = self.server.as_ref().is_some_and(|last| last.address == server.address);
+        (is_same, timeline, is_last)
+    }
+}
+
+impl Servers {
+    pub(super) fn view(&self) -> View {
+        self.lock().clone()
+    }
+
+    /// Returns the numbers that a connection compares with its own.
+    pub(super) fn epoch(&self) -> watch::Receiver<Epoch> {
+        self.epoch.subscribe()
+    }
+
+    /// Uses a server that was chosen from a view. Returns the epoch of connections to it, or `None` if the choice is
+    /// out of date.
+    pub(super) fn settle(&self, chosen_in: &View, server: &Server) -> Option<Epoch> {
+        *lock(&self.out_since) = None;
+        let mut view = self.lock();
+        if view.trusted() == Some(server) {
+            return Some(view.epoch);
+        }
+        let is_current = view.epoch == chosen_in.epoch || view.is_outranked_by(server);
+        if !is_current || !view.accepts(server) {
+            return None;
+        }
+        let is_other = view.server.as_ref().is_some_and(|last| last != server);
+        if is_other {
+            view.epoch.server += 1;
+            self.changes.fetch_add(1, Ordering::Relaxed);
+            let timeline = server.history.map_or(0, |history| history.timeline);
+            tracing::warn!("the database server is now {} (timeline {timeline})", server.name);
+        }
+        // Choices of others that were made at the same time are out of date now.
+        view.epoch.trust += 1;
+        view.newest = server.history.or(view.newest);
+        view.server = Some(server.clone());
+        view.is_distrusted = false;
+        self.epoch.send_replace(view.epoch);
+        Some(view.epoch)
+    }
+
+    /// Closes the connections for single statements, unless that was done since this epoch. The next connection is
+    /// made to the best of all servers that answer.
+    pub(super) fn distrust(&self, epoch: Epoch) {
+        let mut view = self.lock();
+        if view.epoch == epoch && !view.is_distrusted {
+            view.is_distrusted = true;
+            view.epoch.trust += 1;
+            self.epoch.send_replace(view.epoch);
+        }
+    }
+
+    /// Notes that no server could be used.
+    pub(super) fn note_outage(&self) {
+        lock(&self.out_since).get_or_insert_with(Instant::now);
+    }
+
+    /// Returns how long no server could be used; `None` if there is no outage.
+    pub(super) fn outage(&self) -> Option<Duration> {
+        lock(&self.out_since).map(|since| since.elapsed())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, View> {
+        lock(&self.view)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,77 @@
+//! Looking at all servers of the connection string while the store runs.
+//!
+//! An old primary that nobody stops goes on answering, so that no error would ever tell its clients of the new one. And
+//! one that is silent would be noticed only when a statement times out.
+
+use std::collections::HashMap;
+use std::sync::Weak;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::time::{sleep, timeout};
+
+use super::connection::{Link, Purpose};
+use super::connector::Connector;
+use super::error::Fault;
+use super::hosts::{Address, Target};
+use super::server::Server;
+use super::shared::Shared;
+
+/// Time between two looks at the servers.
+const INTERVAL: Duration = Duration::from_millis(500);
+
+/// Time that a server has to answer.
+const PATIENCE: Duration = Duration::from_millis(750);
+
+/// Connections to the servers, which are kept: most of them are standbys, whose promotion leaves them open.
+type Links = HashMap<Address, Link>;
+
+/// Runs until the store is dropped.
+pub(super) async fn run(shared: Weak<Shared>) {
+    let mut links = Links::new();
+    loop {
+        sleep(INTERVAL).await;
+        let Some(connector) = shared.upgrade().map(|shared| shared.pool.connector.clone()) else { return };
+        if connector.hosts.count() == 1 {
+            return;
+        }
+        links = look(&connector, links).await;
+    }
+}
+
+/// Asks all servers what they are. If another one has a later timeline than the server in use, or that one does not
+/// answer and another one accepts writes, the next connection is made to the best of all.
+async fn look(connector: &Connector, mut links: Links) -> Links {
+    let view = connector.servers.view();
+    let Some(used) = view.trusted() else { return links };
+    let resolving = connector.hosts.beginning_with(None).map(|host| async move {
+        timeout(PATIENCE, host.resolve()).await.ok().and_then(Result::ok).unwrap_or_default()
+    });
+    let targets: Vec<Target> = join_all(resolving).await.into_iter().flatten().collect();
+    let asked = targets.iter().map(|target| {
+        let link = links.remove(&target.address);
+        async move { timeout(PATIENCE, ask(connector, target, link)).await.ok().and_then(Result::ok) }
+    });
+    let found: Vec<(Link, Server)> = join_all(asked).await.into_iter().flatten().collect();
+    let answers = found.iter().any(|(_, server)| server.address == used.address);
+    let is_better = |server: &Server| {
+        let is_usable =
+            server.address != used.address && connector.hosts.can_use(server) && view.accepts(server);
+        is_usable && (!answers || view.is_outranked_by(server))
+    };
+    if let Some((_, server)) = found.iter().find(|(_, server)| is_better(server)) {
+        let reason = if answers { "was promoted" } else { "answers instead of the one in use" };
+        tracing::warn!("the database server {} {reason}: closing all connections", server.name);
+        connector.servers.distrust(view.epoch);
+    }
+    found.into_iter().map(|(link, server)| (server.address, link)).collect()
+}
+
+async fn ask(connector: &Connector, target: &Target, link: Option<Link>) -> Result<(Link, Server), Fault> {
+    if let Some(link) = link
+        && let Ok(server) = link.identify(target).await
+    {
+        return Ok((link, server));
+    }
+    connector.find(target, Purpose::LongRead).await
+}

@@ -1,0 +1,216 @@
+//! A TCP proxy in front of a server, whose network fails in several ways.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixStream};
+use tokio::sync::watch;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{sleep, timeout};
+
+/// Name of the socket of a server in its folder.
+const SOCKET: &str = ".s.PGSQL.5432";
+
+/// The message of a server that a login is complete: its type, its length, and that there is no transaction.
+const READY: &[u8] = b"Z\0\0\0\x05I";
+
+/// Time that a slow network takes for a byte.
+const BYTE_TIME: Duration = Duration::from_secs(1);
+
+/// What a network does with the connections to a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Network {
+    Works,
+    /// New connections are never accepted, and bytes are dropped: a machine without power.
+    Dark,
+    /// Connections are accepted, and nothing is ever answered: a frozen machine.
+    Silent,
+    /// As [`Silent`](Self::Silent), but new connections get as far as the login.
+    SilentAfterLogin,
+    /// One byte a second.
+    Slow,
+    /// New connections are refused, and the others are silent: a machine that has started again.
+    HalfOpen,
+    /// Connections are reset.
+    Reset,
+    /// Connections are closed.
+    Closes,
+    /// New connections are refused, and the others are closed.
+    Refuses,
+}
+
+impl Network {
+    /// All faults.
+    pub(super) const FAULTS: [Self; 8] = [
+        Self::Dark,
+        Self::Silent,
+        Self::SilentAfterLogin,
+        Self::Slow,
+        Self::HalfOpen,
+        Self::Reset,
+        Self::Closes,
+        Self::Refuses,
+    ];
+
+    const fn ends_connections(self) -> bool {
+        matches!(self, Self::Reset | Self::Closes | Self::Refuses)
+    }
+
+    const fn listens(self) -> bool {
+        !matches!(self, Self::HalfOpen | Self::Refuses)
+    }
+}
+
+/// An address whose connections lead to a server. Dropping it closes them.
+#[derive(Debug)]
+pub(super) struct Proxy {
+    address: SocketAddr,
+    network: watch::Sender<Network>,
+    listening: AbortHandle,
+}
+
+impl Proxy {
+    pub(super) async fn start(server: &Path, network: Network) -> Self {
+        let listener = listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+        let address = listener.local_addr().unwrap();
+        let (network, receiver) = watch::channel(network);
+        let listening = tokio::spawn(serve(listener, server.join(SOCKET), receiver)).abort_handle();
+        let proxy = Self { address, network, listening };
+        proxy.settle().await;
+        proxy
+    }
+
+    pub(super) async fn set(&self, network: Network) {
+        self.network.send_replace(network);
+        self.settle().await;
+    }
+
+    pub(super) const fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    /// Waits until new connections meet the present network.
+    async fn settle(&self) {
+        let network = *self.network.borrow();
+        loop {
+            // Twice as long as a connection to the same machine takes on a busy one.
+            let connected = timeout(Duration::from_millis(100), TcpStream::connect(self.address)).await;
+            let is_so = match network {
+                Network::Dark => connected.is_err(),
+                _ if network.listens() => matches!(connected, Ok(Ok(_))),
+                _ => matches!(connected, Ok(Err(_))),
+            };
+            if is_so {
+                return;
+            }
+            sleep(Duration::from_millis(2)).await;
+        }
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.listening.abort();
+    }
+}
+
+/// Listens with the shortest queue, so that it can be filled: the system then drops further connections.
+fn listen(address: SocketAddr) -> TcpListener {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_reuseaddr(true).unwrap();
+    socket.bind(address).unwrap();
+    socket.listen(1).unwrap()
+}
+
+async fn serve(listener: TcpListener, server: PathBuf, mut network: watch::Receiver<Network>) {
+    let address = listener.local_addr().unwrap();
+    let mut listener = Some(listener);
+    let mut connections = JoinSet::new();
+    loop {
+        let now = *network.borrow_and_update();
+        if !now.listens() {
+            listener = None;
+            network.changed().await.unwrap();
+            continue;
+        }
+        let listening = listener.get_or_insert_with(|| listen(address));
+        if now == Network::Dark {
+            // The queue is full once the system lets a connection wait.
+            let mut queue = Vec::new();
+            while let Ok(connected) = timeout(Duration::from_millis(50), TcpStream::connect(address)).await {
+                queue.extend(connected);
+            }
+            network.changed().await.unwrap();
+            continue;
+        }
+        tokio::select! {
+            accepted = listening.accept() => {
+                let (client, _) = accepted.unwrap();
+                connections.spawn(forward(client, server.clone(), network.clone()));
+            }
+            _ = network.changed() => {}
+        }
+    }
+}
+
+/// Forwards both directions of a connection until it or the network ends it.
+async fn forward(mut client: TcpStream, server: PathBuf, network: watch::Receiver<Network>) {
+    let mut ends = network.clone();
+    let Ok(mut server) = UnixStream::connect(server).await else { return };
+    let is_logged_in = Arc::new(AtomicBool::new(false));
+    {
+        let (from_client, to_client) = client.split();
+        let (from_server, to_server) = server.split();
+        tokio::select! {
+            () = copy(from_client, to_server, network.clone(), Arc::clone(&is_logged_in), false) => {}
+            () = copy(from_server, to_client, network, is_logged_in, true) => {}
+            _ = ends.wait_for(|network| network.ends_connections()) => {}
+        }
+    }
+    if *ends.borrow() == Network::Reset {
+        let _ = client.set_zero_linger();
+    }
+}
+
+async fn copy(
+    mut from: impl AsyncReadExt + Unpin,
+    mut to: impl AsyncWriteExt + Unpin,
+    mut network: watch::Receiver<Network>,
+    is_logged_in: Arc<AtomicBool>,
+    answers: bool,
+) {
+    let mut buffer = vec![0; 16 << 10];
+    while let Ok(length @ 1..) = from.read(&mut buffer).await {
+        let mut left = &buffer[..length];
+        while !left.is_empty() {
+            let now = *network.borrow_and_update();
+            let count = match now {
+                Network::Works => left.len(),
+                Network::Slow => 1,
+                Network::SilentAfterLogin if !is_logged_in.load(Ordering::Relaxed) => left.len(),
+                _ => 0,
+            };
+            if count == 0 {
+                if network.changed().await.is_err() {
+                    return;
+                }
+                continue;
+            }
+            let (chunk, rest) = left.split_at(count);
+            if answers && chunk.windows(READY.len()).any(|window| window == READY) {
+                is_logged_in.store(true, Ordering::Relaxed);
+            }
+            if to.write_all(chunk).await.is_err() {
+                return;
+            }
+            left = rest;
+            if now == Network::Slow {
+                sleep(BYTE_TIME).await;
+            }
+        }
+    }
+}

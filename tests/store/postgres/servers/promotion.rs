@@ -1,0 +1,105 @@
+//! A standby is promoted while nobody stops its primary: two servers of one history accept writes.
+
+use std::mem;
+use std::time::{Duration, Instant};
+
+use tokio::time::sleep;
+use toposcope::store::{PostgresStore, StoreErrorKind};
+
+use super::super::{database_of, open};
+use super::load::Instance;
+use super::{LONGEST_OUTAGE, connection, direct, rounds};
+use crate::cluster::{Cluster, UNSYNCED};
+
+/// Connection strings of two servers, in both orders.
+fn both_orders(one: &Cluster, other: &Cluster, direct_connection: &str) -> [String; 2] {
+    let database = database_of(direct_connection);
+    let [one, other] = [direct(one), direct(other)];
+    [connection(&[one.clone(), other.clone()], database), connection(&[other, one], database)]
+}
+
+/// Has the primary acknowledge only what its standby has, so that a promotion loses nothing.
+fn await_standby(primary: &Cluster) {
+    primary.set_synchronous(true);
+    primary.await_answer("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'", "1");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn instances_move_to_the_promoted_server_and_answer_nothing_older_while_its_primary_goes_on() {
+    let Some(mut primary) = Cluster::start_new(UNSYNCED) else { return };
+    let database = primary.create_database();
+    let mut standby = primary.start_standby();
+    let orders = both_orders(&primary, &standby, &database);
+    let mut instances = Vec::new();
+    for (own, connection) in orders.iter().enumerate() {
+        instances.push(Instance::new(open(PostgresStore::builder(connection)).await, own, 2));
+    }
+    let (mut slowest, mut slowest_start) = (Duration::ZERO, Duration::ZERO);
+    for round in 0..rounds() {
+        if round > 0 {
+            mem::swap(&mut primary, &mut standby);
+            standby.kill_all();
+            standby.follow(&primary);
+        }
+        await_standby(&primary);
+        let promotion = async {
+            sleep(Duration::from_millis(20 + 7 * (round as u64 % 20))).await;
+            tokio::task::block_in_place(|| standby.promote());
+            let begin = Instant::now();
+            let timeline = round as u32 + 2;
+            // A write that returns after an instance has moved is on the new server.
+            for instance in &instances {
+                while instance.store.status().timeline != Some(timeline) || instance.write().await.is_err() {
+                    assert!(begin.elapsed() < LONGEST_OUTAGE, "no write after {:?}", begin.elapsed());
+                    sleep(Duration::from_millis(1)).await;
+                }
+            }
+            slowest = slowest.max(begin.elapsed());
+            // Both servers still accept writes when another instance starts.
+            let begin = Instant::now();
+            let starting = open(PostgresStore::builder(&orders[round % 2])).await;
+            slowest_start = slowest_start.max(begin.elapsed());
+            assert_eq!(starting.status().timeline, Some(timeline));
+        };
+        Instance::run_during(&instances, promotion).await;
+        for instance in &instances {
+            instance.read().await.unwrap();
+        }
+    }
+    let calls: u64 = instances.iter().map(|one| one.calls.load(std::sync::atomic::Ordering::Relaxed)).sum();
+    println!(
+        "{} promotions without fencing, {calls} calls, none answered from an older state; writes on the new primary at \
+         the latest {slowest:?} after its promotion, starts at the latest after {slowest_start:?}",
+        rounds()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn server_of_an_older_timeline_is_not_used_again() {
+    let Some(mut primary) = Cluster::start_new(UNSYNCED) else { return };
+    let database = primary.create_database();
+    let mut standby = primary.start_standby();
+    for connection in both_orders(&primary, &standby, &database) {
+        let instance = Instance::new(open(PostgresStore::builder(&connection)).await, 0, 1);
+        instance.write().await.unwrap();
+        if instance.store.status().timeline == Some(1) {
+            standby.promote();
+            while instance.store.status().timeline != Some(2) {
+                let _ = instance.write().await;
+            }
+        }
+        instance.write().await.unwrap();
+        standby.stop("fast");
+        let begin = Instant::now();
+        for outcome in [instance.read().await, instance.write().await] {
+            let error = outcome.unwrap_err();
+            assert_eq!(*error.kind(), StoreErrorKind::Unavailable, "{error}");
+            assert!(error.to_string().contains("timeline 1"), "{error}");
+        }
+        assert!(begin.elapsed() < 2 * LONGEST_OUTAGE);
+        standby.start();
+        instance.write().await.unwrap();
+        instance.read().await.unwrap();
+    }
+    primary.stop("fast");
+}
