@@ -270,7 +270,21 @@ impl<S: HttpService> Client<S> {
     /// # Errors
     /// `validation_…`, `entity_reference_invalid`, `entity_already_exists`, `quota_exceeded`.
     pub async fn create<T: Creatable>(&self, record: &T) -> Result<Tagged<T>, ClientError> {
-        self.tagged(Call::post(T::PATH).json(record)?).await
+        /// The answer to a repeated request whose first answer was too long to be kept.
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct IdAlone {
+            id: Uuid,
+        }
+
+        let Tagged { record, tag } = self.tagged::<Box<RawValue>>(Call::post(T::PATH).json(record)?).await?;
+        match decode(record.get().as_bytes()) {
+            Ok(record) => Ok(Tagged { record, tag }),
+            Err(error) => match decode::<IdAlone>(record.get().as_bytes()) {
+                Ok(IdAlone { id }) => self.tagged(Call::get(item::<T>(id))).await,
+                Err(_) => Err(error),
+            },
+        }
     }
 
     /// Replaces the record with this id. Fields that only the server sets are ignored, and a `None` clears a field.

@@ -61,6 +61,9 @@ pub(super) struct ApiState {
     /// Bytes of reports that are being imported. A parsed report takes several times as many.
     #[cfg(feature = "discovery")]
     pub(super) report_bytes: Arc<Budget>,
+    /// Devices and rows of reports that are being merged.
+    #[cfg(feature = "discovery")]
+    pub(super) report_rows: Arc<Budget>,
     /// Slots of streams of events.
     #[cfg(feature = "discovery")]
     pub(super) event_slots: Arc<Budget>,

@@ -86,6 +86,12 @@ impl Report {
             skipped_rows: 0,
         }
     }
+
+    /// Returns the number of devices and of the rows of their tables.
+    pub(crate) fn row_count(&self) -> usize {
+        let rows = |device: &Device| device.tables.summaries().iter().map(|table| table.rows).sum::<usize>();
+        self.devices.iter().map(|device| rows(device) + 1).sum()
+    }
 }
 
 /// The program that produced a report.

@@ -10,7 +10,7 @@ use crate::service::endpoints::discovery_stream::STREAMS_AT_ONCE;
 use crate::service::endpoints::health::Health;
 use crate::service::endpoints::many::{BULK_REQUESTS_AT_ONCE, IMPORTS_AT_ONCE};
 #[cfg(feature = "discovery")]
-use crate::service::endpoints::reports::{REPORTS_AT_ONCE, report_bytes};
+use crate::service::endpoints::reports::{REPORT_ROWS, REPORTS_AT_ONCE, report_bytes};
 #[cfg(feature = "topology")]
 use crate::service::endpoints::topology::{DrawingSlots, Drawings};
 use crate::service::input::body_bytes;
@@ -160,8 +160,9 @@ impl ApiBuilder {
     /// Default: 1 MiB. Endpoints that need no credential, such as the login, accept at most 16 KiB.
     ///
     /// All bodies that are being received or processed together take at most eight times the largest of the limits for
-    /// bodies, and no more than 128 MiB or one and a half times that limit; those of one user or daemon key two times, and those of an organization a share, as for slots. Beyond
-    /// this, a body of more than 64 KiB is rejected with 429 `rate_limit_exceeded`. Smaller ones are always accepted.
+    /// bodies, and no more than 128 MiB or one and a half times that limit; those of one user or daemon key two times, and
+    /// those of an organization a share, as for slots. Beyond this, a body of more than 64 KiB is rejected with 429
+    /// `rate_limit_exceeded`. Smaller ones are always accepted.
     #[must_use]
     pub fn body_limit(self, bytes: usize) -> Self {
         Self { body_limit: bytes, ..self }
@@ -181,6 +182,7 @@ impl ApiBuilder {
     ///
     /// Default: 64 MiB. Each report is held in memory while it is imported. At most two for each client, six for an
     /// organization, and eight in total are imported at a time, and no more together than one and a half times this size.
+    /// Together they have at most 100,000 devices and rows, and a report with more is imported alone.
     #[cfg(feature = "discovery")]
     #[must_use]
     pub fn report_body_limit(self, bytes: usize) -> Self {
@@ -369,6 +371,8 @@ impl ApiBuilder {
             report_slots: Budget::new(REPORTS_AT_ONCE, ApiError::too_many_reports),
             #[cfg(feature = "discovery")]
             report_bytes: Budget::new(report_bytes(self.report_body_limit), ApiError::too_many_reports),
+            #[cfg(feature = "discovery")]
+            report_rows: Budget::new(REPORT_ROWS, ApiError::too_many_reports),
             #[cfg(feature = "discovery")]
             event_slots: Budget::new(STREAMS_AT_ONCE, ApiError::too_many_streams),
             patience: self.stall_timeout,

@@ -33,7 +33,11 @@ impl Waiting {
 
     /// Begins an import, and returns when it waits.
     async fn begin(&self, key: &str) -> JoinHandle<Reply> {
-        let (server, request) = (self.server.clone(), import("format=report", &report(), key));
+        self.begin_with(key, &report()).await
+    }
+
+    async fn begin_with(&self, key: &str, report: &str) -> JoinHandle<Reply> {
+        let (server, request) = (self.server.clone(), import("format=report", report, key));
         let before = self.hook.lists() + self.hook.commits();
         let reply = tokio::spawn(async move { server.send(request).await });
         while self.hook.lists() + self.hook.commits() == before {
@@ -151,6 +155,32 @@ fn seventh_import_of_an_organization_is_refused_and_others_are_served() {
             reply.await.unwrap().data();
         }
         fixture.send(import("format=report", &report(), &fixture.key)).await.data();
+    });
+}
+
+#[test]
+fn reports_with_many_rows_are_merged_one_after_another() {
+    run_with(Fixture::new, async |fixture| {
+        let other = daemon_key(&fixture, OFFICE).await;
+        let long = |rows: u32| {
+            let row = |row: u32| {
+                let [_, a, b, c] = row.to_be_bytes();
+                json!({"mac_address": format!("02:00:00:{a:02X}:{b:02X}:{c:02X}"), "if_index": 1})
+            };
+            let mut device = switch(1, &["192.0.2.1"]);
+            device["tables"]["fdb"] = json!({"rows": (0..rows).map(row).collect::<Vec<_>>()});
+            report_of(device, FIRST).to_string()
+        };
+        let waiting = Waiting::new(&fixture);
+        let closed =
+            (waiting.hook.open.acquire().await.unwrap(), waiting.hook.writable.acquire().await.unwrap());
+        // A report with more rows than all may have together is merged alone.
+        let first = waiting.begin_with(&fixture.key, &long(100_001)).await;
+        let second = waiting.server.send(import("format=report", &long(1_000), &other)).await;
+        second.refuses(429, "rate_limit_exceeded");
+        drop(closed);
+        first.await.unwrap().data();
+        waiting.server.send(import("format=report", &long(1_000), &other)).await.data();
     });
 }
 

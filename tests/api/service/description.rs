@@ -13,6 +13,7 @@ use crate::common::{
     Fixture, HOSTS, NOBODY, OFFICE, PASSWORD, Populated, bare, get, log_in, send_json, validator,
     with_header, with_key, with_session,
 };
+use crate::requests::routes::routes;
 
 const NETWORKS: &str = "/api/v1/networks";
 
@@ -290,6 +291,21 @@ fn paths_support_exactly_the_documented_methods() {
             assert_eq!(supported, documented, "{path}");
         }
     });
+}
+
+/// The tests of access, isolation, damage and cost go through this list.
+#[test]
+fn list_of_the_tests_has_every_documented_endpoint() {
+    let shape = |method: &str, path: &str| {
+        let segments = path.split('/').map(|segment| if segment.starts_with('{') { "{}" } else { segment });
+        format!("{method} {}", segments.collect::<Vec<_>>().join("/"))
+    };
+    let documented: BTreeSet<String> =
+        Operation::all().iter().map(|operation| shape(&operation.method, &operation.path)).collect();
+    let listed: BTreeSet<String> = routes().iter().map(|route| shape(route.method, route.path)).collect();
+    assert_eq!(documented.difference(&listed).collect::<Vec<_>>(), Vec::<&String>::new());
+    let other_names = ["GET /api/hosts", "GET /api/openapi.json", "POST /api/hosts"];
+    assert_eq!(listed.difference(&documented).collect::<Vec<_>>(), other_names);
 }
 
 #[test]
