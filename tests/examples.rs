@@ -54,6 +54,7 @@ use std::fmt::Display;
 use std::fs;
 use std::io::Cursor;
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -239,7 +240,7 @@ fn invalid_arguments_are_explained_in_one_sentence() {
 
 async fn filled(source: Source) -> (Inventory, Given) {
     let passwords = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
-    let store = Backend::open(&Place::Memory).await.unwrap().store();
+    let store = Backend::open(&Place::Memory, Duration::ZERO).await.unwrap().store();
     let inventory = Inventory::new(store).with_passwords(passwords);
     let given = setup::fill(&inventory, source, &[], false).await.unwrap();
     (inventory, given)
@@ -410,7 +411,7 @@ async fn key_reaches_later_networks_and_rotation_enables_it_again() {
 
 async fn open(folder: &TempDir) -> (Backend, Inventory) {
     let passwords = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
-    let backend = Backend::open(&Place::Folder(folder.path().join("data"))).await.unwrap();
+    let backend = Backend::open(&Place::Folder(folder.path().join("data")), Duration::ZERO).await.unwrap();
     let inventory = Inventory::new(backend.store()).with_passwords(passwords);
     (backend, inventory)
 }
@@ -441,7 +442,7 @@ async fn creation_of_demo_hosts_yields_to_other_tasks() {
 #[tokio::test]
 async fn database_that_cannot_be_opened_is_explained_without_its_password() {
     let place = Place::Postgres("postgres://user:hunter2@%2Fno%2Fsuch%2Ffolder/database".to_owned());
-    let reason = Backend::open(&place).await.err().unwrap().to_string();
+    let reason = Backend::open(&place, Duration::ZERO).await.err().unwrap().to_string();
     let expected =
         if cfg!(feature = "postgres") { "The database cannot be opened" } else { "--features postgres" };
     assert!(reason.contains(expected) && !reason.contains("hunter2"), "{reason}");

@@ -119,7 +119,7 @@ where
     // Binds before reading the hosts, which may take a while, so that a port in use is reported immediately.
     let listener = bind(&args.listen).await?;
     let backend = tokio::select! {
-        opened = Backend::open(&args.store) => opened?,
+        opened = Backend::open(&args.store, Duration::MAX) => opened?,
         () = stop.clone().asked() => return Ok(()),
     };
     let inventory = Inventory::new(backend.store());
