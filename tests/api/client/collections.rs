@@ -146,7 +146,7 @@ async fn record_is_created_read_updated_and_deleted() {
 async fn repeated_creation_returns_the_record_of_the_first_one_whatever_its_length() {
     let (_fixture, client) = owner().await;
     for length in [10, 65_000] {
-        let mut host = Host::new(OFFICE, &format!("with {length} characters"));
+        let mut host = Host::new(OFFICE, format!("with {length} characters"));
         (host.sys_descr, host.sys_contact) = (Some("d".repeat(length)), Some("c".repeat(length)));
         let once = client.clone().with_idempotency_key(&format!("order {length}")).unwrap();
         let created = once.create(&host).await.unwrap();
