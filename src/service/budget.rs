@@ -138,7 +138,7 @@ impl Budget {
     /// Returns whether a reservation may grow by a number of units above 0.
     fn allows(&self, held: &HeldUnits, reservation: &Reservation, more: usize) -> bool {
         let Reservation { holder, units, .. } = reservation;
-        // The number of units of which each is granted while those before it are held.
+        // All units but the last one are held when the last one is granted.
         let before = more - 1;
         let of_holder = held.by_holder.count(holder);
         let is_own_allowed = match of_holder == *units {

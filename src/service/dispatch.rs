@@ -79,7 +79,7 @@ impl ApiState {
         if request.method == Method::HEAD { without_body(response) } else { response }
     }
 
-    /// Has the body of a response count until the client has read it.
+    /// Reserves the bytes of the body of a response until the client has read it.
     fn hold_bytes(&self, room: RequestRoom<'_>, outcome: Outcome) -> Result<Outcome, ApiError> {
         outcome.map_body(|body| {
             let reserve = |bytes| room.into_answer(&self.response_bytes, bytes);
@@ -133,7 +133,11 @@ impl ApiState {
 const fn is_early(status: StatusCode) -> bool {
     matches!(
         status,
-        StatusCode::UNAUTHORIZED | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::SERVICE_UNAVAILABLE
+        StatusCode::UNAUTHORIZED
+            | StatusCode::REQUEST_TIMEOUT
+            | StatusCode::PAYLOAD_TOO_LARGE
+            | StatusCode::TOO_MANY_REQUESTS
+            | StatusCode::SERVICE_UNAVAILABLE
     )
 }
 

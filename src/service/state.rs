@@ -61,7 +61,7 @@ pub(super) struct ApiState {
     /// Bytes of reports that are being imported. A parsed report takes several times as many.
     #[cfg(feature = "discovery")]
     pub(super) report_bytes: Arc<Budget>,
-    /// Devices and rows of reports that are being merged.
+    /// Rows of reports that are being merged.
     #[cfg(feature = "discovery")]
     pub(super) report_rows: Arc<Budget>,
     /// Slots of streams of events.

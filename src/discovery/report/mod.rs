@@ -87,10 +87,15 @@ impl Report {
         }
     }
 
-    /// Returns the number of devices and of the rows of their tables.
-    pub(crate) fn row_count(&self) -> usize {
-        let rows = |device: &Device| device.tables.summaries().iter().map(|table| table.rows).sum::<usize>();
-        self.devices.iter().map(|device| rows(device) + 1).sum()
+    /// Returns the number of rows of the largest device that become parts of its host.
+    pub(crate) fn rows_of_largest_device(&self) -> usize {
+        let rows = |device: &Device| {
+            let Tables { if_entries, addresses, ports, .. } = &device.tables;
+            let if_entries = if_entries.as_ref().map_or(0, |table| table.rows.len());
+            let addresses = addresses.as_ref().map_or(0, |table| table.rows.len());
+            if_entries + addresses + ports.as_ref().map_or(0, |table| table.rows.len())
+        };
+        self.devices.iter().map(rows).max().unwrap_or(0)
     }
 }
 

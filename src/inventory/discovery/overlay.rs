@@ -25,7 +25,7 @@ pub(super) struct Overlay {
     keys: Mutex<BTreeMap<Key, Written>>,
 }
 
-/// What was written about a key.
+/// The last write of a key.
 #[derive(Clone, Copy)]
 struct Written {
     is_deleted: bool,
@@ -147,10 +147,11 @@ impl Store for Overlay {
             Start::After(cursor) => record.key.id > cursor.id(),
             _ => true,
         };
+        let has_more_of_own = own.next.is_some();
         page.records.extend(own.records.into_iter().filter(is_after));
         page.records.sort_by_key(|record| record.key.id);
         let limit = query.limit.unwrap_or(usize::MAX);
-        let has_more = page.next.is_some() || page.records.len() > limit;
+        let has_more = page.next.is_some() || has_more_of_own || page.records.len() > limit;
         page.records.truncate(limit);
         let last = page.records.last().filter(|_| has_more);
         page.next = last.map(|record| Cursor::new(Vec::new(), record.key.id));

@@ -17,14 +17,14 @@ use serde::Serialize;
 use uuid::Uuid;
 
 pub(super) use self::pending::PendingAnswer;
-use self::pending::Progress;
+use self::pending::{LEASE_MICROS, Progress};
 pub(crate) use self::record::Answer;
 use self::record::AnsweredRequest;
 use self::store::AnsweringStore;
 use super::schema::{IDEMPOTENCY_KEY, REQUEST_LINK, decode, linked};
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::Caller;
-use crate::model::derived_id;
+use crate::model::{Timestamp, derived_id};
 use crate::store::{Key, Link, Precondition};
 
 /// The time for which an answer is kept, in microseconds.
@@ -93,6 +93,11 @@ impl RunningRequests {
     }
 }
 
+/// Returns whether a request that has the key until a time may still run. It does not if a clock was set back since.
+fn may_still_run(until: Timestamp, now: Timestamp) -> bool {
+    until > now && until <= now.plus_micros(2 * LEASE_MICROS)
+}
+
 impl Inventory {
     /// Begins a request with an idempotency key.
     ///
@@ -117,7 +122,7 @@ impl Inventory {
                     return Err(ErrorKind::KeyReused.into());
                 }
                 match known.running_until {
-                    Some(until) if until > now => return Err(ErrorKind::RequestRunning.into()),
+                    Some(until) if may_still_run(until, now) => return Err(ErrorKind::RequestRunning.into()),
                     running_until => {
                         check_networks(caller, &known.answer)?;
                         if running_until.is_none() {
@@ -151,8 +156,15 @@ impl Inventory {
             return Ok(Vec::new());
         }
         answers.limit = usize::try_from(surplus).ok();
-        let oldest = self.store.list(&answers).await?.records;
-        Ok(oldest.into_iter().map(|record| record.key).filter(|key| *key != own).collect())
+        let mut surplus = Vec::new();
+        for record in self.store.list(&answers).await?.records {
+            // Without its record, an interrupted request would be executed from the beginning.
+            let is_running = decode::<AnsweredRequest>(&record)?.running_until.is_some();
+            if record.key != own && !is_running {
+                surplus.push(record.key);
+            }
+        }
+        Ok(surplus)
     }
 
     /// Notes the answer to the request, which the next commit of writes stores.

@@ -24,7 +24,7 @@ use crate::store::{Batch, Facets, Key, Link, Precondition, Store, StoreError, St
 const MAX_DATA: usize = 64 * 1024;
 
 /// The time for which a request that takes several commits counts as running after each of them, in microseconds.
-const LEASE_MICROS: i64 = 60 * 1_000_000;
+pub(super) const LEASE_MICROS: i64 = 60 * 1_000_000;
 
 /// The answer to a request that is being executed.
 pub(in crate::inventory) struct PendingAnswer {

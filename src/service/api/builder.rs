@@ -182,7 +182,7 @@ impl ApiBuilder {
     ///
     /// Default: 64 MiB. Each report is held in memory while it is imported. At most two for each client, six for an
     /// organization, and eight in total are imported at a time, and no more together than one and a half times this size.
-    /// Together they have at most 100,000 devices and rows, and a report with more is imported alone.
+    /// The largest devices of all these reports have at most 200,000 interfaces, addresses and ports together.
     #[cfg(feature = "discovery")]
     #[must_use]
     pub fn report_body_limit(self, bytes: usize) -> Self {
@@ -388,7 +388,7 @@ impl ApiBuilder {
 
 /// Returns a path with one slash in front and none at its end; an empty text for the root.
 ///
-/// A second slash in front would make the name of a host of the first segment.
+/// With two slashes in front, clients would take the first segment for a host name.
 fn absolute_path(path: &str) -> String {
     let path = path.trim_matches('/');
     let mut absolute = String::with_capacity(path.len() + 1);

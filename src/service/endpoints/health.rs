@@ -25,7 +25,7 @@ pub(in crate::service) struct Report {
     pub(in crate::service) error: Option<&'static str>,
 }
 
-/// What the store is asked for.
+/// The operation that the store is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::service) enum Check {
     Read,

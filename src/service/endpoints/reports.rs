@@ -28,9 +28,9 @@ pub(in crate::service) const fn report_bytes(largest: usize) -> (usize, usize) {
     (largest, largest.saturating_add(largest / 2))
 }
 
-/// The maximum number of devices and rows of reports that are merged at the same time, per user or daemon key and in total.
-/// A report with more is merged while no other one is. A row takes up to 5 KB meanwhile.
-pub(in crate::service) const REPORT_ROWS: (usize, usize) = (100_000, 100_000);
+/// The maximum number of rows that become parts of one host, per user or daemon key and in total, of all reports that are
+/// merged at the same time. A row takes up to 5 KB meanwhile; most reports have few for each of their devices.
+pub(in crate::service) const REPORT_ROWS: (usize, usize) = (100_000, 200_000);
 
 /// The size in bytes above which parsing a report is long work, for which no other work should wait.
 const LONG_REPORT: usize = 1024 * 1024;
@@ -85,7 +85,7 @@ pub(in crate::service) fn import_report(mut call: Call<'_>) -> Pending<'_> {
             state.inventory.offload(organization, LONG_REPORT, parsed).await?
         };
         let report = report.map_err(|error| unparsable(format, &error))?;
-        let _rows = state.report_rows.reserve(holder, report.row_count().max(1))?;
+        let _rows = state.report_rows.reserve(holder, report.rows_of_largest_device().max(1))?;
         let options = options_of(&query, network);
         let answer = match &sender {
             Sender::Caller(caller) => state.inventory.discover(caller, &report, options).await?,

@@ -144,7 +144,7 @@ fn check_headers(asked: &Asked, reply: &Reply, is_limited: bool) {
     if reply.headers.contains_key("connection") {
         expected.insert("connection");
         assert_eq!(reply.header("connection"), "close");
-        assert!([401, 413, 503].contains(&status), "{asked:?} {status}");
+        assert!([401, 408, 413, 429, 503].contains(&status), "{asked:?} {status}");
     }
     let is_length_known = status != 304 && !asked.is_whole_list() && !(status == 200 && asked.is_stream());
     if (asked.is_head() && is_length_known) || reply.headers.contains_key("content-length") {

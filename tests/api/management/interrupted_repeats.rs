@@ -116,6 +116,33 @@ fn paused_server_reports_that_another_continues_its_request() {
 }
 
 #[test]
+fn host_with_the_id_of_one_stored_before_the_interruption_is_refused() {
+    run_new(async |fixture| {
+        let mut hosts = vec![host_body(); MANY];
+        for host in [0, MANY - 1] {
+            hosts[host]["id"] = json!(Uuid::from_u128(0x1d));
+        }
+        let body = json!({"hosts": hosts, "atomic": false});
+        let request = || {
+            let request = with_key(send_json("POST", BULK, &body), &fixture.key);
+            with_header(request, "idempotency-key", "key")
+        };
+        let (hook, server) = hooked(&fixture);
+        {
+            let mut first = pin!(server.send(request()));
+            drop(after_first_commit(first.as_mut(), &hook).await);
+        }
+        fixture.store.hook().settle().await;
+        fixture.clock.advance(LEASE);
+        let resumed = fixture.send(request()).await;
+        let results = resumed.data().as_array().unwrap();
+        let refused: Vec<usize> = (0..MANY).filter(|place| results[*place]["error"].is_object()).collect();
+        assert_eq!(refused, [MANY - 1], "{:?}", results[MANY - 1]);
+        assert_eq!(fixture.list("").await.total(), (MANY - 1) as u64);
+    });
+}
+
+#[test]
 fn of_two_servers_that_continue_a_request_one_does() {
     run_new(async |fixture| {
         let (hook, server) = hooked(&fixture);

@@ -159,28 +159,34 @@ fn seventh_import_of_an_organization_is_refused_and_others_are_served() {
 }
 
 #[test]
-fn reports_with_many_rows_are_merged_one_after_another() {
+fn reports_of_large_devices_are_refused_while_others_are_merged() {
     run_with(Fixture::new, async |fixture| {
-        let other = daemon_key(&fixture, OFFICE).await;
-        let long = |rows: u32| {
-            let row = |row: u32| {
-                let [_, a, b, c] = row.to_be_bytes();
-                json!({"mac_address": format!("02:00:00:{a:02X}:{b:02X}:{c:02X}"), "if_index": 1})
-            };
-            let mut device = switch(1, &["192.0.2.1"]);
-            device["tables"]["fdb"] = json!({"rows": (0..rows).map(row).collect::<Vec<_>>()});
-            report_of(device, FIRST).to_string()
-        };
+        let keys = [
+            fixture.owner_key(&fixture.home).await,
+            fixture.owner_key(&fixture.home).await,
+            daemon_key(&fixture, OFFICE).await,
+        ];
+        let row = |index: u32| json!({"if_index": index});
+        let mut device = switch(1, &["192.0.2.1"]);
+        device["tables"]["if_entries"] = json!({"rows": (1..=60_000).map(row).collect::<Vec<_>>()});
+        let large = report_of(device, FIRST).to_string();
         let waiting = Waiting::new(&fixture);
         let closed =
             (waiting.hook.open.acquire().await.unwrap(), waiting.hook.writable.acquire().await.unwrap());
-        // A report with more rows than all may have together is merged alone.
-        let first = waiting.begin_with(&fixture.key, &long(100_001)).await;
-        let second = waiting.server.send(import("format=report", &long(1_000), &other)).await;
-        second.refuses(429, "rate_limit_exceeded");
+        let [first, second, third] = &keys;
+        let begun = [waiting.begin_with(first, &large).await, waiting.begin_with(second, &large).await];
+        let refused = waiting.server.send(import("format=report", &large, third)).await;
+        refused.refuses(429, "rate_limit_exceeded");
+        // A report of small devices is imported meanwhile.
+        let small = waiting.begin(third).await;
+        for import in &begun {
+            import.abort();
+        }
+        for import in begun {
+            assert!(import.await.unwrap_err().is_cancelled());
+        }
         drop(closed);
-        first.await.unwrap().data();
-        waiting.server.send(import("format=report", &long(1_000), &other)).await.data();
+        small.await.unwrap().data();
     });
 }
 

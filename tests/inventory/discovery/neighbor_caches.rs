@@ -398,3 +398,21 @@ fn scanned_address_belongs_to_the_neighbor_with_its_mac() {
         }
     });
 }
+
+#[test]
+fn dry_run_gives_mac_addresses_to_as_many_hosts_as_an_import() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let addresses: Vec<String> = (1..=150).map(|number| format!("198.51.100.{number}")).collect();
+        let mac = |number: usize| MacAddress::new([0x00, 0x1b, 0x21, 0x77, 0x01, number as u8]);
+        let rows: Vec<(&str, MacAddress)> =
+            addresses.iter().enumerate().map(|(number, address)| (address.as_str(), mac(number))).collect();
+        let mut devices: Vec<Device> = addresses.iter().map(|address| scanned(address, None)).collect();
+        devices.push(router(9, &rows));
+        let options = DiscoverOptions::new(fixture.network);
+        let dry = discover_with(&fixture, devices.clone(), FIRST, options.dry_run()).await;
+        let stored = discover_with(&fixture, devices, FIRST, options).await;
+        assert_eq!(cached(&stored).first().map(|(count, _)| *count), Some(150));
+        assert_eq!(cached(&dry).first().map(|(count, _)| *count), Some(150));
+    });
+}

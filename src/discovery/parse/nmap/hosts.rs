@@ -40,13 +40,13 @@ impl AddressPlace {
     }
 }
 
-/// What the elements of a host state that the device cannot hold yet.
+/// Facts from the elements of a host that the device cannot hold yet.
 #[derive(Debug)]
 struct State {
     /// The last run that has the host.
     run: u32,
     has_timed_out: bool,
-    /// What a second element needs to find addresses and ports. Most hosts have one element.
+    /// An index of addresses and ports for further elements. Most hosts have one element.
     places: Option<Box<Places>>,
 }
 

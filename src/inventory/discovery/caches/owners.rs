@@ -15,7 +15,7 @@ use crate::store::Record;
 /// Number of MAC addresses whose hosts are read at a time.
 const MACS: usize = 256;
 
-/// Number of these hosts from which on each address is looked up by itself.
+/// Number of hosts with the addresses of a chunk. If there are more, each address is looked up by itself.
 const MANY_OWNERS: usize = 1_024;
 
 /// Maximum number of hosts with a MAC address that a neighbor cache states. If more have it, it identifies none.
@@ -44,6 +44,11 @@ impl Discovery {
                 } else {
                     self.add_owners(address, found, &mut owners).await?;
                 }
+            }
+        }
+        for hosts in owners.values_mut() {
+            if hosts.as_ref().is_some_and(|hosts| hosts.len() > MAX_OWNERS) {
+                *hosts = None;
             }
         }
         Ok(owners)

@@ -177,7 +177,8 @@ impl Inventory {
         let inputs = hosts.map(|(index, host)| (host.size(), (index, host))).collect();
         let parse = |(index, host): (usize, BulkHost)| (index, host.parse());
         let parsed = self.in_jobs(organization, inputs, parse).await?;
-        let mut seen = HashSet::with_capacity(parsed.len());
+        // A repeated request refuses what the first one would have refused.
+        let mut seen: HashSet<Uuid> = results.done().map(|(_, id, _)| id).collect();
         let mut items = Vec::with_capacity(parsed.len());
         for (index, parsed) in parsed {
             let mut host = match parsed {

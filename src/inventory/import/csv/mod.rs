@@ -58,7 +58,7 @@ struct Records<R> {
     bytes: u64,
 }
 
-/// What was read instead of a record.
+/// The reason why no record was read.
 #[derive(Debug)]
 enum Fault {
     TooLong,

@@ -48,7 +48,7 @@ pub(in crate::service) enum Part {
     Tail(Bytes),
 }
 
-/// What a body holds until it ends.
+/// The reservations of a body, until it ends.
 pub(in crate::service) struct Holds {
     /// The slot of a list without a limit.
     pub(in crate::service) _list: Option<Reservation>,
@@ -211,7 +211,7 @@ impl SharedBody {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the time of a body that is in memory begin, instead of when the sweeper next looks.
+    /// Starts the time of a body that is in memory now, instead of at the next look of the sweeper.
     pub(super) fn begin_time(&self, now: Instant) {
         if let State::Open(open) = &mut *self.lock() {
             open.activity = Activity::Since(now);

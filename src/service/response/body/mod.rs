@@ -88,8 +88,8 @@ impl ResponseBody {
         Ok(Self(Kind::Held(HeldBody::list(pieces, next, holds, sweeper))))
     }
 
-    /// Has a body that is in memory hold the bytes that it takes. It is then aborted if its client stalls. Short bodies,
-    /// and those that hold some already, are left unchanged.
+    /// Reserves the bytes of a body that is in memory. The body is then aborted if its client stalls. Short bodies, and
+    /// those that have a reservation already, are left unchanged.
     ///
     /// # Errors
     /// Those of `reserve`.

@@ -8,7 +8,7 @@ use super::MAX_UNCOUNTED;
 use crate::inventory::Error;
 use crate::service::budget::{Budget, BudgetExhausted, Holder, Reservation};
 
-/// What the fields that the server sets and the envelope add to a record: bytes, and a fraction of the record.
+/// Additional size of the envelope and of fields that the server sets: bytes, and a fraction of the record.
 const ADDED: (usize, usize) = (512, 8);
 
 /// The bytes that a request holds while it is processed: those of its body, and those reserved for its answer.
@@ -22,7 +22,7 @@ pub(in crate::service) struct RequestRoom<'r> {
     answer: AnswerRoom,
 }
 
-/// The bytes that a write has reserved for its answer. Nothing is limited where the request is no write.
+/// The bytes that a write has reserved for its answer. Other requests reserve nothing before their answer is known.
 ///
 /// It can be shared with the thread on which a large record is changed.
 #[derive(Clone, Default)]

@@ -15,8 +15,8 @@ use super::held::SharedBody;
 
 /// The bodies are looked at this many times, at least and at most, in the time that a client may stall.
 ///
-/// The first bounds how late it is noticed that a client has stalled which has read a part of a body in memory. The second
-/// bounds the work for many bodies that stall one after another.
+/// The first bounds the delay after which a stalled client is noticed. The second bounds the work for many bodies that
+/// stall one after another.
 const SWEEPS: (u32, u32) = (8, 64);
 
 /// Maximum time between two looks.
@@ -50,7 +50,7 @@ impl Sweeper {
         Arc::new(Self { patience, bodies: Mutex::default() })
     }
 
-    /// Has a body aborted if its client stalls. Returns `None` without a time limit.
+    /// Registers a body, which is aborted if its client stalls. Returns `None` without a time limit.
     ///
     /// Without a tokio runtime, it is looked at once there is one for another body.
     pub(super) fn register(self: &Arc<Self>, body: &Arc<SharedBody>, is_list: bool) -> Option<Registration> {

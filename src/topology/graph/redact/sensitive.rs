@@ -57,7 +57,7 @@ impl SensitiveValues {
     pub fn insert(&mut self, value: &str) {
         // More is not searched; a character has at most four bytes.
         let beginning: String = value.trim().chars().take(SEARCHED).collect();
-        let mut value = beginning.to_lowercase();
+        let mut value = lower_case(&beginning);
         let mut end = SEARCHED.min(value.len());
         while !value.is_char_boundary(end) {
             end = end.saturating_sub(1);
@@ -92,7 +92,7 @@ impl Finder {
         if self.long.is_empty() && self.short.is_empty() && self.digits.is_empty() {
             return false;
         }
-        let text = text.to_lowercase();
+        let text = lower_case(text);
         self.long.occur_in(&text)
             || contains_word(&self.short, &text)
             || (!self.digits.is_empty() && contains_digits(&self.digits, &text))
@@ -137,6 +137,11 @@ impl Beginnings {
             })
         })
     }
+}
+
+/// Returns a text in lower case, each character by itself: that of a Greek sigma would depend on what follows.
+fn lower_case(text: &str) -> String {
+    text.chars().flat_map(char::to_lowercase).collect()
 }
 
 /// Returns the first bytes, and zeros after them.
