@@ -55,7 +55,7 @@ impl Pool {
             Ok(results) => results,
             Err(error) => {
                 // The server is silent, and all other connections may be as well.
-                self.connector.servers.distrust(connection.epoch);
+                self.connector.servers.distrust(connection.epoch, None);
                 return Err(error.into());
             }
         };

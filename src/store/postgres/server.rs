@@ -21,6 +21,13 @@ pub(super) struct History {
     pub(super) timeline: u32,
 }
 
+impl History {
+    /// Returns whether this is a later timeline of the same system.
+    fn continues(self, other: Self) -> bool {
+        self.system == other.system && self.timeline > other.timeline
+    }
+}
+
 /// A server as a connection has found it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Server {
@@ -48,7 +55,7 @@ pub(super) struct View {
     pub(super) server: Option<Server>,
     /// Whether all servers have to be asked before the next connection.
     is_distrusted: bool,
-    /// The highest timeline that was used, and its system.
+    /// The highest timeline that was used or seen, and its system.
     newest: Option<History>,
 }
 
@@ -73,17 +80,12 @@ impl View {
 
     /// Returns whether a server continues the history that was used, as far as it is known.
     pub(super) fn accepts(&self, server: &Server) -> bool {
-        let is_older = |(newest, found): (History, History)| {
-            newest.system == found.system && found.timeline < newest.timeline
-        };
-        !self.newest.zip(server.history).is_some_and(is_older)
+        !self.newest.zip(server.history).is_some_and(|(newest, found)| newest.continues(found))
     }
 
     /// Returns whether a server has a later timeline of the history in use.
     pub(super) fn is_outranked_by(&self, server: &Server) -> bool {
-        self.newest
-            .zip(server.history)
-            .is_some_and(|(newest, found)| newest.system == found.system && found.timeline > newest.timeline)
+        self.newest.zip(server.history).is_some_and(|(newest, found)| found.continues(newest))
     }
 
     /// Orders servers: the history that was used, the timeline, and at last the server that was used.
@@ -137,9 +139,16 @@ impl Servers {
 
     /// Closes the connections for single statements, unless that was done since this epoch. The next connection is
     /// made to the best of all servers that answer.
-    pub(super) fn distrust(&self, epoch: Epoch) {
+    ///
+    /// `seen` is a history that a server was found to have. If it is later than the one in use, no server of an older one
+    /// is used again, even if the server of the later one takes longer to answer.
+    pub(super) fn distrust(&self, epoch: Epoch, seen: Option<History>) {
         let mut view = self.lock();
-        if view.epoch == epoch && !view.is_distrusted {
+        let is_outranked = view.newest.zip(seen).is_some_and(|(newest, seen)| seen.continues(newest));
+        if is_outranked {
+            view.newest = seen;
+        }
+        if (view.epoch == epoch || is_outranked) && !view.is_distrusted {
             view.is_distrusted = true;
             view.epoch.trust += 1;
             self.epoch.send_replace(view.epoch);

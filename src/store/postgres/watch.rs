@@ -59,10 +59,11 @@ async fn look(connector: &Connector, mut links: Links) -> Links {
             server.address != used.address && connector.hosts.can_use(server) && view.accepts(server);
         is_usable && (!answers || view.is_outranked_by(server))
     };
-    if let Some((_, server)) = found.iter().find(|(_, server)| is_better(server)) {
+    let better = found.iter().map(|(_, server)| server).filter(|server| is_better(server));
+    if let Some(server) = better.max_by_key(|server| view.rank(server)) {
         let reason = if answers { "was promoted" } else { "answers instead of the one in use" };
         tracing::warn!("the database server {} {reason}: closing all connections", server.name);
-        connector.servers.distrust(view.epoch);
+        connector.servers.distrust(view.epoch, server.history);
     }
     found.into_iter().map(|(link, server)| (server.address, link)).collect()
 }
