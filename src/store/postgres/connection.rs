@@ -179,6 +179,10 @@ impl Connection {
             }
         };
         self.is_idle = true;
+        // An attempt to connect that began before may fail after others have succeeded, and note an outage.
+        if results.iter().any(Result::is_ok) {
+            self.servers.end_outage();
+        }
         Ok(results)
     }
 

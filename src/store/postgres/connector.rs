@@ -97,8 +97,10 @@ impl Connector {
     pub(super) async fn connect(&self, purpose: Purpose) -> Result<Connection, Fault> {
         loop {
             let view = self.servers.view();
-            let (link, server) =
-                Race::new(self, &view, purpose).run().await.inspect_err(|_| self.servers.note_outage())?;
+            let (link, server) = Race::new(self, &view, purpose)
+                .run()
+                .await
+                .inspect_err(|_| self.servers.note_outage(&view))?;
             // Otherwise another caller has found a better server meanwhile.
             if let Some(epoch) = self.servers.settle(&view, &server) {
                 return Ok(Connection::new(link, self, purpose, epoch));

@@ -64,7 +64,7 @@ pub(super) struct View {
 pub(super) struct Servers {
     view: Mutex<View>,
     epoch: watch::Sender<Epoch>,
-    /// When attempts to connect began to find no server; `None` if the last one has found one.
+    /// Start of the present outage; `None` if the last attempt succeeded.
     out_since: Mutex<Option<Instant>>,
     /// Attempts to connect to a server that failed.
     pub(super) failed_connects: AtomicU64,
@@ -112,15 +112,16 @@ impl Servers {
     /// Uses a server that was chosen from a view. Returns the epoch of connections to it, or `None` if the choice is
     /// out of date.
     pub(super) fn settle(&self, chosen_in: &View, server: &Server) -> Option<Epoch> {
-        *lock(&self.out_since) = None;
         let mut view = self.lock();
         if view.trusted() == Some(server) {
+            self.end_outage();
             return Some(view.epoch);
         }
         let is_current = view.epoch == chosen_in.epoch || view.is_outranked_by(server);
         if !is_current || !view.accepts(server) {
             return None;
         }
+        self.end_outage();
         let is_other = view.server.as_ref().is_some_and(|last| last != server);
         if is_other {
             view.epoch.server += 1;
@@ -155,9 +156,17 @@ impl Servers {
         }
     }
 
-    /// Notes that no server could be used.
-    pub(super) fn note_outage(&self) {
-        lock(&self.out_since).get_or_insert_with(Instant::now);
+    /// Notes that no server could be used, unless the servers have changed since an attempt that began with this view.
+    pub(super) fn note_outage(&self, begun_in: &View) {
+        let view = self.lock();
+        if view.epoch == begun_in.epoch {
+            lock(&self.out_since).get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// Notes that a server answers.
+    pub(super) fn end_outage(&self) {
+        *lock(&self.out_since) = None;
     }
 
     /// Returns how long no server could be used; `None` if there is no outage.
