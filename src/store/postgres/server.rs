@@ -38,6 +38,15 @@ pub(super) struct Server {
     pub(super) is_writable: bool,
 }
 
+impl Server {
+    /// Returns whether both are one server, which may have several addresses. Only one server of a timeline accepts
+    /// writes.
+    fn is_same_as(&self, other: &Self) -> bool {
+        let is_primary = self.history.is_some() && self.is_writable && other.is_writable;
+        self == other || (is_primary && self.history == other.history)
+    }
+}
+
 /// Numbers that increase when connections must be closed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Epoch {
@@ -68,7 +77,7 @@ pub(super) struct Servers {
     out_since: Mutex<Option<Instant>>,
     /// Attempts to connect to a server that failed.
     pub(super) failed_connects: AtomicU64,
-    /// Times another server was used than before.
+    /// Times another server, or another address of a server, was used than before.
     pub(super) changes: AtomicU64,
 }
 
@@ -113,22 +122,23 @@ impl Servers {
     /// out of date.
     pub(super) fn settle(&self, chosen_in: &View, server: &Server) -> Option<Epoch> {
         let mut view = self.lock();
-        if view.trusted() == Some(server) {
-            self.end_outage();
-            return Some(view.epoch);
-        }
+        let is_same = view.trusted().is_some_and(|last| last.is_same_as(server));
         let is_current = view.epoch == chosen_in.epoch || view.is_outranked_by(server);
-        if !is_current || !view.accepts(server) {
+        if !is_same && (!is_current || !view.accepts(server)) {
             return None;
         }
         self.end_outage();
         let is_other = view.server.as_ref().is_some_and(|last| last != server);
         if is_other {
-            view.epoch.server += 1;
             self.changes.fetch_add(1, Ordering::Relaxed);
             let timeline = server.history.map_or(0, |history| history.timeline);
             tracing::warn!("the database server is now {} (timeline {timeline})", server.name);
         }
+        if is_same {
+            view.server = Some(server.clone());
+            return Some(view.epoch);
+        }
+        view.epoch.server += u64::from(is_other);
         // Choices of others that were made at the same time are out of date now.
         view.epoch.trust += 1;
         view.newest = server.history.or(view.newest);
