@@ -64,7 +64,8 @@ impl PostgresStoreBuilder {
     /// Sets the number of connections for reads. The default is 8.
     ///
     /// Commits have one connection of their own, and so has each open snapshot, of which there are at most four.
-    /// If the connection string has several hosts, one more connection watches each server.
+    /// If the connection string has several hosts, or its host has several addresses, one more connection watches each
+    /// server.
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.options.max_connections = connections.max(1);

@@ -214,7 +214,8 @@ impl<'r> Race<'r> {
     /// Keeps a server if it is the best so far. The first one gives the others a little time.
     fn consider(&mut self, link: Link, server: Server) {
         if !self.view.accepts(&server) {
-            self.fault = Some(Fault::older(&server));
+            let fault = if server.is_writable { Fault::older } else { Fault::unsuitable };
+            self.fault = Some(fault(&server));
             return;
         }
         if self.best.is_none() {

@@ -27,7 +27,7 @@ impl Fault {
             .into()
     }
 
-    /// Returns the fault of a server that `target_session_attrs` rules out.
+    /// Returns the fault of a server that was ruled out because it accepts writes, or because it does not.
     pub(super) fn unsuitable(server: &Server) -> Self {
         let text = if server.is_writable { "accepts writes" } else { "is read-only" };
         StoreError::unavailable(format!(

@@ -89,7 +89,11 @@ impl View {
 
     /// Returns whether a server continues the history that was used, as far as it is known.
     pub(super) fn accepts(&self, server: &Server) -> bool {
-        !self.newest.zip(server.history).is_some_and(|(newest, found)| newest.continues(found))
+        let is_older = self.newest.zip(server.history).is_some_and(|(newest, found)| newest.continues(found));
+        // A standby lags behind the primary that was used.
+        let lags = !server.is_writable
+            && self.server.as_ref().is_some_and(|last| last.is_writable && last.address != server.address);
+        !is_older && !lags
     }
 
     /// Returns whether a server has a later timeline of the history in use.
@@ -97,14 +101,14 @@ impl View {
         self.newest.zip(server.history).is_some_and(|(newest, found)| found.continues(newest))
     }
 
-    /// Orders servers: the history that was used, the timeline, and at last the server that was used.
-    pub(super) fn rank(&self, server: &Server) -> (bool, u32, bool) {
+    /// Orders servers: whether they accept writes, the history that was used, the timeline, and at last the server that was used.
+    pub(super) fn rank(&self, server: &Server) -> (bool, bool, u32, bool) {
         let system = self.newest.map(|newest| newest.system);
         let is_same =
             server.history.is_some_and(|history| system.is_none_or(|system| system == history.system));
         let timeline = server.history.map_or(0, |history| history.timeline);
         let is_last = self.server.as_ref().is_some_and(|last| last.address == server.address);
-        (is_same, timeline, is_last)
+        (server.is_writable, is_same, timeline, is_last)
     }
 }
 

@@ -32,26 +32,27 @@ struct Watch {
     silent: Option<Address>,
 }
 
-/// Runs until the store is dropped.
+/// Runs until the store is dropped, or there is only one server to look at.
 pub(super) async fn run(shared: Weak<Shared>) {
     let mut watch = Watch::default();
     loop {
         sleep(INTERVAL).await;
         let Some(connector) = shared.upgrade().map(|shared| shared.pool.connector.clone()) else { return };
-        if connector.hosts.count() == 1 {
+        let targets = resolve(&connector).await;
+        if connector.hosts.count() == 1 && targets.len() == 1 {
             return;
         }
-        watch.look(&connector).await;
+        watch.look(&connector, targets).await;
     }
 }
 
 impl Watch {
-    /// Asks all servers what they are. If another one has a later timeline than the server in use, or that one does not
-    /// answer twice and another one accepts writes, the next connection is made to the best of all.
-    async fn look(&mut self, connector: &Connector) {
+    /// Asks all servers what they are. If another one has a later timeline than the server in use, or accepts writes while that
+    /// one does not, or answers when that one was silent twice, the next connection is made to the best of all.
+    async fn look(&mut self, connector: &Connector, targets: Vec<Target>) {
         let view = connector.servers.view();
         let Some(used) = view.trusted() else { return };
-        let asked = resolve(connector).await.into_iter().map(|target| {
+        let asked = targets.into_iter().map(|target| {
             let link = self.links.remove(&target.address);
             async move { timeout(PATIENCE, ask(connector, &target, link)).await.ok().and_then(Result::ok) }
         });
@@ -62,11 +63,12 @@ impl Watch {
         let is_better = |server: &&Server| {
             let is_usable =
                 server.address != used.address && connector.hosts.can_use(server) && view.accepts(server);
-            is_usable && (is_silent || view.is_outranked_by(server))
+            let is_preferred = view.is_outranked_by(server) || (server.is_writable && !used.is_writable);
+            is_usable && (is_silent || is_preferred)
         };
         let better = found.iter().map(|(_, server)| server).filter(is_better);
         if let Some(server) = better.max_by_key(|server| view.rank(server)) {
-            let reason = if is_silent { "answers instead of the one in use" } else { "was promoted" };
+            let reason = if is_silent { "answers instead of the one in use" } else { "accepts writes" };
             tracing::warn!("the database server {} {reason}: closing all connections", server.name);
             connector.servers.distrust(view.epoch, server.history);
         }
