@@ -90,7 +90,8 @@ impl PostgresStoreBuilder {
 
     /// Sets how long a statement may take. The default is 2.5 seconds, the longest time 20 days.
     ///
-    /// A call fails at the latest after this time, the [`acquire_timeout`](Self::acquire_timeout) and half a second.
+    /// A call waits as long as this time, the [`acquire_timeout`](Self::acquire_timeout) and half a second for the
+    /// database, and as long again for a call that began before.
     #[must_use]
     pub fn statement_timeout(mut self, timeout: Duration) -> Self {
         self.options.statement_timeout = timeout.min(MAX_TIMEOUT);

@@ -168,7 +168,7 @@ impl<'r> Race<'r> {
             let timer = pin!(until(is_timed.then_some(self.next)));
             let step = match select(self.running.next(), timer).await {
                 Either::Left((Some(step), _)) => step,
-                // Nobody is left.
+                // No host is left.
                 Either::Left((None, _)) => break,
                 Either::Right(_) if self.best.is_some() => break,
                 Either::Right(_) => continue,

@@ -87,7 +87,8 @@ impl View {
         self.server.as_ref().filter(|_| !self.is_distrusted)
     }
 
-    /// Returns whether a server continues the history that was used, as far as it is known.
+    /// Returns whether a server continues the history that was used, as far as it is known. A database that was restored
+    /// to a lower timeline does not, until the instance is restarted.
     pub(super) fn accepts(&self, server: &Server) -> bool {
         let is_older = self.newest.zip(server.history).is_some_and(|(newest, found)| newest.continues(found));
         // A standby lags behind the primary that was used.

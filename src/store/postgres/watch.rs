@@ -1,6 +1,6 @@
 //! Looking at all servers of the connection string while the store runs.
 //!
-//! An old primary that nobody stops goes on answering, so that no error would ever tell its clients of the new one. And
+//! An old primary may go on answering, so that no error would ever tell its clients of the new one. And
 //! one that is silent would be noticed only when a statement times out.
 
 use std::collections::HashMap;
