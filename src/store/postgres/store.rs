@@ -118,7 +118,7 @@ pub struct PostgresStatus {
     pub server: String,
     /// Timeline of that server, which increases with every promotion. `None` if it does not tell.
     pub timeline: Option<u32>,
-    /// Times another server was used than before, since the store was opened.
+    /// Times another server, or another address of a server, was used than before, since the store was opened.
     pub server_changes: u64,
     /// Attempts to connect to a server that failed, since the store was opened.
     pub failed_connects: u64,

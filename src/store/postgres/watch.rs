@@ -47,8 +47,9 @@ pub(super) async fn run(shared: Weak<Shared>) {
 }
 
 impl Watch {
-    /// Asks all servers what they are. If another one has a later timeline than the server in use, or accepts writes while that
-    /// one does not, or answers when that one was silent twice, the next connection is made to the best of all.
+    /// Asks all servers what they are. The next connection is made to the best of all if another one has a later
+    /// timeline than the server in use, accepts writes while that one does not, or answers when that one was silent
+    /// twice.
     async fn look(&mut self, connector: &Connector, targets: Vec<Target>) {
         let view = connector.servers.view();
         let Some(used) = view.trusted() else { return };
