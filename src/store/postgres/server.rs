@@ -62,6 +62,8 @@ pub(super) struct View {
     pub(super) epoch: Epoch,
     /// The server that was used last.
     pub(super) server: Option<Server>,
+    /// Addresses of that server which connections of this epoch lead to.
+    pub(super) addresses: Vec<Address>,
     /// Whether all servers have to be asked before the next connection.
     is_distrusted: bool,
     /// The highest timeline that was used or seen, and its system.
@@ -140,6 +142,9 @@ impl Servers {
             tracing::warn!("the database server is now {} (timeline {timeline})", server.name);
         }
         if is_same {
+            if !view.addresses.contains(&server.address) {
+                view.addresses.push(server.address);
+            }
             view.server = Some(server.clone());
             return Some(view.epoch);
         }
@@ -147,6 +152,7 @@ impl Servers {
         // Choices of others that were made at the same time are out of date now.
         view.epoch.trust += 1;
         view.newest = server.history.or(view.newest);
+        view.addresses = vec![server.address];
         view.server = Some(server.clone());
         view.is_distrusted = false;
         self.epoch.send_replace(view.epoch);

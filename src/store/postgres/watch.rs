@@ -28,8 +28,8 @@ const PATIENCE: Duration = Duration::from_millis(750);
 struct Watch {
     /// Connections to the servers, which are kept: most of them are standbys, whose promotion leaves them open.
     links: HashMap<Address, Link>,
-    /// The server in use, if it did not answer at the last look.
-    silent: Option<Address>,
+    /// Addresses in use that did not answer at the last look.
+    silent: Vec<Address>,
 }
 
 /// Runs until the store is dropped, or there is only one server to look at.
@@ -48,8 +48,8 @@ pub(super) async fn run(shared: Weak<Shared>) {
 
 impl Watch {
     /// Asks all servers what they are. The next connection is made to the best of all if another one has a later
-    /// timeline than the server in use, accepts writes while that one does not, or answers when that one was silent
-    /// twice.
+    /// timeline than the server in use, accepts writes while that one does not, or answers when an address in use was
+    /// silent twice.
     async fn look(&mut self, connector: &Connector, targets: Vec<Target>) {
         let view = connector.servers.view();
         let Some(used) = view.trusted() else { return };
@@ -58,18 +58,18 @@ impl Watch {
             async move { timeout(PATIENCE, ask(connector, &target, link)).await.ok().and_then(Result::ok) }
         });
         let found: Vec<(Link, Server)> = join_all(asked).await.into_iter().flatten().collect();
-        let answers = found.iter().any(|(_, server)| server.address == used.address);
-        let is_silent = !answers && self.silent == Some(used.address);
-        self.silent = (!answers).then_some(used.address);
+        let is_missing = |address: &Address| found.iter().all(|(_, server)| server.address != *address);
+        let silent: Vec<Address> = view.addresses.iter().copied().filter(is_missing).collect();
+        let is_silent = silent.iter().any(|address| self.silent.contains(address));
+        self.silent = silent;
         let is_better = |server: &&Server| {
-            let is_usable =
-                server.address != used.address && connector.hosts.can_use(server) && view.accepts(server);
             let is_preferred = view.is_outranked_by(server) || (server.is_writable && !used.is_writable);
-            is_usable && (is_silent || is_preferred)
+            let is_usable = connector.hosts.can_use(server) && view.accepts(server);
+            is_usable && (is_silent || (is_preferred && server.address != used.address))
         };
         let better = found.iter().map(|(_, server)| server).filter(is_better);
         if let Some(server) = better.max_by_key(|server| view.rank(server)) {
-            let reason = if is_silent { "answers instead of the one in use" } else { "accepts writes" };
+            let reason = if is_silent { "answers, and an address in use does not" } else { "accepts writes" };
             tracing::warn!("the database server {} {reason}: closing all connections", server.name);
             connector.servers.distrust(view.epoch, server.history);
         }
