@@ -12,6 +12,10 @@ use crate::store::StoreError;
 /// Minimum number of log entries that are kept. The outcome of an interrupted commit is read from them.
 const MIN_LOG_ENTRIES: u64 = 10_000;
 
+/// Longest timeout. PostgreSQL and the operating system take no more than 24 days, and the sum of several timeouts must
+/// be a time that can be expressed.
+const MAX_TIMEOUT: Duration = Duration::from_secs(20 * 24 * 3_600);
+
 /// Options for opening a [`PostgresStore`]; returned by [`PostgresStore::builder`].
 #[derive(Clone)]
 pub struct PostgresStoreBuilder {
@@ -60,35 +64,37 @@ impl PostgresStoreBuilder {
     /// Sets the number of connections for reads. The default is 8.
     ///
     /// Commits have one connection of their own, and so has each open snapshot, of which there are at most four.
-    /// If the connection string has several hosts, one more connection watches each server.
+    /// If the connection string has several hosts, or its host has several addresses, one more connection watches each
+    /// server.
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.options.max_connections = connections.max(1);
         self
     }
 
-    /// Sets how long a read waits for a free connection. The default is 1.5 seconds.
+    /// Sets how long a read waits for a free connection. The default is 1.5 seconds, the longest time 20 days.
     #[must_use]
     pub fn acquire_timeout(mut self, timeout: Duration) -> Self {
-        self.options.acquire_timeout = timeout;
+        self.options.acquire_timeout = timeout.min(MAX_TIMEOUT);
         self
     }
 
-    /// Sets how long opening a connection to one server may take. The default is 1.5 seconds.
+    /// Sets how long opening a connection to one server may take. The default is 1.5 seconds, the longest time 20 days.
     ///
     /// A host that does not answer delays the others of the connection string by a quarter of a second at most.
     #[must_use]
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.options.connect_timeout = timeout;
+        self.options.connect_timeout = timeout.min(MAX_TIMEOUT);
         self
     }
 
-    /// Sets how long a statement may take. The default is 2.5 seconds.
+    /// Sets how long a statement may take. The default is 2.5 seconds, the longest time 20 days.
     ///
-    /// A call fails at the latest after this time, the [`acquire_timeout`](Self::acquire_timeout) and half a second.
+    /// A call waits as long as this time, the [`acquire_timeout`](Self::acquire_timeout) and half a second for the
+    /// database, and as long again for a call that began before.
     #[must_use]
     pub fn statement_timeout(mut self, timeout: Duration) -> Self {
-        self.options.statement_timeout = timeout;
+        self.options.statement_timeout = timeout.min(MAX_TIMEOUT);
         self
     }
 

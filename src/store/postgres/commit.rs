@@ -330,7 +330,7 @@ impl Committer {
         self.contended = self.contended.saturating_sub(1);
         let outcome = append(&mut connection, proposal, nonce, self.contended > 0).await;
         if matches!(outcome, Outcome::Unknown(_) | Outcome::ReadOnly(_)) {
-            self.shared.pool.connector.servers.distrust(connection.epoch);
+            self.shared.pool.connector.servers.distrust(connection.epoch, None);
         }
         self.connection = Some(connection).filter(Connection::is_usable);
         outcome

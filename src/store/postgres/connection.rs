@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use futures_util::TryStreamExt;
 use futures_util::future::{Either, join, join_all, select};
-use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use tokio_postgres::{Client, Error, Row, RowStream, SimpleQueryMessage, Statement};
@@ -17,7 +16,7 @@ use super::connector::{Connector, Driver};
 use super::error::{Fault, replaced, store_error, timed_out};
 use super::hosts::Target;
 use super::options::Options;
-use super::server::{Epoch, History, Server};
+use super::server::{Epoch, History, Server, Servers};
 use super::sql;
 use super::value::Value;
 use crate::store::StoreError;
@@ -106,7 +105,8 @@ pub(super) struct Connection {
     purpose: Purpose,
     /// The epoch in which the connection was made. It ends the connection.
     pub(super) epoch: Epoch,
-    current_epoch: watch::Receiver<Epoch>,
+    /// Kept so that an open snapshot outlives its store.
+    servers: Arc<Servers>,
     opened: Instant,
 }
 
@@ -119,7 +119,7 @@ impl Connection {
             is_idle: true,
             purpose,
             epoch,
-            current_epoch: connector.servers.epoch(),
+            servers: Arc::clone(&connector.servers),
             opened: Instant::now(),
         }
     }
@@ -137,7 +137,7 @@ impl Connection {
 
     /// Returns whether the server of the connection is the one in use.
     pub(super) fn is_current(&self) -> bool {
-        self.is_of(*self.current_epoch.borrow())
+        self.is_of(*self.servers.epoch().borrow())
     }
 
     /// Returns whether the connection may be used in an epoch. A long transaction needs only the same server.
@@ -166,7 +166,7 @@ impl Connection {
     ) -> Result<Vec<Result<Vec<Row>, Error>>, StoreError> {
         self.is_idle = false;
         let patience = self.options.answer_timeout();
-        let (mut current, own, purpose) = (self.current_epoch.clone(), self.epoch, self.purpose);
+        let (mut current, own, purpose) = (self.servers.epoch(), self.epoch, self.purpose);
         let has_ended =
             |now: &Epoch| now.server != own.server || (purpose == Purpose::Work && now.trust != own.trust);
         let results = {
@@ -179,6 +179,10 @@ impl Connection {
             }
         };
         self.is_idle = true;
+        // An attempt to connect that began before may fail after others have succeeded, and note an outage.
+        if results.iter().any(Result::is_ok) {
+            self.servers.end_outage();
+        }
         Ok(results)
     }
 

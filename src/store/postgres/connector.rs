@@ -97,8 +97,10 @@ impl Connector {
     pub(super) async fn connect(&self, purpose: Purpose) -> Result<Connection, Fault> {
         loop {
             let view = self.servers.view();
-            let (link, server) =
-                Race::new(self, &view, purpose).run().await.inspect_err(|_| self.servers.note_outage())?;
+            let (link, server) = Race::new(self, &view, purpose)
+                .run()
+                .await
+                .inspect_err(|_| self.servers.note_outage(&view))?;
             // Otherwise another caller has found a better server meanwhile.
             if let Some(epoch) = self.servers.settle(&view, &server) {
                 return Ok(Connection::new(link, self, purpose, epoch));
@@ -166,7 +168,7 @@ impl<'r> Race<'r> {
             let timer = pin!(until(is_timed.then_some(self.next)));
             let step = match select(self.running.next(), timer).await {
                 Either::Left((Some(step), _)) => step,
-                // Nobody is left.
+                // No host is left.
                 Either::Left((None, _)) => break,
                 Either::Right(_) if self.best.is_some() => break,
                 Either::Right(_) => continue,
@@ -212,7 +214,8 @@ impl<'r> Race<'r> {
     /// Keeps a server if it is the best so far. The first one gives the others a little time.
     fn consider(&mut self, link: Link, server: Server) {
         if !self.view.accepts(&server) {
-            self.fault = Some(Fault::older(&server));
+            let fault = if server.is_writable { Fault::older } else { Fault::unsuitable };
+            self.fault = Some(fault(&server));
             return;
         }
         if self.best.is_none() {

@@ -27,7 +27,7 @@ impl Fault {
             .into()
     }
 
-    /// Returns the fault of a server that `target_session_attrs` rules out.
+    /// Returns the fault of a server that was ruled out because it accepts writes, or because it does not.
     pub(super) fn unsuitable(server: &Server) -> Self {
         let text = if server.is_writable { "accepts writes" } else { "is read-only" };
         StoreError::unavailable(format!(
@@ -41,7 +41,8 @@ impl Fault {
     pub(super) fn older(server: &Server) -> Self {
         let timeline = server.history.map_or(0, |history| history.timeline);
         let text = format!(
-            "the database server {} was not used, because it is on timeline {timeline}, and a later one was used before",
+            "the database server {} was not used, because it is on timeline {timeline}, and a later one was seen before: \
+             restart this instance if a backup was restored",
             server.name
         );
         StoreError::unavailable(text).into()

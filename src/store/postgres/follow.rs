@@ -126,7 +126,7 @@ impl Shared {
         }
         let connector = &self.pool.connector;
         if is_contradicted {
-            connector.servers.distrust(connector.servers.view().epoch);
+            connector.servers.distrust(connector.servers.view().epoch, None);
             if self.has_entry(from).await? {
                 return Ok(());
             }

@@ -15,7 +15,8 @@ use crate::store::StoreError;
 #[derive(Clone)]
 pub(super) struct Hosts {
     hosts: Vec<Target>,
-    /// Whether a server must accept writes, or must not; `None`: it may do either.
+    /// Whether a server must accept writes, or must not; `None`: one that does is preferred, as among the addresses of
+    /// one host.
     must_be_writable: Option<bool>,
 }
 

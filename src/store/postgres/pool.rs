@@ -55,7 +55,7 @@ impl Pool {
             Ok(results) => results,
             Err(error) => {
                 // The server is silent, and all other connections may be as well.
-                self.connector.servers.distrust(connection.epoch);
+                self.connector.servers.distrust(connection.epoch, None);
                 return Err(error.into());
             }
         };
@@ -93,7 +93,7 @@ impl Pool {
         let _waiting = Waiting::new(&self.waiting);
         let permit = timeout(self.connector.options.acquire_timeout, self.permits.acquire()).await;
         permit.ok().and_then(Result::ok).ok_or_else(|| {
-            let text = "all connections of the pool are in use, and no one became free in time";
+            let text = "all connections of the pool are in use, and none became free in time";
             // In an outage, those that have a place wait for a server as well.
             let is_transient = self.connector.servers.outage().is_some();
             Fault { error: StoreError::unavailable(text), is_transient }

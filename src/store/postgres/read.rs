@@ -118,8 +118,8 @@ impl Reader {
             !std::mem::replace(&mut probes.is_running, true)
         };
         if starts {
-            let (shared, probes) = (Arc::clone(&self.shared), Arc::clone(&self.probes));
-            self.runtime.spawn(run_probes(shared, probes));
+            let running = Running { probes: Arc::clone(&self.probes), is_over: false };
+            self.runtime.spawn(run_probes(Arc::clone(&self.shared), running));
         }
         answer.await.map_err(|_| closed())?
     }
@@ -192,22 +192,40 @@ impl Found {
     }
 }
 
-async fn run_probes(shared: Arc<Shared>, probes: Arc<Mutex<Probes>>) {
+/// The task that runs probes. If it ends early, as when its runtime is shut down, its callers are answered.
+struct Running {
+    probes: Arc<Mutex<Probes>>,
+    /// Whether no caller is left.
+    is_over: bool,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.is_over {
+            let mut probes = lock(&self.probes);
+            probes.is_running = false;
+            probes.waiting.clear();
+        }
+    }
+}
+
+async fn run_probes(shared: Arc<Shared>, mut running: Running) {
     loop {
         let mut waiting = {
-            let mut probes = lock(&probes);
+            let mut probes = lock(&running.probes);
             let waiting = std::mem::take(&mut probes.waiting);
             probes.is_running = !waiting.is_empty();
             waiting
         };
         if waiting.is_empty() {
+            running.is_over = true;
             return;
         }
         let outcome = shared.probe().await;
         if outcome.is_err() {
             // Callers that came in the meantime get the error too: otherwise they would wait for one timeout after
             // the other.
-            waiting.append(&mut lock(&probes).waiting);
+            waiting.append(&mut lock(&running.probes).waiting);
         }
         for sender in waiting {
             let copy = outcome.as_ref().map_err(StoreError::copy);

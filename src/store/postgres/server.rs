@@ -21,6 +21,13 @@ pub(super) struct History {
     pub(super) timeline: u32,
 }
 
+impl History {
+    /// Returns whether this is a later timeline of the same system.
+    fn continues(self, other: Self) -> bool {
+        self.system == other.system && self.timeline > other.timeline
+    }
+}
+
 /// A server as a connection has found it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Server {
@@ -29,6 +36,15 @@ pub(super) struct Server {
     /// `None` if the server does not tell it: a standby, or another database with the protocol of PostgreSQL.
     pub(super) history: Option<History>,
     pub(super) is_writable: bool,
+}
+
+impl Server {
+    /// Returns whether both are one server, which may have several addresses. Only one server of a timeline accepts
+    /// writes.
+    fn is_same_as(&self, other: &Self) -> bool {
+        let is_primary = self.history.is_some() && self.is_writable && other.is_writable;
+        self == other || (is_primary && self.history == other.history)
+    }
 }
 
 /// Numbers that increase when connections must be closed.
@@ -46,9 +62,11 @@ pub(super) struct View {
     pub(super) epoch: Epoch,
     /// The server that was used last.
     pub(super) server: Option<Server>,
+    /// Addresses of that server which connections of this epoch lead to.
+    pub(super) addresses: Vec<Address>,
     /// Whether all servers have to be asked before the next connection.
     is_distrusted: bool,
-    /// The highest timeline that was used, and its system.
+    /// The highest timeline that was used or seen, and its system.
     newest: Option<History>,
 }
 
@@ -57,11 +75,11 @@ pub(super) struct View {
 pub(super) struct Servers {
     view: Mutex<View>,
     epoch: watch::Sender<Epoch>,
-    /// When attempts to connect began to find no server; `None` if the last one has found one.
+    /// Start of the present outage; `None` if the last attempt succeeded.
     out_since: Mutex<Option<Instant>>,
     /// Attempts to connect to a server that failed.
     pub(super) failed_connects: AtomicU64,
-    /// Times another server was used than before.
+    /// Times another server, or another address of a server, was used than before.
     pub(super) changes: AtomicU64,
 }
 
@@ -71,29 +89,29 @@ impl View {
         self.server.as_ref().filter(|_| !self.is_distrusted)
     }
 
-    /// Returns whether a server continues the history that was used, as far as it is known.
+    /// Returns whether a server continues the history that was used, as far as it is known. A database that was restored
+    /// to a lower timeline does not, until the instance is restarted.
     pub(super) fn accepts(&self, server: &Server) -> bool {
-        let is_older = |(newest, found): (History, History)| {
-            newest.system == found.system && found.timeline < newest.timeline
-        };
-        !self.newest.zip(server.history).is_some_and(is_older)
+        let is_older = self.newest.zip(server.history).is_some_and(|(newest, found)| newest.continues(found));
+        // A standby lags behind the primary that was used.
+        let lags = !server.is_writable
+            && self.server.as_ref().is_some_and(|last| last.is_writable && last.address != server.address);
+        !is_older && !lags
     }
 
     /// Returns whether a server has a later timeline of the history in use.
     pub(super) fn is_outranked_by(&self, server: &Server) -> bool {
-        self.newest
-            .zip(server.history)
-            .is_some_and(|(newest, found)| newest.system == found.system && found.timeline > newest.timeline)
+        self.newest.zip(server.history).is_some_and(|(newest, found)| found.continues(newest))
     }
 
-    /// Orders servers: the history that was used, the timeline, and at last the server that was used.
-    pub(super) fn rank(&self, server: &Server) -> (bool, u32, bool) {
+    /// Orders servers: whether they accept writes, the history that was used, the timeline, and at last the server that was used.
+    pub(super) fn rank(&self, server: &Server) -> (bool, bool, u32, bool) {
         let system = self.newest.map(|newest| newest.system);
         let is_same =
             server.history.is_some_and(|history| system.is_none_or(|system| system == history.system));
         let timeline = server.history.map_or(0, |history| history.timeline);
         let is_last = self.server.as_ref().is_some_and(|last| last.address == server.address);
-        (is_same, timeline, is_last)
+        (server.is_writable, is_same, timeline, is_last)
     }
 }
 
@@ -110,25 +128,31 @@ impl Servers {
     /// Uses a server that was chosen from a view. Returns the epoch of connections to it, or `None` if the choice is
     /// out of date.
     pub(super) fn settle(&self, chosen_in: &View, server: &Server) -> Option<Epoch> {
-        *lock(&self.out_since) = None;
         let mut view = self.lock();
-        if view.trusted() == Some(server) {
-            return Some(view.epoch);
-        }
+        let is_same = view.trusted().is_some_and(|last| last.is_same_as(server));
         let is_current = view.epoch == chosen_in.epoch || view.is_outranked_by(server);
-        if !is_current || !view.accepts(server) {
+        if !is_same && (!is_current || !view.accepts(server)) {
             return None;
         }
+        self.end_outage();
         let is_other = view.server.as_ref().is_some_and(|last| last != server);
         if is_other {
-            view.epoch.server += 1;
             self.changes.fetch_add(1, Ordering::Relaxed);
             let timeline = server.history.map_or(0, |history| history.timeline);
             tracing::warn!("the database server is now {} (timeline {timeline})", server.name);
         }
+        if is_same {
+            if !view.addresses.contains(&server.address) {
+                view.addresses.push(server.address);
+            }
+            view.server = Some(server.clone());
+            return Some(view.epoch);
+        }
+        view.epoch.server += u64::from(is_other);
         // Choices of others that were made at the same time are out of date now.
         view.epoch.trust += 1;
         view.newest = server.history.or(view.newest);
+        view.addresses = vec![server.address];
         view.server = Some(server.clone());
         view.is_distrusted = false;
         self.epoch.send_replace(view.epoch);
@@ -137,18 +161,33 @@ impl Servers {
 
     /// Closes the connections for single statements, unless that was done since this epoch. The next connection is
     /// made to the best of all servers that answer.
-    pub(super) fn distrust(&self, epoch: Epoch) {
+    ///
+    /// `seen` is a history that a server was found to have. If it is later than the one in use, no server of an older one
+    /// is used again, even if the server of the later one takes longer to answer.
+    pub(super) fn distrust(&self, epoch: Epoch, seen: Option<History>) {
         let mut view = self.lock();
-        if view.epoch == epoch && !view.is_distrusted {
+        let is_outranked = view.newest.zip(seen).is_some_and(|(newest, seen)| seen.continues(newest));
+        if is_outranked {
+            view.newest = seen;
+        }
+        if (view.epoch == epoch || is_outranked) && !view.is_distrusted {
             view.is_distrusted = true;
             view.epoch.trust += 1;
             self.epoch.send_replace(view.epoch);
         }
     }
 
-    /// Notes that no server could be used.
-    pub(super) fn note_outage(&self) {
-        lock(&self.out_since).get_or_insert_with(Instant::now);
+    /// Notes that no server could be used, unless the servers have changed since an attempt that began with this view.
+    pub(super) fn note_outage(&self, begun_in: &View) {
+        let view = self.lock();
+        if view.epoch == begun_in.epoch {
+            lock(&self.out_since).get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// Notes that a server answers.
+    pub(super) fn end_outage(&self) {
+        *lock(&self.out_since) = None;
     }
 
     /// Returns how long no server could be used; `None` if there is no outage.

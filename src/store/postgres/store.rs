@@ -49,9 +49,9 @@ const MAX_SNAPSHOTS: usize = 4;
 ///   another one was promoted, they are closed at once, and opened to the server of the highest timeline among those
 ///   that answer. So no read returns an older state than one that this instance has returned or acknowledged, even while
 ///   an old primary goes on beside the new one.
-/// * **No hangs.** Calls wait for the end of a short outage, such as a switchover. Every call ends after the
-///   [timeouts](super::PostgresStoreBuilder::statement_timeout), by default at the latest after five seconds, with
-///   `Unavailable`. The store works again as soon as the database does.
+/// * **No hangs.** Calls wait for the end of a short outage, such as a switchover. Every call ends within about twice the
+///   sum of the [timeouts](super::PostgresStoreBuilder::statement_timeout), by default nine seconds, with `Unavailable`:
+///   it may first wait for another call. The store works again as soon as the database does.
 ///
 /// # Costs
 /// Every instance holds the facets of all records, as a [`MemoryStore`](crate::store::MemoryStore) does, and a cache of
@@ -60,7 +60,8 @@ const MAX_SNAPSHOTS: usize = 4;
 /// # Limits
 /// * Only this library may change the tables: instances do not detect other changes.
 /// * After a backup was restored, call [`renew`](Self::renew) on one instance, so that clients do not take the restored
-///   records for those that had the same revision.
+///   records for those that had the same revision. Restart the instances that ran before: they refuse a database whose
+///   timeline is lower than the one that they used.
 /// * It needs a tokio runtime with I/O and time. All its connections live on the runtime on which it was opened.
 ///
 /// # Example
@@ -117,7 +118,7 @@ pub struct PostgresStatus {
     pub server: String,
     /// Timeline of that server, which increases with every promotion. `None` if it does not tell.
     pub timeline: Option<u32>,
-    /// Times another server was used than before, since the store was opened.
+    /// Times another server, or another address of a server, was used than before, since the store was opened.
     pub server_changes: u64,
     /// Attempts to connect to a server that failed, since the store was opened.
     pub failed_connects: u64,
@@ -142,6 +143,9 @@ impl PostgresStore {
     ///
     /// Call it after a backup of the database was restored. The revisions that clients have may belong to commits that
     /// the backup does not contain, and the restored database would give them to other states.
+    ///
+    /// Restart the instances that ran before the restore. If the restored database has a lower timeline than the one
+    /// that they used, they take it for an old primary, and refuse it.
     ///
     /// # Errors
     /// `Unavailable` or `Corrupt`.

@@ -1,6 +1,6 @@
 //! Looking at all servers of the connection string while the store runs.
 //!
-//! An old primary that nobody stops goes on answering, so that no error would ever tell its clients of the new one. And
+//! An old primary may go on answering, so that no error would ever tell its clients of the new one. And
 //! one that is silent would be noticed only when a statement times out.
 
 use std::collections::HashMap;
@@ -23,48 +23,66 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// Time that a server has to answer.
 const PATIENCE: Duration = Duration::from_millis(750);
 
-/// Connections to the servers, which are kept: most of them are standbys, whose promotion leaves them open.
-type Links = HashMap<Address, Link>;
+/// What earlier looks have left.
+#[derive(Default)]
+struct Watch {
+    /// Connections to the servers, which are kept: most of them are standbys, whose promotion leaves them open.
+    links: HashMap<Address, Link>,
+    /// Addresses in use that did not answer at the last look.
+    silent: Vec<Address>,
+}
 
-/// Runs until the store is dropped.
+/// Runs until the store is dropped, or there is only one server to look at.
 pub(super) async fn run(shared: Weak<Shared>) {
-    let mut links = Links::new();
+    let mut watch = Watch::default();
     loop {
         sleep(INTERVAL).await;
         let Some(connector) = shared.upgrade().map(|shared| shared.pool.connector.clone()) else { return };
-        if connector.hosts.count() == 1 {
+        let targets = resolve(&connector).await;
+        if connector.hosts.count() == 1 && targets.len() == 1 {
             return;
         }
-        links = look(&connector, links).await;
+        watch.look(&connector, targets).await;
     }
 }
 
-/// Asks all servers what they are. If another one has a later timeline than the server in use, or that one does not
-/// answer and another one accepts writes, the next connection is made to the best of all.
-async fn look(connector: &Connector, mut links: Links) -> Links {
-    let view = connector.servers.view();
-    let Some(used) = view.trusted() else { return links };
+impl Watch {
+    /// Asks all servers what they are. The next connection is made to the best of all if another one has a later
+    /// timeline than the server in use, accepts writes while that one does not, or answers when an address in use was
+    /// silent twice.
+    async fn look(&mut self, connector: &Connector, targets: Vec<Target>) {
+        let view = connector.servers.view();
+        let Some(used) = view.trusted() else { return };
+        let asked = targets.into_iter().map(|target| {
+            let link = self.links.remove(&target.address);
+            async move { timeout(PATIENCE, ask(connector, &target, link)).await.ok().and_then(Result::ok) }
+        });
+        let found: Vec<(Link, Server)> = join_all(asked).await.into_iter().flatten().collect();
+        let is_missing = |address: &Address| found.iter().all(|(_, server)| server.address != *address);
+        let silent: Vec<Address> = view.addresses.iter().copied().filter(is_missing).collect();
+        let is_silent = silent.iter().any(|address| self.silent.contains(address));
+        self.silent = silent;
+        let is_better = |server: &&Server| {
+            let is_preferred = view.is_outranked_by(server) || (server.is_writable && !used.is_writable);
+            let is_usable = connector.hosts.can_use(server) && view.accepts(server);
+            is_usable && (is_silent || (is_preferred && server.address != used.address))
+        };
+        let better = found.iter().map(|(_, server)| server).filter(is_better);
+        if let Some(server) = better.max_by_key(|server| view.rank(server)) {
+            let reason = if is_silent { "answers, and an address in use does not" } else { "accepts writes" };
+            tracing::warn!("the database server {} {reason}: closing all connections", server.name);
+            connector.servers.distrust(view.epoch, server.history);
+        }
+        self.links = found.into_iter().map(|(link, server)| (server.address, link)).collect();
+    }
+}
+
+/// Returns all addresses of all hosts.
+async fn resolve(connector: &Connector) -> Vec<Target> {
     let resolving = connector.hosts.beginning_with(None).map(|host| async move {
         timeout(PATIENCE, host.resolve()).await.ok().and_then(Result::ok).unwrap_or_default()
     });
-    let targets: Vec<Target> = join_all(resolving).await.into_iter().flatten().collect();
-    let asked = targets.iter().map(|target| {
-        let link = links.remove(&target.address);
-        async move { timeout(PATIENCE, ask(connector, target, link)).await.ok().and_then(Result::ok) }
-    });
-    let found: Vec<(Link, Server)> = join_all(asked).await.into_iter().flatten().collect();
-    let answers = found.iter().any(|(_, server)| server.address == used.address);
-    let is_better = |server: &Server| {
-        let is_usable =
-            server.address != used.address && connector.hosts.can_use(server) && view.accepts(server);
-        is_usable && (!answers || view.is_outranked_by(server))
-    };
-    if let Some((_, server)) = found.iter().find(|(_, server)| is_better(server)) {
-        let reason = if answers { "was promoted" } else { "answers instead of the one in use" };
-        tracing::warn!("the database server {} {reason}: closing all connections", server.name);
-        connector.servers.distrust(view.epoch);
-    }
-    found.into_iter().map(|(link, server)| (server.address, link)).collect()
+    join_all(resolving).await.into_iter().flatten().collect()
 }
 
 async fn ask(connector: &Connector, target: &Target, link: Option<Link>) -> Result<(Link, Server), Fault> {

@@ -78,6 +78,30 @@ async fn instance_that_differs_from_the_log_loads_it_again() {
 }
 
 #[tokio::test]
+async fn snapshot_stays_readable_after_the_last_handle_to_its_store_is_dropped() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let connection = cluster.create_database();
+    let store = open(PostgresStore::builder(&connection)).await;
+    for id in 0..5 {
+        put(&store, id, OWNER).await;
+    }
+    let mut snapshot = store.snapshot().await.unwrap();
+    let mut ids: Vec<Uuid> = Vec::new();
+    let mut store = Some(store);
+    loop {
+        let entries = snapshot.next(2).await.unwrap();
+        if entries.is_empty() {
+            break;
+        }
+        ids.extend(entries.iter().map(|entry| entry.record.key.id));
+        drop(store.take());
+        // The tasks of the store end meanwhile.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(ids, (0..5).map(Uuid::from_u128).collect::<Vec<_>>());
+}
+
+#[tokio::test]
 async fn trimmed_log_serves_new_and_old_instances() {
     let Some(cluster) = Cluster::shared() else { return };
     let connection = cluster.create_database();

@@ -85,6 +85,26 @@ async fn invalid_connection_string_is_not_quoted() {
     }
 }
 
+#[tokio::test]
+async fn longest_timeouts_can_be_set() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let builder = PostgresStore::builder(&cluster.create_database());
+    let longest = Duration::MAX;
+    let builders = [
+        builder.clone().statement_timeout(longest),
+        builder.clone().acquire_timeout(longest),
+        builder.acquire_timeout(longest).connect_timeout(longest).statement_timeout(longest),
+    ];
+    for builder in builders {
+        let builder =
+            builder.open_timeout(longest).connection_lifetime(longest).log_retention(longest, u64::MAX);
+        let store = builder.open().await.unwrap();
+        store.commit(put("a body")).await.unwrap();
+        assert!(store.get(&[NOTE]).await.unwrap()[0].is_some());
+        assert!(store.snapshot().await.unwrap().next(1).await.unwrap().len() == 1);
+    }
+}
+
 #[test]
 fn runtime_without_timers_is_refused() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

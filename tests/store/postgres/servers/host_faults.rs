@@ -193,3 +193,24 @@ async fn commits_of_two_instances_at_the_same_time_fill_no_log_of_the_server() {
     let log = cluster.log();
     assert!(!log.contains("duplicate key") && !log.contains("topo_log_pkey"), "{log}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connections_to_one_address_of_a_server_stay_when_another_address_is_used() {
+    let Some(servers) = start_pair() else { return };
+    let database = servers[0].create_database();
+    let hosts = Hosts::start(&servers, &database, 0).await;
+    let builder = PostgresStore::builder(&hosts.connection).connection_lifetime(Duration::ZERO);
+    let instance = Instance::new(open(builder).await, 0, 1);
+    instance.write().await.unwrap();
+    let mut snapshot = instance.store.snapshot().await.unwrap();
+    assert_eq!(snapshot.next(1).await.unwrap().len(), 1);
+    hosts.primary.set(Network::Works).await;
+    hosts.failing.set(Network::Silent).await;
+    instance.write().await.unwrap();
+    instance.read().await.unwrap();
+    hosts.failing.set(Network::Works).await;
+    let status = instance.store.status();
+    assert_eq!(status.server, format!("127.0.0.1:{}", hosts.primary.port()));
+    assert_eq!(status.server_changes, 1);
+    assert!(snapshot.next(1).await.unwrap().is_empty());
+}

@@ -21,10 +21,16 @@ const READY: &[u8] = b"Z\0\0\0\x05I";
 /// Time that a slow network takes for a byte.
 const BYTE_TIME: Duration = Duration::from_secs(1);
 
+/// Time that a far server's network takes for bytes that were sent at once, in one direction. A connection takes four of
+/// them.
+const DISTANCE: Duration = Duration::from_millis(100);
+
 /// What a network does with the connections to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Network {
     Works,
+    /// Works, and takes [`DISTANCE`] for each piece of a message.
+    Far,
     /// New connections are never accepted, and bytes are dropped: a machine without power.
     Dark,
     /// Connections are accepted, and nothing is ever answered: a frozen machine.
@@ -189,7 +195,7 @@ async fn copy(
         while !left.is_empty() {
             let now = *network.borrow_and_update();
             let count = match now {
-                Network::Works => left.len(),
+                Network::Works | Network::Far => left.len(),
                 Network::Slow => 1,
                 Network::SilentAfterLogin if !is_logged_in.load(Ordering::Relaxed) => left.len(),
                 _ => 0,
@@ -199,6 +205,9 @@ async fn copy(
                     return;
                 }
                 continue;
+            }
+            if now == Network::Far {
+                sleep(DISTANCE).await;
             }
             let (chunk, rest) = left.split_at(count);
             if answers && chunk.windows(READY.len()).any(|window| window == READY) {

@@ -1,4 +1,4 @@
-//! A standby is promoted while nobody stops its primary: two servers of one history accept writes.
+//! A standby is promoted while its primary goes on: two servers of one history accept writes.
 
 use std::mem;
 use std::time::{Duration, Instant};
@@ -8,6 +8,7 @@ use toposcope::store::{PostgresStore, StoreErrorKind};
 
 use super::super::{database_of, open};
 use super::load::Instance;
+use super::network::{Network, Proxy};
 use super::{LONGEST_OUTAGE, connection, direct, rounds};
 use crate::cluster::{Cluster, UNSYNCED};
 
@@ -72,6 +73,28 @@ async fn instances_move_to_the_promoted_server_and_answer_nothing_older_while_it
          the latest {slowest:?} after its promotion, starts at the latest after {slowest_start:?}",
         rounds()
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn promoted_server_is_used_although_its_primary_goes_on_and_answers_sooner() {
+    let Some(primary) = Cluster::start_new(UNSYNCED) else { return };
+    let database = primary.create_database();
+    let standby = primary.start_standby();
+    let far = Proxy::start(standby.folder(), Network::Far).await;
+    let hosts = [direct(&primary), ("127.0.0.1".to_owned(), far.port())];
+    let store = open(PostgresStore::builder(&connection(&hosts, database_of(&database)))).await;
+    let instance = Instance::new(store, 0, 1);
+    await_standby(&primary);
+    instance.write().await.unwrap();
+    tokio::task::block_in_place(|| standby.promote());
+    let begin = Instant::now();
+    while instance.store.status().timeline != Some(2) || instance.write().await.is_err() {
+        assert!(begin.elapsed() < LONGEST_OUTAGE, "no write after {:?}", begin.elapsed());
+        let _ = instance.read().await;
+        sleep(Duration::from_millis(1)).await;
+    }
+    instance.read().await.unwrap();
+    assert_eq!(instance.store.status().server_changes, 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
