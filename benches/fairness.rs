@@ -228,12 +228,14 @@ async fn ask(
                 let port = &tenant.ports[random.next() as usize % tenant.ports.len()];
                 put(&api, &tenant.key, port, (random.next() % 65_000) as u16 + 1).await
             }
-            // Another depth makes another drawing, without a focus of the same graph.
+            // Another depth or confidence makes another drawing.
             Load::Graphs | Load::Pictures => {
-                let (network, depth) = (tenant.heavy.network, random.next() % 10_000);
+                let (network, depth) = (tenant.heavy.network, random.next() % 101);
+                let confidence = ["Inferred", "Reported", "Confirmed"][random.next() as usize % 3];
                 let what = if matches!(load, Load::Graphs) { "graph" } else { "export" };
-                let path =
-                    format!("/api/v1/topology/{what}?network_id={network}&collapse=false&depth={depth}");
+                let path = format!(
+                    "/api/v1/topology/{what}?network_id={network}&collapse=false&depth={depth}&min_confidence={confidence}"
+                );
                 send(&api, &tenant.key, "GET", &path, "").await
             }
             Load::Reports => {

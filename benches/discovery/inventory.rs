@@ -22,6 +22,15 @@ const DEVICES: [usize; 2] = [1_000, 10_000];
 /// Fields that identify a device or name its neighbor, apart from addresses.
 const IDENTITIES: [&str; 5] = ["sys_name", "hostname", "serial_number", "cdp_device_id", "device_id"];
 
+/// The addresses of the copies of a lab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Addresses {
+    /// Copies share some: the more copies, the more hosts a device is compared with.
+    Overlapping,
+    /// Every copy has its own, as the devices of one network have.
+    Disjoint,
+}
+
 /// Measures how long it takes to discover many devices. The devices are copies of the labs with varied identities.
 pub(crate) fn measure() -> Result<(), Box<dyn Error>> {
     let labs = labs()?;
@@ -30,17 +39,19 @@ pub(crate) fn measure() -> Result<(), Box<dyn Error>> {
         println!("no labs: TOPOSCOPE_DISCOVERY_DATA may name a folder that has them");
         return Ok(());
     }
-    println!("| devices | seconds | ms a device | again, unchanged: seconds |");
-    println!("|---|---|---|---|");
+    println!("| addresses of the copies | devices | seconds | ms a device | again, unchanged: seconds |");
+    println!("|---|---|---|---|---|");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build()?;
-    for devices in DEVICES {
-        let copies: Vec<Report> = (0..devices.div_ceil(per_copy))
-            .flat_map(|copy| labs.iter().map(move |lab| varied(lab, copy)).collect::<Vec<_>>())
-            .collect::<Result<_, _>>()?;
-        let (first, second) = runtime.block_on(discover(&copies))?;
-        let count: usize = copies.iter().map(|report| report.devices.len()).sum();
-        let each = first * 1e3 / count as f64;
-        println!("| {count} | {first:.1} | {each:.2} | {second:.1} |");
+    for addresses in [Addresses::Overlapping, Addresses::Disjoint] {
+        for devices in DEVICES {
+            let copies: Vec<Report> = (0..devices.div_ceil(per_copy))
+                .flat_map(|copy| labs.iter().map(move |lab| varied(lab, copy, addresses)).collect::<Vec<_>>())
+                .collect::<Result<_, _>>()?;
+            let (first, second) = runtime.block_on(discover(&copies))?;
+            let count: usize = copies.iter().map(|report| report.devices.len()).sum();
+            let each = first * 1e3 / count as f64;
+            println!("| {addresses:?} | {count} | {first:.1} | {each:.2} | {second:.1} |");
+        }
     }
     Ok(())
 }
@@ -87,35 +98,38 @@ fn labs() -> Result<Vec<Report>, Box<dyn Error>> {
 }
 
 /// Returns a copy of a lab with other identities.
-fn varied(lab: &Report, copy: usize) -> Result<Report, serde_json::Error> {
+fn varied(lab: &Report, copy: usize, addresses: Addresses) -> Result<Report, serde_json::Error> {
     let mut value = serde_json::to_value(lab)?;
-    vary(&mut value, "", copy);
+    vary(&mut value, "", copy, addresses);
     serde_json::from_value(value)
 }
 
-fn vary(value: &mut Value, field: &str, copy: usize) {
+fn vary(value: &mut Value, field: &str, copy: usize, addresses: Addresses) {
     match value {
         Value::Object(members) => {
             // The value of a chassis id is an identity, but the value of a port id is not.
             let is_port = field == "port_id" || field == "local_port_id";
             for (name, member) in members.iter_mut().filter(|(name, _)| !(is_port && *name == "value")) {
                 let name = if field == "chassis_id" && name == "value" { "serial_number" } else { name };
-                vary(member, name, copy);
+                vary(member, name, copy, addresses);
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| vary(item, field, copy)),
-        Value::String(text) => *text = varied_text(text, field, copy),
+        Value::Array(items) => items.iter_mut().for_each(|item| vary(item, field, copy, addresses)),
+        Value::String(text) => *text = varied_text(text, field, copy, addresses),
         _ => {}
     }
 }
 
-/// Varies the octets in which labs differ least, so that a copy shares no addresses with the others: a network of more
-/// devices has no more hosts to compare with each of them.
-fn varied_text(text: &str, field: &str, copy: usize) -> String {
+/// Varies an address or an identity.
+///
+/// Addresses that overlap vary in the octets in which the devices of a lab differ as well. Otherwise, they vary in those in
+/// which labs differ least.
+fn varied_text(text: &str, field: &str, copy: usize, addresses: Addresses) -> String {
     let [.., third, second, first] = copy.to_be_bytes();
+    let is_overlapping = addresses == Addresses::Overlapping;
     if let Ok(address) = text.parse::<MacAddress>() {
         let mut octets = address.octets().to_vec();
-        let varied = octets.iter_mut().skip(1).zip([third, second, first]);
+        let varied = octets.iter_mut().skip(if is_overlapping { 2 } else { 1 }).zip([third, second, first]);
         varied.for_each(|(octet, change)| *octet ^= change);
         return MacAddress::try_from(octets.as_slice())
             .map_or_else(|_| text.to_owned(), |varied| varied.to_string());
@@ -123,11 +137,17 @@ fn varied_text(text: &str, field: &str, copy: usize) -> String {
     match text.parse::<IpAddr>() {
         Ok(IpAddr::V4(address)) => {
             let [a, b, c, d] = address.octets();
-            IpAddr::from([a, b ^ (first << 1), c ^ second, d]).to_string()
+            let varied = if is_overlapping {
+                [a, b ^ second, c ^ first, d]
+            } else {
+                [a, b ^ (first << 1), c ^ second, d]
+            };
+            IpAddr::from(varied).to_string()
         }
         Ok(IpAddr::V6(address)) => {
             let mut octets = address.octets();
-            (octets[4], octets[5]) = (octets[4] ^ second, octets[5] ^ first);
+            let place = if is_overlapping { 6 } else { 4 };
+            (octets[place], octets[place + 1]) = (octets[place] ^ second, octets[place + 1] ^ first);
             IpAddr::from(octets).to_string()
         }
         Err(_) if IDENTITIES.contains(&field) => format!("{text}-{copy}"),

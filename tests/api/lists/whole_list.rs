@@ -7,7 +7,7 @@ use std::pin::Pin;
 use http::{Method, Request, Response};
 use http_body::Body;
 use serde_json::{Value, json};
-use toposcope::model::{Host, Permission};
+use toposcope::model::{Host, IfEntry, Permission};
 use toposcope::service::{Api, BodyError, ResponseBody};
 use toposcope::store::StoreError;
 use tower::ServiceExt;
@@ -225,5 +225,29 @@ fn limit_zero_lists_more_than_the_greatest_limit() {
         let full = fixture.list("limit=1000").await;
         assert_eq!(full.ids().len(), 1000);
         assert_eq!(full.json["meta"]["pagination"]["has_more"], true);
+    });
+}
+
+/// Pages of short parts grow, and must shrink again where the parts are long.
+#[test]
+fn whole_list_of_parts_is_complete_where_long_ones_follow_short_ones() {
+    run(async || {
+        let entry = |host: &Host, number: i64, length: usize| IfEntry {
+            if_descr: "d".repeat(length),
+            ..IfEntry::new(host, number)
+        };
+        let hosts = (1..=60).map(|id| {
+            let mut host = named(id, &format!("host{id:05}"));
+            host.if_entries = (1..=8).map(|number| entry(&host, number, 1)).collect();
+            host.if_entries.push(entry(&host, 9, 60_000));
+            host
+        });
+        let fixture = Fixture::with(hosts).await;
+        let path = "/api/v1/if-entries?limit=0&order_by=if_index";
+        let list = fixture.send(with_key(get(path), &fixture.key)).await;
+        let numbers: Vec<i64> =
+            list.data().as_array().unwrap().iter().map(|entry| entry["if_index"].as_i64().unwrap()).collect();
+        let expected: Vec<i64> = (1..=9).flat_map(|number| [number; 60]).collect();
+        assert_eq!(numbers, expected);
     });
 }

@@ -416,3 +416,23 @@ fn dry_run_gives_mac_addresses_to_as_many_hosts_as_an_import() {
         assert_eq!(cached(&dry).first().map(|(count, _)| *count), Some(150));
     });
 }
+
+#[test]
+fn mac_of_many_hosts_is_given_to_no_further_one_and_reported() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        for number in 1..=17 {
+            let mut device = walked(&format!("192.0.2.{number}"), MAC);
+            device.sys_name = Some(format!("device-{number}"));
+            device.serial_number = Some(format!("SN-{number:04}"));
+            discover(&fixture, vec![device], FIRST).await;
+        }
+        discover(&fixture, vec![scanned(ADDRESS, None)], FIRST).await;
+        let answer = discover(&fixture, vec![router(9, &[(ADDRESS, MAC)])], FIRST).await;
+        assert_eq!(cached(&answer), []);
+        assert_eq!(found(&fixture, ADDRESS).await, (1, None, None));
+        let shared = answer.warnings.iter().find(|warning| warning.code == WarningCode::MacShared).unwrap();
+        let example = "more than 16 hosts have the MAC address 00:1B:21:77:00:01";
+        assert_eq!((shared.count, shared.example.as_deref()), (1, Some(example)));
+    });
+}

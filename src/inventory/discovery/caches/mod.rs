@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+use self::owners::Owners;
 pub(in crate::inventory) use self::statements::NeighborCaches;
 use self::statements::{Statement, Statements};
 use super::device::concerns_device;
@@ -79,6 +80,7 @@ impl Discovery {
         if !self.has_any(CLAIM, CACHED, blocks).await? {
             return Ok(Vec::new());
         }
+        let mut shared = BTreeSet::new();
         loop {
             let hosts = self.address_only_hosts(addresses).await?;
             if hosts.is_empty() {
@@ -86,7 +88,11 @@ impl Discovery {
             }
             let mut stated = self.stated_macs(&hosts).await?;
             let owners = self.owners(&stated).await?;
-            stated.retain(|stated| !matches!(owners.get(&stated.mac_address), Some(None)));
+            for Stated { mac_address, .. } in stated.extract_if(.., |stated| is_shared(&owners, stated)) {
+                if shared.insert(mac_address) {
+                    self.warn_of_shared_mac(mac_address);
+                }
+            }
             let owners_of = |stated: &Stated| owners.get(&stated.mac_address).into_iter().flatten().flatten();
             let is_owned = |stated: &Stated| owners_of(stated).any(|(id, _)| *id != stated.host);
             let (owned, others): (Vec<Stated>, Vec<Stated>) = stated.into_iter().partition(is_owned);
@@ -296,6 +302,11 @@ impl Discovery {
         self.warn(vec![RecognitionNote::new(code, text)]);
         Ok(())
     }
+}
+
+/// Returns whether too many hosts have the MAC address that is stated.
+fn is_shared(owners: &Owners, stated: &Stated) -> bool {
+    matches!(owners.get(&stated.mac_address), Some(None))
 }
 
 /// Returns the MAC addresses that are stated for the interfaces of a host.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::Stated;
-use crate::discovery::reconcile::{Identity, own_macs};
+use crate::discovery::reconcile::{Identity, RecognitionNote, own_macs};
+use crate::discovery::report::WarningCode;
 use crate::inventory::Error;
 use crate::inventory::discovery::Discovery;
 use crate::model::{Host, MacAddress};
@@ -52,6 +53,12 @@ impl Discovery {
             }
         }
         Ok(owners)
+    }
+
+    /// Warns of a MAC address that identifies none of the hosts that have it.
+    pub(super) fn warn_of_shared_mac(&mut self, address: MacAddress) {
+        let text = format!("more than {MAX_OWNERS} hosts have the MAC address {address}");
+        self.warn(vec![RecognitionNote::new(WarningCode::MacShared, text)]);
     }
 
     async fn hosts_with_macs(

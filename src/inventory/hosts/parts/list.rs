@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use serde::Serialize;
 use uuid::Uuid;
 
 use super::Part;
@@ -27,8 +28,7 @@ const PAGE: usize = 128;
 /// Maximum number of parts that a whole list reads at a time.
 const MAX_PAGE: usize = 8_192;
 
-/// Maximum length in bytes of the parts that a whole list reads at a time, for all but the last part. Only lists of shorter
-/// parts are read in longer pages.
+/// Maximum length in bytes of the parts that a whole list reads at a time, unless they are [`PAGE`] or fewer.
 const MAX_PAGE_BYTES: usize = 2 * 1024 * 1024;
 
 /// Number of parts that a whole list decodes for each one it takes. Hosts are decoded whole: with more, it takes more parts
@@ -53,8 +53,9 @@ impl Inventory {
         let Some(host) = host else {
             let places = self.part_places::<P>(caller, query, order).await?;
             let (start, end) = order.span(&places, query, list)?;
-            let (records, _) = self.parts_at(caller, places.get(start..end).unwrap_or_default()).await?;
-            return Ok(ListPage::new(records, places.len() as u64, next_page(&places, end, list)));
+            let page = places.get(start..end).unwrap_or_default();
+            let PartsAt { parts, .. } = self.parts_at(caller, page, usize::MAX).await?;
+            return Ok(ListPage::new(parts, places.len() as u64, next_page(&places, end, list)));
         };
         let parts = self.parts_as::<P>(caller, host).await?;
         let parts: Vec<P> = parts.into_iter().filter(|part| is_listed(part, query)).collect();
@@ -85,19 +86,20 @@ impl Inventory {
 
     /// Reads the parts at these places. Those that have been deleted meanwhile are left out.
     ///
-    /// Also returns the number of parts that were decoded.
+    /// Stops once they have more than `max_bytes` bytes as JSON; some are missing then.
     async fn parts_at<P: Part>(
         &self,
         caller: &Caller,
         places: &[PartPlace],
-    ) -> Result<(Vec<P>, usize), Error> {
+        max_bytes: usize,
+    ) -> Result<PartsAt<P>, Error> {
         let organization = caller.organization_id();
         let wanted: BTreeSet<Uuid> = places.iter().map(|place| place.id).collect();
         let hosts: BTreeSet<Uuid> = places.iter().map(|place| place.host).collect();
         let mut hosts: Vec<Uuid> = hosts.into_iter().collect();
         let mut parts: HashMap<Uuid, P> = HashMap::with_capacity(places.len());
-        let (mut most, mut decoded) = (FIRST_HOSTS, 0);
-        while !hosts.is_empty() {
+        let (mut most, mut decoded, mut length) = (FIRST_HOSTS, 0, 0_usize);
+        while !hosts.is_empty() && length <= max_bytes {
             let query = Query {
                 organization: Some(organization),
                 networks: caller.scope().networks().map(<[Uuid]>::to_vec),
@@ -114,13 +116,26 @@ impl Inventory {
             let found: Result<Vec<Vec<P>>, Error> = self.offload(organization, bytes, parts_of).await?;
             for part in found?.into_iter().flatten() {
                 decoded += 1;
-                if wanted.contains(&part.common().id) {
+                if length <= max_bytes && wanted.contains(&part.common().id) {
+                    if max_bytes < usize::MAX {
+                        length = length.saturating_add(json_length(&part)?);
+                    }
                     parts.insert(part.common().id, part);
                 }
             }
         }
-        Ok((places.iter().filter_map(|place| parts.remove(&place.id)).collect(), decoded))
+        let parts = places.iter().filter_map(|place| parts.remove(&place.id)).collect();
+        Ok(PartsAt { parts, decoded, is_too_long: length > max_bytes })
     }
+}
+
+/// The parts at some places.
+struct PartsAt<P> {
+    parts: Vec<P>,
+    /// The number of parts that were decoded.
+    decoded: usize,
+    /// Whether some are missing, because they would be too long together.
+    is_too_long: bool,
 }
 
 /// The parts of all hosts of a list, of any number, read page by page.
@@ -146,20 +161,32 @@ impl<P: Part> DocumentPages for PartPages<P> {
     }
 
     async fn next(&mut self) -> Result<Documents, Error> {
-        let end = (self.position + self.length).min(self.places.len());
-        let places = self.places.get(self.position..end).unwrap_or_default();
-        let (parts, decoded): (Vec<P>, usize) = self.inventory.parts_at(&self.caller, places).await?;
+        let (PartsAt { parts, decoded, .. }, end) = loop {
+            let end = (self.position + self.length).min(self.places.len());
+            let places = self.places.get(self.position..end).unwrap_or_default();
+            // Parts may be longer than those before them.
+            let max_bytes = if self.length > PAGE { MAX_PAGE_BYTES } else { usize::MAX };
+            let read: PartsAt<P> = self.inventory.parts_at(&self.caller, places, max_bytes).await?;
+            if !read.is_too_long {
+                break (read, end);
+            }
+            self.length = (self.length / 2).max(PAGE);
+        };
         self.position = end;
         let taken = parts.len();
         let documents = ListPage::new(parts, self.places.len() as u64, None).into_documents()?;
         let bytes: usize = documents.bodies.iter().map(Bytes::len).sum();
         self.length = match self.length {
-            length if bytes > MAX_PAGE_BYTES => (length / 2).max(PAGE),
             length if decoded > taken * DECODED && 2 * bytes <= MAX_PAGE_BYTES => (2 * length).min(MAX_PAGE),
             length => length,
         };
         Ok(documents)
     }
+}
+
+/// Returns the length of a record as JSON, in bytes.
+fn json_length(record: &impl Serialize) -> Result<usize, Error> {
+    Ok(serde_json::to_vec(record).map_err(Error::internal)?.len())
 }
 
 /// Returns whether a list that is filtered by a query has the part.

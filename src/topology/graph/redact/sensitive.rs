@@ -99,7 +99,7 @@ impl Finder {
     }
 }
 
-/// Values of at most [`SEARCHED`] bytes, filled with zeros and in order. They take no time to build, unlike an automaton.
+/// Values of at most [`SEARCHED`] bytes, filled with zeros and in order.
 ///
 /// A value that begins with another one is left out, because texts that contain it contain the other one. Of the values
 /// left, only the last one that is not after a text can be at its beginning.
