@@ -283,7 +283,9 @@ fn expensive(random: &mut Random, tags: &[Uuid], limit: u64) -> String {
 async fn send(api: &Api, key: &str, method: &str, path: &str, body: &str) -> u16 {
     let request =
         Request::builder().method(method).uri(path).header(header::AUTHORIZATION, format!("Bearer {key}"));
-    let request = request.header(header::CONTENT_TYPE, "application/json").body(body.to_owned()).unwrap();
+    let content_type =
+        if path.starts_with("/api/v1/hosts/import") { "application/x-ndjson" } else { "application/json" };
+    let request = request.header(header::CONTENT_TYPE, content_type).body(body.to_owned()).unwrap();
     let response = api.clone().oneshot(request).await.unwrap();
     let status = response.status().as_u16();
     let mut body = response.into_body();

@@ -64,6 +64,8 @@ impl Discovery {
         device: &Device,
         role: Role,
     ) -> Result<(), Error> {
+        // Stores in memory answer at once: without a pause, other requests would wait for all devices of a report.
+        tokio::task::yield_now().await;
         let subject = Subject { device: Arc::new(device.clone()), reported: None, role };
         let outcome = match self.try_discover(&subject).await {
             Ok(outcome) => outcome,

@@ -198,6 +198,8 @@ impl Inventory {
         let identities: Vec<Identity> = identities.iter().cloned().collect();
         hosts.extend(self.hosts_naming(place, &identities).await?);
         for host in hosts {
+            // As for devices, other requests do not wait for all hosts.
+            tokio::task::yield_now().await;
             self.resolve_neighbors(place, host, decoded).await?;
         }
         Ok(())
