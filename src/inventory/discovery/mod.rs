@@ -15,6 +15,7 @@ mod age;
 mod caches;
 mod claims;
 mod consolidate;
+mod decoded;
 mod device;
 mod duplicates;
 mod index;
@@ -47,8 +48,8 @@ pub use split::HostSplit;
 pub use stale::StaleDeletion;
 
 pub(in crate::inventory) use self::caches::NeighborCaches;
+use self::decoded::DecodedHosts;
 use self::duplicates::Duplicates;
-use self::neighbors::DecodedHosts;
 use self::overlay::Overlay;
 use self::plan::Role;
 use self::subnets::Subnets;

@@ -1,6 +1,7 @@
 //! The stored records of a host, and what they say.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::claims::ClaimedTable;
 use super::consolidate::absorb::{Replaced, absorb, absorb_state};
@@ -17,6 +18,8 @@ use crate::store::Record;
 #[derive(Debug)]
 pub(super) struct Stored {
     pub(super) record: Record,
+    /// The host, if this version of it has been decoded before.
+    pub(super) host: Option<Arc<Host>>,
     pub(super) state: Option<Record>,
     pub(super) claims: Vec<Record>,
 }
@@ -37,7 +40,11 @@ impl Stored {
             claims.insert(claimed.table.kind(), claimed);
         }
         let discovery = self.state.as_ref().map(decode).transpose()?;
-        Ok(Opened { host: decode_host(&self.record)?, discovery, claims })
+        let host = match &self.host {
+            Some(host) => Host::clone(host),
+            None => decode_host(&self.record)?,
+        };
+        Ok(Opened { host, discovery, claims })
     }
 }
 

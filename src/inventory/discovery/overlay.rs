@@ -25,6 +25,10 @@ pub(super) struct Overlay {
     keys: Mutex<BTreeMap<Key, Written>>,
 }
 
+/// Number of records beneath up to which they are read to count the hidden ones. Lists by identity have few, while the
+/// overlay may hide thousands.
+const FEW: usize = 64;
+
 /// The last write of a key.
 #[derive(Clone, Copy)]
 struct Written {
@@ -42,20 +46,34 @@ impl Overlay {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the ids of a list whose records beneath may be hidden.
-    fn hidden(&self, query: &Query) -> Vec<Uuid> {
-        let keys = self.keys();
-        match &query.ids {
-            Some(ids) => {
-                let may_hide =
-                    |id: &Uuid| keys.get(&Key::new(query.kind, *id)).is_some_and(|key| key.may_hide);
-                ids.iter().copied().filter(may_hide).collect()
-            }
+    /// Counts the records beneath that a list would have, and that the overlay hides.
+    async fn count_hidden(&self, query: &Query) -> Result<u64, StoreError> {
+        let all = Query { limit: Some(0), start: Start::Offset(0), ..query.clone() };
+        let ids = match &query.ids {
+            Some(ids) => ids.iter().copied().filter(|id| self.may_hide(Key::new(query.kind, *id))).collect(),
             None => {
-                let hidden = keys.iter().filter(|(key, written)| key.kind == query.kind && written.may_hide);
-                hidden.map(|(key, _)| key.id).collect()
+                let found = self.beneath.list(&Query { limit: Some(FEW), ..all.clone() }).await?;
+                if found.total <= FEW as u64 {
+                    return Ok(found.records.iter().filter(|record| self.may_hide(record.key)).count() as u64);
+                }
+                self.hidden(query.kind)
             }
+        };
+        if ids.is_empty() {
+            return Ok(0);
         }
+        Ok(self.beneath.list(&Query { ids: Some(ids), ..all }).await?.total)
+    }
+
+    /// Returns the ids of all records of a kind that the overlay may hide.
+    fn hidden(&self, kind: Name) -> Vec<Uuid> {
+        let keys = self.keys();
+        let hidden = keys.iter().filter(|(key, written)| key.kind == kind && written.may_hide);
+        hidden.map(|(key, _)| key.id).collect()
+    }
+
+    fn may_hide(&self, key: Key) -> bool {
+        self.keys().get(&key).is_some_and(|written| written.may_hide)
     }
 
     fn is_written(&self, key: Key) -> bool {
@@ -128,14 +146,7 @@ impl Store for Overlay {
         let own_limit = query.limit.filter(|_| query.start == Start::Offset(0));
         let own = Query { limit: own_limit, start: Start::Offset(0), ..query.clone() };
         let own = self.written.list(&own).await?;
-        let hidden = self.hidden(query);
-        let hidden = if hidden.is_empty() {
-            0
-        } else {
-            let covered =
-                Query { ids: Some(hidden), limit: Some(0), start: Start::Offset(0), ..query.clone() };
-            self.beneath.list(&covered).await?.total
-        };
+        let hidden = self.count_hidden(query).await?;
         let limit = query.limit.map(|limit| match limit {
             0 => 0,
             limit => limit.saturating_add(usize::try_from(hidden).unwrap_or(usize::MAX)),

@@ -7,6 +7,7 @@ mod joining;
 mod keys;
 mod notes;
 
+use std::borrow::Borrow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -111,7 +112,7 @@ pub struct Recognized {
 
 /// Returns which host a device is, as [`recognize_with_notes`] does, without notes.
 #[must_use]
-pub fn recognize(device: &Device, candidates: &[Host], merging: Merging) -> Recognition {
+pub fn recognize<H: Borrow<Host>>(device: &Device, candidates: &[H], merging: Merging) -> Recognition {
     let context = Context { merging, times: &AddressTimes::default(), observed_at: Timestamp::UNIX_EPOCH };
     recognize_with_notes(device, candidates, context).recognition
 }
@@ -151,13 +152,18 @@ pub struct Context<'c> {
 /// Other hosts that the device matches are merged into its host: if the device has every identity of both; if they have
 /// nothing but addresses or a unique name of the device; or if nothing of both hosts differs.
 #[must_use]
-pub fn recognize_with_notes(device: &Device, candidates: &[Host], context: Context<'_>) -> Recognized {
+pub fn recognize_with_notes<H: Borrow<Host>>(
+    device: &Device,
+    candidates: &[H],
+    context: Context<'_>,
+) -> Recognized {
     let Context { merging, times, observed_at } = context;
-    if let Some(host) = candidates.iter().find(|host| Some(host.id) == device.id) {
+    let candidates = || candidates.iter().map(Borrow::borrow);
+    if let Some(host) = candidates().find(|host| Some(host.id) == device.id) {
         let known = Recognition::Known { id: host.id, matched_by: MatchedBy::Id, merged: Vec::new() };
         return Recognized { recognition: known, notes: Vec::new() };
     }
-    let mut hosts: Vec<Compared<'_>> = candidates.iter().map(Compared::new).collect();
+    let mut hosts: Vec<Compared<'_>> = candidates().map(Compared::new).collect();
     hosts.sort_by_key(|compared| (compared.host.created_at, compared.host.id));
     hosts.dedup_by_key(|compared| compared.host.id);
     let traits = Traits::of_device(device);

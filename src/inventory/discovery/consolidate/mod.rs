@@ -11,7 +11,7 @@ use self::absorb::{Replaced, replace_neighbors};
 use crate::access::Caller;
 use crate::discovery::reconcile::Identity;
 use crate::discovery::report::TableKind;
-use crate::inventory::discovery::neighbors::DecodedHosts;
+use crate::inventory::discovery::decoded::DecodedHosts;
 use crate::inventory::discovery::neighbors::follow::Naming;
 use crate::inventory::discovery::opened::Opened;
 use crate::inventory::discovery::records::{

@@ -174,7 +174,7 @@ impl Discovery {
     /// Recognizes a device among the candidates. Also returns the names of these, and their addresses whose MAC addresses
     /// come from neighbor caches.
     async fn recognize(
-        &self,
+        &mut self,
         subject: &Subject,
         candidates: &BTreeMap<Uuid, Record>,
     ) -> Result<(Recognized, BTreeMap<Uuid, String>, Vec<IpAddr>), Error> {
@@ -184,7 +184,7 @@ impl Discovery {
             if bytes > MAX_CANDIDATE_BYTES {
                 break;
             }
-            hosts.push(self.inventory.decode_host::<Host>(self.organization, record).await?);
+            hosts.push(self.decoded.get(&self.inventory, self.organization, record).await?);
         }
         let merging = match subject.role {
             Role::Reported | Role::Cached => self.merging,
@@ -210,13 +210,13 @@ impl Discovery {
     /// Returns when the hosts that have an address of the device were seen there.
     ///
     /// With a single host the times matter only if the device has MAC addresses, none of which the host has.
-    async fn address_times(&self, device: &Device, hosts: &[Host]) -> Result<AddressTimes, Error> {
+    async fn address_times(&self, device: &Device, hosts: &[Arc<Host>]) -> Result<AddressTimes, Error> {
         let rows = device.tables.addresses.iter().flat_map(|table| &table.rows);
         let addresses: BTreeSet<IpAddr> = rows.map(|row| row.ip_address.to_canonical()).collect();
-        let has_address = |host: &&Host| {
+        let has_address = |host: &&Arc<Host>| {
             host.interfaces.iter().any(|part| addresses.contains(&part.ip_address.to_canonical()))
         };
-        let holders: Vec<&Host> = hosts.iter().filter(has_address).collect();
+        let holders: Vec<&Arc<Host>> = hosts.iter().filter(has_address).collect();
         let mut times = AddressTimes::default();
         if hosts.len() < 2 && !shares_no_mac(device, &holders) {
             return Ok(times);
@@ -266,10 +266,10 @@ impl Discovery {
 }
 
 /// Returns whether the device has a MAC address, and none that one of the hosts has.
-fn shares_no_mac(device: &Device, hosts: &[&Host]) -> bool {
+fn shares_no_mac(device: &Device, hosts: &[&Arc<Host>]) -> bool {
     let rows = device.tables.addresses.iter().flat_map(|table| &table.rows);
     let mut macs = rows.filter_map(|row| row.mac_address).peekable();
-    let of_host = |host: &&Host| {
+    let of_host = |host: &&Arc<Host>| {
         let interfaces = host.interfaces.iter().filter_map(|part| part.mac_address);
         interfaces.chain(host.if_entries.iter().filter_map(|part| part.mac_address)).collect::<Vec<_>>()
     };

@@ -114,10 +114,11 @@ impl Discovery {
         };
         let mut stored = Vec::with_capacity(merged.len() + 1);
         for host in std::iter::once(id).chain(merged.iter().copied()) {
-            let Some(found) = self.inventory.read_stored(host, &kinds).await? else { return Ok(None) };
+            let Some(mut found) = self.inventory.read_stored(host, &kinds).await? else { return Ok(None) };
             if candidates.get(&host).map(|record| record.version) != Some(found.record.version) {
                 return Ok(None);
             }
+            found.host = self.decoded.known(&found.record);
             stored.push(found);
         }
         let mut stored = stored.into_iter();
@@ -189,7 +190,7 @@ impl Inventory {
         let mut records = self.store.get(&keys).await?.into_iter();
         let (Some(Some(record)), Some(state)) = (records.next(), records.next()) else { return Ok(None) };
         let claims = records.flatten().collect();
-        Ok(Some(Stored { record, state, claims }))
+        Ok(Some(Stored { record, host: None, state, claims }))
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
-use super::DecodedHosts;
 use crate::discovery::reconcile::Identity;
+use crate::inventory::discovery::decoded::DecodedHosts;
 use crate::inventory::hosts::{Before, HostChange};
 use crate::inventory::schema::discovered_hosts_key;
 use crate::inventory::{Error, Inventory};

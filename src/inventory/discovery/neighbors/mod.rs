@@ -3,60 +3,26 @@
 pub(super) mod follow;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
 
 use uuid::Uuid;
 
 use crate::discovery::reconcile::{Candidate, Identity, named_by, resolve, set_neighbors};
 use crate::discovery::report::{CdpRow, LldpRow, TableKind};
 use crate::inventory::discovery::claims::ClaimRows;
+use crate::inventory::discovery::decoded::DecodedHosts;
 use crate::inventory::discovery::records::{HostDiscovery, claim_key, put_state, table_of};
 use crate::inventory::hosts::{Attempt, Before, HostChange, Summary};
 use crate::inventory::schema::{decode, host_discovery_key, host_key};
 use crate::inventory::transaction::conflict;
 use crate::inventory::{Entity, Error, Inventory};
 use crate::model::{Host, LldpPortIdSubtype, Neighbor};
-use crate::store::{Batch, Guard, Key, Precondition, Record, Version};
+use crate::store::{Batch, Guard, Key, Precondition, Record};
 
 /// Maximum number of attempts under contention. They take no turns, because the caller may hold some.
 const ATTEMPTS: usize = 64;
 
 /// Maximum number of hosts with one of the identities of a chunk. More of them name nothing.
 const MAX_CANDIDATES: usize = 1_024;
-
-/// Maximum size of the documents that are kept decoded: 32 MiB.
-const MAX_DECODED: usize = 32 * 1024 * 1024;
-
-/// Hosts that were decoded, by id.
-#[derive(Debug, Default)]
-pub(super) struct DecodedHosts {
-    hosts: HashMap<Uuid, (Version, Arc<Host>)>,
-    bytes: usize,
-}
-
-impl DecodedHosts {
-    /// Decodes a host, unless this version of it is known.
-    async fn get(
-        &mut self,
-        inventory: &Inventory,
-        organization: Uuid,
-        record: &Record,
-    ) -> Result<Arc<Host>, Error> {
-        if let Some((version, host)) = self.hosts.get(&record.key.id)
-            && *version == record.version
-        {
-            return Ok(Arc::clone(host));
-        }
-        let host: Arc<Host> = Arc::new(inventory.decode_host(organization, record).await?);
-        self.bytes = self.bytes.saturating_add(record.body.len());
-        if self.bytes > MAX_DECODED {
-            self.hosts.clear();
-            self.bytes = record.body.len();
-        }
-        self.hosts.insert(record.key.id, (record.version, Arc::clone(&host)));
-        Ok(host)
-    }
-}
 
 /// A host whose neighbors are resolved, as stored.
 struct Reporting {

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use self::divide::divide;
 pub use self::request::HostSplit;
 use self::request::Selection;
-use super::neighbors::DecodedHosts;
+use super::decoded::DecodedHosts;
 use super::neighbors::follow::Naming;
 use super::opened::{Opened, Stored};
 use super::records::{Place, claim_key, put_claim, put_discovered_hosts, put_state};
