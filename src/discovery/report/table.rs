@@ -1,9 +1,7 @@
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use super::{AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, StpRow};
+use crate::text_enum::text_enum;
 
 /// The rows of one kind that one device reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,79 +119,33 @@ pub struct TableSummary {
     pub complete: bool,
 }
 
-/// The kind of a table's rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum TableKind {
-    /// The SNMP interface table.
-    IfEntries,
-    /// The device's own addresses.
-    Addresses,
-    /// Neighbors by LLDP.
-    Lldp,
-    /// Neighbors by CDP.
-    Cdp,
-    /// The forwarding database.
-    Fdb,
-    /// The ARP cache, and the IPv6 neighbor cache.
-    Arp,
-    /// The spanning tree's ports.
-    Stp,
-    /// Members of link aggregation groups.
-    Lag,
-    /// Open ports.
-    Ports,
-}
-
-impl TableKind {
-    /// All kinds.
-    pub const ALL: &[Self] = &[
-        Self::IfEntries,
-        Self::Addresses,
-        Self::Lldp,
-        Self::Cdp,
-        Self::Fdb,
-        Self::Arp,
-        Self::Stp,
-        Self::Lag,
-        Self::Ports,
-    ];
-
-    /// Returns the name used in JSON and query strings.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::IfEntries => "if_entries",
-            Self::Addresses => "addresses",
-            Self::Lldp => "lldp",
-            Self::Cdp => "cdp",
-            Self::Fdb => "fdb",
-            Self::Arp => "arp",
-            Self::Stp => "stp",
-            Self::Lag => "lag",
-            Self::Ports => "ports",
-        }
+text_enum! {
+    /// The kind of a table's rows.
+    #[derive(PartialOrd, Ord)]
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub enum TableKind {
+        /// The SNMP interface table.
+        IfEntries = "if_entries",
+        /// The device's own addresses.
+        Addresses = "addresses",
+        /// Neighbors by LLDP.
+        Lldp = "lldp",
+        /// Neighbors by CDP.
+        Cdp = "cdp",
+        /// The forwarding database.
+        Fdb = "fdb",
+        /// The ARP cache, and the IPv6 neighbor cache.
+        Arp = "arp",
+        /// The spanning tree's ports.
+        Stp = "stp",
+        /// Members of link aggregation groups.
+        Lag = "lag",
+        /// Open ports.
+        Ports = "ports",
     }
-}
 
-/// The error for text that names no kind of table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a kind of table")]
-#[non_exhaustive]
-pub struct TableKindError;
-
-impl FromStr for TableKind {
-    type Err = TableKindError;
-
-    fn from_str(text: &str) -> Result<Self, TableKindError> {
-        Self::ALL.iter().copied().find(|kind| kind.as_str() == text).ok_or(TableKindError)
-    }
-}
-
-impl fmt::Display for TableKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.as_str())
-    }
+    /// The error for text that names no kind of table.
+    #[error("not a kind of table")]
+    pub struct TableKindError;
 }
