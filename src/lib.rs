@@ -97,6 +97,7 @@ pub mod service;
 pub mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod text_enum;
 #[cfg(feature = "topology")]
 pub mod topology;
 pub mod wire;

@@ -222,13 +222,8 @@ fn query_of(network: Uuid, options: &GraphOptions) -> Serializer<'static, String
     for node in expand {
         query.append_pair("expand", &node.to_string());
     }
-    let min_confidence = match min_confidence {
-        Confidence::Confirmed => "Confirmed",
-        Confidence::Reported => "Reported",
-        // Conflicting links are always shown.
-        Confidence::Inferred | Confidence::Conflicting => "Inferred",
-    };
-    query.append_pair("min_confidence", min_confidence);
+    // Conflicting links are always shown.
+    query.append_pair("min_confidence", (*min_confidence).max(Confidence::Inferred).as_str());
     query.append_pair("show_stale", if *show_stale { "true" } else { "false" });
     query
 }

@@ -1,5 +1,4 @@
 use std::error::Error as StdError;
-use std::fmt;
 
 use uuid::Uuid;
 
@@ -7,6 +6,7 @@ use crate::access::{PasswordError, RandomError};
 use crate::model::Timestamp;
 use crate::printable::printable;
 use crate::store::{StoreError, StoreErrorKind};
+use crate::text_enum::text_enum;
 
 /// Maximum number of characters of a record's name in a sentence.
 const MAX_NAME: usize = 64;
@@ -270,86 +270,46 @@ pub enum Problem {
     Inseparable,
 }
 
-/// A kind of record, as named in errors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Entity {
-    /// A host.
-    Host,
-    /// A port of a host.
-    Port,
-    /// A network.
-    Network,
-    /// A subnet of a network.
-    Subnet,
-    /// A tag.
-    Tag,
-    /// A share.
-    Share,
-    /// A user's API key.
-    UserApiKey,
-    /// A discovery daemon's API key.
-    DaemonApiKey,
-    /// An organization.
-    Organization,
-    /// A user.
-    User,
-    /// A service of a host.
-    Service,
-    /// An interface of a host.
-    Interface,
-    /// A row of a host's SNMP interface table.
-    IfEntry,
-    /// A session.
-    Session,
-    /// A discovery daemon.
-    #[cfg(feature = "discovery")]
-    Daemon,
-    /// A discovery: work for a daemon.
-    #[cfg(feature = "discovery")]
-    Discovery,
-    /// A link that a user has entered.
-    #[cfg(feature = "topology")]
-    TopologyLink,
-    /// The positions of nodes in a view of a network.
-    #[cfg(feature = "topology")]
-    TopologyLayout,
-}
-
-impl Entity {
-    /// Returns the name used in the API.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Host => "Host",
-            Self::Port => "Port",
-            Self::Network => "Network",
-            Self::Subnet => "Subnet",
-            Self::Tag => "Tag",
-            Self::Share => "Share",
-            Self::UserApiKey => "User API Key",
-            Self::DaemonApiKey => "Daemon API Key",
-            Self::Organization => "Organization",
-            Self::User => "User",
-            Self::Service => "Service",
-            Self::Interface => "Interface",
-            Self::IfEntry => "If Entry",
-            Self::Session => "Session",
-            #[cfg(feature = "discovery")]
-            Self::Daemon => "Daemon",
-            #[cfg(feature = "discovery")]
-            Self::Discovery => "Discovery",
-            #[cfg(feature = "topology")]
-            Self::TopologyLink => "Topology Link",
-            #[cfg(feature = "topology")]
-            Self::TopologyLayout => "Topology Layout",
-        }
-    }
-}
-
-impl fmt::Display for Entity {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.as_str())
+text_enum! {
+    /// A kind of record, as named in errors.
+    #[non_exhaustive]
+    pub enum Entity {
+        /// A host.
+        Host = "Host",
+        /// A port of a host.
+        Port = "Port",
+        /// A network.
+        Network = "Network",
+        /// A subnet of a network.
+        Subnet = "Subnet",
+        /// A tag.
+        Tag = "Tag",
+        /// A share.
+        Share = "Share",
+        /// A user's API key.
+        UserApiKey = "User API Key",
+        /// A discovery daemon's API key.
+        DaemonApiKey = "Daemon API Key",
+        /// An organization.
+        Organization = "Organization",
+        /// A user.
+        User = "User",
+        /// A service of a host.
+        Service = "Service",
+        /// An interface of a host.
+        Interface = "Interface",
+        /// A row of a host's SNMP interface table.
+        IfEntry = "If Entry",
+        /// A session.
+        Session = "Session",
+        /// A discovery daemon.
+        Daemon = "Daemon" if feature "discovery",
+        /// A discovery: work for a daemon.
+        Discovery = "Discovery" if feature "discovery",
+        /// A link that a user has entered.
+        TopologyLink = "Topology Link" if feature "topology",
+        /// The positions of nodes in a view of a network.
+        TopologyLayout = "Topology Layout" if feature "topology",
     }
 }
 

@@ -68,7 +68,7 @@ pub use hosts::{
     PortUpdate, Written,
 };
 pub(crate) use hosts::{
-    Common, HOST_FIELDS, IF_ENTRY_FIELDS, INTERFACE_FIELDS, PORT_FIELDS, SERVICE_FIELDS, parse_host,
+    HOST_FIELDS, IF_ENTRY_FIELDS, INTERFACE_FIELDS, PORT_FIELDS, SERVICE_FIELDS, parse_host,
     parse_host_changes, parse_part, without_comma,
 };
 pub(crate) use idempotency::{Answer, Begun, KeyedRequest};

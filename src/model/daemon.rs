@@ -2,6 +2,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::Timestamp;
+use crate::text_enum::text_enum;
 
 /// A discovery daemon: a program that asks for work and reports what it finds.
 ///
@@ -50,17 +51,18 @@ pub struct DiscoveryDaemon {
     pub updated_at: Timestamp,
 }
 
-/// The side that begins the contact between daemon and server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum DaemonMode {
-    /// The daemon asks the server for work.
-    #[default]
-    DaemonPoll,
-    /// The daemon expects to be asked. This server never contacts it.
-    ServerPoll,
+text_enum! {
+    /// The side that begins the contact between daemon and server.
+    #[derive(Default)]
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub enum DaemonMode {
+        /// The daemon asks the server for work.
+        #[default]
+        DaemonPoll = "daemon_poll",
+        /// The daemon expects to be asked. This server never contacts it.
+        ServerPoll = "server_poll",
+    }
 }
 
 /// The capabilities of a daemon.

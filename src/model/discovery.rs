@@ -2,6 +2,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::Timestamp;
+use crate::text_enum::text_enum;
 
 /// A discovery: work for a discovery daemon, with its progress.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,21 +73,22 @@ impl Discovery {
     }
 }
 
-/// The subject of a discovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub enum DiscoveryType {
-    /// The host that the daemon runs on, and its subnets.
-    SelfReport,
-    /// The hosts of subnets.
-    Network,
-    /// The containers of the host that the daemon runs on.
-    Docker,
-    /// The host that the daemon runs on, its containers, and the hosts of subnets.
-    ///
-    /// Daemons older than 0.15 do the work as `Network`.
-    Unified,
+text_enum! {
+    /// The subject of a discovery.
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub enum DiscoveryType {
+        /// The host that the daemon runs on, and its subnets.
+        SelfReport = "SelfReport",
+        /// The hosts of subnets.
+        Network = "Network",
+        /// The containers of the host that the daemon runs on.
+        Docker = "Docker",
+        /// The host that the daemon runs on, its containers, and the hosts of subnets.
+        ///
+        /// Daemons older than 0.15 do the work as `Network`.
+        Unified = "Unified",
+    }
 }
 
 impl DiscoveryType {
@@ -97,25 +99,26 @@ impl DiscoveryType {
     }
 }
 
-/// The progress of a discovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub enum DiscoveryPhase {
-    /// Queued, or handed out to a daemon that has not begun.
-    Pending,
-    /// The daemon is about to begin.
-    Starting,
-    /// The daemon has begun.
-    Started,
-    /// The daemon scans.
-    Scanning,
-    /// The work is finished.
-    Complete,
-    /// The daemon could not finish the work.
-    Failed,
-    /// A user cancelled the work.
-    Cancelled,
+text_enum! {
+    /// The progress of a discovery.
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub enum DiscoveryPhase {
+        /// Queued, or handed out to a daemon that has not begun.
+        Pending = "Pending",
+        /// The daemon is about to begin.
+        Starting = "Starting",
+        /// The daemon has begun.
+        Started = "Started",
+        /// The daemon scans.
+        Scanning = "Scanning",
+        /// The work is finished.
+        Complete = "Complete",
+        /// The daemon could not finish the work.
+        Failed = "Failed",
+        /// A user cancelled the work.
+        Cancelled = "Cancelled",
+    }
 }
 
 impl DiscoveryPhase {

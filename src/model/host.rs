@@ -2,6 +2,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{IfEntry, Interface, LldpChassisId, Port, Service, Source, Timestamp};
+use crate::text_enum::text_enum;
 
 /// A device on a network, with everything recorded about it.
 ///
@@ -126,37 +127,38 @@ impl Host {
     }
 }
 
-/// The role of a device in a network.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum HostRole {
-    /// Forwards packets between subnets.
-    Router,
-    /// Forwards frames between ports.
-    Switch,
-    /// Connects wireless clients.
-    AccessPoint,
-    /// Filters traffic between networks.
-    Firewall,
-    /// Offers services to other hosts.
-    Server,
-    /// Prints.
-    Printer,
-    /// A desk or conference phone.
-    Phone,
-    /// A network camera.
-    Camera,
-    /// Stores files or blocks for other hosts.
-    Storage,
-    /// Runs virtual machines.
-    Hypervisor,
-    /// A personal computer.
-    Workstation,
-    /// Nothing reveals the role.
-    #[default]
-    Unknown,
+text_enum! {
+    /// The role of a device in a network.
+    #[derive(Default, PartialOrd, Ord)]
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub enum HostRole {
+        /// Forwards packets between subnets.
+        Router = "router",
+        /// Forwards frames between ports.
+        Switch = "switch",
+        /// Connects wireless clients.
+        AccessPoint = "access_point",
+        /// Filters traffic between networks.
+        Firewall = "firewall",
+        /// Offers services to other hosts.
+        Server = "server",
+        /// Prints.
+        Printer = "printer",
+        /// A desk or conference phone.
+        Phone = "phone",
+        /// A network camera.
+        Camera = "camera",
+        /// Stores files or blocks for other hosts.
+        Storage = "storage",
+        /// Runs virtual machines.
+        Hypervisor = "hypervisor",
+        /// A personal computer.
+        Workstation = "workstation",
+        /// Nothing reveals the role.
+        #[default]
+        Unknown = "unknown",
+    }
 }
 
 /// The virtualization platform of a virtual host.

@@ -24,6 +24,7 @@ pub(crate) mod json_schema;
 mod mac;
 mod order;
 mod organization;
+mod part;
 mod port;
 pub mod referral_source;
 mod service;
@@ -55,6 +56,9 @@ pub(crate) use mac::mac_digits;
 pub use mac::{MacAddress, MacAddressError, MacPrefix, MacPrefixError};
 pub use order::{HostOrderField, HostOrderFieldError, OrderDirection, OrderDirectionError};
 pub use organization::{Network, Organization, Permission, Referral, Session, Tag, User};
+#[cfg(feature = "discovery")]
+pub(crate) use part::part_ids;
+pub(crate) use part::{Age, Common, HostPart, for_each_part_type};
 pub use port::{Port, PortNumber, PortNumberError, Protocol, ProtocolError};
 pub use service::{
     Binding, BindingTarget, DockerVirtualization, Service, ServiceDefinition, ServiceDefinitionError,

@@ -1,9 +1,8 @@
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{Color, Timestamp};
+use crate::text_enum::text_enum;
 
 /// A tenant. Callers never see data of another organization.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,28 +89,30 @@ const fn enabled() -> bool {
     true
 }
 
-/// The permission level of a user or a user's API key.
-///
-/// Each level includes the ones below it. [`Viewer`](Self::Viewer) is the lowest, [`Owner`](Self::Owner) the highest.
-///
-/// ```
-/// use toposcope::model::Permission;
-///
-/// assert!(Permission::Owner > Permission::Admin);
-/// assert_eq!(Permission::Member.min(Permission::Admin), Permission::Member);
-/// assert!(!Permission::Member.sees_every_network());
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-pub enum Permission {
-    /// Reads the granted networks.
-    Viewer,
-    /// Also changes the contents of the granted networks.
-    Member,
-    /// Reads and changes every network of the organization.
-    Admin,
-    /// Owns the organization.
-    Owner,
+text_enum! {
+    /// The permission level of a user or a user's API key.
+    ///
+    /// Each level includes the ones below it. [`Viewer`](Self::Viewer) is the lowest, [`Owner`](Self::Owner) the highest.
+    ///
+    /// ```
+    /// use toposcope::model::Permission;
+    ///
+    /// assert!(Permission::Owner > Permission::Admin);
+    /// assert_eq!(Permission::Member.min(Permission::Admin), Permission::Member);
+    /// assert!(!Permission::Member.sees_every_network());
+    /// ```
+    #[derive(PartialOrd, Ord)]
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    pub enum Permission {
+        /// Reads the granted networks.
+        Viewer = "Viewer",
+        /// Also changes the contents of the granted networks.
+        Member = "Member",
+        /// Reads and changes every network of the organization.
+        Admin = "Admin",
+        /// Owns the organization.
+        Owner = "Owner",
+    }
 }
 
 impl Permission {
@@ -119,17 +120,6 @@ impl Permission {
     #[must_use]
     pub const fn sees_every_network(self) -> bool {
         matches!(self, Self::Owner | Self::Admin)
-    }
-}
-
-impl fmt::Display for Permission {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::Viewer => "Viewer",
-            Self::Member => "Member",
-            Self::Admin => "Admin",
-            Self::Owner => "Owner",
-        })
     }
 }
 

@@ -1,9 +1,8 @@
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::Timestamp;
+use crate::text_enum::text_enum;
 
 /// A public view of a topology, accessible to anyone with its id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,48 +50,24 @@ pub struct ShareOptions {
     pub show_zoom_controls: bool,
 }
 
-/// A view of a network's topology.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum TopologyView {
-    /// Switches, routers and their neighbors, linked by physical port.
-    #[default]
-    L2,
-    /// Subnets with the interfaces in them, and the routers between them.
-    L3,
-    /// Hypervisors and container hosts with their guests.
-    Workloads,
-}
-
-impl TopologyView {
-    /// All views.
-    pub const ALL: &[Self] = &[Self::L2, Self::L3, Self::Workloads];
-
-    /// Returns the name of the view in the API.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::L2 => "l2",
-            Self::L3 => "l3",
-            Self::Workloads => "workloads",
-        }
+text_enum! {
+    /// A view of a network's topology.
+    #[derive(Default)]
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub enum TopologyView {
+        /// Switches, routers and their neighbors, linked by physical port.
+        #[default]
+        L2 = "l2",
+        /// Subnets with the interfaces in them, and the routers between them.
+        L3 = "l3",
+        /// Hypervisors and container hosts with their guests.
+        Workloads = "workloads",
     }
-}
 
-/// The error for text that names no view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a view: `l2`, `l3` or `workloads`")]
-#[non_exhaustive]
-pub struct TopologyViewError;
-
-impl FromStr for TopologyView {
-    type Err = TopologyViewError;
-
-    fn from_str(text: &str) -> Result<Self, TopologyViewError> {
-        Self::ALL.iter().copied().find(|view| view.as_str() == text).ok_or(TopologyViewError)
-    }
+    /// The error for text that names no view.
+    #[error("not a view: `l2`, `l3` or `workloads`")]
+    pub struct TopologyViewError;
 }
 
 /// A kind of data that a share replaces by pseudonyms.

@@ -1,8 +1,7 @@
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value};
+
+use crate::text_enum::text_enum;
 
 /// The origin of a host or service record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -78,65 +77,23 @@ fn member<T: de::DeserializeOwned, E: de::Error>(name: &'static str, value: Opti
     T::deserialize(value).map_err(E::custom)
 }
 
-/// The type of a [`Source`], without its metadata.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum SourceType {
-    /// Entered by a user.
-    Manual,
-    /// Created by the system.
-    System,
-    /// Discovered by a daemon.
-    Discovery,
-    /// Discovered by a daemon and matched to a service definition.
-    DiscoveryWithMatch,
-    /// Unknown.
-    Unknown,
-}
-
-/// The error for text that names no type of source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a type of source")]
-#[non_exhaustive]
-pub struct SourceTypeError;
-
-impl SourceType {
-    /// All types.
-    pub const ALL: &[Self] =
-        &[Self::Manual, Self::System, Self::Discovery, Self::DiscoveryWithMatch, Self::Unknown];
-
-    /// The names of all types.
-    pub(crate) const NAMES: &[&str] = &[
-        Self::Manual.as_str(),
-        Self::System.as_str(),
-        Self::Discovery.as_str(),
-        Self::DiscoveryWithMatch.as_str(),
-        Self::Unknown.as_str(),
-    ];
-
-    /// Returns the name used in JSON and query strings.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Manual => "Manual",
-            Self::System => "System",
-            Self::Discovery => "Discovery",
-            Self::DiscoveryWithMatch => "DiscoveryWithMatch",
-            Self::Unknown => "Unknown",
-        }
+text_enum! {
+    /// The type of a [`Source`], without its metadata.
+    #[non_exhaustive]
+    pub enum SourceType {
+        /// Entered by a user.
+        Manual = "Manual",
+        /// Created by the system.
+        System = "System",
+        /// Discovered by a daemon.
+        Discovery = "Discovery",
+        /// Discovered by a daemon and matched to a service definition.
+        DiscoveryWithMatch = "DiscoveryWithMatch",
+        /// Unknown.
+        Unknown = "Unknown",
     }
-}
 
-impl FromStr for SourceType {
-    type Err = SourceTypeError;
-
-    fn from_str(text: &str) -> Result<Self, SourceTypeError> {
-        Self::ALL.iter().copied().find(|source| source.as_str() == text).ok_or(SourceTypeError)
-    }
-}
-
-impl fmt::Display for SourceType {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.as_str())
-    }
+    /// The error for text that names no type of source.
+    #[error("not a type of source")]
+    pub struct SourceTypeError;
 }

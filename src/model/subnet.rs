@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::text::deserialize_text;
 use super::{Source, Timestamp};
+use crate::text_enum::text_enum;
 
 /// An IP subnet of a network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,47 +41,49 @@ pub struct Subnet {
     pub updated_at: Timestamp,
 }
 
-/// The use of a subnet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub enum SubnetType {
-    /// The internet.
-    Internet,
-    /// A remote site.
-    Remote,
-    /// Addresses of gateways.
-    Gateway,
-    /// A VPN tunnel.
-    VpnTunnel,
-    /// A demilitarized zone.
-    Dmz,
-    /// A local network.
-    Lan,
-    /// A wireless network.
-    WiFi,
-    /// Devices of the internet of things.
-    IoT,
-    /// Guests.
-    Guest,
-    /// A Docker bridge.
-    DockerBridge,
-    /// A Podman bridge.
-    PodmanBridge,
-    /// A macvlan of containers.
-    MacVlan,
-    /// An ipvlan of containers.
-    IpVlan,
-    /// Management of devices.
-    Management,
-    /// Storage traffic.
-    Storage,
-    /// Loopback addresses.
-    Loopback,
-    /// Unknown. Deserialization also accepts any other text as this value, because daemons may know more types.
-    #[default]
-    #[serde(other)]
-    Unknown,
+text_enum! {
+    /// The use of a subnet.
+    #[derive(Default)]
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub enum SubnetType {
+        /// The internet.
+        Internet = "Internet",
+        /// A remote site.
+        Remote = "Remote",
+        /// Addresses of gateways.
+        Gateway = "Gateway",
+        /// A VPN tunnel.
+        VpnTunnel = "VpnTunnel",
+        /// A demilitarized zone.
+        Dmz = "Dmz",
+        /// A local network.
+        Lan = "Lan",
+        /// A wireless network.
+        WiFi = "WiFi",
+        /// Devices of the internet of things.
+        IoT = "IoT",
+        /// Guests.
+        Guest = "Guest",
+        /// A Docker bridge.
+        DockerBridge = "DockerBridge",
+        /// A Podman bridge.
+        PodmanBridge = "PodmanBridge",
+        /// A macvlan of containers.
+        MacVlan = "MacVlan",
+        /// An ipvlan of containers.
+        IpVlan = "IpVlan",
+        /// Management of devices.
+        Management = "Management",
+        /// Storage traffic.
+        Storage = "Storage",
+        /// Loopback addresses.
+        Loopback = "Loopback",
+        /// Unknown. Deserialization also accepts any other text as this value, because daemons may know more types.
+        #[default]
+        #[serde(other)]
+        Unknown = "Unknown",
+    }
 }
 
 /// An IP prefix in its canonical form: all bits after the prefix length are zero.

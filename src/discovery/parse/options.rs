@@ -1,95 +1,41 @@
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::model::Timestamp;
+use crate::text_enum::{listed, text_enum};
 
-/// The format of the input of [`parse`](super::parse()).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Format {
-    /// XML of nmap (`-oX`) and of tools that write the same, such as masscan, also of an interrupted run.
-    ///
-    /// A file may have several runs, one appended to the other. What a later run found replaces what an earlier one
-    /// found of the same ports of the same address.
-    Nmap,
-    /// `lldpctl -f json` and `-f json0`.
-    Lldpctl,
-    /// Output of net-snmp's `snmpwalk`, numeric or symbolic, of one device.
-    Snmpwalk,
-    /// A recording of snmpsim, of one device.
-    Snmprec,
-    /// An ARP table or IPv6 neighbor table: of `ip`, `arp` or `ndp`, or one whose heading names the columns of the
-    /// addresses, as switches and routers print it.
-    Arp,
-    /// `ip -j addr` and `ip -j link`; `-d` adds the kinds of interfaces, VLANs and bonds.
-    IpAddr,
-    /// `bridge -j fdb`.
-    BridgeFdb,
-    /// `bridge -j vlan`.
-    BridgeVlan,
-    /// A [`Report`](crate::discovery::Report) as JSON.
-    Report,
-    /// Any of the others, recognized by the content.
-    Auto,
-}
-
-/// The error for text that names no format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "not a format; the formats are nmap, lldpctl, snmpwalk, snmprec, arp, ip_addr, bridge_fdb, bridge_vlan, report and auto"
-)]
-#[non_exhaustive]
-pub struct FormatError;
-
-impl Format {
-    /// All formats.
-    pub const ALL: &[Self] = &[
-        Self::Nmap,
-        Self::Lldpctl,
-        Self::Snmpwalk,
-        Self::Snmprec,
-        Self::Arp,
-        Self::IpAddr,
-        Self::BridgeFdb,
-        Self::BridgeVlan,
-        Self::Report,
-        Self::Auto,
-    ];
-
-    /// Returns the name used in query strings and on command lines.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Nmap => "nmap",
-            Self::Lldpctl => "lldpctl",
-            Self::Snmpwalk => "snmpwalk",
-            Self::Snmprec => "snmprec",
-            Self::Arp => "arp",
-            Self::IpAddr => "ip_addr",
-            Self::BridgeFdb => "bridge_fdb",
-            Self::BridgeVlan => "bridge_vlan",
-            Self::Report => "report",
-            Self::Auto => "auto",
-        }
+text_enum! {
+    /// The format of the input of [`parse`](super::parse()).
+    #[non_exhaustive]
+    pub enum Format {
+        /// XML of nmap (`-oX`) and of tools that write the same, such as masscan, also of an interrupted run.
+        ///
+        /// A file may have several runs, one appended to the other. What a later run found replaces what an earlier one
+        /// found of the same ports of the same address.
+        Nmap = "nmap",
+        /// `lldpctl -f json` and `-f json0`.
+        Lldpctl = "lldpctl",
+        /// Output of net-snmp's `snmpwalk`, numeric or symbolic, of one device.
+        Snmpwalk = "snmpwalk",
+        /// A recording of snmpsim, of one device.
+        Snmprec = "snmprec",
+        /// An ARP table or IPv6 neighbor table: of `ip`, `arp` or `ndp`, or one whose heading names the columns of the
+        /// addresses, as switches and routers print it.
+        Arp = "arp",
+        /// `ip -j addr` and `ip -j link`; `-d` adds the kinds of interfaces, VLANs and bonds.
+        IpAddr = "ip_addr",
+        /// `bridge -j fdb`.
+        BridgeFdb = "bridge_fdb",
+        /// `bridge -j vlan`.
+        BridgeVlan = "bridge_vlan",
+        /// A [`Report`](crate::discovery::Report) as JSON.
+        Report = "report",
+        /// Any of the others, recognized by the content.
+        Auto = "auto",
     }
-}
 
-impl FromStr for Format {
-    type Err = FormatError;
-
-    fn from_str(text: &str) -> Result<Self, FormatError> {
-        Self::ALL.iter().copied().find(|format| format.as_str() == text).ok_or(FormatError)
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.as_str())
-    }
+    /// The error for text that names no format.
+    #[error("not a format; the formats are {}", listed(Format::TEXTS))]
+    pub struct FormatError;
 }
 
 /// The device that a report comes from, if the input does not name it.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 use super::state::{HostState, STALE_AFTER, Seen};
-use crate::model::{Host, Timestamp};
+use crate::model::{Age, Common, Host, HostPart, Timestamp, for_each_part_type};
 
 /// Sets when reports last showed a host and its parts, and whether they still do. Returns whether the host changes.
 ///
@@ -24,7 +24,7 @@ pub(crate) fn set_ages(host: &mut Host, state: &mut HostState) -> bool {
     let mut is_changed = false;
     for copy in [baseline, host] {
         is_changed = set(&mut copy.last_seen_at, last_seen_at) | set(&mut copy.is_stale, is_stale);
-        is_changed |= set_parts(copy, seen);
+        for_each_part_type!(P => is_changed |= set_parts::<P>(copy, seen));
     }
     is_changed
 }
@@ -33,24 +33,15 @@ const fn is_missed(seen: &Seen) -> bool {
     seen.missed >= STALE_AFTER
 }
 
-fn set_parts(host: &mut Host, seen: &BTreeMap<Uuid, Seen>) -> bool {
+fn set_parts<P: HostPart>(host: &mut Host, seen: &BTreeMap<Uuid, Seen>) -> bool {
     let mut is_changed = false;
-    let mut set_part = |id: Uuid, last_seen_at: &mut Option<Timestamp>, is_stale: &mut bool| {
-        let seen = seen.get(&id);
-        is_changed |= set(last_seen_at, seen.map(|seen| seen.last_seen_at.start_of_hour()));
-        is_changed |= set(is_stale, seen.is_some_and(is_missed));
-    };
-    for part in &mut host.interfaces {
-        set_part(part.id, &mut part.last_seen_at, &mut part.is_stale);
-    }
-    for part in &mut host.ports {
-        set_part(part.id, &mut part.last_seen_at, &mut part.is_stale);
-    }
-    for part in &mut host.services {
-        set_part(part.id, &mut part.last_seen_at, &mut part.is_stale);
-    }
-    for part in &mut host.if_entries {
-        set_part(part.id, &mut part.last_seen_at, &mut part.is_stale);
+    for part in P::list_mut(host) {
+        let common = part.common();
+        let seen = seen.get(&common.id);
+        let last_seen_at = seen.map(|seen| seen.last_seen_at.start_of_hour());
+        let age = Age { last_seen_at, is_stale: seen.is_some_and(is_missed) };
+        is_changed |= common.age != age;
+        part.set_common(Common { age, ..common });
     }
     is_changed
 }

@@ -16,6 +16,7 @@ pub use rows::{
     AddressRow, ArpRow, BridgeId, CdpRow, FdbRow, FdbStatus, IfEntryRow, LagRow, LldpRow, NeighborState,
     PortRow, StpRow, StpState,
 };
+pub(crate) use table::tables;
 pub use table::{Table, TableKind, TableKindError, TableSummary, Tables};
 pub use warning::{Warning, WarningCode};
 

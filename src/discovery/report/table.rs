@@ -1,9 +1,7 @@
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use super::{AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, StpRow};
+use crate::text_enum::text_enum;
 
 /// The rows of one kind that one device reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,62 +46,6 @@ impl<T> Table<T> {
     }
 }
 
-/// The tables of a device. `None`: the report says nothing about this kind.
-///
-/// Tables are boxed, because most devices of a scan have one or two of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(default)]
-#[non_exhaustive]
-pub struct Tables {
-    /// The SNMP interface table. At most 100,000 rows are deserialized.
-    #[serde(deserialize_with = "super::lists::if_entries", skip_serializing_if = "Option::is_none")]
-    pub if_entries: Option<Box<Table<IfEntryRow>>>,
-    /// The device's own addresses.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub addresses: Option<Box<Table<AddressRow>>>,
-    /// Neighbors by LLDP.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lldp: Option<Box<Table<LldpRow>>>,
-    /// Neighbors by CDP.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cdp: Option<Box<Table<CdpRow>>>,
-    /// The forwarding database.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fdb: Option<Box<Table<FdbRow>>>,
-    /// The ARP cache, and the IPv6 neighbor cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub arp: Option<Box<Table<ArpRow>>>,
-    /// The spanning tree's ports.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stp: Option<Box<Table<StpRow>>>,
-    /// Members of link aggregation groups.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lag: Option<Box<Table<LagRow>>>,
-    /// Open ports.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ports: Option<Box<Table<PortRow>>>,
-}
-
-impl Tables {
-    /// Returns kind, length and completeness of each table that is present.
-    #[must_use]
-    pub fn summaries(&self) -> Vec<TableSummary> {
-        let all = [
-            summary(TableKind::IfEntries, self.if_entries.as_deref()),
-            summary(TableKind::Addresses, self.addresses.as_deref()),
-            summary(TableKind::Lldp, self.lldp.as_deref()),
-            summary(TableKind::Cdp, self.cdp.as_deref()),
-            summary(TableKind::Fdb, self.fdb.as_deref()),
-            summary(TableKind::Arp, self.arp.as_deref()),
-            summary(TableKind::Stp, self.stp.as_deref()),
-            summary(TableKind::Lag, self.lag.as_deref()),
-            summary(TableKind::Ports, self.ports.as_deref()),
-        ];
-        all.into_iter().flatten().collect()
-    }
-}
-
 fn summary<T>(kind: TableKind, table: Option<&Table<T>>) -> Option<TableSummary> {
     table.map(|table| TableSummary { kind, rows: table.rows.len(), complete: table.complete })
 }
@@ -121,79 +63,86 @@ pub struct TableSummary {
     pub complete: bool,
 }
 
-/// The kind of a table's rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum TableKind {
-    /// The SNMP interface table.
-    IfEntries,
-    /// The device's own addresses.
-    Addresses,
-    /// Neighbors by LLDP.
-    Lldp,
-    /// Neighbors by CDP.
-    Cdp,
-    /// The forwarding database.
-    Fdb,
-    /// The ARP cache, and the IPv6 neighbor cache.
-    Arp,
-    /// The spanning tree's ports.
-    Stp,
-    /// Members of link aggregation groups.
-    Lag,
-    /// Open ports.
-    Ports,
-}
-
-impl TableKind {
-    /// All kinds.
-    pub const ALL: &[Self] = &[
-        Self::IfEntries,
-        Self::Addresses,
-        Self::Lldp,
-        Self::Cdp,
-        Self::Fdb,
-        Self::Arp,
-        Self::Stp,
-        Self::Lag,
-        Self::Ports,
-    ];
-
-    /// Returns the name used in JSON and query strings.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::IfEntries => "if_entries",
-            Self::Addresses => "addresses",
-            Self::Lldp => "lldp",
-            Self::Cdp => "cdp",
-            Self::Fdb => "fdb",
-            Self::Arp => "arp",
-            Self::Stp => "stp",
-            Self::Lag => "lag",
-            Self::Ports => "ports",
+/// Calls a macro with the list of all kinds of tables. A new kind is a line here, and a type of rows.
+///
+/// A line has the field of [`Tables`], the variant of [`TableKind`] with the type of the rows, and the text of the kind.
+/// What the documentation says applies to field and variant; attributes in brackets belong to the field alone. Further
+/// arguments are passed on, in brackets before the list.
+macro_rules! tables {
+    ($callback:ident $($argument:tt)*) => {
+        $callback! {
+            [$($argument)*]
+            /// The SNMP interface table.
+            [doc = "At most 100,000 rows are deserialized.", serde(deserialize_with = "super::lists::if_entries")]
+            if_entries: IfEntries(IfEntryRow) = "if_entries",
+            /// The device's own addresses.
+            addresses: Addresses(AddressRow) = "addresses",
+            /// Neighbors by LLDP.
+            lldp: Lldp(LldpRow) = "lldp",
+            /// Neighbors by CDP.
+            cdp: Cdp(CdpRow) = "cdp",
+            /// The forwarding database.
+            fdb: Fdb(FdbRow) = "fdb",
+            /// The ARP cache, and the IPv6 neighbor cache.
+            arp: Arp(ArpRow) = "arp",
+            /// The spanning tree's ports.
+            stp: Stp(StpRow) = "stp",
+            /// Members of link aggregation groups.
+            lag: Lag(LagRow) = "lag",
+            /// Open ports.
+            ports: Ports(PortRow) = "ports",
         }
-    }
+    };
 }
 
-/// The error for text that names no kind of table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a kind of table")]
-#[non_exhaustive]
-pub struct TableKindError;
+pub(crate) use tables;
 
-impl FromStr for TableKind {
-    type Err = TableKindError;
+/// Defines [`Tables`] and [`TableKind`].
+macro_rules! define_tables {
+    ([] $(
+        $(#[$documentation:meta])*
+        $([$($attribute:meta),*])?
+        $field:ident: $kind:ident($row:ident) = $text:literal,
+    )*) => {
+        /// The tables of a device. `None`: the report says nothing about this kind.
+        ///
+        /// Tables are boxed, because most devices of a scan have one or two of them.
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+        #[serde(default)]
+        #[non_exhaustive]
+        pub struct Tables {
+            $(
+                $(#[$documentation])*
+                $($(#[$attribute])*)?
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $field: Option<Box<Table<$row>>>,
+            )*
+        }
 
-    fn from_str(text: &str) -> Result<Self, TableKindError> {
-        Self::ALL.iter().copied().find(|kind| kind.as_str() == text).ok_or(TableKindError)
-    }
+        impl Tables {
+            /// Returns kind, length and completeness of each table that is present.
+            #[must_use]
+            pub fn summaries(&self) -> Vec<TableSummary> {
+                let all = [$(summary(TableKind::$kind, self.$field.as_deref())),*];
+                all.into_iter().flatten().collect()
+            }
+        }
+
+        text_enum! {
+            /// The kind of a table's rows.
+            #[derive(PartialOrd, Ord)]
+            #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+            #[non_exhaustive]
+            pub enum TableKind {
+                $($(#[$documentation])* $kind = $text,)*
+            }
+
+            /// The error for text that names no kind of table.
+            #[error("not a kind of table")]
+            pub struct TableKindError;
+        }
+    };
 }
 
-impl fmt::Display for TableKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.as_str())
-    }
-}
+tables!(define_tables);

@@ -1,11 +1,9 @@
-use std::fmt;
 use std::marker::PhantomData;
 use std::net::IpAddr;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -19,6 +17,7 @@ use crate::model::OrderDirection;
 use crate::store::{
     Cursor, Direction, Facets, LinkFilter, Name, Order, Page, Query, Record, Revision, Start,
 };
+use crate::text_enum::text_enum;
 
 /// Filters, order and page of a list of records other than hosts.
 ///
@@ -62,57 +61,27 @@ impl ListQuery {
     }
 }
 
-/// A field by which lists of records other than hosts can be ordered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ListOrderField {
-    /// When the record was created.
-    #[default]
-    CreatedAt,
-    /// When the record last changed.
-    UpdatedAt,
-    /// The record's name, by Unicode code point. Records without names are all equal.
-    Name,
-    /// The `ifIndex` of an interface entry. Other records are all equal.
-    IfIndex,
-    /// The number of a port. Other records are all equal.
-    Number,
-}
-
-/// The error for text that names no order field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a field that records can be ordered by")]
-#[non_exhaustive]
-pub struct ListOrderFieldError;
-
-impl ListOrderField {
-    /// Returns the name used in JSON and query strings.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::CreatedAt => "created_at",
-            Self::UpdatedAt => "updated_at",
-            Self::Name => "name",
-            Self::IfIndex => "if_index",
-            Self::Number => "number",
-        }
+text_enum! {
+    /// A field by which lists of records other than hosts can be ordered.
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum ListOrderField {
+        /// When the record was created.
+        #[default]
+        CreatedAt = "created_at",
+        /// When the record last changed.
+        UpdatedAt = "updated_at",
+        /// The record's name, by Unicode code point. Records without names are all equal.
+        Name = "name",
+        /// The `ifIndex` of an interface entry. Other records are all equal.
+        IfIndex = "if_index",
+        /// The number of a port. Other records are all equal.
+        Number = "number",
     }
-}
 
-impl FromStr for ListOrderField {
-    type Err = ListOrderFieldError;
-
-    fn from_str(text: &str) -> Result<Self, ListOrderFieldError> {
-        let all = [Self::CreatedAt, Self::UpdatedAt, Self::Name, Self::IfIndex, Self::Number];
-        all.into_iter().find(|field| field.as_str() == text).ok_or(ListOrderFieldError)
-    }
-}
-
-impl fmt::Display for ListOrderField {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.as_str())
-    }
+    /// The error for text that names no order field.
+    #[error("not a field that records can be ordered by")]
+    pub struct ListOrderFieldError;
 }
 
 /// A page of records.

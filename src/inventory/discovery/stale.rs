@@ -13,7 +13,7 @@ use crate::inventory::schema::{
     HOST, HOST_DISCOVERY, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, host_key, on_network,
 };
 use crate::inventory::{Entity, Error, Inventory, require_level};
-use crate::model::{BindingTarget, Host, Permission};
+use crate::model::{BindingTarget, Host, HostPart, Permission, for_each_part_type};
 use crate::store::{Batch, LinkFilter, Query, Start};
 
 /// Number of hosts that are read at a time.
@@ -157,10 +157,7 @@ impl Opened {
         let if_entries = retain(&mut host.if_entries, |part| is_gone(part.id, &mut gone, false));
         forget(host, &gone);
         let baseline = &mut discovery.state.baseline;
-        baseline.services.retain(|part| !gone.contains(&part.id));
-        baseline.ports.retain(|part| !gone.contains(&part.id));
-        baseline.interfaces.retain(|part| !gone.contains(&part.id));
-        baseline.if_entries.retain(|part| !gone.contains(&part.id));
+        for_each_part_type!(P => P::list_mut(baseline).retain(|part| !gone.contains(&part.id)));
         forget(baseline, &gone);
         discovery.state.seen.retain(|id, _| !gone.contains(id));
         StaleDeletion { hosts: u64::from(!gone.is_empty()), interfaces, ports, services, if_entries }

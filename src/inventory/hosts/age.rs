@@ -5,14 +5,7 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 use super::parts::Embedded;
-use crate::model::{Host, IfEntry, Interface, Port, Service, Timestamp};
-
-/// When reports last showed a record, and whether they still do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Age {
-    pub(crate) last_seen_at: Option<Timestamp>,
-    pub(crate) is_stale: bool,
-}
+use crate::model::{Host, for_each_part_type};
 
 /// Gives a host the age of the stored one. A new host has none.
 pub(super) fn keep_age(host: &mut Host, stored: Option<&Host>) {
@@ -23,10 +16,7 @@ pub(super) fn keep_age(host: &mut Host, stored: Option<&Host>) {
 /// Gives a host and its parts the age and the sources of the stored ones. New records have none.
 pub(super) fn keep_ages(host: &mut Host, stored: Option<&Host>) {
     keep_age(host, stored);
-    keep_ages_of::<Interface>(host, stored);
-    keep_ages_of::<Port>(host, stored);
-    keep_ages_of::<Service>(host, stored);
-    keep_ages_of::<IfEntry>(host, stored);
+    for_each_part_type!(P => keep_ages_of::<P>(host, stored));
 }
 
 fn keep_ages_of<P: Embedded>(host: &mut Host, stored: Option<&Host>) {

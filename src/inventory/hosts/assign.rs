@@ -11,6 +11,7 @@ use super::parts::{Embedded, settle};
 use crate::inventory::{Entity, Error, Inventory};
 use crate::model::{
     BindingTarget, Host, IfEntry, Interface, Neighbor, Port, Service, ServiceVirtualization, Timestamp,
+    for_each_part_type,
 };
 
 /// The number of hosts with taken ids that makes all new parts get new ids.
@@ -41,10 +42,7 @@ impl TakenIds {
         self.holders += 1;
         self.ids.insert((part.entity, part.id));
         if let Some(host) = holder {
-            self.extend::<Interface>(host);
-            self.extend::<Port>(host);
-            self.extend::<Service>(host);
-            self.extend::<IfEntry>(host);
+            for_each_part_type!(P => self.extend::<P>(host));
         }
     }
 
@@ -96,10 +94,7 @@ impl Assignment<'_> {
         for service in &mut host.services {
             service.assign_binding_ids(None, self.new_id)?;
         }
-        self.settle_all::<Interface>(host);
-        self.settle_all::<Port>(host);
-        self.settle_all::<Service>(host);
-        self.settle_all::<IfEntry>(host);
+        for_each_part_type!(P => self.settle_all::<P>(host));
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use crate::inventory::schema::{
     HOST, exists, host_key, network_key, organization_key, part_unique_key, tag_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged};
-use crate::model::{Host, IfEntry, Interface, Port, Service};
+use crate::model::{Host, for_each_part_type};
 use crate::store::{Batch, Key, Query, Record, StoreErrorKind, UniqueKey};
 
 /// Hosts to put and to delete in one batch.
@@ -328,8 +328,9 @@ fn added_tags<'a>(change: &HostChange<'a>, before: &Before) -> BTreeMap<Uuid, &'
 ///
 /// `None` when the change only reads this unique key.
 fn taken_part(change: &HostChange<'_>, taken: &UniqueKey) -> Option<TakenPart> {
-    let find = [find_taken::<Interface>, find_taken::<Port>, find_taken::<Service>, find_taken::<IfEntry>];
-    find.iter().find_map(|find| find(change, taken))
+    let mut found = None;
+    for_each_part_type!(P => found = found.or_else(|| find_taken::<P>(change, taken)));
+    found
 }
 
 fn find_taken<P: Embedded>(change: &HostChange<'_>, taken: &UniqueKey) -> Option<TakenPart> {

@@ -13,7 +13,9 @@ use crate::access::DaemonCaller;
 use crate::inventory::daemons::is_discovered;
 use crate::inventory::schema::{SERVICE_UNIQUE_KEY, on_network, part_unique_key};
 use crate::inventory::{Error, Inventory};
-use crate::model::{BindingTarget, Host, HostVirtualization, ServiceVirtualization, Source};
+use crate::model::{
+    BindingTarget, Host, HostPart, HostVirtualization, ServiceVirtualization, Source, for_each_part_type,
+};
 use crate::store::{Query, Record};
 
 impl Inventory {
@@ -129,10 +131,7 @@ impl Host {
     /// Returns a reported host with another id, which its parts then refer to.
     pub(in crate::inventory) fn as_host(&self, id: Uuid) -> Self {
         let mut host = Self { id, ..self.clone() };
-        host.interfaces.iter_mut().for_each(|part| part.host_id = id);
-        host.ports.iter_mut().for_each(|part| part.host_id = id);
-        host.services.iter_mut().for_each(|part| part.host_id = id);
-        host.if_entries.iter_mut().for_each(|part| part.host_id = id);
+        for_each_part_type!(P => P::list_mut(&mut host).iter_mut().for_each(|part| part.host_id = id));
         host
     }
 }

@@ -22,7 +22,7 @@ use crate::inventory::schema::{
     UPDATED_AT, VIRTUALIZED_BY_LINK, decode_text, links, part_unique_key, time_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
-use crate::model::{Host, HostOrderField, IfEntry, Interface, Neighbor, Port, Service};
+use crate::model::{Host, HostOrderField, IfEntry, Neighbor, for_each_part_type};
 use crate::store::{Facets, Link, Name, Record, SortKey, UniqueKey};
 
 const COMMA: u8 = b',';
@@ -181,10 +181,7 @@ pub(super) fn host_facets(organization: Uuid, host: &Host) -> Facets {
     let virtualized = virtualized.map(|by| Link::new(SERVICE_VIRTUALIZED_BY_LINK, by.service_id()));
     let parts = host.interfaces.len() + host.ports.len() + host.services.len() + host.if_entries.len();
     let mut unique_keys = Vec::with_capacity(parts);
-    unique_keys.extend(unique_keys_of::<Interface>(organization, host));
-    unique_keys.extend(unique_keys_of::<Port>(organization, host));
-    unique_keys.extend(unique_keys_of::<Service>(organization, host));
-    unique_keys.extend(unique_keys_of::<IfEntry>(organization, host));
+    for_each_part_type!(P => unique_keys.extend(unique_keys_of::<P>(organization, host)));
     Facets {
         organization: Some(organization),
         network: Some(host.network_id),

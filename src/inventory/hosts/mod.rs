@@ -37,7 +37,7 @@ pub(super) use input::{BindingType, or_default, parse_object};
 pub(crate) use input::{parse_host, parse_host_changes};
 pub use list::HostPage;
 pub(super) use parts::PartLists;
-pub(crate) use parts::{Common, parse_part};
+pub(crate) use parts::parse_part;
 pub use parts::{Part, PortUpdate};
 pub use query::{HostQuery, PortFilter, PortFilterError};
 pub(super) use terms::HostTerms;

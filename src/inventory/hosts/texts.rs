@@ -4,7 +4,10 @@
 //! nothing else from being changed.
 
 use crate::inventory::{Error, Problem};
-use crate::model::{Host, HostVirtualization, IfEntry, Interface, Port, Service, ServiceVirtualization};
+use crate::model::{
+    Host, HostPart, HostVirtualization, IfEntry, Interface, Port, Service, ServiceVirtualization,
+    for_each_part_type,
+};
 
 /// The maximum length of a text, in characters.
 pub(super) const MAX_TEXT: usize = 65_536;
@@ -24,9 +27,8 @@ pub(in crate::inventory) fn check_host_texts(host: &Host, before: Option<&Host>)
     if let Some(field) = first_too_long(host.texts(), may_stay) {
         return Err(too_long(field));
     }
-    check_list("interfaces", &host.interfaces, may_stay)?;
-    check_list("services", &host.services, may_stay)?;
-    check_list("if_entries", &host.if_entries, may_stay)
+    for_each_part_type!(P => check_parts::<P>(host, may_stay)?);
+    Ok(())
 }
 
 /// Limits the texts of a part of a host. Texts of `before`, the part as stored, may have any length.
@@ -48,14 +50,13 @@ pub(super) fn too_long(field: impl Into<String>) -> Error {
     Error::invalid(field, Problem::MaxLength { max: MAX_TEXT })
 }
 
-fn check_list<P: Texts>(
-    list: &str,
-    parts: &[P],
+fn check_parts<P: HostPart + Texts>(
+    host: &Host,
     may_stay: impl Fn(&str) -> bool + Copy,
 ) -> Result<(), Error> {
-    for (index, part) in parts.iter().enumerate() {
+    for (index, part) in P::list(host).iter().enumerate() {
         if let Some(field) = first_too_long(part.texts(), may_stay) {
-            return Err(too_long(format!("{list}.{index}.{field}")));
+            return Err(too_long(format!("{}.{index}.{field}", P::LIST)));
         }
     }
     Ok(())

@@ -9,7 +9,9 @@ use uuid::Uuid;
 
 use super::texts::{is_too_long, too_long};
 use crate::inventory::{Entity, Error, ErrorKind, Problem};
-use crate::model::{Binding, BindingTarget, Host, IfEntry, Service, Source};
+use crate::model::{
+    Binding, BindingTarget, Common, Host, HostPart, IfEntry, Service, Source, for_each_part_type,
+};
 
 type Object = Map<String, Value>;
 
@@ -32,7 +34,7 @@ pub(super) fn validate_host(host: &Host) -> Result<(), Error> {
     let ports = check_unique(format_args!("ports"), host.ports.iter().map(|port| port.id))?;
     check_unique(format_args!("services"), host.services.iter().map(|service| service.id))?;
     let entries = check_unique(format_args!("if_entries"), host.if_entries.iter().map(|entry| entry.id))?;
-    check_owners(host)?;
+    for_each_part_type!(P => check_owner::<P>(host)?);
     check_port_numbers(host)?;
     check_values(host)?;
     for (index, assignment) in host.credential_assignments.iter().enumerate() {
@@ -84,24 +86,14 @@ pub(super) fn check_vlans(entry: &IfEntry, field: fmt::Arguments<'_>) -> Result<
     Ok(())
 }
 
-fn check_owners(host: &Host) -> Result<(), Error> {
-    let interfaces = host.interfaces.iter().map(|part| (part.host_id, part.network_id));
-    let ports = host.ports.iter().map(|part| (part.host_id, part.network_id));
-    let services = host.services.iter().map(|part| (part.host_id, part.network_id));
-    let entries = host.if_entries.iter().map(|part| (part.host_id, part.network_id));
-    check_owner(host, "interfaces", interfaces)?;
-    check_owner(host, "ports", ports)?;
-    check_owner(host, "services", services)?;
-    check_owner(host, "if_entries", entries)
-}
-
-fn check_owner(host: &Host, list: &str, owners: impl Iterator<Item = (Uuid, Uuid)>) -> Result<(), Error> {
-    for (index, (host_id, network_id)) in owners.enumerate() {
+fn check_owner<P: HostPart>(host: &Host) -> Result<(), Error> {
+    for (index, part) in P::list(host).iter().enumerate() {
+        let Common { host_id, network_id, .. } = part.common();
         if host_id != host.id {
-            return Err(reference_invalid(Entity::Host, format!("{list}.{index}.host_id")));
+            return Err(reference_invalid(Entity::Host, format!("{}.{index}.host_id", P::LIST)));
         }
         if network_id != host.network_id {
-            return Err(reference_invalid(Entity::Network, format!("{list}.{index}.network_id")));
+            return Err(reference_invalid(Entity::Network, format!("{}.{index}.network_id", P::LIST)));
         }
     }
     Ok(())

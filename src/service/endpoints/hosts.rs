@@ -10,9 +10,9 @@ use uuid::Uuid;
 use super::collections::BulkDeletion;
 use super::lists::{begin_list, shaped_page};
 use crate::inventory::{
-    Common, Entity, Error, ErrorKind, Inventory, Part, parse_host, parse_host_changes, parse_part,
+    Entity, Error, ErrorKind, Inventory, Part, parse_host, parse_host_changes, parse_part,
 };
-use crate::model::{Host, Timestamp};
+use crate::model::{Common, Host, Timestamp};
 #[cfg(feature = "csv")]
 use crate::service::input::fields_of;
 use crate::service::input::{

@@ -36,12 +36,10 @@ pub(in crate::service) fn read_topology_query(
     options.tag_ids = values.list("tag_ids", MAX_IDS)?.unwrap_or_default().into_iter().collect();
     options.collapse = values.flag("collapse")?;
     options.expand = values.list("expand", MAX_IDS)?.unwrap_or_default().into_iter().collect();
-    options.min_confidence = match values.text("min_confidence")? {
-        None | Some("Inferred") => Confidence::Inferred,
-        Some("Reported") => Confidence::Reported,
-        Some("Confirmed") => Confidence::Confirmed,
-        Some(_) => return Err(invalid_format("min_confidence")),
-    };
+    if let Some(text) = values.text("min_confidence")? {
+        let chosen = Confidence::ALL.iter().find(|confidence| confidence.as_str() == text);
+        options.min_confidence = *chosen.ok_or_else(|| invalid_format("min_confidence"))?;
+    }
     options.show_stale = values.flag("show_stale")?;
     Ok(TopologyQuery {
         network_id,

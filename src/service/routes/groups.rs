@@ -5,9 +5,9 @@ use super::parameter::RequestContent;
 use super::parameter::{Kind, Parameter};
 use crate::access::PasswordHasher;
 use crate::inventory::{
-    BulkHost, HOST_FIELDS, IF_ENTRY_FIELDS, INTERFACE_FIELDS, PORT_FIELDS, SERVICE_FIELDS,
+    BulkHost, HOST_FIELDS, IF_ENTRY_FIELDS, INTERFACE_FIELDS, ListOrderField, PORT_FIELDS, SERVICE_FIELDS,
 };
-use crate::model::SourceType;
+use crate::model::{HostOrderField, OrderDirection, Permission, SourceType, SubnetType, TopologyView};
 use crate::service::input::{DEFAULT_LIMIT, MAX_IDS, MAX_OFFSET, MAX_TERMS};
 use crate::wire::MAX_LIMIT;
 
@@ -24,7 +24,7 @@ const DESCRIPTION: Parameter = Parameter::nullable("description", text(0, 500), 
 const TAG_IDS: Kind = Kind::Ids { min: 0, max: MAX_IDS };
 const IS_ENABLED: Parameter = Parameter::optional("is_enabled", Kind::Boolean, "Whether it is accepted.");
 const EXPIRES_AT: Parameter = Parameter::nullable("expires_at", Kind::Time, "When it expires; null: never.");
-const PERMISSIONS: Kind = Kind::Choice(&["Viewer", "Member", "Admin", "Owner"]);
+const PERMISSIONS: Kind = Kind::Choice(Permission::TEXTS);
 const ALL_NETWORKS: Parameter = Parameter::optional(
     "all_networks",
     Kind::Boolean,
@@ -34,7 +34,7 @@ const PASSWORD: Kind =
     Kind::Secret { min: PasswordHasher::MIN_LENGTH, max: Some(PasswordHasher::MAX_LENGTH) };
 /// A secret that is compared with the stored one, whatever its length.
 const ANY_SECRET: Kind = Kind::Secret { min: 0, max: None };
-const DIRECTIONS: Kind = Kind::Choice(&["asc", "desc"]);
+const DIRECTIONS: Kind = Kind::Choice(OrderDirection::TEXTS);
 
 pub(super) const PAGE: &[Parameter] = &[
     Parameter::optional(
@@ -63,57 +63,30 @@ pub(super) const NETWORK: &[Parameter] =
 pub(super) const TAGS: &[Parameter] =
     &[Parameter::optional("tag_ids", TAG_IDS, "Only items with any of these tags.")];
 
-pub(super) const ORDER: &[Parameter] = &[
-    Parameter::optional(
-        "order_by",
-        Kind::Choice(&["created_at", "updated_at", "name"]),
-        "The field to order by. The id, ascending, breaks ties.",
-    ),
-    Parameter::optional("order_direction", DIRECTIONS, "The direction of the order."),
-];
+const CREATED_AT: &str = ListOrderField::CreatedAt.as_str();
+const UPDATED_AT: &str = ListOrderField::UpdatedAt.as_str();
+const BY_NAME: &str = ListOrderField::Name.as_str();
+const NUMBER: &str = ListOrderField::Number.as_str();
+const IF_INDEX: &str = ListOrderField::IfIndex.as_str();
 
+const fn order(fields: &'static [&'static str]) -> [Parameter; 2] {
+    let by = "The field to order by. The id, ascending, breaks ties.";
+    [
+        Parameter::optional("order_by", Kind::Choice(fields), by),
+        Parameter::optional("order_direction", DIRECTIONS, "The direction of the order."),
+    ]
+}
+
+pub(super) const ORDER: &[Parameter] = &order(&[CREATED_AT, UPDATED_AT, BY_NAME]);
 #[cfg(any(feature = "discovery", feature = "topology"))]
-pub(super) const ORDER_BY_TIME: &[Parameter] = &[
-    Parameter::optional(
-        "order_by",
-        Kind::Choice(&["created_at", "updated_at"]),
-        "The field to order by. The id, ascending, breaks ties.",
-    ),
-    Parameter::optional("order_direction", DIRECTIONS, "The direction of the order."),
-];
-
-pub(super) const PORT_ORDER: &[Parameter] = &[
-    Parameter::optional(
-        "order_by",
-        Kind::Choice(&["created_at", "updated_at", "number"]),
-        "The field to order by. The id, ascending, breaks ties.",
-    ),
-    Parameter::optional("order_direction", DIRECTIONS, "The direction of the order."),
-];
-
-pub(super) const IF_ENTRY_ORDER: &[Parameter] = &[
-    Parameter::optional(
-        "order_by",
-        Kind::Choice(&["created_at", "updated_at", "name", "if_index"]),
-        "The field to order by. The id, ascending, breaks ties.",
-    ),
-    Parameter::optional("order_direction", DIRECTIONS, "The direction of the order."),
-];
+pub(super) const ORDER_BY_TIME: &[Parameter] = &order(&[CREATED_AT, UPDATED_AT]);
+pub(super) const PORT_ORDER: &[Parameter] = &order(&[CREATED_AT, UPDATED_AT, NUMBER]);
+pub(super) const IF_ENTRY_ORDER: &[Parameter] = &order(&[CREATED_AT, UPDATED_AT, BY_NAME, IF_INDEX]);
 
 pub(super) const HOST_ID: &[Parameter] =
     &[Parameter::optional("host_id", Kind::Id, "Only parts of this host.")];
 
-const HOST_ORDER_FIELDS: Kind = Kind::Choice(&[
-    "created_at",
-    "updated_at",
-    "name",
-    "hostname",
-    "name_natural",
-    "hostname_natural",
-    "network_id",
-    "virtualized_by",
-    "interface_ip",
-]);
+const HOST_ORDER_FIELDS: Kind = Kind::Choice(HostOrderField::TEXTS);
 
 pub(super) const HOST_ORDER: &[Parameter] = &[
     Parameter::nullable("group_by", HOST_ORDER_FIELDS, "The primary order field, always ascending."),
@@ -125,7 +98,7 @@ const fn texts(format: &'static str) -> Kind {
     Kind::Texts { format, max: MAX_TERMS }
 }
 
-const SOURCES: Kind = Kind::Choices { of: SourceType::NAMES, max: MAX_TERMS };
+const SOURCES: Kind = Kind::Choices { of: SourceType::TEXTS, max: MAX_TERMS };
 
 pub(super) const HOST_FILTERS: &[Parameter] = &[
     Parameter::optional("ip", texts("cidr"), "Only hosts with an address in any of these prefixes."),
@@ -319,7 +292,7 @@ const fn subnet_fields(network_id: Parameter, name: Parameter, subnet_type: Kind
 pub(super) const SUBNET: &[Parameter] = &subnet_fields(
     Parameter::required("network_id", Kind::Id, "The network that the subnet belongs to."),
     Parameter::required("name", NAME, "The display name."),
-    Kind::Choice(SUBNET_TYPES),
+    Kind::Choice(SubnetType::TEXTS),
 );
 
 /// The fields of a subnet that a daemon reports.
@@ -331,26 +304,6 @@ pub(in crate::service) const REPORTED_SUBNET: RequestContent = RequestContent::F
     Parameter::optional("name", NAME, "The display name; the addresses, if it is missing."),
     Kind::Schema("SubnetType"),
 ));
-
-const SUBNET_TYPES: &[&str] = &[
-    "Internet",
-    "Remote",
-    "Gateway",
-    "VpnTunnel",
-    "Dmz",
-    "Lan",
-    "WiFi",
-    "IoT",
-    "Guest",
-    "DockerBridge",
-    "PodmanBridge",
-    "MacVlan",
-    "IpVlan",
-    "Management",
-    "Storage",
-    "Loopback",
-    "Unknown",
-];
 
 pub(super) const CONTAINS: &[Parameter] =
     &[Parameter::optional("contains", Kind::Schema("IpAddress"), "Only subnets that contain this address.")];
@@ -398,7 +351,7 @@ pub(super) const SHARE: &[Parameter] = &[
     EXPIRES_AT,
     Parameter::nullable("password", PASSWORD, "The password of the view; null: none."),
     Parameter::optional("options", Kind::Schema("ShareOptions"), "The controls that the view shows."),
-    Parameter::optional("view", Kind::Choice(&["l2", "l3", "workloads"]), "The topology view."),
+    Parameter::optional("view", Kind::Choice(TopologyView::TEXTS), "The topology view."),
     Parameter::optional("redact", Kind::Schemas("Redaction"), "What is replaced by pseudonyms."),
 ];
 

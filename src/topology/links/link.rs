@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use crate::discovery::report::Capability;
 use crate::model::{LldpChassisId, Timestamp};
+use crate::text_enum::text_enum;
 
 /// A link between two ends, with everything that supports and contradicts it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,18 +77,20 @@ pub struct LinkMember {
     pub target_port: Option<PortRef>,
 }
 
-/// The certainty of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-pub enum Confidence {
-    /// Claims of equal rank contradict each other.
-    Conflicting,
-    /// Inferred from forwarding tables.
-    Inferred,
-    /// One end names the other.
-    Reported,
-    /// Each end names the other, or a user entered the link.
-    Confirmed,
+text_enum! {
+    /// The certainty of a link.
+    #[derive(PartialOrd, Ord)]
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    pub enum Confidence {
+        /// Claims of equal rank contradict each other.
+        Conflicting = "Conflicting",
+        /// Inferred from forwarding tables.
+        Inferred = "Inferred",
+        /// One end names the other.
+        Reported = "Reported",
+        /// Each end names the other, or a user entered the link.
+        Confirmed = "Confirmed",
+    }
 }
 
 /// The protocol or the table that a claim comes from.

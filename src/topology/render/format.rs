@@ -1,52 +1,32 @@
-use std::fmt;
-use std::str::FromStr;
+use crate::text_enum::{listed, text_enum};
 
-use serde::{Deserialize, Serialize};
-
-/// A format for graphs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Format {
-    /// A picture: Scalable Vector Graphics.
-    #[default]
-    Svg,
-    /// A flowchart of Mermaid, for Markdown documents.
-    Mermaid,
-    /// The DOT language of Graphviz.
-    Dot,
-    /// GraphML, for programs that analyze graphs.
-    GraphMl,
-    /// A diagram of draw.io, to edit.
-    DrawIo,
-    /// The graph as JSON.
-    Json,
-}
-
-/// The error for text that names no format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not one of svg, mermaid, dot, graphml, drawio and json")]
-#[non_exhaustive]
-pub struct FormatError;
-
-impl Format {
-    /// All formats.
-    pub const ALL: &[Self] = &[Self::Svg, Self::Mermaid, Self::Dot, Self::GraphMl, Self::DrawIo, Self::Json];
-
-    /// Returns the name used in JSON and query strings.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Svg => "svg",
-            Self::Mermaid => "mermaid",
-            Self::Dot => "dot",
-            Self::GraphMl => "graphml",
-            Self::DrawIo => "drawio",
-            Self::Json => "json",
-        }
+text_enum! {
+    /// A format for graphs.
+    #[derive(Default, PartialOrd, Ord)]
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub enum Format {
+        /// A picture: Scalable Vector Graphics.
+        #[default]
+        Svg = "svg",
+        /// A flowchart of Mermaid, for Markdown documents.
+        Mermaid = "mermaid",
+        /// The DOT language of Graphviz.
+        Dot = "dot",
+        /// GraphML, for programs that analyze graphs.
+        GraphMl = "graphml",
+        /// A diagram of draw.io, to edit.
+        DrawIo = "drawio",
+        /// The graph as JSON.
+        Json = "json",
     }
 
+    /// The error for text that names no format.
+    #[error("not one of {}", listed(Format::TEXTS))]
+    pub struct FormatError;
+}
+
+impl Format {
     /// Returns the media type, with the charset where the type has one.
     #[must_use]
     pub const fn media_type(self) -> &'static str {
@@ -64,76 +44,28 @@ impl Format {
     #[must_use]
     pub const fn extension(self) -> &'static str {
         match self {
-            Self::Svg => "svg",
             Self::Mermaid => "mmd",
-            Self::Dot => "dot",
-            Self::GraphMl => "graphml",
-            Self::DrawIo => "drawio",
-            Self::Json => "json",
+            _ => self.as_str(),
         }
     }
 }
 
-impl FromStr for Format {
-    type Err = FormatError;
-
-    fn from_str(text: &str) -> Result<Self, FormatError> {
-        Self::ALL.iter().copied().find(|format| format.as_str() == text).ok_or(FormatError)
+text_enum! {
+    /// The colors of a picture.
+    #[derive(Default, PartialOrd, Ord)]
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub enum Theme {
+        /// Light or dark, as the reader prefers.
+        #[default]
+        Auto = "auto",
+        /// Dark on light.
+        Light = "light",
+        /// Light on dark.
+        Dark = "dark",
     }
-}
 
-impl fmt::Display for Format {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.as_str())
-    }
-}
-
-/// The colors of a picture.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Theme {
-    /// Light or dark, as the reader prefers.
-    #[default]
-    Auto,
-    /// Dark on light.
-    Light,
-    /// Light on dark.
-    Dark,
-}
-
-/// The error for text that names no theme.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not one of auto, light and dark")]
-#[non_exhaustive]
-pub struct ThemeError;
-
-impl Theme {
-    /// All themes.
-    pub const ALL: &[Self] = &[Self::Auto, Self::Light, Self::Dark];
-
-    /// Returns the name used in JSON and query strings.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Light => "light",
-            Self::Dark => "dark",
-        }
-    }
-}
-
-impl FromStr for Theme {
-    type Err = ThemeError;
-
-    fn from_str(text: &str) -> Result<Self, ThemeError> {
-        Self::ALL.iter().copied().find(|theme| theme.as_str() == text).ok_or(ThemeError)
-    }
-}
-
-impl fmt::Display for Theme {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.as_str())
-    }
+    /// The error for text that names no theme.
+    #[error("not one of {}", listed(Theme::TEXTS))]
+    pub struct ThemeError;
 }

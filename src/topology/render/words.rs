@@ -17,18 +17,8 @@ pub(super) const fn view(view: TopologyView) -> &'static str {
 /// Returns the role as a word of a class name.
 pub(super) const fn role_class(role: HostRole) -> &'static str {
     match role {
-        HostRole::Router => "router",
-        HostRole::Switch => "switch",
         HostRole::AccessPoint => "access-point",
-        HostRole::Firewall => "firewall",
-        HostRole::Server => "server",
-        HostRole::Printer => "printer",
-        HostRole::Phone => "phone",
-        HostRole::Camera => "camera",
-        HostRole::Storage => "storage",
-        HostRole::Hypervisor => "hypervisor",
-        HostRole::Workstation => "workstation",
-        HostRole::Unknown => "unknown",
+        _ => role.as_str(),
     }
 }
 

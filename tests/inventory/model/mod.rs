@@ -1,5 +1,6 @@
 //! The records of the API in their JSON form.
 
+mod enums;
 mod hosts;
 mod values;
 

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use uuid::Uuid;
 
-use super::parts::{Part, pairs};
+use super::parts::{MergedPart, pairs};
 use crate::discovery::reconcile::attributes::{Attribute, HOST, Origin};
 use crate::discovery::reconcile::state::HostState;
-use crate::model::{Host, IfEntry, Interface, Port, Service};
+use crate::model::{Host, for_each_part_type};
 
 /// Adds to a state what users have changed and deleted since discovery wrote the host.
 pub(in crate::discovery::reconcile) fn note_edits(state: &mut HostState, current: &Host) {
@@ -16,10 +16,7 @@ pub(in crate::discovery::reconcile) fn note_edits(state: &mut HostState, current
             state.edited.insert(field.name().to_owned());
         }
     }
-    note_edits_of::<Interface>(state, current);
-    note_edits_of::<Port>(state, current);
-    note_edits_of::<Service>(state, current);
-    note_edits_of::<IfEntry>(state, current);
+    for_each_part_type!(P => note_edits_of::<P>(state, current));
 }
 
 /// Adds to the state of a host what is set in the host, and that it is not hidden unless a user hides it.
@@ -43,7 +40,7 @@ pub(crate) fn take_edits(host: &mut Host, state: &mut HostState, other: &Host, o
     }
 }
 
-fn note_edits_of<P: Part>(state: &mut HostState, current: &Host) {
+fn note_edits_of<P: MergedPart>(state: &mut HostState, current: &Host) {
     let HostState { baseline, edited, deleted, seen, .. } = state;
     if P::list(baseline) == P::list(current) {
         return;
@@ -91,12 +88,12 @@ pub(in crate::discovery::reconcile) fn is_edit<P>(field: &dyn Attribute<P>, part
     field.origin() != Origin::Derived || field.is_set(part)
 }
 
-fn path<P: Part>(field: &dyn Attribute<P>, part: &P) -> String {
+fn path<P: MergedPart>(field: &dyn Attribute<P>, part: &P) -> String {
     format!("{}.{}.{}", P::LIST, part.id(), field.name())
 }
 
 /// Removes the paths of the fields of a part. Returns the names of the fields.
-fn remove_paths<P: Part>(edited: &mut BTreeSet<String>, id: Uuid) -> Vec<String> {
+fn remove_paths<P: MergedPart>(edited: &mut BTreeSet<String>, id: Uuid) -> Vec<String> {
     let prefix = format!("{}.{id}.", P::LIST);
     let names: Vec<String> = edited
         .range(prefix.clone()..)

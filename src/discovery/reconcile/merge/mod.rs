@@ -17,13 +17,15 @@ use self::edits::note_edits;
 use self::entries::is_described;
 use self::freshness::Freshness;
 use self::outcome::{MergeOutcome, Merged};
-use self::parts::{Part, Trust, bound_ports};
+use self::parts::{MergedPart, Trust, bound_ports};
 use self::plan::{Plan, Planned};
 use super::attributes::{HOST, Origin};
 use super::project::{Projection, derived_name};
 use super::state::{HostState, Observed, Seen};
 use crate::discovery::report::TableKind;
-use crate::model::{Host, IfEntry, Interface, Port, Service, Source, Timestamp};
+use crate::model::{
+    Host, HostPart, IfEntry, Interface, Port, Service, Source, Timestamp, for_each_part_type, part_ids,
+};
 
 /// The maximum number of changes that a merge lists.
 const MAX_CHANGES: usize = 1_000;
@@ -93,10 +95,7 @@ fn adopt(host: &Host) -> HostState {
 fn create(projection: &Projection, observed_at: Timestamp, now: Timestamp) -> Merged {
     let mut host = projection.host.clone();
     (host.created_at, host.updated_at) = (now, now);
-    own_parts::<Interface>(&mut host, now);
-    own_parts::<Port>(&mut host, now);
-    own_parts::<Service>(&mut host, now);
-    own_parts::<IfEntry>(&mut host, now);
+    for_each_part_type!(P => P::list_mut(&mut host).iter_mut().for_each(|part| part.set_times(Some(now), now)));
     host.sort_embedded();
     let mut merge = Merge {
         projection,
@@ -115,17 +114,10 @@ fn create(projection: &Projection, observed_at: Timestamp, now: Timestamp) -> Me
     };
     let fields = HOST.iter().filter(|field| field.is_set(&merge.host)).map(|field| field.name().to_owned());
     merge.changes.extend(fields.collect::<Vec<_>>());
-    merge.note_created::<Interface>();
-    merge.note_created::<Port>();
-    merge.note_created::<Service>();
-    merge.note_created::<IfEntry>();
+    for_each_part_type!(P => merge.note_created::<P>());
     merge.note_observed();
     let Merge { host, state, changes, .. } = merge;
     Merged { host, state, outcome: MergeOutcome::Created, changes, changes_state: true }
-}
-
-fn own_parts<P: Part>(host: &mut Host, now: Timestamp) {
-    P::list_mut(host).iter_mut().for_each(|part| part.set_times(Some(now), now));
 }
 
 struct Merge<'m> {
@@ -196,7 +188,7 @@ impl Merge<'_> {
     }
 
     /// Merges a list. `may_miss` states for each present part whether a complete table would show it.
-    fn merge_list<P: Part>(&mut self, planned: Vec<Planned<P>>, may_miss: &[bool]) {
+    fn merge_list<P: MergedPart>(&mut self, planned: Vec<Planned<P>>, may_miss: &[bool]) {
         let freshness = self.freshness(Origin::Table(P::TABLE));
         let mut list = std::mem::take(P::list_mut(&mut self.host));
         let mut is_reported = vec![false; list.len()];
@@ -252,7 +244,7 @@ impl Merge<'_> {
         }
     }
 
-    fn note_created<P: Part>(&mut self) {
+    fn note_created<P: MergedPart>(&mut self) {
         let ids: Vec<Uuid> = P::list(&self.host).iter().map(P::id).collect();
         for id in ids {
             self.note_seen(id, Freshness::Absent, false);
@@ -308,10 +300,7 @@ impl Merge<'_> {
         if self.state.kept.is_empty() {
             return;
         }
-        let interfaces = self.host.interfaces.iter().map(|part| part.id);
-        let services = self.host.services.iter().map(|part| part.id);
-        let entries = self.host.if_entries.iter().map(|part| part.id);
-        let present: HashSet<Uuid> = interfaces.chain(services).chain(entries).collect();
+        let present: HashSet<Uuid> = part_ids(&self.host).into_iter().collect();
         self.state.kept.retain(|path, _| {
             let part = path.split('.').nth(1).and_then(|id| Uuid::try_parse(id).ok());
             part.is_none_or(|id| present.contains(&id))

@@ -10,7 +10,8 @@ use super::ports;
 use crate::discovery::reconcile::attributes::{Attribute, IF_ENTRY, INTERFACE, SERVICE};
 use crate::discovery::report::TableKind;
 use crate::model::{
-    BindingTarget, Host, IfEntry, Interface, Port, PortNumber, Protocol, Service, Timestamp, derived_id,
+    BindingTarget, Common, Host, HostPart, IfEntry, Interface, Port, PortNumber, Protocol, Service,
+    Timestamp, derived_id,
 };
 
 /// A key that identifies a part within its host, apart from its id.
@@ -37,24 +38,27 @@ pub(in crate::discovery::reconcile) struct Trust {
     pub(in crate::discovery::reconcile) current: bool,
 }
 
-/// An embedded record of a host.
-pub(in crate::discovery::reconcile) trait Part:
-    Clone + PartialEq + 'static
-{
-    /// The name of the list.
-    const LIST: &'static str;
+/// A part of a host, with the rules by which reports are merged into it.
+pub(in crate::discovery::reconcile) trait MergedPart: HostPart {
     /// The table that has all records of the list if it is complete.
     const TABLE: TableKind;
     /// The number of keys that a record may have.
     const KEYS: usize = 1;
 
-    fn list(host: &Host) -> &[Self];
-    fn list_mut(host: &mut Host) -> &mut Vec<Self>;
     fn attributes() -> &'static [&'static dyn Attribute<Self>];
-    fn id(&self) -> Uuid;
-    fn set_id(&mut self, id: Uuid);
+    fn id(&self) -> Uuid {
+        self.common().id
+    }
+    /// Makes the part one of a host, with this id.
+    fn move_to(&mut self, host: &Host, id: Uuid) {
+        self.set_common(Common { id, host_id: host.id, network_id: host.network_id, ..self.common() });
+    }
     /// Sets the time of the last change, and the time of creation if given.
-    fn set_times(&mut self, created_at: Option<Timestamp>, updated_at: Timestamp);
+    fn set_times(&mut self, created_at: Option<Timestamp>, updated_at: Timestamp) {
+        let common = self.common();
+        let created_at = created_at.unwrap_or(common.created_at);
+        self.set_common(Common { created_at, updated_at, ..common });
+    }
     /// Returns the keys of the host's records at a rank. Rank 0 is the strongest, and all ranks are below `KEYS`.
     fn keys(host: &Host, rank: usize) -> Vec<Option<Key>>;
     /// Returns the texts by which the host's records stay known when they are deleted.
@@ -73,33 +77,11 @@ pub(in crate::discovery::reconcile) trait Part:
     }
 }
 
-impl Part for Interface {
-    const LIST: &'static str = "interfaces";
+impl MergedPart for Interface {
     const TABLE: TableKind = TableKind::Addresses;
-
-    fn list(host: &Host) -> &[Self] {
-        &host.interfaces
-    }
-
-    fn list_mut(host: &mut Host) -> &mut Vec<Self> {
-        &mut host.interfaces
-    }
 
     fn attributes() -> &'static [&'static dyn Attribute<Self>] {
         INTERFACE
-    }
-
-    fn id(&self) -> Uuid {
-        self.id
-    }
-
-    fn set_id(&mut self, id: Uuid) {
-        self.id = id;
-    }
-
-    fn set_times(&mut self, created_at: Option<Timestamp>, updated_at: Timestamp) {
-        self.created_at = created_at.unwrap_or(self.created_at);
-        self.updated_at = updated_at;
     }
 
     fn keys(host: &Host, _: usize) -> Vec<Option<Key>> {
@@ -111,33 +93,11 @@ impl Part for Interface {
     }
 }
 
-impl Part for Port {
-    const LIST: &'static str = "ports";
+impl MergedPart for Port {
     const TABLE: TableKind = TableKind::Ports;
-
-    fn list(host: &Host) -> &[Self] {
-        &host.ports
-    }
-
-    fn list_mut(host: &mut Host) -> &mut Vec<Self> {
-        &mut host.ports
-    }
 
     fn attributes() -> &'static [&'static dyn Attribute<Self>] {
         &[]
-    }
-
-    fn id(&self) -> Uuid {
-        self.id
-    }
-
-    fn set_id(&mut self, id: Uuid) {
-        self.id = id;
-    }
-
-    fn set_times(&mut self, created_at: Option<Timestamp>, updated_at: Timestamp) {
-        self.created_at = created_at.unwrap_or(self.created_at);
-        self.updated_at = updated_at;
     }
 
     fn keys(host: &Host, _: usize) -> Vec<Option<Key>> {
@@ -149,29 +109,16 @@ impl Part for Port {
     }
 }
 
-impl Part for Service {
-    const LIST: &'static str = "services";
+impl MergedPart for Service {
     const TABLE: TableKind = TableKind::Ports;
     const KEYS: usize = 2;
-
-    fn list(host: &Host) -> &[Self] {
-        &host.services
-    }
-
-    fn list_mut(host: &mut Host) -> &mut Vec<Self> {
-        &mut host.services
-    }
 
     fn attributes() -> &'static [&'static dyn Attribute<Self>] {
         SERVICE
     }
 
-    fn id(&self) -> Uuid {
-        self.id
-    }
-
-    fn set_id(&mut self, id: Uuid) {
-        self.id = id;
+    fn move_to(&mut self, host: &Host, id: Uuid) {
+        (self.id, self.host_id, self.network_id) = (id, host.id, host.network_id);
         for binding in &mut self.bindings {
             binding.service_id = id;
         }
@@ -208,34 +155,12 @@ impl Part for Service {
     }
 }
 
-impl Part for IfEntry {
-    const LIST: &'static str = "if_entries";
+impl MergedPart for IfEntry {
     const TABLE: TableKind = TableKind::IfEntries;
     const KEYS: usize = 3;
 
-    fn list(host: &Host) -> &[Self] {
-        &host.if_entries
-    }
-
-    fn list_mut(host: &mut Host) -> &mut Vec<Self> {
-        &mut host.if_entries
-    }
-
     fn attributes() -> &'static [&'static dyn Attribute<Self>] {
         IF_ENTRY
-    }
-
-    fn id(&self) -> Uuid {
-        self.id
-    }
-
-    fn set_id(&mut self, id: Uuid) {
-        self.id = id;
-    }
-
-    fn set_times(&mut self, created_at: Option<Timestamp>, updated_at: Timestamp) {
-        self.created_at = created_at.unwrap_or(self.created_at);
-        self.updated_at = updated_at;
     }
 
     fn keys(host: &Host, rank: usize) -> Vec<Option<Key>> {
@@ -293,7 +218,7 @@ pub(in crate::discovery::reconcile) fn bound_ports(host: &Host) -> Vec<Vec<(Prot
 ///
 /// Parts are paired by id if `by_id` is set, then by each key that one part of both hosts has, and finally by keys that
 /// several parts have.
-pub(in crate::discovery::reconcile) fn pairs<P: Part>(
+pub(in crate::discovery::reconcile) fn pairs<P: MergedPart>(
     one: &Host,
     other: &Host,
     by_id: bool,
@@ -326,7 +251,11 @@ pub(in crate::discovery::reconcile) fn pairs<P: Part>(
 }
 
 /// Returns the places of free parts by key, in the order of their ids.
-fn group<P: Part>(host: &Host, rank: usize, is_free: impl Fn(usize) -> bool) -> HashMap<Key, Vec<usize>> {
+fn group<P: MergedPart>(
+    host: &Host,
+    rank: usize,
+    is_free: impl Fn(usize) -> bool,
+) -> HashMap<Key, Vec<usize>> {
     let mut parts: Vec<_> = P::list(host).iter().map(P::id).zip(P::keys(host, rank)).enumerate().collect();
     parts.retain(|(place, _)| is_free(*place));
     parts.sort_by_key(|(_, (id, _))| *id);

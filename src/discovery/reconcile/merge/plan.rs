@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use uuid::Uuid;
 
-use super::parts::{Part, Trust, free_id};
+use super::parts::{MergedPart, Trust, free_id};
 use crate::discovery::report::TableKind;
 use crate::model::{BindingTarget, Host, IfEntry, Interface, Port, Service, ServiceVirtualization};
 
@@ -36,8 +36,8 @@ impl Plan {
         may_add: impl Fn(TableKind) -> bool,
     ) -> Self {
         let hosts = (current, reported);
-        let (mut interfaces, interface_ids) = plan::<Interface>(hosts, deleted, trust, &may_add);
-        let (mut ports, port_ids) = plan::<Port>(hosts, deleted, trust, &may_add);
+        let (interfaces, interface_ids) = plan::<Interface>(hosts, deleted, trust, &may_add);
+        let (ports, port_ids) = plan::<Port>(hosts, deleted, trust, &may_add);
         let (mut services, service_ids) = plan::<Service>(hosts, deleted, trust, &may_add);
         let (mut if_entries, entry_ids) = plan::<IfEntry>(hosts, deleted, trust, &may_add);
         for Planned { part, .. } in &mut if_entries {
@@ -51,18 +51,7 @@ impl Plan {
                     service_ids.get(&details.service_id).copied().unwrap_or(details.service_id);
             }
         }
-        own(&mut interfaces, current, |part| (&mut part.host_id, &mut part.network_id));
-        own(&mut ports, current, |part| (&mut part.host_id, &mut part.network_id));
-        own(&mut services, current, |part| (&mut part.host_id, &mut part.network_id));
-        own(&mut if_entries, current, |part| (&mut part.host_id, &mut part.network_id));
         Self { interfaces, ports, services, if_entries }
-    }
-}
-
-fn own<P>(planned: &mut [Planned<P>], host: &Host, owner: impl Fn(&mut P) -> (&mut Uuid, &mut Uuid)) {
-    for Planned { part, .. } in planned {
-        let (host_id, network_id) = owner(part);
-        (*host_id, *network_id) = (host.id, host.network_id);
     }
 }
 
@@ -79,7 +68,7 @@ fn bind(service: &mut Service, ports: &Ids, interfaces: &Ids) {
     });
 }
 
-fn plan<P: Part>(
+fn plan<P: MergedPart>(
     (current, reported): (&Host, &Host),
     deleted: &BTreeSet<String>,
     trust: Trust,
@@ -105,7 +94,7 @@ fn plan<P: Part>(
         taken.insert(id);
         ids.insert(part.id(), id);
         let mut part = part.clone();
-        part.set_id(id);
+        part.move_to(current, id);
         planned.push(Planned { part, place });
     }
     (planned, ids)

@@ -2,19 +2,19 @@
 
 use super::Merge;
 use super::freshness::{Freshness, Place};
-use super::parts::Part;
+use super::parts::MergedPart;
 use crate::discovery::reconcile::attributes::{Attribute, HOST, Origin};
 use crate::discovery::report::TableKind;
 use crate::model::Timestamp;
 
 /// Returns the fields of a part that come from a table, as text.
-fn group_text<P: Part>(part: &P, origin: Origin) -> String {
+fn group_text<P: MergedPart>(part: &P, origin: Origin) -> String {
     let fields = P::attributes().iter().filter(|field| field.origin() == origin);
     fields.map(|field| field.text(part)).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the place of a field of a part.
-fn place_of<P: Part>(field: &dyn Attribute<P>, part: &P) -> Place {
+fn place_of<P: MergedPart>(field: &dyn Attribute<P>, part: &P) -> Place {
     let is_of_table = field.origin() == Origin::Table(P::TABLE);
     Place { field: field.name(), origin: field.origin(), part: Some((P::LIST, part.id(), is_of_table)) }
 }
@@ -84,7 +84,7 @@ impl Merge<'_> {
     }
 
     /// Merges a part that the report describes.
-    pub(super) fn merge_part<P: Part>(&mut self, present: &mut P, reported: &P) {
+    pub(super) fn merge_part<P: MergedPart>(&mut self, present: &mut P, reported: &P) {
         if P::attributes().is_empty() {
             return;
         }
@@ -112,7 +112,7 @@ impl Merge<'_> {
     }
 
     /// Merges a value that counts by itself.
-    fn merge_value<P: Part>(&mut self, field: &dyn Attribute<P>, present: &mut P, reported: &P) {
+    fn merge_value<P: MergedPart>(&mut self, field: &dyn Attribute<P>, present: &mut P, reported: &P) {
         let is_replaced = match self.freshness(field.origin()) {
             Freshness::Newer { complete } => {
                 // The first table of interfaces replaces all that followed from other tables.
@@ -135,7 +135,7 @@ impl Merge<'_> {
     }
 
     /// Returns whether the fields that belong together are taken from the report, all of them.
-    fn takes_group<P: Part>(
+    fn takes_group<P: MergedPart>(
         &self,
         (stored, reported): (&P, &P),
         origin: Origin,
@@ -157,7 +157,7 @@ impl Merge<'_> {
     }
 
     /// Notes when the neighbors of a port were observed that an older report states.
-    fn note_groups<P: Part>(&mut self, present: &P, reported: &P, before: &P) {
+    fn note_groups<P: MergedPart>(&mut self, present: &P, reported: &P, before: &P) {
         for table in [TableKind::Lldp, TableKind::Cdp] {
             let origin = Origin::Table(table);
             if reported.has_group(table) != Some(true) || self.freshness(origin) == Freshness::Absent {
@@ -174,7 +174,7 @@ impl Merge<'_> {
     }
 
     /// Clears values that a complete table lacks. The table of the list itself is not considered.
-    pub(super) fn merge_unreported<P: Part>(&mut self, present: &mut P, blank: &P) {
+    pub(super) fn merge_unreported<P: MergedPart>(&mut self, present: &mut P, blank: &P) {
         let before = self.changes.len();
         let was_changed = std::mem::take(&mut self.is_changed);
         for field in P::attributes().iter().filter(|field| field.is_cleared()) {
@@ -189,7 +189,7 @@ impl Merge<'_> {
         self.is_changed |= was_changed;
     }
 
-    fn assign<P: Part>(&mut self, field: &dyn Attribute<P>, present: &mut P, reported: &P) {
+    fn assign<P: MergedPart>(&mut self, field: &dyn Attribute<P>, present: &mut P, reported: &P) {
         if field.covers(present, reported) {
             return;
         }
@@ -202,7 +202,7 @@ impl Merge<'_> {
 }
 
 /// Returns the place that stands for all fields of a part that come from a table.
-fn group_place<P: Part>(part: &P, origin: Origin) -> Place {
+fn group_place<P: MergedPart>(part: &P, origin: Origin) -> Place {
     let field = match origin {
         Origin::Table(table) => table.as_str(),
         Origin::Device | Origin::Derived => "",

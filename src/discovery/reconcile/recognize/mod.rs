@@ -8,9 +8,7 @@ mod keys;
 mod notes;
 
 use std::borrow::Borrow;
-use std::fmt;
 
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use self::cached::forget_cached;
@@ -22,6 +20,7 @@ use self::notes::Subject;
 use super::identity::{IdentityKind, Traits};
 use crate::discovery::report::Device;
 use crate::model::{Host, Timestamp};
+use crate::text_enum::text_enum;
 
 pub use self::former::AddressTimes;
 pub use self::notes::{RecognitionNote, name_of_device, name_of_host};
@@ -35,44 +34,24 @@ pub enum Merging {
     Forbidden,
 }
 
-/// The common identity of a device and a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum MatchedBy {
-    /// The host's id.
-    Id,
-    /// The serial number.
-    SerialNumber,
-    /// The chassis id.
-    ChassisId,
-    /// A MAC address.
-    Mac,
-    /// An IP address.
-    IpAddress,
-    /// A name, and another value that confirms it.
-    Name,
-}
-
-impl MatchedBy {
-    /// Returns the name used in JSON.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Id => "id",
-            Self::SerialNumber => "serial_number",
-            Self::ChassisId => "chassis_id",
-            Self::Mac => "mac",
-            Self::IpAddress => "ip_address",
-            Self::Name => "name",
-        }
-    }
-}
-
-impl fmt::Display for MatchedBy {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.as_str())
+text_enum! {
+    /// The common identity of a device and a host.
+    #[derive(PartialOrd, Ord)]
+    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+    #[non_exhaustive]
+    pub enum MatchedBy {
+        /// The host's id.
+        Id = "id",
+        /// The serial number.
+        SerialNumber = "serial_number",
+        /// The chassis id.
+        ChassisId = "chassis_id",
+        /// A MAC address.
+        Mac = "mac",
+        /// An IP address.
+        IpAddress = "ip_address",
+        /// A name, and another value that confirms it.
+        Name = "name",
     }
 }
 

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ClaimRows, ClaimedTable};
+use super::{ClaimRows, ClaimedTable, TableRow};
 use crate::discovery::report::{ArpRow, CdpRow, FdbRow, FdbStatus, LldpRow};
 use crate::model::{MacAddress, Timestamp};
 
@@ -45,7 +45,7 @@ impl MissingRows {
 }
 
 /// A row about something at a port of the device.
-trait Located: Clone {
+trait Located: TableRow {
     /// What the row is about.
     type Subject: Eq + Hash;
 
@@ -106,49 +106,24 @@ impl Located for ArpRow {
     }
 }
 
-/// A kind of rows among the kinds of a claim.
-struct Kind<R> {
-    rows_of: fn(&ClaimRows) -> Option<&Vec<R>>,
-    wrap: fn(Vec<R>) -> ClaimRows,
-}
-
-macro_rules! kind {
-    ($variant:ident) => {
-        Kind {
-            rows_of: |rows| match rows {
-                ClaimRows::$variant(rows) => Some(rows),
-                _ => None,
-            },
-            wrap: ClaimRows::$variant,
-        }
-    };
-}
-
 impl ClaimedTable {
     /// Returns the rows that are missing once another table takes the place of this one, without those about subjects
     /// that are known to be missing.
     pub(super) fn missing_after(&self, later: &Self, known: &[MissingRows]) -> Vec<MissingRows> {
         match &self.table {
-            ClaimRows::Lldp(_) => self.missing_of(later, known, &kind!(Lldp)),
-            ClaimRows::Cdp(_) => self.missing_of(later, known, &kind!(Cdp)),
-            ClaimRows::Fdb(_) => self.missing_of(later, known, &kind!(Fdb)),
-            ClaimRows::Arp(_) => self.missing_of(later, known, &kind!(Arp)),
+            ClaimRows::Lldp(rows) => self.missing_of(rows, later, known),
+            ClaimRows::Cdp(rows) => self.missing_of(rows, later, known),
+            ClaimRows::Fdb(rows) => self.missing_of(rows, later, known),
+            ClaimRows::Arp(rows) => self.missing_of(rows, later, known),
             _ => Vec::new(),
         }
     }
 
-    fn missing_of<R: Located>(
-        &self,
-        later: &Self,
-        known: &[MissingRows],
-        kind: &Kind<R>,
-    ) -> Vec<MissingRows> {
-        let (Some(before), Some(now)) = ((kind.rows_of)(&self.table), (kind.rows_of)(&later.table)) else {
-            return Vec::new();
-        };
-        let former = self.missing.iter().filter_map(|group| (kind.rows_of)(&group.rows)).flatten();
+    fn missing_of<R: Located>(&self, before: &[R], later: &Self, known: &[MissingRows]) -> Vec<MissingRows> {
+        let Some(now) = R::rows_of(&later.table) else { return Vec::new() };
+        let former = self.missing.iter().filter_map(|group| R::rows_of(&group.rows)).flatten();
         let present = Present::new(before.iter().chain(former), now);
-        let known = known.iter().filter_map(|group| (kind.rows_of)(&group.rows)).flatten();
+        let known = known.iter().filter_map(|group| R::rows_of(&group.rows)).flatten();
         let known: HashSet<R::Subject> = known.filter_map(Located::subject).collect();
         let is_known = |row: &R| row.subject().is_some_and(|subject| known.contains(&subject));
         let is_counted = later.complete && later.observed_at > self.observed_at;
@@ -157,14 +132,14 @@ impl ClaimedTable {
             let rows: Vec<R> =
                 rows.iter().filter(|row| present.lacks(*row) && !is_known(row)).take(room).cloned().collect();
             room = room.saturating_sub(rows.len());
-            (!rows.is_empty()).then(|| (kind.wrap)(rows))
+            (!rows.is_empty()).then(|| R::into_table(rows))
         };
         let mut missing = Vec::new();
         if is_counted && let Some(rows) = lacking(before) {
             missing.push(MissingRows::new(rows, self.observed_at, later.observed_at));
         }
         for group in &self.missing {
-            let rows = (kind.rows_of)(&group.rows).and_then(|rows| lacking(rows));
+            let rows = R::rows_of(&group.rows).and_then(&mut lacking);
             let missed_scans = group.missed_scans.saturating_add(u32::from(is_counted));
             missing.extend(rows.map(|rows| MissingRows { missed_scans, rows, ..group.clone() }));
         }

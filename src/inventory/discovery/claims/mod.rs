@@ -9,10 +9,13 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 pub use self::missing::MissingRows;
+pub(super) use self::rows::{Row, RowPart};
+use self::table::claimed;
 pub(super) use self::table::{ClaimedTable, claimed_tables};
 use crate::discovery::reconcile::Seen;
 use crate::discovery::report::{
     AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, Reporter, StpRow, TableKind,
+    Tables, tables,
 };
 use crate::model::{Host, Timestamp};
 
@@ -78,63 +81,89 @@ impl SeenPart {
     }
 }
 
-/// The kind of a claim, and its rows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(tag = "kind", content = "rows", rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ClaimRows {
-    /// The SNMP interface table.
-    IfEntries(Vec<IfEntryRow>),
-    /// The host's own addresses.
-    Addresses(Vec<AddressRow>),
-    /// Neighbors by LLDP.
-    Lldp(Vec<LldpRow>),
-    /// Neighbors by CDP.
-    Cdp(Vec<CdpRow>),
-    /// The forwarding database.
-    Fdb(Vec<FdbRow>),
-    /// The ARP cache, and the IPv6 neighbor cache.
-    Arp(Vec<ArpRow>),
-    /// The spanning tree's ports.
-    Stp(Vec<StpRow>),
-    /// Members of link aggregation groups.
-    Lag(Vec<LagRow>),
-    /// Open ports.
-    Ports(Vec<PortRow>),
+/// Defines [`ClaimRows`], and how rows become a table of their kind.
+macro_rules! define_claim_rows {
+    ([] $(
+        $(#[$documentation:meta])*
+        $([$($attribute:meta),*])?
+        $field:ident: $kind:ident($row:ident) = $text:literal,
+    )*) => {
+        /// The kind of a claim, and its rows.
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+        #[serde(tag = "kind", content = "rows")]
+        #[non_exhaustive]
+        pub enum ClaimRows {
+            $($(#[$documentation])* #[serde(rename = $text)] $kind(Vec<$row>),)*
+        }
+
+        impl ClaimRows {
+            /// Returns the kind of the rows.
+            #[must_use]
+            pub const fn kind(&self) -> TableKind {
+                match self {
+                    $(Self::$kind(_) => TableKind::$kind,)*
+                }
+            }
+
+            /// Returns the tables of a device, as [`claimed`] does.
+            fn of_device(tables: &Tables) -> impl Iterator<Item = (bool, bool, Self)> {
+                [$(claimed(tables.$field.as_deref())),*].into_iter().flatten()
+            }
+        }
+
+        $(
+            impl TableRow for $row {
+                fn rows_of(table: &ClaimRows) -> Option<&[Self]> {
+                    match table {
+                        ClaimRows::$kind(rows) => Some(rows),
+                        _ => None,
+                    }
+                }
+
+                fn into_table(rows: Vec<Self>) -> ClaimRows {
+                    ClaimRows::$kind(rows)
+                }
+            }
+        )*
+    };
 }
 
-impl ClaimRows {
-    /// Returns the kind of the rows.
-    #[must_use]
-    pub const fn kind(&self) -> TableKind {
-        match self {
-            Self::IfEntries(_) => TableKind::IfEntries,
-            Self::Addresses(_) => TableKind::Addresses,
-            Self::Lldp(_) => TableKind::Lldp,
-            Self::Cdp(_) => TableKind::Cdp,
-            Self::Fdb(_) => TableKind::Fdb,
-            Self::Arp(_) => TableKind::Arp,
-            Self::Stp(_) => TableKind::Stp,
-            Self::Lag(_) => TableKind::Lag,
-            Self::Ports(_) => TableKind::Ports,
-        }
-    }
+tables!(define_claim_rows);
 
+/// A row of a table of one kind.
+pub(super) trait TableRow: Clone + PartialEq + Serialize {
+    /// Returns the rows of a table; `None` if they are of another kind.
+    fn rows_of(table: &ClaimRows) -> Option<&[Self]>;
+
+    /// Returns rows as a table.
+    fn into_table(rows: Vec<Self>) -> ClaimRows;
+}
+
+/// Evaluates an expression for the rows of a table, whatever their kind: `with_rows!(table, rows => rows.len())`.
+macro_rules! with_rows {
+    // The list of all kinds, from `tables!`.
+    ([$table:expr, $rows:ident => $result:expr] $(
+        $(#[$documentation:meta])*
+        $([$($attribute:meta),*])?
+        $field:ident: $kind:ident($row:ident) = $text:literal,
+    )*) => {
+        match $table {
+            $(ClaimRows::$kind($rows) => $result,)*
+        }
+    };
+    ($table:expr, $rows:ident => $result:expr) => {
+        $crate::discovery::report::tables!(with_rows $table, $rows => $result)
+    };
+}
+
+pub(super) use with_rows;
+
+impl ClaimRows {
     /// Returns the number of rows.
     #[must_use]
     pub const fn len(&self) -> usize {
-        match self {
-            Self::IfEntries(rows) => rows.len(),
-            Self::Addresses(rows) => rows.len(),
-            Self::Lldp(rows) => rows.len(),
-            Self::Cdp(rows) => rows.len(),
-            Self::Fdb(rows) => rows.len(),
-            Self::Arp(rows) => rows.len(),
-            Self::Stp(rows) => rows.len(),
-            Self::Lag(rows) => rows.len(),
-            Self::Ports(rows) => rows.len(),
-        }
+        with_rows!(self, rows => rows.len())
     }
 
     /// Returns whether there are no rows.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::TableRow;
 use crate::discovery::report::{
     AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, StpRow,
 };
@@ -17,13 +17,26 @@ const MAX_ROWS: usize = 500_000;
 /// Maximum number of different rows about a subject that are compared with each other.
 const MAX_COMPARED: usize = 64;
 
-/// A row of a table.
-pub(super) trait Row: Clone + PartialEq + Serialize {
+/// A row of a table, which is about something and describes a part of the host.
+pub(in crate::inventory::discovery) trait Row: TableRow {
     /// The subject of the row. The rows of a newer table about a subject replace all older ones about it.
     type Subject: Ord;
 
     /// Returns the subject of the row.
     fn subject(&self) -> Self::Subject;
+
+    /// Returns the part of the host that the row describes, or at which it was observed.
+    fn part(&self) -> RowPart<'_>;
+}
+
+/// The part of a host that a row of a table describes.
+pub(in crate::inventory::discovery) enum RowPart<'r> {
+    /// A port of the device.
+    IfEntry { index: Option<i64>, name: Option<&'r str> },
+    /// An address of the device.
+    Address(IpAddr),
+    /// An open TCP or UDP port.
+    Port(PortNumber, Protocol),
 }
 
 /// Rows, and when they were observed.
@@ -93,6 +106,10 @@ impl Row for IfEntryRow {
     fn subject(&self) -> Self::Subject {
         (self.if_index, self.if_name.clone().filter(|_| self.if_index == 0))
     }
+
+    fn part(&self) -> RowPart<'_> {
+        RowPart::IfEntry { index: Some(self.if_index), name: self.if_name.as_deref() }
+    }
 }
 
 impl Row for AddressRow {
@@ -100,6 +117,10 @@ impl Row for AddressRow {
 
     fn subject(&self) -> IpAddr {
         self.ip_address
+    }
+
+    fn part(&self) -> RowPart<'_> {
+        RowPart::Address(self.ip_address)
     }
 }
 
@@ -110,6 +131,10 @@ impl Row for LldpRow {
     fn subject(&self) -> Self::Subject {
         (self.if_index, self.local_port_number, self.if_name.clone())
     }
+
+    fn part(&self) -> RowPart<'_> {
+        RowPart::IfEntry { index: self.if_index, name: self.if_name.as_deref() }
+    }
 }
 
 impl Row for CdpRow {
@@ -117,6 +142,10 @@ impl Row for CdpRow {
 
     fn subject(&self) -> Self::Subject {
         (self.if_index, self.if_name.clone())
+    }
+
+    fn part(&self) -> RowPart<'_> {
+        RowPart::IfEntry { index: self.if_index, name: self.if_name.as_deref() }
     }
 }
 
@@ -126,6 +155,10 @@ impl Row for FdbRow {
     fn subject(&self) -> Self::Subject {
         (self.vlan, self.fdb_id, self.mac_address)
     }
+
+    fn part(&self) -> RowPart<'_> {
+        RowPart::IfEntry { index: self.if_index, name: self.if_name.as_deref() }
+    }
 }
 
 impl Row for ArpRow {
@@ -133,6 +166,10 @@ impl Row for ArpRow {
 
     fn subject(&self) -> Self::Subject {
         (self.if_index, self.if_name.clone(), self.ip_address)
+    }
+
+    fn part(&self) -> RowPart<'_> {
+        RowPart::IfEntry { index: self.if_index, name: self.if_name.as_deref() }
     }
 }
 
@@ -142,6 +179,10 @@ impl Row for StpRow {
     fn subject(&self) -> i64 {
         self.bridge_port
     }
+
+    fn part(&self) -> RowPart<'_> {
+        RowPart::IfEntry { index: self.if_index, name: None }
+    }
 }
 
 impl Row for LagRow {
@@ -150,6 +191,10 @@ impl Row for LagRow {
     fn subject(&self) -> i64 {
         self.if_index
     }
+
+    fn part(&self) -> RowPart<'_> {
+        RowPart::IfEntry { index: Some(self.if_index), name: None }
+    }
 }
 
 impl Row for PortRow {
@@ -157,5 +202,9 @@ impl Row for PortRow {
 
     fn subject(&self) -> Self::Subject {
         (self.number, self.protocol)
+    }
+
+    fn part(&self) -> RowPart<'_> {
+        RowPart::Port(self.number, self.protocol)
     }
 }

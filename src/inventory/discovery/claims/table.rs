@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::rows::{Layer, Row, join};
-use super::{ClaimRows, MissingRows};
+use super::{ClaimRows, MissingRows, with_rows};
 use crate::discovery::report::{ArpRow, Reporter, Table, Tables};
 use crate::model::Timestamp;
 
@@ -36,19 +36,7 @@ pub(in crate::inventory::discovery) fn claimed_tables(
     observed_at: Timestamp,
     reporter: &Reporter,
 ) -> Vec<ClaimedTable> {
-    let Tables { if_entries, addresses, lldp, cdp, fdb, arp, stp, lag, ports } = tables;
-    let all = [
-        claimed(if_entries.as_deref(), ClaimRows::IfEntries),
-        claimed(addresses.as_deref(), ClaimRows::Addresses),
-        claimed(lldp.as_deref(), ClaimRows::Lldp),
-        claimed(cdp.as_deref(), ClaimRows::Cdp),
-        claimed(fdb.as_deref(), ClaimRows::Fdb),
-        claimed(arp.as_deref(), ClaimRows::Arp),
-        claimed(stp.as_deref(), ClaimRows::Stp),
-        claimed(lag.as_deref(), ClaimRows::Lag),
-        claimed(ports.as_deref(), ClaimRows::Ports),
-    ];
-    let claims = all.into_iter().flatten().map(|(complete, derived, table)| ClaimedTable {
+    let claims = ClaimRows::of_device(tables).map(|(complete, derived, table)| ClaimedTable {
         observed_at,
         complete,
         reporter: reporter.clone(),
@@ -62,14 +50,11 @@ pub(in crate::inventory::discovery) fn claimed_tables(
 }
 
 /// Returns whether a table is complete, whether it is derived, and its rows by subject.
-fn claimed<R: Row>(
-    table: Option<&Table<R>>,
-    kind: impl Fn(Vec<R>) -> ClaimRows,
-) -> Option<(bool, bool, ClaimRows)> {
+pub(super) fn claimed<R: Row>(table: Option<&Table<R>>) -> Option<(bool, bool, ClaimRows)> {
     let table = table?;
     let rows = join(&[Layer { rows: &table.rows, at: Timestamp::UNIX_EPOCH, earlier: &[] }], None);
     let rows = rows.into_iter().map(|(_, row)| row).collect();
-    Some((table.complete && !table.derived, table.derived, kind(rows)))
+    Some((table.complete && !table.derived, table.derived, R::into_table(rows)))
 }
 
 impl ClaimedTable {
@@ -164,32 +149,22 @@ impl ClaimedTable {
 
     /// Returns the rows of both tables that count, and when each was observed.
     fn rows_with(&self, other: &Self, since: Option<Timestamp>) -> (ClaimRows, Vec<Timestamp>) {
-        use ClaimRows::{Addresses, Arp, Cdp, Fdb, IfEntries, Lag, Lldp, Ports, Stp};
-        match (&self.table, &other.table) {
-            (IfEntries(one), IfEntries(two)) => self.join_rows(other, (one, two), since, IfEntries),
-            (Addresses(one), Addresses(two)) => self.join_rows(other, (one, two), since, Addresses),
-            (Lldp(one), Lldp(two)) => self.join_rows(other, (one, two), since, Lldp),
-            (Cdp(one), Cdp(two)) => self.join_rows(other, (one, two), since, Cdp),
-            (Fdb(one), Fdb(two)) => self.join_rows(other, (one, two), since, Fdb),
-            (Arp(one), Arp(two)) => self.join_rows(other, (one, two), since, Arp),
-            (Stp(one), Stp(two)) => self.join_rows(other, (one, two), since, Stp),
-            (Lag(one), Lag(two)) => self.join_rows(other, (one, two), since, Lag),
-            (Ports(one), Ports(two)) => self.join_rows(other, (one, two), since, Ports),
-            // Tables of different kinds are never joined.
-            _ => (self.table.clone(), vec![self.observed_at; self.table.len()]),
-        }
+        with_rows!(&self.table, rows => self.join_rows(rows, other, since))
     }
 
     fn join_rows<R: Row>(
         &self,
+        own_rows: &[R],
         other: &Self,
-        (own_rows, other_rows): (&[R], &[R]),
         since: Option<Timestamp>,
-        kind: impl Fn(Vec<R>) -> ClaimRows,
     ) -> (ClaimRows, Vec<Timestamp>) {
+        // Tables of different kinds are never joined.
+        let Some(other_rows) = R::rows_of(&other.table) else {
+            return (self.table.clone(), vec![self.observed_at; own_rows.len()]);
+        };
         let own = Layer { rows: own_rows, at: self.observed_at, earlier: &self.earlier };
         let other = Layer { rows: other_rows, at: other.observed_at, earlier: &other.earlier };
         let (times, rows) = join(&[own, other], since).into_iter().unzip();
-        (kind(rows), times)
+        (R::into_table(rows), times)
     }
 }

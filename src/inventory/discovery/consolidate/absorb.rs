@@ -9,7 +9,9 @@ use super::fill::{fill, fill_entry, fill_interface};
 use crate::discovery::reconcile::HostState;
 use crate::inventory::discovery::records::HostDiscovery;
 use crate::inventory::hosts::rename_parts;
-use crate::model::{BindingTarget, Host, IfEntry, Interface, Neighbor, Service, Timestamp};
+use crate::model::{
+    BindingTarget, Host, HostPart, IfEntry, Interface, Neighbor, Service, Timestamp, for_each_part_type,
+};
 
 /// The ids of hosts and parts that are gone, with the ids that replace them.
 pub(in crate::inventory::discovery) type Replaced = HashMap<Uuid, Uuid>;
@@ -188,10 +190,7 @@ pub(in crate::inventory::discovery) fn absorb_state(
     let HostState { mut baseline, edited, deleted, observed, seen, kept, .. } = other;
     fill_parts(&mut state.baseline, &baseline, replaced);
     let is_kept = |id: Uuid| !replaced.contains_key(&id);
-    baseline.interfaces.retain(|part| is_kept(part.id));
-    baseline.ports.retain(|part| is_kept(part.id));
-    baseline.services.retain(|part| is_kept(part.id));
-    baseline.if_entries.retain(|part| is_kept(part.id));
+    for_each_part_type!(P => P::list_mut(&mut baseline).retain(|part| is_kept(part.id)));
     absorb(&mut state.baseline, baseline, now);
     let is_of_part = |path: &String| path.contains('.');
     state.edited.extend(edited.into_iter().filter(is_of_part));

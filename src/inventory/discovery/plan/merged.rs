@@ -14,7 +14,7 @@ use crate::inventory::Error;
 use crate::inventory::discovery::opened::Opened;
 use crate::inventory::discovery::subnets::SubnetsOfAddresses;
 use crate::inventory::hosts::{check_host_texts, rename_parts};
-use crate::model::{Host, MacAddress, Neighbor, Timestamp};
+use crate::model::{Host, MacAddress, Neighbor, Timestamp, part_ids};
 
 /// Maximum number of changes that are listed.
 const MAX_CHANGES: usize = 1_000;
@@ -114,7 +114,7 @@ impl MergedHost {
     ) -> Result<(), Error> {
         let known: HashSet<Uuid> = former.into_iter().flat_map(part_ids).collect();
         let mut renamed: HashMap<Uuid, Uuid> = HashMap::new();
-        for id in part_ids(&self.host).filter(|id| !known.contains(id)) {
+        for id in part_ids(&self.host).into_iter().filter(|id| !known.contains(id)) {
             renamed.insert(id, uuid_v4(random)?);
         }
         let new_id = |id: Uuid| renamed.get(&id).copied();
@@ -149,11 +149,4 @@ fn values_by_hand(host: &Host, baseline: &Host) -> Vec<String> {
     });
     let subnets = subnets.map(|part| format!("interfaces.{}.subnet_id", part.id));
     subnets.chain(neighbors.map(|part| format!("if_entries.{}.neighbor", part.id))).collect()
-}
-
-fn part_ids(host: &Host) -> impl Iterator<Item = Uuid> + '_ {
-    let interfaces = host.interfaces.iter().map(|part| part.id);
-    let ports = host.ports.iter().map(|part| part.id);
-    let services = host.services.iter().map(|part| part.id);
-    interfaces.chain(ports).chain(services).chain(host.if_entries.iter().map(|part| part.id))
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 
 use super::request::Selection;
-use crate::inventory::discovery::claims::{ClaimRows, ClaimedTable};
+use crate::inventory::discovery::claims::{ClaimRows, ClaimedTable, Row, RowPart, with_rows};
 use crate::model::{Host, PortNumber, Protocol};
 
 /// What the rows of tables call the parts that move to another host.
@@ -46,50 +46,24 @@ impl MovedPorts {
     /// Removes the rows about parts that move, and returns them as a table. `None`: there are none.
     pub(super) fn take_rows(&self, claimed: &mut ClaimedTable) -> Option<ClaimedTable> {
         let mut moves = Vec::new();
-        let table = match &mut claimed.table {
-            ClaimRows::IfEntries(rows) => ClaimRows::IfEntries(take(rows, &mut moves, |row| {
-                self.has(Some(row.if_index), row.if_name.as_deref())
-            })),
-            ClaimRows::Addresses(rows) => ClaimRows::Addresses(take(rows, &mut moves, |row| {
-                self.addresses.contains(&row.ip_address.to_canonical())
-            })),
-            ClaimRows::Lldp(rows) => {
-                ClaimRows::Lldp(take(rows, &mut moves, |row| self.has(row.if_index, row.if_name.as_deref())))
-            }
-            ClaimRows::Cdp(rows) => {
-                ClaimRows::Cdp(take(rows, &mut moves, |row| self.has(row.if_index, row.if_name.as_deref())))
-            }
-            ClaimRows::Fdb(rows) => {
-                ClaimRows::Fdb(take(rows, &mut moves, |row| self.has(row.if_index, row.if_name.as_deref())))
-            }
-            ClaimRows::Arp(rows) => {
-                ClaimRows::Arp(take(rows, &mut moves, |row| self.has(row.if_index, row.if_name.as_deref())))
-            }
-            ClaimRows::Stp(rows) => {
-                ClaimRows::Stp(take(rows, &mut moves, |row| self.has(row.if_index, None)))
-            }
-            ClaimRows::Lag(rows) => {
-                ClaimRows::Lag(take(rows, &mut moves, |row| self.has(Some(row.if_index), None)))
-            }
-            ClaimRows::Ports(rows) => ClaimRows::Ports(take(rows, &mut moves, |row| {
-                self.ports.contains(&(row.number, row.protocol))
-            })),
-        };
+        let table = with_rows!(&mut claimed.table, rows => self.take(rows, &mut moves));
         (!table.is_empty()).then(|| claimed.divided(table, &moves))
     }
 
-    /// Returns whether a port moves. Its index decides if both are known.
-    fn has(&self, index: Option<i64>, name: Option<&str>) -> bool {
-        match index {
-            Some(index) => self.indexes.contains(&index),
-            None => name.is_some_and(|name| self.names.contains(name)),
+    /// Removes the rows that move, and notes for each row in `moves` whether it does.
+    fn take<R: Row>(&self, rows: &mut Vec<R>, moves: &mut Vec<bool>) -> ClaimRows {
+        moves.extend(rows.iter().map(|row| self.has(&row.part())));
+        let mut places = moves.iter();
+        R::into_table(rows.extract_if(.., |_| places.next() == Some(&true)).collect())
+    }
+
+    /// Returns whether a part moves. The index of a port of the device decides if its name is known as well.
+    fn has(&self, part: &RowPart<'_>) -> bool {
+        match part {
+            RowPart::IfEntry { index: Some(index), .. } => self.indexes.contains(index),
+            RowPart::IfEntry { index: None, name } => name.is_some_and(|name| self.names.contains(name)),
+            RowPart::Address(address) => self.addresses.contains(&address.to_canonical()),
+            RowPart::Port(number, protocol) => self.ports.contains(&(*number, *protocol)),
         }
     }
-}
-
-/// Removes the rows that move, and notes for each row in `moves` whether it does.
-fn take<R>(rows: &mut Vec<R>, moves: &mut Vec<bool>, is_moved: impl Fn(&R) -> bool) -> Vec<R> {
-    moves.extend(rows.iter().map(is_moved));
-    let mut places = moves.iter();
-    rows.extract_if(.., |_| places.next() == Some(&true)).collect()
 }

@@ -10,7 +10,7 @@ use crate::discovery::reconcile::{HostState, derived_name, set_ages};
 use crate::inventory::discovery::opened::Opened;
 use crate::inventory::discovery::records::HostDiscovery;
 use crate::inventory::hosts::rename_parts;
-use crate::model::{CredentialAssignment, Host, Timestamp};
+use crate::model::{CredentialAssignment, Host, HostPart, Timestamp, for_each_part_type};
 
 /// Moves the selected parts to a new host with this id, with what discovery knows of them.
 pub(super) fn divide(
@@ -75,10 +75,7 @@ fn divide_host(
     other.ports = take(&mut host.ports, &selection.ports, |part| part.id);
     other.services = take(&mut host.services, &selection.services, |part| part.id);
     other.if_entries = take(&mut host.if_entries, &selection.if_entries, |part| part.id);
-    other.interfaces.iter_mut().for_each(|part| part.updated_at = now);
-    other.ports.iter_mut().for_each(|part| part.updated_at = now);
-    other.services.iter_mut().for_each(|part| part.updated_at = now);
-    other.if_entries.iter_mut().for_each(|part| part.updated_at = now);
+    for_each_part_type!(P => P::list_mut(&mut other).iter_mut().for_each(|part| part.updated_at = now));
     other.credential_assignments = divide_credentials(&mut host.credential_assignments, selection);
     // Makes the new host the owner of the parts.
     rename_parts(&mut other, |_| None);

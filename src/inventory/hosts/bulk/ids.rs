@@ -12,7 +12,10 @@ use crate::inventory::Error;
 use crate::inventory::schema::{
     IF_ENTRY_UNIQUE_KEY, INTERFACE_UNIQUE_KEY, PORT_UNIQUE_KEY, SERVICE_UNIQUE_KEY,
 };
-use crate::model::{BindingTarget, Host, HostVirtualization, Neighbor, ServiceVirtualization, Timestamp};
+use crate::model::{
+    BindingTarget, Host, HostPart, HostVirtualization, Neighbor, ServiceVirtualization, Timestamp,
+    for_each_part_type,
+};
 use crate::store::Name;
 
 /// A host or a kind of part, each of which has ids of its own.
@@ -226,11 +229,10 @@ impl Assignment {
 /// Makes the host the owner of its parts.
 pub(in crate::inventory) fn adopt_parts(host: &mut Host) {
     let (id, network) = (host.id, host.network_id);
-    host.interfaces.iter_mut().for_each(|part| (part.host_id, part.network_id) = (id, network));
-    host.ports.iter_mut().for_each(|part| (part.host_id, part.network_id) = (id, network));
-    host.if_entries.iter_mut().for_each(|part| (part.host_id, part.network_id) = (id, network));
+    for_each_part_type!(P => for part in P::list_mut(host) {
+        (part.host_id, part.network_id) = (id, network);
+    });
     for service in &mut host.services {
-        (service.host_id, service.network_id) = (id, network);
         for binding in &mut service.bindings {
             (binding.service_id, binding.network_id) = (service.id, network);
         }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 use crate::inventory::hosts::age::keep_ages;
-use crate::model::{Host, Timestamp};
+use crate::model::{Common, Host, HostPart, Timestamp, for_each_part_type};
 
 type Times = (Timestamp, Timestamp);
 
@@ -16,28 +16,9 @@ type Times = (Timestamp, Timestamp);
 /// Sorts the embedded lists of a host to be replaced, and returns whether the host differs from the stored one.
 pub(super) fn stamp(host: &mut Host, stored: Option<&Host>, now: Timestamp) -> bool {
     keep_ages(host, stored);
-    set_times(
-        &mut host.interfaces,
-        stored.map_or(&[], |stored| &stored.interfaces),
-        now,
-        |part| (part.id, (part.created_at, part.updated_at)),
-        |part, times| (part.created_at, part.updated_at) = times,
-    );
-    set_times(
-        &mut host.ports,
-        stored.map_or(&[], |stored| &stored.ports),
-        now,
-        |part| (part.id, (part.created_at, part.updated_at)),
-        |part, times| (part.created_at, part.updated_at) = times,
-    );
-    set_times(
-        &mut host.if_entries,
-        stored.map_or(&[], |stored| &stored.if_entries),
-        now,
-        |part| (part.id, (part.created_at, part.updated_at)),
-        |part, times| (part.created_at, part.updated_at) = times,
-    );
-    stamp_services(host, stored, now);
+    // The bindings come first, because they are part of the services.
+    stamp_bindings(host, stored, now);
+    for_each_part_type!(P => stamp_parts::<P>(host, stored, now));
     let Some(stored) = stored else {
         (host.created_at, host.updated_at) = (now, now);
         return true;
@@ -51,8 +32,7 @@ pub(super) fn stamp(host: &mut Host, stored: Option<&Host>, now: Timestamp) -> b
     is_changed
 }
 
-/// Sets the times of services and their bindings. The bindings come first, because they are part of the services.
-fn stamp_services(host: &mut Host, stored: Option<&Host>, now: Timestamp) {
+fn stamp_bindings(host: &mut Host, stored: Option<&Host>, now: Timestamp) {
     let stored = stored.map_or(&[][..], |stored| &stored.services);
     let by_id: HashMap<Uuid, _> = stored.iter().map(|service| (service.id, service)).collect();
     for service in &mut host.services {
@@ -68,13 +48,17 @@ fn stamp_services(host: &mut Host, stored: Option<&Host>, now: Timestamp) {
             service.bindings.sort_by_key(|binding| (binding.created_at, binding.id));
         }
     }
-    set_times(
-        &mut host.services,
-        stored,
-        now,
-        |part| (part.id, (part.created_at, part.updated_at)),
-        |part, times| (part.created_at, part.updated_at) = times,
-    );
+}
+
+fn stamp_parts<P: HostPart>(host: &mut Host, stored: Option<&Host>, now: Timestamp) {
+    let id_and_times = |part: &P| {
+        let common = part.common();
+        (common.id, (common.created_at, common.updated_at))
+    };
+    let set = |part: &mut P, (created_at, updated_at): Times| {
+        part.set_common(Common { created_at, updated_at, ..part.common() });
+    };
+    set_times(P::list_mut(host), stored.map_or(&[], P::list), now, id_and_times, set);
 }
 
 fn set_times<T: PartialEq>(

@@ -39,7 +39,7 @@ impl<'de, P: Part> Visitor<'de> for PartsOf<P> {
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Vec<P>, A::Error> {
         let mut parts = Vec::new();
         while let Some(field) = fields.next_key::<Cow<'_, str>>()? {
-            if field == P::FIELD {
+            if field == P::LIST {
                 parts = fields.next_value()?;
             } else {
                 fields.next_value::<IgnoredAny>()?;

@@ -10,7 +10,6 @@ mod update;
 
 pub(in crate::inventory) use self::places::PartLists;
 pub use self::port_update::PortUpdate;
-pub(crate) use self::record::Common;
 pub(super) use self::record::{Embedded, settle};
 use super::texts::check_part_texts;
 use crate::inventory::Error;

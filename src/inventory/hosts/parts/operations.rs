@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use uuid::Uuid;
 
-use super::{Common, Part, settle};
+use super::{Part, settle};
 use crate::access::Caller;
 use crate::inventory::hosts::access::{check_scope, reference_invalid};
 use crate::inventory::hosts::change::Attempt;
@@ -13,7 +13,7 @@ use crate::inventory::hosts::texts::check_part_texts;
 use crate::inventory::hosts::virtualization::RemovedService;
 use crate::inventory::schema::part_unique_key;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
-use crate::model::{Host, Permission};
+use crate::model::{Common, Host, Permission};
 use crate::store::Record;
 
 impl Inventory {
@@ -105,7 +105,7 @@ impl Inventory {
             match self.commit_edit(organization, HostEdit::of::<P>(vec![stored], now)).await {
                 Ok(Attempt::Committed) => return Ok(part),
                 Ok(Attempt::Stale | Attempt::Taken(_)) => transaction.retry().await?,
-                Err(error) => return Err(within(error, P::FIELD, index)),
+                Err(error) => return Err(within(error, P::LIST, index)),
             }
         }
     }

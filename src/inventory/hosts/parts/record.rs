@@ -2,37 +2,23 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use crate::inventory::hosts::age::Age;
 use crate::inventory::hosts::input::{parse_if_entry, parse_interface, parse_port, parse_service};
 use crate::inventory::hosts::texts::Texts;
 use crate::inventory::schema::{
     IF_ENTRY_UNIQUE_KEY, INTERFACE_UNIQUE_KEY, PORT_UNIQUE_KEY, SERVICE_UNIQUE_KEY,
 };
 use crate::inventory::{Entity, Error};
-use crate::model::{Binding, BindingTarget, Host, IfEntry, Interface, Port, Service, Timestamp};
+use crate::model::{
+    Age, Binding, BindingTarget, Common, Host, HostPart, IfEntry, Interface, Port, Service, Timestamp,
+};
 use crate::store::Name;
 
-/// The fields that every part has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Common {
-    pub(crate) id: Uuid,
-    pub(crate) host_id: Uuid,
-    pub(crate) network_id: Uuid,
-    pub(crate) created_at: Timestamp,
-    pub(crate) updated_at: Timestamp,
-    pub(crate) age: Age,
-}
-
-/// A part of a host.
-pub trait Embedded: Texts + Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static {
+/// A part of a host, with the rules by which requests change it.
+pub trait Embedded: HostPart + Texts {
     /// The kind of part, as named in errors.
     const ENTITY: Entity;
-    /// The host's field with the parts of this kind.
-    const FIELD: &'static str;
     /// The name of the unique key by which the host of a part is found.
     const UNIQUE_KEY: Name;
     /// Whether an update may move the part to another host.
@@ -47,25 +33,6 @@ pub trait Embedded: Texts + Clone + PartialEq + Serialize + DeserializeOwned + S
     /// # Errors
     /// `Invalid`, with the path of the faulty value in the part.
     fn parse(json: &[u8]) -> Result<Self, Error>;
-
-    /// Returns the part as one of a host.
-    #[must_use]
-    fn on_host(mut self, host_id: Uuid, network_id: Uuid) -> Self {
-        self.set_common(Common { host_id, network_id, ..self.common() });
-        self
-    }
-
-    /// Returns the host's parts of this kind.
-    fn list(host: &Host) -> &[Self];
-
-    /// Returns the host's parts of this kind, to be changed.
-    fn list_mut(host: &mut Host) -> &mut Vec<Self>;
-
-    /// Returns the fields that every part has.
-    fn common(&self) -> Common;
-
-    /// Sets the fields that every part has.
-    fn set_common(&mut self, common: Common);
 
     /// Returns the name of the part in error messages.
     fn name(&self) -> String;
@@ -143,31 +110,11 @@ fn bindings(host: &Host) -> impl Iterator<Item = &Binding> {
 
 impl Embedded for Interface {
     const ENTITY: Entity = Entity::Interface;
-    const FIELD: &'static str = "interfaces";
     const UNIQUE_KEY: Name = INTERFACE_UNIQUE_KEY;
     const IDENTIFIES_HOST: bool = true;
 
     fn parse(json: &[u8]) -> Result<Self, Error> {
         parse_interface(json)
-    }
-
-    fn list(host: &Host) -> &[Self] {
-        &host.interfaces
-    }
-
-    fn list_mut(host: &mut Host) -> &mut Vec<Self> {
-        &mut host.interfaces
-    }
-
-    fn common(&self) -> Common {
-        let Self { id, host_id, network_id, created_at, updated_at, last_seen_at, is_stale, .. } = *self;
-        Common { id, host_id, network_id, created_at, updated_at, age: Age { last_seen_at, is_stale } }
-    }
-
-    fn set_common(&mut self, common: Common) {
-        (self.id, self.host_id, self.network_id) = (common.id, common.host_id, common.network_id);
-        (self.created_at, self.updated_at) = (common.created_at, common.updated_at);
-        (self.last_seen_at, self.is_stale) = (common.age.last_seen_at, common.age.is_stale);
     }
 
     fn keep_source(&mut self, before: Option<&Self>) {
@@ -209,32 +156,12 @@ impl Embedded for Interface {
 
 impl Embedded for Port {
     const ENTITY: Entity = Entity::Port;
-    const FIELD: &'static str = "ports";
     const UNIQUE_KEY: Name = PORT_UNIQUE_KEY;
     const IS_MOVABLE: bool = true;
     const IS_ALWAYS_TOUCHED: bool = true;
 
     fn parse(json: &[u8]) -> Result<Self, Error> {
         parse_port(json)
-    }
-
-    fn list(host: &Host) -> &[Self] {
-        &host.ports
-    }
-
-    fn list_mut(host: &mut Host) -> &mut Vec<Self> {
-        &mut host.ports
-    }
-
-    fn common(&self) -> Common {
-        let Self { id, host_id, network_id, created_at, updated_at, last_seen_at, is_stale, .. } = *self;
-        Common { id, host_id, network_id, created_at, updated_at, age: Age { last_seen_at, is_stale } }
-    }
-
-    fn set_common(&mut self, common: Common) {
-        (self.id, self.host_id, self.network_id) = (common.id, common.host_id, common.network_id);
-        (self.created_at, self.updated_at) = (common.created_at, common.updated_at);
-        (self.last_seen_at, self.is_stale) = (common.age.last_seen_at, common.age.is_stale);
     }
 
     fn name(&self) -> String {
@@ -256,30 +183,10 @@ impl Embedded for Port {
 
 impl Embedded for Service {
     const ENTITY: Entity = Entity::Service;
-    const FIELD: &'static str = "services";
     const UNIQUE_KEY: Name = SERVICE_UNIQUE_KEY;
 
     fn parse(json: &[u8]) -> Result<Self, Error> {
         parse_service(json)
-    }
-
-    fn list(host: &Host) -> &[Self] {
-        &host.services
-    }
-
-    fn list_mut(host: &mut Host) -> &mut Vec<Self> {
-        &mut host.services
-    }
-
-    fn common(&self) -> Common {
-        let Self { id, host_id, network_id, created_at, updated_at, last_seen_at, is_stale, .. } = *self;
-        Common { id, host_id, network_id, created_at, updated_at, age: Age { last_seen_at, is_stale } }
-    }
-
-    fn set_common(&mut self, common: Common) {
-        (self.id, self.host_id, self.network_id) = (common.id, common.host_id, common.network_id);
-        (self.created_at, self.updated_at) = (common.created_at, common.updated_at);
-        (self.last_seen_at, self.is_stale) = (common.age.last_seen_at, common.age.is_stale);
     }
 
     fn name(&self) -> String {
@@ -342,31 +249,11 @@ impl Embedded for Service {
 
 impl Embedded for IfEntry {
     const ENTITY: Entity = Entity::IfEntry;
-    const FIELD: &'static str = "if_entries";
     const UNIQUE_KEY: Name = IF_ENTRY_UNIQUE_KEY;
     const IDENTIFIES_HOST: bool = true;
 
     fn parse(json: &[u8]) -> Result<Self, Error> {
         parse_if_entry(json)
-    }
-
-    fn list(host: &Host) -> &[Self] {
-        &host.if_entries
-    }
-
-    fn list_mut(host: &mut Host) -> &mut Vec<Self> {
-        &mut host.if_entries
-    }
-
-    fn common(&self) -> Common {
-        let Self { id, host_id, network_id, created_at, updated_at, last_seen_at, is_stale, .. } = *self;
-        Common { id, host_id, network_id, created_at, updated_at, age: Age { last_seen_at, is_stale } }
-    }
-
-    fn set_common(&mut self, common: Common) {
-        (self.id, self.host_id, self.network_id) = (common.id, common.host_id, common.network_id);
-        (self.created_at, self.updated_at) = (common.created_at, common.updated_at);
-        (self.last_seen_at, self.is_stale) = (common.age.last_seen_at, common.age.is_stale);
     }
 
     fn name(&self) -> String {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use uuid::Uuid;
 
 use super::operations::{check_unused, find_part, within};
-use super::{Common, Part, settle};
+use super::{Part, settle};
 use crate::access::Caller;
 use crate::inventory::hosts::access::check_scope;
 use crate::inventory::hosts::change::Attempt;
@@ -14,7 +14,7 @@ use crate::inventory::hosts::texts::check_part_texts;
 use crate::inventory::schema::{HOST, host_key};
 use crate::inventory::transaction::Transaction;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
-use crate::model::Permission;
+use crate::model::{Common, Permission};
 use crate::store::{Query, Record};
 
 impl Inventory {
@@ -114,7 +114,7 @@ impl Inventory {
                 Ok(Attempt::Committed) => return Ok(part),
                 // All ids belong to these hosts; a taken one has moved to another host in the meantime.
                 Ok(Attempt::Stale | Attempt::Taken(_)) => transaction.retry().await?,
-                Err(error) => return Err(within(error, P::FIELD, index)),
+                Err(error) => return Err(within(error, P::LIST, index)),
             }
         }
     }

@@ -4,8 +4,10 @@ use http::Method;
 
 use super::collection::Collection;
 use super::row::{MEMBER, VIEWER, route};
+use crate::discovery::Format;
+use crate::discovery::report::TableKind;
 use crate::inventory::{MAX_SUBNETS, Requirement};
-use crate::model::{Discovery, DiscoveryDaemon, Permission};
+use crate::model::{DaemonMode, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType, Permission};
 use crate::service::endpoints::{collections, daemons, discoveries, discovery_stream, lists, reports};
 use crate::service::routes::groups;
 use crate::service::routes::parameter::{Kind, MAX_REPORTER, Parameter, RequestContent};
@@ -16,13 +18,13 @@ use crate::wire::ErrorCode;
 const SUBNETS: Kind = Kind::Ids { min: 0, max: MAX_SUBNETS };
 const VERSION: Kind = Kind::Text { min: 0, max: 100 };
 const PHASES: Kind = Kind::Choice(&[
-    "Pending",
-    "Starting",
-    "Started",
-    "Scanning",
-    "Complete",
-    "Failed",
-    "Cancelled",
+    DiscoveryPhase::Pending.as_str(),
+    DiscoveryPhase::Starting.as_str(),
+    DiscoveryPhase::Started.as_str(),
+    DiscoveryPhase::Scanning.as_str(),
+    DiscoveryPhase::Complete.as_str(),
+    DiscoveryPhase::Failed.as_str(),
+    DiscoveryPhase::Cancelled.as_str(),
     "Queued",
     "AwaitingSnapshot",
 ]);
@@ -33,7 +35,7 @@ const REGISTRATION: &[Parameter] = &[
     Parameter::required("name", Kind::Name, "The display name."),
     Parameter::optional(
         "mode",
-        Kind::Choice(&["daemon_poll", "server_poll", "Pull", "Push"]),
+        Kind::Choice(&[DaemonMode::DaemonPoll.as_str(), DaemonMode::ServerPoll.as_str(), "Pull", "Push"]),
         "Which side begins. Daemons older than 0.14 use the last two names.",
     ),
     Parameter::optional("version", VERSION, "The version of the daemon."),
@@ -111,10 +113,14 @@ const DISCOVERY: &[Parameter] = &[
     ),
 ];
 
-const TYPES: Kind = Kind::Choice(&["Network", "SelfReport", "Docker", "Unified"]);
+const TYPES: Kind = Kind::Choice(DiscoveryType::TEXTS);
 
 const REPORT: &[Parameter] = &[
-    Parameter::required("format", Kind::Choice(FORMATS), "The format of the body; `auto`: by its content."),
+    Parameter::required(
+        "format",
+        Kind::Choice(Format::TEXTS),
+        "The format of the body; `auto`: by its content.",
+    ),
     Parameter::optional("network_id", Kind::Id, "The network of the devices. Keys of daemons have one."),
     Parameter::optional(
         "reporter",
@@ -126,18 +132,6 @@ const REPORT: &[Parameter] = &[
     Parameter::optional("dry_run", Kind::Flag(false), "Returns the same answer and stores nothing."),
 ];
 
-const FORMATS: &[&str] = &[
-    "auto",
-    "nmap",
-    "lldpctl",
-    "snmpwalk",
-    "snmprec",
-    "arp",
-    "ip_addr",
-    "bridge_fdb",
-    "bridge_vlan",
-    "report",
-];
 const STALE: &[Parameter] = &[Parameter::required("network_id", Kind::Id, "The network of the hosts.")];
 
 const PARTS: Kind = Kind::Ids { min: 0, max: 131_072 };
@@ -166,9 +160,7 @@ const SPLIT: &[Parameter] = &[
 ];
 
 const CLAIMS: &[Parameter] =
-    &[Parameter::nullable("kind", Kind::Choice(KINDS), "Lists only claims of this kind.")];
-
-const KINDS: &[&str] = &["if_entries", "addresses", "lldp", "cdp", "fdb", "arp", "stp", "lag", "ports"];
+    &[Parameter::nullable("kind", Kind::Choice(TableKind::TEXTS), "Lists only claims of this kind.")];
 
 /// The endpoints by which reports become hosts.
 pub(super) fn reports() -> Vec<Route> {

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::collection::Collection;
 use super::row::{MEMBER, VIEWER, route};
 use crate::inventory::MAX_POSITIONS;
-use crate::model::{LinkEnd, TopologyLink};
+use crate::model::{LinkEnd, TopologyLink, TopologyView};
 use crate::service::endpoints::collections::Template;
 use crate::service::endpoints::topology;
 use crate::service::input::{MAX_DEPTH, MAX_IDS};
@@ -15,6 +15,8 @@ use crate::service::routes::parameter::{Kind, Parameter, RequestContent};
 use crate::service::routes::route::{Answer, Route};
 use crate::service::sender::Access;
 use crate::topology::graph::GraphOptions;
+use crate::topology::links::Confidence;
+use crate::topology::render::{Format, Theme};
 use crate::wire::ErrorCode;
 
 const NETWORK: &[Parameter] = &[Parameter::required("network_id", Kind::Id, "The network.")];
@@ -30,7 +32,7 @@ const LAYOUT: &[Parameter] = &[Parameter::required("positions", POSITIONS, "The 
 
 const POSITIONS: Kind = Kind::Sized { schema: "NodePosition", min: 0, max: MAX_POSITIONS };
 
-const VIEW: Parameter = Parameter::optional("view", Kind::Choice(&["l2", "l3", "workloads"]), "The view.");
+const VIEW: Parameter = Parameter::optional("view", Kind::Choice(TopologyView::TEXTS), "The view.");
 
 const ONE_VIEW: &[Parameter] = &[VIEW];
 
@@ -54,7 +56,7 @@ const GRAPH: &[Parameter] = &[
     ),
     Parameter::optional(
         "min_confidence",
-        Kind::Choice(&["Inferred", "Reported", "Confirmed"]),
+        Kind::Choice(CONFIDENCES),
         "The least certain links to draw. Conflicting ones are always drawn.",
     ),
     Parameter::optional(
@@ -64,16 +66,15 @@ const GRAPH: &[Parameter] = &[
     ),
 ];
 
+const CONFIDENCES: &[&str] =
+    &[Confidence::Inferred.as_str(), Confidence::Reported.as_str(), Confidence::Confirmed.as_str()];
+
 const WITH_LAYOUT: &[Parameter] =
     &[Parameter::optional("layout", Kind::Flag(true), "Whether nodes have positions.")];
 
 const FILE: &[Parameter] = &[
-    Parameter::optional(
-        "format",
-        Kind::Choice(&["svg", "mermaid", "dot", "graphml", "drawio", "json"]),
-        "The format of the file.",
-    ),
-    Parameter::optional("theme", Kind::Choice(&["auto", "light", "dark"]), "The colors of an SVG."),
+    Parameter::optional("format", Kind::Choice(Format::TEXTS), "The format of the file."),
+    Parameter::optional("theme", Kind::Choice(Theme::TEXTS), "The colors of an SVG."),
 ];
 
 const NETWORK_ERRORS: &[ErrorCode] = &[ErrorCode::EntityAccessDenied, ErrorCode::EntityNotFound];

@@ -206,18 +206,9 @@ fn prefix(node: &Node) -> &'static str {
         (NodeKind::Subnet, _) => "subnet",
         (NodeKind::Segment, _) => "segment",
         (NodeKind::Service, _) => "container",
-        (_, HostRole::Router) => "router",
-        (_, HostRole::Switch) => "switch",
         (_, HostRole::AccessPoint) => "ap",
-        (_, HostRole::Firewall) => "firewall",
-        (_, HostRole::Server) => "server",
-        (_, HostRole::Printer) => "printer",
-        (_, HostRole::Phone) => "phone",
-        (_, HostRole::Camera) => "camera",
-        (_, HostRole::Storage) => "storage",
-        (_, HostRole::Hypervisor) => "hypervisor",
-        (_, HostRole::Workstation) => "workstation",
-        _ => "device",
+        (_, HostRole::Unknown) => "device",
+        (_, role) => role.as_str(),
     }
 }
 

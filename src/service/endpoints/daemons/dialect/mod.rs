@@ -68,7 +68,7 @@ const WIRES: [Wire; 5] = [
     Wire { since: Version(0, 17, 22), network_id: "site_id", ..RENAMED },
 ];
 
-const POLL_MODES: [&str; 2] = ["daemon_poll", "server_poll"];
+const POLL_MODES: [&str; 2] = [DaemonMode::DaemonPoll.as_str(), DaemonMode::ServerPoll.as_str()];
 
 /// The form of the records of this crate.
 const SEED: Wire = Wire {
