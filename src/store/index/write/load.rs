@@ -88,7 +88,7 @@ impl Loader {
         }
         for (id, table) in &mut index.tables {
             // A table has no members if none of its records could be added.
-            let members = members.remove(id).unwrap_or_else(Vec::new);
+            let members = members.remove(id).unwrap_or_default();
             load_table(table, &index.rows, &members);
         }
         index
