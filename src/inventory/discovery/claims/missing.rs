@@ -133,7 +133,11 @@ impl ClaimedTable {
             ClaimRows::Cdp(_) => self.missing_of(later, known, &kind!(Cdp)),
             ClaimRows::Fdb(_) => self.missing_of(later, known, &kind!(Fdb)),
             ClaimRows::Arp(_) => self.missing_of(later, known, &kind!(Arp)),
-            _ => Vec::new(),
+            ClaimRows::IfEntries(_)
+            | ClaimRows::Addresses(_)
+            | ClaimRows::Stp(_)
+            | ClaimRows::Lag(_)
+            | ClaimRows::Ports(_) => Vec::new(),
         }
     }
 

@@ -175,8 +175,10 @@ impl ClaimedTable {
             (Stp(one), Stp(two)) => self.join_rows(other, (one, two), since, Stp),
             (Lag(one), Lag(two)) => self.join_rows(other, (one, two), since, Lag),
             (Ports(one), Ports(two)) => self.join_rows(other, (one, two), since, Ports),
-            // Tables of different kinds are never joined.
-            _ => (self.table.clone(), vec![self.observed_at; self.table.len()]),
+            _ => {
+                debug_assert!(false, "tables of different kinds are never joined");
+                (self.table.clone(), vec![self.observed_at; self.table.len()])
+            }
         }
     }
 
