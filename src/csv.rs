@@ -9,6 +9,8 @@ use std::borrow::Cow;
 
 use csv_core::{Terminator, WriteResult, Writer, WriterBuilder};
 
+use crate::invariant::Invariant;
+
 /// The media type.
 pub(crate) const MEDIA_TYPE: &str = "text/csv";
 
@@ -72,7 +74,7 @@ pub(crate) fn write_row<'t>(cells: impl IntoIterator<Item = Cow<'t, str>>) -> Ve
         let mut rest = cell.as_bytes();
         row.append(|writer, output| {
             let (result, read, written) = writer.field(rest, output);
-            rest = rest.get(read..).unwrap_or_default();
+            rest = rest.get(read..).asserted_or_default();
             (result, read, written)
         });
     }
@@ -94,7 +96,7 @@ impl Row {
         let mut output = [0; 256];
         loop {
             let (result, _, written) = write(&mut self.writer, &mut output);
-            self.text.extend_from_slice(output.get(..written).unwrap_or_default());
+            self.text.extend_from_slice(output.get(..written).asserted_or_default());
             if result == WriteResult::InputEmpty {
                 return;
             }

@@ -87,6 +87,7 @@ mod csv;
 pub mod discovery;
 mod fair_threads;
 pub mod guide;
+mod invariant;
 pub mod inventory;
 mod json_objects;
 mod keyed_lock;

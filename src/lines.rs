@@ -2,6 +2,8 @@ use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
+use crate::invariant::Invariant;
+
 /// Returns whether a text that should begin with an ASCII character is UTF-16 or UTF-32.
 pub(crate) fn is_utf_16(text: &[u8]) -> bool {
     matches!(text, [0, ..] | [_, 0, ..] | [0xFE, 0xFF, ..] | [0xFF, 0xFE, ..])
@@ -45,7 +47,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
             }
             begun = true;
             let end = memchr::memchr(b'\n', available);
-            let part = available.get(..end.unwrap_or(available.len())).unwrap_or_default();
+            let part = available.get(..end.unwrap_or(available.len())).asserted_or_default();
             too_long |= line.len() + part.len() > self.max_length;
             if too_long {
                 line = Vec::new();

@@ -67,11 +67,11 @@ impl PrefixLengths {
         // A prefix of 0 bits would shift by the whole width, which overflows; its mask is 0.
         ClientPrefix(match address.to_canonical() {
             IpAddr::V4(address) => {
-                let mask = u32::MAX.checked_shl(u32::from(Self::MAX_IPV4 - self.ipv4)).unwrap_or_default();
+                let mask = u32::MAX.checked_shl(u32::from(Self::MAX_IPV4 - self.ipv4)).unwrap_or(0);
                 IpAddr::V4(Ipv4Addr::from_bits(address.to_bits() & mask))
             }
             IpAddr::V6(address) => {
-                let mask = u128::MAX.checked_shl(u32::from(Self::MAX_IPV6 - self.ipv6)).unwrap_or_default();
+                let mask = u128::MAX.checked_shl(u32::from(Self::MAX_IPV6 - self.ipv6)).unwrap_or(0);
                 IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & mask))
             }
         })

@@ -244,7 +244,7 @@ pub(crate) struct CountMap<K>(BTreeMap<K, usize>);
 
 impl<K: Ord> CountMap<K> {
     pub(crate) fn count(&self, key: &K) -> usize {
-        self.0.get(key).copied().unwrap_or_default()
+        self.0.get(key).map_or(0, |count| *count)
     }
 
     pub(crate) fn increment(&mut self, key: K) {

@@ -51,6 +51,6 @@ pub(crate) fn uuid_v4(source: &dyn RandomSource) -> Result<Uuid, RandomError> {
 pub(crate) fn uuid_v7(source: &dyn RandomSource, time: Timestamp) -> Result<Uuid, RandomError> {
     let mut random = [0; 10];
     source.fill(&mut random)?;
-    let millis = u64::try_from(time.unix_micros() / 1000).unwrap_or_default();
+    let millis = u64::try_from(time.unix_micros() / 1000).unwrap_or(0);
     Ok(Builder::from_unix_timestamp_millis(millis, &random).into_uuid())
 }

@@ -9,6 +9,8 @@ use sha2::{Digest, Sha256};
 
 use super::random::{RandomError, RandomSource};
 
+use crate::invariant::Invariant;
+
 /// The digits of base 62 in ascending order, and the alphabet of the random characters.
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// The place values of the checksum's base-62 digits. Six digits hold any 32-bit number.
@@ -91,7 +93,8 @@ impl KeyText {
 
     /// Returns the key in masked form: the prefix, `…` and the last 4 characters.
     pub(crate) fn masked(&self) -> String {
-        let end = self.text.len().checked_sub(4).and_then(|start| self.text.get(start..)).unwrap_or_default();
+        let end =
+            self.text.len().checked_sub(4).and_then(|start| self.text.get(start..)).asserted_or_default();
         format!("{}…{end}", self.kind.prefix())
     }
 }

@@ -4,6 +4,8 @@ use sha2::{Digest, Sha256};
 
 use super::case::without_case;
 
+use crate::invariant::Invariant;
+
 /// Maximum length of a key, in bytes. Longer ones end in a digest, so that different texts have different keys.
 const MAX_LENGTH: usize = 256;
 
@@ -61,7 +63,7 @@ fn push_number(digits: &[u8], key: &mut Vec<u8>, zeros: &mut Vec<usize>) {
     // The last zero of 0 is its only digit.
     let leading = leading.min(digits.len() - 1);
     zeros.push(leading);
-    let digits = digits.get(leading..).unwrap_or_default();
+    let digits = digits.get(leading..).asserted_or_default();
     let mut length = digits.len();
     // A digit of 9 is followed by the rest of the length.
     while length >= 9 {

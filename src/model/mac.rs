@@ -5,6 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::text::deserialize_text;
 
+use crate::invariant::Invariant;
+
 /// A hardware address: a MAC address of 6 bytes, an EUI-64 of 8, or an InfiniBand address of 20.
 ///
 /// Parsing accepts either case, no separators, and the notations of the vendors: `:` or `-` after every two digits, `.` or
@@ -70,7 +72,7 @@ impl MacAddress {
     /// Returns the 6, 8 or 20 bytes, most significant first.
     #[must_use]
     pub fn octets(&self) -> &[u8] {
-        self.octets.get(..self.length as usize).unwrap_or_default()
+        self.octets.get(..self.length as usize).asserted_or_default()
     }
 
     /// Returns whether all bytes are zero, which stands for no address.

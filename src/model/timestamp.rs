@@ -1,11 +1,13 @@
 use std::fmt;
 use std::str::FromStr;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, Datelike, Timelike, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::text::deserialize_text;
+
+use crate::invariant::Invariant;
 
 /// A point in time in UTC, in microseconds, within the years 0 to 9999.
 ///
@@ -71,7 +73,8 @@ impl Timestamp {
     /// Returns the system clock's time.
     #[must_use]
     pub fn now() -> Self {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        // A clock before 1970 reads as 1970.
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         i64::try_from(since.as_micros())
             .map_or(Self::UNIX_EPOCH, |micros| Self::UNIX_EPOCH.plus_micros(micros))
     }
@@ -174,8 +177,8 @@ impl Text {
     }
 
     fn as_str(&self) -> &str {
-        let written = self.bytes.get(..self.length).unwrap_or_default();
-        str::from_utf8(written).unwrap_or_default()
+        let written = self.bytes.get(..self.length).asserted_or_default();
+        str::from_utf8(written).ok().asserted_or_default()
     }
 
     fn push(&mut self, byte: u8) {

@@ -14,6 +14,7 @@ use super::{
     UniqueKey, Write,
 };
 use crate::fair_threads::{FairThreads, NotRun};
+use crate::invariant::Invariant;
 use crate::model::Timestamp;
 
 /// A store in memory, for tests, demonstrations, and inventories that are rebuilt at every start.
@@ -161,7 +162,7 @@ impl State {
         let mut bodies_of_puts = bodies_of_puts.into_iter();
         // `Index::apply` calls back for every put, in the order of the writes.
         index.apply(index.next_version(), writes, packs, |row, put| {
-            let body = put.and_then(|_| bodies_of_puts.next()).unwrap_or_default();
+            let body = put.map_or_else(Bytes::new, |_| bodies_of_puts.next().asserted_or_default());
             replaced.push(Self::set_body(bodies, row, body));
         });
         replaced

@@ -5,6 +5,7 @@ use std::fmt;
 use bytes::Bytes;
 use uuid::Uuid;
 
+use crate::invariant::Invariant;
 use crate::model::Timestamp;
 
 /// The key of a record: its kind and its id. The id is unique within the kind.
@@ -274,7 +275,7 @@ impl Name {
     #[must_use]
     pub fn as_str(&self) -> &str {
         let length = self.0.iter().position(|byte| *byte == 0).unwrap_or(Self::MAX_LENGTH);
-        self.0.get(..length).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
+        self.0.get(..length).and_then(|bytes| std::str::from_utf8(bytes).ok()).asserted_or_default()
     }
 
     #[allow(clippy::indexing_slicing, reason = "both indices stay below the checked length")]

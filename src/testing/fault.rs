@@ -5,6 +5,7 @@ use std::panic::Location;
 
 use tokio::task::JoinError;
 
+use crate::invariant::Invariant;
 use crate::store::{Key, Page, StoreError, StoreErrorKind};
 
 /// Maximum number of characters shown of a value, since a body may have megabytes.
@@ -97,7 +98,7 @@ pub(super) fn keys(page: &Page) -> Vec<Key> {
 fn shown<T: Debug + ?Sized>(value: &T) -> String {
     let text = format!("{value:?}");
     match text.char_indices().nth(MAX_SHOWN) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        Some((end, _)) => format!("{}…", text.get(..end).asserted_or_default()),
         None => text,
     }
 }

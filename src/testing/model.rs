@@ -171,7 +171,7 @@ impl Entry {
 
     fn sort_key(&self, name: Name) -> Vec<u8> {
         let mut keys = self.facets.sort_keys.iter();
-        keys.find(|key| key.name == name).map(|key| key.value.clone()).unwrap_or_default()
+        keys.find(|key| key.name == name).map_or_else(Vec::new, |key| key.value.clone())
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use fastrand::Rng;
 use uuid::Uuid;
 
+use crate::invariant::Invariant;
 use crate::model::Timestamp;
 use crate::store::Precondition::{Absent, Any, Present};
 use crate::store::{
@@ -248,7 +249,7 @@ impl Generator {
     fn term(&mut self) -> Term {
         let long = [b'a'; Term::MAX_LENGTH + 1];
         let length = if self.chance(99) { Term::MAX_LENGTH } else { long.len() };
-        let long = long.get(..length).unwrap_or_default().to_vec();
+        let long = long.get(..length).asserted_or_default().to_vec();
         Term::new(self.term_name(), if self.chance(90) { self.value() } else { long })
     }
 
@@ -346,7 +347,7 @@ impl Generator {
         if self.chance(15) {
             return self.id(OWNERS).as_bytes().to_vec();
         }
-        self.random.choice(VALUES).unwrap_or_default().to_vec()
+        self.random.choice(VALUES).asserted_or_default().to_vec()
     }
 
     /// Returns an order, sometimes with a duplicate name, which is invalid.

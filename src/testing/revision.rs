@@ -6,6 +6,7 @@ use uuid::Uuid;
 use super::{
     Fault, Fixture, Outcome, delete, expect_equal, of, put, run_concurrently, with_expiry, with_rank,
 };
+use crate::invariant::Invariant;
 use crate::store::Precondition::{Any, Present};
 use crate::store::{Facets, Key, Query, Record, Revision, Store};
 
@@ -162,7 +163,7 @@ async fn change(
 
 async fn watch(store: &dyn Store, query: &Query) -> Result<Seen, Fault> {
     let mut seen = Seen::new();
-    let organization = query.organization.unwrap_or_default();
+    let organization = query.organization.asserted_or_default();
     for _ in 0..CHANGES {
         let before = store.revision(query.kind, organization).await?;
         let records = store.list(query).await?.records;

@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use crate::invariant::Invariant;
 use crate::model::Timestamp;
 use crate::store::{Entry, Facets, Key, Link, Name, SortKey, Term, UniqueKey};
 use crate::testing::{
@@ -81,7 +82,7 @@ async fn snapshot_returns_each_term_once(mut fixture: Fixture) -> Outcome {
     let longest = fixture.bytes(Term::MAX_LENGTH);
     let values: [&[u8]; 8] = [b"", b"\0", b"\0\0", b"core", b"core\0", b"\xff", &longest, b"core"];
     let mut cases: Vec<Facets> =
-        (0..100).map(|end| with_terms(WORD, values.get(..end % 9).unwrap_or_default())).collect();
+        (0..100).map(|end| with_terms(WORD, values.get(..end % 9).asserted_or_default())).collect();
     let both = with_terms(WORD, &[b"core", b"a"]).with_terms(with_terms(RANK, &[b"b", b"core"]).terms);
     cases.push(Facets { unique_keys: vec![fixture.unique_key()], ..both });
     expect_in_snapshot(&mut fixture, &cases).await

@@ -6,6 +6,8 @@ use memchr::memmem;
 
 use super::{Format, arp, encoding};
 
+use crate::invariant::Invariant;
+
 /// The lines that are looked at. Some tools print a few lines before their output.
 const MAX_LINES: usize = 200;
 /// The deepest nesting of JSON in which keys are looked at.
@@ -88,7 +90,8 @@ fn keys(text: &[u8]) -> Keys {
             b'"' => {
                 let end = end_of_string(behind);
                 last = behind.get(..end);
-                rest = behind.get(end + 1..).unwrap_or_default();
+                // Nothing is behind a string that does not end.
+                rest = behind.get(end + 1..).unwrap_or(&[]);
             }
             b':' => {
                 if let Some(key) = last.take().filter(|_| depth <= MAX_DEPTH) {
@@ -137,11 +140,11 @@ fn is_recorded(line: &[u8]) -> bool {
 fn is_walked(line: &[u8]) -> bool {
     let Some(place) = memmem::find(line, b" =") else { return false };
     let (name, value) = line.split_at(place);
-    let value = value.get(2..).unwrap_or_default().trim_ascii();
+    let value = value.get(2..).asserted_or_default().trim_ascii();
     if name.contains(&b' ') && !name.contains(&b'"') {
         return false;
     }
-    let kind = value.split(|byte| *byte == b':').next().unwrap_or_default();
+    let kind = value.split(|byte| *byte == b':').next().asserted_or_default();
     let is_typed = value.len() > kind.len()
         && !kind.is_empty()
         && kind.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b' '));

@@ -7,6 +7,8 @@ use memchr::memmem;
 use super::meter::Meter;
 use super::{ParseError, ParseErrorKind};
 
+use crate::invariant::Invariant;
+
 /// The number of bytes by which the encoding and the format are recognized.
 const HEAD: usize = 16 * 1024;
 /// The number of code units in which UTF-16 without a byte order mark shows its NULs, at least and at most.
@@ -54,7 +56,7 @@ impl<'r> Input<'r> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(meter.error(ParseErrorKind::Io(error))),
             };
-            let chunk = chunk.get(..chunk.len().min(HEAD - head.len())).unwrap_or_default();
+            let chunk = chunk.get(..chunk.len().min(HEAD - head.len())).asserted_or_default();
             if chunk.is_empty() {
                 break;
             }
@@ -66,7 +68,7 @@ impl<'r> Input<'r> {
         meter.add_bytes(mark);
         let mut transcoder = Transcoder::new(encoding);
         let mut decoded = Vec::new();
-        transcoder.decode(head.get(mark..).unwrap_or_default(), &mut decoded);
+        transcoder.decode(head.get(mark..).asserted_or_default(), &mut decoded);
         Ok(Self { reader, transcoder, decoded, position: 0 })
     }
 
@@ -81,7 +83,7 @@ impl<'r> Input<'r> {
         self.position = 0;
         while self.decoded.is_empty() {
             let chunk = self.reader.fill_buf()?;
-            let chunk = chunk.get(..chunk.len().min(CHUNK)).unwrap_or_default();
+            let chunk = chunk.get(..chunk.len().min(CHUNK)).asserted_or_default();
             let length = chunk.len();
             if length == 0 {
                 // What the end of the input cuts off of a character is no text.
@@ -110,7 +112,7 @@ impl BufRead for Input<'_> {
             }
             self.refill()?;
         }
-        Ok(self.decoded.get(self.position..).unwrap_or_default())
+        Ok(self.decoded.get(self.position..).asserted_or_default())
     }
 
     fn consume(&mut self, amount: usize) {
@@ -169,11 +171,11 @@ fn without_mark(head: &[u8]) -> Option<Encoding> {
 
 /// Reads the encoding that an XML declaration states. Other input is UTF-8.
 fn declared(head: &[u8]) -> Result<Encoding, ParseErrorKind> {
-    let declaration = head.trim_ascii_start().strip_prefix(b"<?xml").unwrap_or_default();
+    let declaration = head.trim_ascii_start().strip_prefix(b"<?xml").unwrap_or(&[]);
     let end = memmem::find(declaration, b"?>").unwrap_or(0);
-    let declaration = declaration.get(..end).unwrap_or_default();
+    let declaration = declaration.get(..end).asserted_or_default();
     let Some(place) = memmem::find(declaration, b"encoding") else { return Ok(Encoding::Utf8) };
-    let value = declaration.get(place + b"encoding".len()..).unwrap_or_default();
+    let value = declaration.get(place + b"encoding".len()..).asserted_or_default();
     let mut quoted = value.split(|byte| matches!(byte, b'"' | b'\''));
     let name = quoted.nth(1).map(String::from_utf8_lossy).unwrap_or_default();
     match name.to_ascii_lowercase().as_str() {

@@ -8,6 +8,7 @@ use serde_json::error::Category;
 use super::meter::Meter;
 use super::{ParseError, ParseErrorKind, ParseOptions};
 use crate::discovery::report::{Report, Reporter};
+use crate::invariant::Invariant;
 use crate::json_objects::Objects;
 
 /// The objects of one row, itself included.
@@ -127,7 +128,7 @@ impl Read for Limited<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.reader.read(buffer)?;
         let counts = self.counts;
-        for byte in buffer.get(..length).unwrap_or_default() {
+        for byte in buffer.get(..length).asserted_or_default() {
             match byte {
                 b'{' => counts.objects.set(counts.objects.get() + 1),
                 b'[' | b',' => counts.elements.set(counts.elements.get() + 1),

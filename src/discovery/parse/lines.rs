@@ -8,6 +8,7 @@ use super::meter::Meter;
 use super::{ParseError, ParseErrorKind};
 use crate::discovery::report::WarningCode;
 use crate::fair_threads::yield_turn;
+use crate::invariant::Invariant;
 
 /// The longest line that is kept whole. SNMP values have at most 64 KiB, which a walk writes as 192 KiB of digits.
 const MAX_LINE: usize = 256 * 1024;
@@ -51,10 +52,10 @@ impl<'r> Lines<'r> {
                 begun = true;
             }
             let newline = memchr(b'\n', chunk);
-            let content = chunk.get(..newline.unwrap_or(chunk.len())).unwrap_or_default();
+            let content = chunk.get(..newline.unwrap_or(chunk.len())).asserted_or_default();
             let kept = content.len().min(MAX_LINE.saturating_sub(self.line.len()));
             cut |= kept < content.len();
-            self.line.extend_from_slice(content.get(..kept).unwrap_or_default());
+            self.line.extend_from_slice(content.get(..kept).asserted_or_default());
             let consumed = newline.map_or(content.len(), |position| position + 1);
             self.reader.consume(consumed);
             meter.add_bytes(consumed);

@@ -161,7 +161,7 @@ fn read_interfaces<'de, A: MapAccess<'de>>(sink: &mut Sink<'_>, mut map: A) -> R
     }
     let interface = Node::Object(fields);
     if interface.is_interface() {
-        let name = interface.get("name").and_then(Node::text).unwrap_or_default().to_owned();
+        let name = interface.get("name").and_then(Node::text).unwrap_or("").to_owned();
         sink.push(&name, &interface);
     }
     Ok(())

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::discovery::report::Capability;
+use crate::invariant::Invariant;
 use crate::model::{LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress};
 
 /// Converts text without the NUL bytes at its ends, with which some devices pad it.
@@ -17,7 +18,7 @@ pub(super) fn text(bytes: &[u8]) -> String {
 fn unpadded(bytes: &[u8]) -> &[u8] {
     let Some(first) = bytes.iter().position(|byte| *byte != 0) else { return &[] };
     let last = bytes.iter().rposition(|byte| *byte != 0).unwrap_or(first);
-    bytes.get(first..=last).unwrap_or_default()
+    bytes.get(first..=last).asserted_or_default()
 }
 
 /// Converts text without surrounding white space and NUL. Returns `None` if nothing is left.
@@ -242,7 +243,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 
 /// Converts the bits of `LldpSystemCapabilitiesMap`.
 pub(super) fn capabilities(bytes: &[u8]) -> Vec<Capability> {
-    let first = bytes.first().copied().unwrap_or_default();
+    let first = bytes.first().map_or(0, |byte| *byte);
     let all = Capability::ALL.iter().copied().enumerate();
     all.filter(|(bit, _)| first & (0x80 >> bit) != 0).map(|(_, capability)| capability).collect()
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::discovery::report::TableKind;
+use crate::invariant::Invariant;
 use crate::model::{Binding, BindingTarget, Host, IfEntry, Interface, Service};
 
 /// The origin of a field's value.
@@ -108,7 +109,7 @@ impl<T, V: Value> Attribute<T> for Field<T, V> {
     }
 
     fn text(&self, record: &T) -> String {
-        serde_json::to_string((self.get)(record)).unwrap_or_default()
+        serde_json::to_string((self.get)(record)).ok().asserted_or_default()
     }
 }
 

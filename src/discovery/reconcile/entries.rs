@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::names;
 use crate::discovery::report::{AddressRow, CdpRow, IfEntryRow, LagRow, LldpRow, Table, Tables};
+use crate::invariant::Invariant;
 use crate::model::{Host, IfEntry, Interface, derived_id};
 
 /// The interface entries that a report describes.
@@ -130,7 +131,7 @@ impl Entries {
         let place = match by_index.or_else(by_name) {
             Some(place) => place,
             None => {
-                let mut entry = IfEntry::new(&self.host, index.unwrap_or_default());
+                let mut entry = IfEntry::new(&self.host, index.unwrap_or(0));
                 match (index, name) {
                     (None, None) => return None,
                     (None, Some(name)) => entry.id = self.id_by_name(name),
@@ -185,7 +186,7 @@ impl Entries {
 /// The result does not depend on the order of the rows in the table.
 fn sorted<T: Serialize, K: Ord>(table: Option<&Table<T>>, key: impl Fn(&T) -> K) -> Vec<&T> {
     let mut rows: Vec<&T> = table.iter().flat_map(|table| &table.rows).collect();
-    let text = |row: &T| serde_json::to_string(row).unwrap_or_default();
+    let text = |row: &T| serde_json::to_string(row).ok().asserted_or_default();
     rows.sort_by(|one, other| key(one).cmp(&key(other)).then_with(|| text(one).cmp(&text(other))));
     rows
 }

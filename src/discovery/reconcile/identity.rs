@@ -84,7 +84,10 @@ impl Identity {
         term.push(kind);
         match self.kind {
             IdentityKind::Mac | IdentityKind::IpAddress => term.extend_from_slice(&self.bytes),
-            _ => term.extend(Sha256::digest(&self.bytes).iter().take(16)),
+            IdentityKind::SerialNumber
+            | IdentityKind::ChassisId
+            | IdentityKind::Name
+            | IdentityKind::ShortName => term.extend(Sha256::digest(&self.bytes).iter().take(16)),
         }
         term
     }

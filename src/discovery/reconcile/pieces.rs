@@ -8,6 +8,7 @@ use std::net::IpAddr;
 
 use super::names;
 use crate::discovery::report::{Device, Table, TableKind};
+use crate::invariant::Invariant;
 use crate::model::MacAddress;
 
 /// Joins the devices of a report that are pieces of one, and keeps the order of the first pieces.
@@ -53,7 +54,7 @@ fn join_by_address(by_address: &HashMap<IpAddr, Vec<usize>>, devices: &[Device],
     for places in by_address.values().filter(|places| places.len() > 1) {
         let mut by_macs: BTreeMap<BTreeSet<MacAddress>, Vec<usize>> = BTreeMap::new();
         for place in places {
-            let macs = devices.get(*place).map(macs).unwrap_or_default();
+            let macs = devices.get(*place).map(macs).asserted_or_default();
             by_macs.entry(macs).or_default().push(*place);
         }
         // An element without a MAC address belongs to the only one that has some.

@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use super::{CollectionRecord, Reference, Requirements};
 use crate::access::Caller;
+use crate::invariant::Invariant;
 use crate::inventory::queues::Turns;
 use crate::inventory::schema::{
     ASSIGNED_LINK, DAEMON, DISCOVERY, ENDED_LINK, OPEN_LINK, SUBNET, UPDATED_AT, daemon_key, discovery_key,
@@ -289,7 +290,7 @@ impl Inventory {
         let ended = linked(DISCOVERY, organization, Link::new(ENDED_LINK, network));
         let excess = self.count(ended.clone()).await?.saturating_sub(MAX_ENDED);
         let oldest =
-            Query { limit: Some(usize::try_from(excess.min(MAX_ENDED)).unwrap_or_default()), ..ended };
+            Query { limit: Some(usize::try_from(excess.min(MAX_ENDED)).ok().asserted_or_default()), ..ended };
         for record in self.store.list(&oldest).await?.records {
             batch.delete(record.key, Precondition::Any);
         }

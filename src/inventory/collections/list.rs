@@ -11,6 +11,7 @@ use super::cursor::{Position, fingerprint, invalid_cursor};
 use super::parts::Parts;
 use super::{CollectionRecord, PageCursor, Resource, network_denied, not_found};
 use crate::access::Caller;
+use crate::invariant::Invariant;
 use crate::inventory::schema::{CREATED_AT, NAME, TAG_LINK, UPDATED_AT, decode};
 use crate::inventory::{Error, Inventory};
 use crate::model::OrderDirection;
@@ -177,7 +178,7 @@ impl Inventory {
             Position::After(_) => return Err(invalid_cursor()),
             Position::AfterRecord(id, digest) => (id, digest),
         };
-        let organization = query.organization.unwrap_or_default();
+        let organization = query.organization.asserted_or_default();
         let record = self.record_of_cursor(query, id).await?;
         position_of(id, &decode::<T>(&record)?.facets(organization), query, digest)
     }
@@ -271,7 +272,7 @@ pub(in crate::inventory) fn position_of(
     digest: u64,
 ) -> Result<Start, Error> {
     let key = |order: &Order| facets.sort_keys.iter().find(|key| key.name == order.name);
-    let value = |order| key(order).map(|key| key.value.clone()).unwrap_or_default();
+    let value = |order| key(order).map_or_else(Vec::new, |key| key.value.clone());
     let keys: Vec<Vec<u8>> = query.order.iter().map(value).collect();
     if fingerprint(&keys.as_slice()) == digest {
         Ok(Start::After(Cursor::new(keys, id)))

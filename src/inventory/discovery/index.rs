@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::records::{ClaimOwner, NAMES};
 use crate::discovery::reconcile::{Identity, IdentityKind};
+use crate::invariant::Invariant;
 use crate::inventory::hosts::{IDENTITY, WORD, identity_value, ip_range, mac_range};
 use crate::inventory::schema::{CLAIM, HOST, decode, on_network};
 use crate::inventory::{Error, Inventory};
@@ -32,14 +33,17 @@ fn host_values(identities: &[Identity]) -> [(Name, Vec<TermRange>); 3] {
     let (mut ip_addresses, mut mac_addresses, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for identity in identities {
         let term = identity.term();
-        let bytes = term.get(1..).unwrap_or_default();
+        let bytes = term.get(1..).asserted_or_default();
         match identity.kind() {
             IdentityKind::IpAddress => ip_addresses.extend(address_of(bytes).map(ip_range)),
             IdentityKind::Mac => {
                 mac_addresses.push(mac_range(bytes));
                 others.push(TermRange::exact(term));
             }
-            _ => others.push(TermRange::exact(identity_value(identity))),
+            IdentityKind::SerialNumber
+            | IdentityKind::ChassisId
+            | IdentityKind::Name
+            | IdentityKind::ShortName => others.push(TermRange::exact(identity_value(identity))),
         }
     }
     [(WORD, ip_addresses), (WORD, mac_addresses), (IDENTITY, others)]

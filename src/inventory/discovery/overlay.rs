@@ -92,7 +92,10 @@ impl Overlay {
             match guard {
                 Guard::Record { key, .. } if !self.is_written(*key) => drop(batch.guard(guard.clone())),
                 // The others only protect reads against concurrent writers.
-                _ => {}
+                Guard::Record { .. }
+                | Guard::UniqueKey { .. }
+                | Guard::LinkedWithin { .. }
+                | Guard::NetworkEmpty { .. } => {}
             }
         }
         self.beneath.commit(batch).await

@@ -124,7 +124,12 @@ fn claim_terms(claimed: &ClaimedTable) -> Vec<Term> {
                 claimed.arp_rows().map(|row| block_value(row.ip_address)).collect();
             return blocks.into_iter().take(MAX_NAMES).map(|block| Term::new(CACHED, block)).collect();
         }
-        _ => Vec::new(),
+        ClaimRows::IfEntries(_)
+        | ClaimRows::Addresses(_)
+        | ClaimRows::Fdb(_)
+        | ClaimRows::Stp(_)
+        | ClaimRows::Lag(_)
+        | ClaimRows::Ports(_) => Vec::new(),
     };
     named.iter().take(MAX_NAMES).map(|identity| Term::new(NAMES, identity_value(identity))).collect()
 }

@@ -68,7 +68,7 @@ impl DiscoveryReport {
     /// Returns how often there was an outcome.
     #[must_use]
     pub fn count(&self, outcome: DiscoveryOutcome) -> u64 {
-        self.outcomes.get(&outcome).copied().unwrap_or_default()
+        self.outcomes.get(&outcome).map_or(0, |count| *count)
     }
 }
 

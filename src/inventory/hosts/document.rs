@@ -225,12 +225,10 @@ fn sort_key(host: &Host, field: HostOrderField) -> SortKey {
         HostOrderField::UpdatedAt => time_key(name, host.updated_at),
         // The byte order of UTF-8 is code point order.
         HostOrderField::Name => SortKey::new(name, host.name.as_bytes()),
-        HostOrderField::Hostname => {
-            SortKey::new(name, host.hostname.as_deref().unwrap_or_default().as_bytes())
-        }
+        HostOrderField::Hostname => SortKey::new(name, host.hostname.as_deref().unwrap_or("").as_bytes()),
         HostOrderField::NameNatural => SortKey::new(name, natural_key(&host.name)),
         HostOrderField::HostnameNatural => {
-            SortKey::new(name, natural_key(host.hostname.as_deref().unwrap_or_default()))
+            SortKey::new(name, natural_key(host.hostname.as_deref().unwrap_or("")))
         }
         HostOrderField::NetworkId => SortKey::new(name, host.network_id.as_bytes()),
         HostOrderField::VirtualizedBy => SortKey::new(name, []),

@@ -7,6 +7,7 @@ use super::document::{decode, host_facets, sort_name, without_comma};
 use super::query::HostQuery;
 use super::terms::{HostTerms, filters};
 use crate::access::Caller;
+use crate::invariant::Invariant;
 use crate::inventory::collections::{
     DocumentPages, Documents, PageCursor, Parts, Position, invalid_cursor, position_of,
 };
@@ -79,7 +80,7 @@ impl Inventory {
             Position::After(_) => return Err(invalid_cursor()),
             Position::AfterRecord(id, digest) => (id, digest),
         };
-        let organization = query.organization.unwrap_or_default();
+        let organization = query.organization.asserted_or_default();
         let record = self.record_of_cursor(query, id).await?;
         let bytes = record.body.len();
         let facets = move || decode(&record).map(|host| host_facets(organization, &host));

@@ -27,7 +27,7 @@ const RESERVED: &str = "$serde_json::private::";
 /// Checks that the parts of a host belong to it and to each other. Reports the first violation.
 pub(super) fn validate_host(host: &Host) -> Result<(), Error> {
     check_length(format_args!("name"), &host.name)?;
-    check_length(format_args!("hostname"), host.hostname.as_deref().unwrap_or_default())?;
+    check_length(format_args!("hostname"), host.hostname.as_deref().unwrap_or(""))?;
     check_unique(format_args!("tags"), host.tags.iter().copied())?;
     let interfaces = host.interfaces.iter().map(|interface| interface.id);
     let interfaces = check_unique(format_args!("interfaces"), interfaces)?;

@@ -75,7 +75,10 @@ impl DryRunStore {
         for guard in guards {
             match &guard {
                 Guard::Record { key, .. } if !created.contains_key(key) => drop(batch.guard(guard)),
-                _ => {}
+                Guard::Record { .. }
+                | Guard::UniqueKey { .. }
+                | Guard::LinkedWithin { .. }
+                | Guard::NetworkEmpty { .. } => {}
             }
         }
         batch

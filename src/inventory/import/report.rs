@@ -107,7 +107,7 @@ impl ImportReport {
     /// Returns how often an alteration was made.
     #[must_use]
     pub fn altered(&self, alteration: Alteration) -> u64 {
-        self.alterations.get(&alteration).copied().unwrap_or_default()
+        self.alterations.get(&alteration).map_or(0, |count| *count)
     }
 
     pub(super) fn refuse(&mut self, refusal: Refusal) {

@@ -193,7 +193,10 @@ const fn linked_to(organization: Uuid, host: Uuid) -> Guard {
 fn linked_host(guard: &Guard) -> Option<Uuid> {
     match guard {
         Guard::LinkedWithin { link, .. } if link.relation == LINKED_HOST => Some(link.target),
-        _ => None,
+        Guard::Record { .. }
+        | Guard::UniqueKey { .. }
+        | Guard::LinkedWithin { .. }
+        | Guard::NetworkEmpty { .. } => None,
     }
 }
 

@@ -1,12 +1,13 @@
 //! The text of JSON bodies, and what is wrong with one that cannot be read.
 
+use crate::invariant::Invariant;
 use crate::lines::is_utf_16;
 use crate::service::response::error::ApiError;
 
 /// Returns the text of a body.
 pub(super) fn as_text(body: &[u8]) -> Result<&str, ApiError> {
     std::str::from_utf8(body).map_err(|error| {
-        let (valid, _) = body.split_at_checked(error.valid_up_to()).unwrap_or_default();
+        let (valid, _) = body.split_at_checked(error.valid_up_to()).asserted_or_default();
         let (line, column) = position_after(valid);
         let message = unreadable(body).map_or_else(
             || format!("The body is not UTF-8 text: error at line {line}, column {column}."),

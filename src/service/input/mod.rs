@@ -43,6 +43,8 @@ pub(super) use self::reports::{ReportQuery, read_report_query};
 #[cfg(feature = "topology")]
 pub(super) use self::topology::{MAX_DEPTH, TopologyQuery, read_topology_query};
 
+use crate::invariant::Invariant;
+
 /// Number of bytes of each request body that need no budget.
 ///
 /// Most bodies are smaller: they are accepted whatever others send.
@@ -291,6 +293,6 @@ fn has_json_type(request: &Parts) -> bool {
 fn media_type(request: &Parts) -> Option<String> {
     let mut values = request.headers.get_all(CONTENT_TYPE).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return None };
-    let essence = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    let essence = value.to_str().unwrap_or("").split(';').next().asserted_or_default().trim();
     Some(essence.to_ascii_lowercase())
 }

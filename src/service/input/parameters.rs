@@ -9,6 +9,7 @@ use uuid::Uuid;
 use super::{Input, PathParameters};
 #[cfg(feature = "discovery")]
 use crate::discovery::report::TableKind;
+use crate::invariant::Invariant;
 use crate::inventory::{Error, HostQuery, ListQuery, PageCursor, Problem};
 use crate::model::{Cidr, CidrError};
 use crate::service::response::error::ApiError;
@@ -40,7 +41,7 @@ pub(in crate::service) struct Paging {
 
 /// Parses the id in a path.
 pub(in crate::service) fn read_id(path: &PathParameters<'_>) -> Result<Uuid, ApiError> {
-    path.get("id").unwrap_or_default().parse().map_err(|_| invalid_format("id"))
+    path.get("id").asserted_or_default().parse().map_err(|_| invalid_format("id"))
 }
 
 /// Checks the query of an endpoint that has no parameters.
@@ -203,7 +204,7 @@ impl<'q> QueryValues<'q> {
     pub(super) fn read(query: Option<&'q str>, known: Known<'q>) -> Result<Self, ApiError> {
         let mut values = Vec::new();
         let mut wrong = None;
-        for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+        for (name, value) in form_urlencoded::parse(query.unwrap_or("").as_bytes()) {
             let Some(parameter) = find(known, &name) else {
                 return Err(ApiError::unknown_parameter(&name));
             };
@@ -228,7 +229,7 @@ impl<'q> QueryValues<'q> {
         if cursor.is_some() && offset.is_some() {
             return Err(invalid_format(CURSOR));
         }
-        let offset = offset.unwrap_or_default().into();
+        let offset = offset.unwrap_or(0).into();
         Ok((Paging { limit: limit.into(), offset, is_by_cursor: cursor.is_some() }, cursor))
     }
 

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::parameters::{reference, set};
+use crate::invariant::Invariant;
 use crate::service::routes::route::Answer;
 
 /// The schema of the metadata of a page.
@@ -18,7 +19,7 @@ pub(super) struct Envelopes<'a> {
 impl<'a> Envelopes<'a> {
     /// Creates the envelopes of no operation. `records` are the schemas of responses.
     pub(super) fn new(records: &'a Map<String, Value>) -> Self {
-        let mut meta = records.get("Meta").cloned().unwrap_or_default();
+        let mut meta = records.get("Meta").cloned().asserted_or_default();
         if let Some(Value::Array(required)) = meta.get_mut("required") {
             required.push(json!("pagination"));
         }
@@ -45,8 +46,8 @@ impl<'a> Envelopes<'a> {
 
     /// Adds the schema of a record of which only the id must be there, and returns its name.
     fn or_id(&mut self, schema: &str) -> String {
-        let mut record = self.records.get(schema).cloned().unwrap_or_default();
-        let described = record.get("description").and_then(Value::as_str).unwrap_or_default();
+        let mut record = self.records.get(schema).cloned().asserted_or_default();
+        let described = record.get("description").and_then(Value::as_str).unwrap_or("");
         let description = format!(
             "{described} Only the id, if the answer is repeated for an `Idempotency-Key` and has more than 64 KiB."
         );
@@ -107,7 +108,7 @@ impl<'a> Envelopes<'a> {
 
     fn example(&self, schema: &str) -> Value {
         let example = self.records.get(schema).and_then(|schema| schema.get("examples")?.get(0));
-        example.cloned().unwrap_or_default()
+        example.cloned().asserted_or_default()
     }
 
     pub(super) fn into_schemas(self) -> Map<String, Value> {

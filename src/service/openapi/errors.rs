@@ -147,7 +147,14 @@ fn of_parameter(parameter: &Parameter) -> Vec<ErrorCode> {
             codes.extend(max.map(|_| ErrorCode::ValidationMaxLength));
             codes.extend(too_short(min));
         }
-        _ => {}
+        // A text of a fixed length has a form.
+        Kind::Id
+        | Kind::Boolean
+        | Kind::Flag(_)
+        | Kind::Text { .. }
+        | Kind::Choice(_)
+        | Kind::Schema(_)
+        | Kind::Schemas(_) => {}
     }
     codes
 }
@@ -173,7 +180,16 @@ fn of_field(field: &Parameter) -> Vec<ErrorCode> {
             ErrorCode::ValidationMaxLength,
             ErrorCode::ValidationOutOfRange,
         ]),
-        _ => {}
+        Kind::Boolean
+        | Kind::Flag(_)
+        | Kind::Time
+        | Kind::Name
+        | Kind::Text { .. }
+        | Kind::Secret { .. }
+        | Kind::Number { .. }
+        | Kind::Choice(_)
+        | Kind::Texts { .. }
+        | Kind::Choices { .. } => {}
     }
     match field.name {
         "network_id" => codes.extend([ErrorCode::EntityAccessDenied, ErrorCode::EntityNetworkMismatch]),

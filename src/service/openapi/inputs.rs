@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::parameters::{SCHEMAS, reference, schema_of, set};
 use super::patches::Patches;
+use crate::invariant::Invariant;
 use crate::service::routes::parameter::{Kind, Parameter, Presence, RequestContent};
 use crate::service::routes::route::Route;
 
@@ -179,7 +180,7 @@ impl Types<'_> {
 
     fn example_of_schema(&self, name: &str) -> Value {
         let example = self.records.get(name).and_then(|schema| schema.get("examples")?.get(0));
-        example.cloned().unwrap_or_default()
+        example.cloned().asserted_or_default()
     }
 
     /// Returns whether a schema describes a record, with fields that only the server sets.

@@ -7,6 +7,7 @@ use super::envelopes::Envelopes;
 use super::errors;
 use super::inputs::Inputs;
 use super::parameters::{in_header, in_path, in_query, reference, set};
+use crate::invariant::Invariant;
 use crate::inventory::MAX_BULK;
 use crate::service::endpoints::once::MAX_KEY;
 #[cfg(feature = "discovery")]
@@ -247,7 +248,7 @@ fn set_files(route: &Route, success: &mut Value) {
         content.clear();
     }
     if is_also_json && let Some(json) = content.get_mut("application/json") {
-        let envelope = json.get("schema").cloned().unwrap_or_default();
+        let envelope = json.get("schema").cloned().asserted_or_default();
         set(json, "schema", json!({"anyOf": [envelope, reference("Graph")]}));
     }
     for media_type in types {
@@ -257,7 +258,7 @@ fn set_files(route: &Route, success: &mut Value) {
 
 fn reason(status: u16) -> &'static str {
     let reason = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
-    reason.unwrap_or_default()
+    reason.asserted_or_default()
 }
 
 fn response(route: &Route, status: u16, schema: Option<&Value>) -> Value {

@@ -159,7 +159,7 @@ fn list_choices(schema: &mut Value) {
     let Some(Value::Array(choices)) = members.get("oneOf") else { return };
     let values: Option<Vec<Value>> = choices.iter().map(|choice| choice.get("const").cloned()).collect();
     let Some(values) = values else { return };
-    let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or("").to_owned();
     let meanings = choices
         .iter()
         .map(|choice| format!("\n- `{}`: {}", text(choice.get("const")), text(choice.get("description"))));

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::error::ApiError;
 use crate::access::Caller;
+use crate::invariant::Invariant;
 use crate::inventory::Error;
 use crate::store::Revision;
 
@@ -62,7 +63,7 @@ impl EntityTag {
         let digest = digest_of_topology(revision, server_version).chain_update(organization);
         let path = request.uri.path();
         let digest = digest.chain_update((path.len() as u64).to_be_bytes()).chain_update(path);
-        weak(digest.chain_update(request.uri.query().unwrap_or_default()))
+        weak(digest.chain_update(request.uri.query().unwrap_or("")))
     }
 
     /// Creates the tag of a file from its content.
@@ -162,7 +163,7 @@ fn digest_of_list(revision: Revision, caller: &Caller, request: &Parts, server_v
     // No restricted scope has the all-zero digest, which stands for the whole organization.
     digest.update(caller.scope().digest().unwrap_or_default());
     // Clients compare tags of one path only.
-    for text in [env!("CARGO_PKG_VERSION"), server_version, request.uri.query().unwrap_or_default()] {
+    for text in [env!("CARGO_PKG_VERSION"), server_version, request.uri.query().unwrap_or("")] {
         digest.update((text.len() as u64).to_be_bytes());
         digest.update(text);
     }
@@ -216,9 +217,9 @@ fn without_last_seen(document: &[u8], mut pass: impl FnMut(&[u8])) {
     while let Some(place) = memchr::memmem::find(rest, LAST_SEEN) {
         let (before, field) = rest.split_at(place);
         pass(before);
-        let value = field.get(LAST_SEEN.len()..).unwrap_or_default();
+        let value = field.get(LAST_SEEN.len()..).asserted_or_default();
         let end = memchr::memchr(b'"', value).map_or(value.len(), |end| end + 1);
-        rest = value.get(end..).unwrap_or_default();
+        rest = value.get(end..).asserted_or_default();
     }
     pass(rest);
 }

@@ -5,6 +5,7 @@ use std::task::{Context, Poll};
 
 use serde_json::{Map, Value, json};
 
+use crate::invariant::Invariant;
 use crate::inventory::{Entity, Error, ErrorKind, ImportReport, Problem};
 use crate::model::Timestamp;
 use crate::printable::printable;
@@ -144,7 +145,7 @@ impl ApiError {
 
     /// Adds the report of what an import has done.
     pub(crate) fn with_report(mut self, report: &ImportReport) -> Self {
-        let report = serde_json::to_value(report).unwrap_or_default();
+        let report = serde_json::to_value(report).ok().asserted_or_default();
         self.params.insert("report".to_owned(), report);
         self
     }

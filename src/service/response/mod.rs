@@ -25,6 +25,7 @@ use self::error::ApiError;
 use super::routes::route::Route;
 use super::sender::rate_limit::Allowance;
 use crate::access::Clock;
+use crate::invariant::Invariant;
 use crate::wire::{API_VERSION, ErrorCode, Failure, Meta, Pagination};
 
 const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
@@ -241,7 +242,7 @@ impl Responder {
             },
         };
         // Strings and numbers always encode; if they did not, the status would still be right.
-        let body = ResponseBody::full(serde_json::to_vec(&envelope).unwrap_or_default().into());
+        let body = ResponseBody::full(serde_json::to_vec(&envelope).ok().asserted_or_default().into());
         let mut response = with_body(error.code.status(), JSON, body, MAX_HEADERS);
         let headers = response.headers_mut();
         if error.code.status() == StatusCode::UNAUTHORIZED {

@@ -100,7 +100,7 @@ impl Representation {
 /// Returns the header by which browsers save a CSV. The file is named after the list.
 #[cfg(feature = "csv")]
 fn attachment(request: &Parts) -> HeaderValue {
-    let list = request.uri.path().rsplit('/').next().unwrap_or_default();
+    let list = request.uri.path().rsplit('/').next().unwrap_or("");
     let attachment = HeaderValue::try_from(format!("attachment; filename=\"{list}.csv\""));
     attachment.unwrap_or_else(|_| HeaderValue::from_static("attachment"))
 }

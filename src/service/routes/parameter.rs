@@ -159,7 +159,9 @@ impl RequestContent {
         let is_kept = match self {
             Self::Update { kept, .. } => kept.contains(&field.name),
             Self::Patch { .. } => true,
-            _ => false,
+            Self::Nothing | Self::Fields(_) | Self::Ids | Self::HostRows => false,
+            #[cfg(feature = "discovery")]
+            Self::Report => false,
         };
         field.presence == Presence::Required && !is_kept
     }

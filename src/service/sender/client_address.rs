@@ -14,6 +14,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName};
 
 use crate::access::{ClientPrefix, PrefixLengths};
+use crate::invariant::Invariant;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
@@ -198,7 +199,7 @@ fn last_unquoted_comma(line: &[u8], is_quote: impl Fn(u8) -> bool) -> Option<usi
 
 /// Returns whether an odd number of backslashes precedes a character of a quoted string.
 fn is_escaped(text: &[u8], position: usize) -> bool {
-    let before = text.get(..position).unwrap_or_default();
+    let before = text.get(..position).asserted_or_default();
     before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 

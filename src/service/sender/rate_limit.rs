@@ -6,6 +6,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use crate::access::ClientPrefix;
+use crate::invariant::Invariant;
 
 /// A token-bucket rate limit per client: `burst` requests, refilled by `per_minute` requests a minute.
 ///
@@ -121,7 +122,7 @@ impl Buckets {
     ///
     /// `now` is a monotonic time.
     pub(in crate::service) fn take(&self, client: Client, now: Duration) -> Allowance {
-        let micros = Ticks::try_from(now.as_micros()).unwrap_or_default();
+        let micros = Ticks::try_from(now.as_micros()).ok().asserted_or_default();
         let now = micros * Ticks::from(self.limit.per_minute.get());
         let capacity = REQUEST * Ticks::from(self.limit.burst.get());
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
@@ -134,7 +135,7 @@ impl Buckets {
         table.full_at.insert(client, full_at);
         Allowance {
             limit: self.limit.per_minute.get(),
-            remaining: u64::try_from((capacity - (full_at - now)) / REQUEST).unwrap_or_default(),
+            remaining: u64::try_from((capacity - (full_at - now)) / REQUEST).ok().asserted_or_default(),
             reset: self.seconds(full_at - now),
             retry_after,
         }

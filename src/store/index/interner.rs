@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
+use crate::invariant::Invariant;
 use crate::store::Name;
 
 /// The number of a [`Name`], used in packed rows and as map keys.
@@ -18,8 +19,9 @@ impl Interner {
         self.0.iter().position(|known| *known == name).and_then(|place| NameId::try_from(place).ok())
     }
 
+    /// Returns the name of a number, which this interner must have assigned.
     pub(super) fn name(&self, id: NameId) -> Option<Name> {
-        self.0.get(usize::from(id)).copied()
+        self.0.get(usize::from(id)).copied().asserted()
     }
 
     /// Returns whether this many more names can be numbered.
@@ -64,8 +66,9 @@ impl Partitions {
         })
     }
 
+    /// Returns the partition of a number, which must have been assigned here.
     pub(super) fn get(&self, number: PartitionId) -> Option<&Partition> {
-        self.all.get(number as usize)
+        self.all.get(number as usize).asserted()
     }
 
     /// Returns the id of the network as a sort key; empty without a network.

@@ -7,6 +7,7 @@ use super::list::OrderingCache;
 use super::rows::{Rows, Slot};
 use super::run::{RowId, Run};
 use super::terms::Postings;
+use crate::invariant::Invariant;
 use crate::store::Name;
 
 /// One run for each slot of the table.
@@ -78,7 +79,7 @@ impl Table {
 
     pub(super) fn insert(&mut self, rows: &Rows, partition: Partition, slot: Slot, row: RowId) {
         for set in [RunSet::Organization, RunSet::Network(partition.network)] {
-            if let Some(run) = self.runs_mut(partition.organization, set).get_mut(slot) {
+            if let Some(run) = self.runs_mut(partition.organization, set).get_mut(slot).asserted() {
                 insert_into_run(run, rows, slot, row);
             }
         }
@@ -107,18 +108,21 @@ impl Table {
 
     pub(super) fn remove(&mut self, rows: &Rows, partition: Partition, slot: Slot, row: RowId) {
         let key = rows.rank_key(slot, row);
-        let Some(organization) = self.organizations.get_mut(&partition.organization) else { return };
-        let network = organization.networks.get_mut(&partition.network);
+        let organization = self.organizations.get_mut(&partition.organization);
+        let Some(organization) = organization.asserted() else { return };
+        let network = organization.networks.get_mut(&partition.network).asserted();
         for runs in std::iter::once(&mut organization.all).chain(network) {
-            if let Some(run) = runs.get_mut(slot) {
-                run.remove(row, |row| rows.prefix(slot, row), |other| rows.rank_key(slot, other) < key);
-            }
+            let Some(run) = runs.get_mut(slot).asserted() else { continue };
+            let is_before = |other| rows.rank_key(slot, other) < key;
+            let was_there = run.remove(row, |row| rows.prefix(slot, row), is_before);
+            debug_assert!(was_there, "a row is in all runs of its organization and its network");
         }
     }
 
     /// Removes a network, and an organization, that has no records left.
     pub(super) fn forget_if_empty(&mut self, partition: Partition) {
-        let Some(organization) = self.organizations.get_mut(&partition.organization) else { return };
+        let organization = self.organizations.get_mut(&partition.organization);
+        let Some(organization) = organization.asserted() else { return };
         if organization.networks.get(&partition.network).is_some_and(|runs| length(runs) == 0) {
             organization.networks.remove(&partition.network);
         }
@@ -132,7 +136,7 @@ impl Table {
     pub(super) fn changes(&self, organization: Option<Uuid>) -> u64 {
         match self.organizations.get(&organization) {
             Some(organization) => organization.changes,
-            None => self.emptied.get(&organization).copied().unwrap_or_default(),
+            None => self.emptied.get(&organization).map_or(0, |changes| *changes),
         }
     }
 
@@ -143,7 +147,7 @@ impl Table {
 
     fn organization_mut(&mut self, organization: Option<Uuid>) -> &mut Organization {
         self.organizations.entry(organization).or_insert_with(|| Organization {
-            changes: self.emptied.remove(&organization).unwrap_or_default(),
+            changes: self.emptied.remove(&organization).unwrap_or(0),
             ..Organization::default()
         })
     }
@@ -204,7 +208,8 @@ impl Table {
     pub(super) fn runs(&self, organization: Option<Uuid>, networks: Option<&[Uuid]>) -> Vec<&Runs> {
         match organization {
             Some(_) => {
-                self.organizations.get(&organization).map(|found| found.runs(networks)).unwrap_or_default()
+                let found = self.organizations.get(&organization);
+                found.map_or_else(Vec::new, |found| found.runs(networks))
             }
             None => {
                 self.organizations.values().flat_map(|organization| organization.runs(networks)).collect()

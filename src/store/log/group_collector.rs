@@ -188,7 +188,7 @@ mod tests {
         let group = thread::scope(|scope| {
             let group = scope.spawn(|| collector.next().iter().map(number).collect::<Vec<_>>());
             send(&queue, |responder| Job::Purge(Timestamp::UNIX_EPOCH.plus_micros(2), responder));
-            group.join().unwrap_or_default()
+            group.join().unwrap()
         });
         assert_eq!(group, [1, 2]);
     }

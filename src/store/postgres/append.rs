@@ -140,7 +140,7 @@ fn outcome(results: &[Result<Vec<Row>, Error>], tail: Option<Result<Vec<Row>, Er
     }
     let code = error.code().map_or("", |code| code.code());
     let is_before_commit = step + 1 < results.len();
-    match code.get(..3).unwrap_or_default() {
+    match code.get(..3).unwrap_or("") {
         "57P" if is_before_commit => Outcome::Interrupted(store_error(error)),
         "" | "57P" => Outcome::Unknown(store_error(error)),
         _ if is_before_commit && is_read_only(error) => Outcome::ReadOnly(store_error(error)),

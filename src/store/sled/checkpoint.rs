@@ -12,6 +12,7 @@ use super::files::SpaceCheck;
 use super::state::Shared;
 use super::trees::{Manifest, ScrubProgress, Side, TreePair, TreeWriter, place_of_body};
 use super::wal::{SealedFile, Wal};
+use crate::invariant::Invariant;
 use crate::store::log::body::BodyRef;
 use crate::store::log::codec::RecordChange;
 use crate::store::log::queue::closed;
@@ -170,7 +171,7 @@ impl PendingDeletes {
     fn take_removable(&mut self) -> HashSet<BodyRef> {
         let mut removable = HashSet::new();
         while self.0.front().is_some_and(|(readers, _)| readers.strong_count() == 0) {
-            removable.extend(self.0.pop_front().unwrap_or_default().1);
+            removable.extend(self.0.pop_front().asserted_or_default().1);
         }
         removable
     }

@@ -269,6 +269,7 @@ impl<'scope> PackingThread<'scope> {
 
     /// Returns the packed facets of each batch; `batches` is the number of batches.
     fn join(self, batches: usize) -> Vec<Packs> {
+        // The index packs the facets that were not packed here.
         let mut packs = self.0.and_then(|thread| thread.join().ok()).unwrap_or_default();
         packs.resize_with(batches, Packs::default);
         packs

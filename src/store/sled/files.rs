@@ -12,6 +12,7 @@ use std::path::Path;
 
 use fs2::FileExt;
 
+use crate::invariant::Invariant;
 use crate::store::StoreError;
 
 #[cfg(unix)]
@@ -186,7 +187,7 @@ fn allocate(mut file: File, size: u64) -> io::Result<()> {
     let mut left = size;
     while left > 0 {
         let piece = usize::try_from(left).unwrap_or(usize::MAX).min(ZEROS.len());
-        file.write_all(ZEROS.get(..piece).unwrap_or_default())?;
+        file.write_all(ZEROS.get(..piece).asserted_or_default())?;
         left -= piece as u64;
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! Puts and deletes.
 
+use crate::invariant::Invariant;
 use crate::store::Precondition::{Absent, Any, Present};
 use crate::store::StoreErrorKind::{Conflict, Invalid};
 use crate::store::{
@@ -234,7 +235,7 @@ async fn put_with_duplicate_sort_key_is_invalid(mut fixture: Fixture) -> Outcome
 async fn term_of_greatest_length_is_accepted_and_longer_is_invalid(mut fixture: Fixture) -> Outcome {
     let key = fixture.key();
     let long = fixture.bytes(Term::MAX_LENGTH + 1);
-    let greatest = long.get(..Term::MAX_LENGTH).unwrap_or_default();
+    let greatest = long.get(..Term::MAX_LENGTH).asserted_or_default();
     fixture.store.commit(put(key, Absent, with_terms(WORD, &[greatest]))).await?;
     let terms = vec![TermFilter::new(WORD, [TermRange::exact(greatest)])];
     let page = fixture.store.list(&Query { terms, ..fixture.query() }).await?;

@@ -8,6 +8,7 @@ use fastrand::Rng;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
+use crate::invariant::Invariant;
 use crate::store::Precondition::{Absent, Any};
 use crate::store::{
     Batch, Direction, Facets, Key, Link, LinkFilter, Name, Order, Page, Query, Record, SortKey, Start, Store,
@@ -288,7 +289,7 @@ impl Ranked {
             let mut batch = Batch::new();
             // Two writes of one record would be invalid.
             for place in places.iter().take(if one == two { 1 } else { 2 }) {
-                let rank = ranks.get(*place).copied().unwrap_or_default();
+                let rank = ranks.get(*place).copied().asserted_or_default();
                 self.put(&mut batch, *place as u32, rank);
             }
             store.commit(batch).await?;

@@ -114,7 +114,7 @@ fn crowded_ports(context: &Context<'_>) -> Vec<BlindSpot> {
             match end {
                 End::Segment { id } => on_segment.entry(*id).or_default().push(other),
                 End::Stub { id, .. } if unmanaged.contains(id) => explained.extend(port_of(other)),
-                _ => {}
+                End::Stub { .. } | End::Host { .. } => {}
             }
         }
     }
@@ -130,8 +130,8 @@ fn crowded_ports(context: &Context<'_>) -> Vec<BlindSpot> {
 
 fn port_of(end: &End) -> Option<(Uuid, &PortRef)> {
     match end {
-        End::Host { host_id, port: Some(port) } => Some((*host_id, port)),
-        _ => None,
+        End::Host { host_id, port } => Some((*host_id, port.as_ref()?)),
+        End::Stub { .. } | End::Segment { .. } => None,
     }
 }
 
@@ -182,7 +182,7 @@ fn conflicting(input: &GraphInput<'_>) -> BTreeMap<Uuid, usize> {
 fn ends(link: &Link) -> impl Iterator<Item = Uuid> + '_ {
     [&link.source, &link.target].into_iter().filter_map(|end| match end {
         End::Host { host_id, .. } => Some(*host_id),
-        _ => None,
+        End::Stub { .. } | End::Segment { .. } => None,
     })
 }
 

@@ -50,7 +50,7 @@ impl Draft {
         let nodes =
             self.nodes.values_mut().filter(|node| matches!(node.kind, NodeKind::Stub | NodeKind::Segment));
         for node in nodes {
-            node.stale |= is_away.get(&node.id).copied().unwrap_or_default();
+            node.stale |= is_away.get(&node.id).is_some_and(|is_away| *is_away);
         }
         for edge in self.edges.values_mut() {
             let mut ends = [edge.source, edge.target].into_iter();

@@ -9,19 +9,19 @@ use super::level::GAP;
 use super::outline::Outline;
 use super::overlap;
 use super::slots::Slots;
-use super::table::Table;
+use crate::invariant::Invariant;
 
 /// Returns the place of each shape.
-pub(super) fn place(outline: &Outline, nested: &Nested) -> Table<Rect> {
+pub(super) fn place(outline: &Outline, nested: &Nested) -> Vec<Rect> {
     let fresh = nested.absolute(outline);
-    let rects = |corners: &Table<Point>| -> Table<Rect> {
+    let rects = |corners: &[Point]| -> Vec<Rect> {
         (0..outline.len())
-            .map(|shape| Rect::new(corners.at(shape), nested.sizes.at(shape)))
+            .map(|shape| Rect::new(corners[shape], nested.sizes[shape]))
             .map(within_limits)
             .collect()
     };
     let leaves = || (0..outline.len()).filter(|shape| !outline.is_container(*shape));
-    let placed = leaves().filter(|leaf| outline.formers.at(*leaf).is_some()).count();
+    let placed = leaves().filter(|leaf| outline.formers[*leaf].is_some()).count();
     let most_are_placed = placed * 2 >= leaves().count() && placed > 0;
     if !most_are_placed && outline.pins.iter().all(Option::is_none) {
         return rects(&fresh);
@@ -32,12 +32,12 @@ pub(super) fn place(outline: &Outline, nested: &Nested) -> Table<Rect> {
         nested,
         slots: Slots::new(outline),
         fixed: with_pins(outline),
-        rects: Table::new(outline.len()),
-        shifts: Table::new(outline.len()),
+        rects: vec![None; outline.len()],
+        shifts: vec![Point::default(); outline.len()],
     };
     for leaf in leaves() {
-        if let Some(corner) = known.at(leaf) {
-            settling.rects.set(leaf, Some(Rect::new(corner, nested.sizes.at(leaf)).rounded()));
+        if let Some(corner) = known[leaf] {
+            settling.rects[leaf] = Some(Rect::new(corner, nested.sizes[leaf]).rounded());
         }
     }
     for container in outline.containers_upward() {
@@ -47,27 +47,27 @@ pub(super) fn place(outline: &Outline, nested: &Nested) -> Table<Rect> {
 }
 
 /// Returns the places of leaves that are pinned or in an earlier arrangement.
-fn former_places(outline: &Outline) -> Table<Option<Point>> {
-    (0..outline.len()).map(|shape| outline.pins.at(shape).or(outline.formers.at(shape))).collect()
+fn former_places(outline: &Outline) -> Vec<Option<Point>> {
+    (0..outline.len()).map(|shape| outline.pins[shape].or(outline.formers[shape])).collect()
 }
 
 /// Shifts an arrangement so that pinned shapes are near their pins. Contents of pinned containers move with them.
-fn shifted_to_pins(outline: &Outline, fresh: &Table<Point>) -> Table<Option<Point>> {
+fn shifted_to_pins(outline: &Outline, fresh: &[Point]) -> Vec<Option<Point>> {
     let offsets: Vec<Point> = (0..outline.len())
-        .filter_map(|shape| outline.pins.at(shape).map(|pin| pin.minus(fresh.at(shape))))
+        .filter_map(|shape| outline.pins[shape].map(|pin| pin.minus(fresh[shape])))
         .collect();
     let general = median(&offsets);
-    let mut shifts = Table::of(outline.len(), general);
-    let mut places: Table<Option<Point>> = Table::new(outline.len());
+    let mut shifts = vec![general; outline.len()];
+    let mut places: Vec<Option<Point>> = vec![None; outline.len()];
     // Containers before their content.
     let outermost = outline.children(None).iter().copied();
     let inner = outline.containers_upward().into_iter().rev().flatten();
     let inner = inner.flat_map(|container| outline.children(Some(container))).copied();
     for shape in outermost.chain(inner) {
-        let inherited = outline.parents.at(shape).map_or(general, |parent| shifts.at(parent));
-        let shift = outline.pins.at(shape).map_or(inherited, |pin| pin.minus(fresh.at(shape)));
-        shifts.set(shape, shift);
-        places.set(shape, Some(fresh.at(shape).plus(shift)));
+        let inherited = outline.parents[shape].map_or(general, |parent| shifts[parent]);
+        let shift = outline.pins[shape].map_or(inherited, |pin| pin.minus(fresh[shape]));
+        shifts[shape] = shift;
+        places[shape] = Some(fresh[shape].plus(shift));
     }
     places
 }
@@ -85,11 +85,11 @@ fn median(points: &[Point]) -> Point {
 }
 
 /// Returns which shapes are pinned, or contain pinned ones.
-fn with_pins(outline: &Outline) -> Table<bool> {
-    let mut fixed: Table<bool> = outline.pins.iter().map(Option::is_some).collect();
+fn with_pins(outline: &Outline) -> Vec<bool> {
+    let mut fixed: Vec<bool> = outline.pins.iter().map(Option::is_some).collect();
     for container in outline.containers_upward().into_iter().flatten() {
-        if outline.children(Some(container)).iter().any(|child| fixed.at(*child)) {
-            fixed.set(container, true);
+        if outline.children(Some(container)).iter().any(|child| fixed[*child]) {
+            fixed[container] = true;
         }
     }
     fixed
@@ -101,18 +101,18 @@ struct Settling<'a> {
     outline: &'a Outline,
     nested: &'a Nested,
     slots: Slots<'a>,
-    fixed: Table<bool>,
+    fixed: Vec<bool>,
     /// The places known so far; `None` for shapes that are placed with their container.
-    rects: Table<Option<Rect>>,
+    rects: Vec<Option<Rect>>,
     /// By how much the content of each container moves with it.
-    shifts: Table<Point>,
+    shifts: Vec<Point>,
 }
 
 impl Settling<'_> {
     fn settle(&mut self, container: Option<usize>) {
         let children = self.outline.children(container);
         let (known, new): (Vec<usize>, Vec<usize>) =
-            children.iter().partition(|child| self.rects.at(**child).is_some());
+            children.iter().partition(|child| self.rects[**child].is_some());
         if known.is_empty() && container.is_some_and(|container| self.anchor(container).is_none()) {
             return;
         }
@@ -124,29 +124,29 @@ impl Settling<'_> {
                     anchor.plus(content_offset(self.outline, container))
                 });
             for child in new {
-                let corner = origin.plus(self.nested.corners.at(child));
-                self.rects.set(child, Some(Rect::new(corner, self.nested.sizes.at(child)).rounded()));
+                let corner = origin.plus(self.nested.corners[child]);
+                self.rects[child] = Some(Rect::new(corner, self.nested.sizes[child]).rounded());
             }
         } else {
             self.slots.fill(&mut self.rects, &known, &new, &self.nested.sizes);
         }
         if let Some(container) = container {
             let rect = self.container_rect(container);
-            self.rects.set(container, rect);
+            self.rects[container] = rect;
         }
     }
 
     fn anchor(&self, shape: usize) -> Option<Point> {
-        self.outline.pins.at(shape).or(self.outline.formers.at(shape))
+        self.outline.pins[shape].or(self.outline.formers[shape])
     }
 
     /// Moves shapes apart: pinned ones stay, then large ones.
     fn separate(&mut self, shapes: &[usize]) {
         let mut rects: Vec<Rect> =
-            shapes.iter().map(|shape| self.rects.at(*shape).unwrap_or_default()).collect();
+            shapes.iter().map(|shape| self.rects[*shape].asserted_or_default()).collect();
         let mut order: Vec<usize> = (0..shapes.len()).collect();
-        let is_fixed = |index: &usize| shapes.get(*index).is_some_and(|shape| self.fixed.at(*shape));
-        let area = |index: &usize| rects.get(*index).map_or(0.0, |rect| rect.width * rect.height);
+        let is_fixed = |index: &usize| self.fixed[shapes[*index]];
+        let area = |index: &usize| rects[*index].width * rects[*index].height;
         order.sort_by(|one, other| {
             is_fixed(other).cmp(&is_fixed(one)).then(area(other).total_cmp(&area(one))).then(one.cmp(other))
         });
@@ -154,17 +154,17 @@ impl Settling<'_> {
         let before = rects.clone();
         overlap::separate(&mut rects, &order, fixed, GAP);
         for ((shape, before), after) in shapes.iter().zip(before).zip(rects) {
-            self.rects.set(*shape, Some(after));
-            self.shifts.change(*shape, |shift| *shift = shift.plus(after.corner().minus(before.corner())));
+            self.rects[*shape] = Some(after);
+            self.shifts[*shape] = self.shifts[*shape].plus(after.corner().minus(before.corner()));
         }
     }
 
     /// Returns the rectangle around the content of a container.
     fn container_rect(&self, container: usize) -> Option<Rect> {
         let children = self.outline.children(Some(container)).iter();
-        let content = children.filter_map(|child| self.rects.at(*child)).reduce(Rect::union)?;
+        let content = children.filter_map(|child| self.rects[*child]).reduce(Rect::union)?;
         let inside = content_offset(self.outline, container);
-        let least = self.outline.sizes.at(container);
+        let least = self.outline.sizes[container];
         let size = Size::new(
             rounded_up((content.width + inside.x + PADDING).max(least.width)),
             rounded_up((content.height + inside.y + PADDING).max(least.height)),
@@ -175,26 +175,26 @@ impl Settling<'_> {
     }
 
     /// Moves the content of containers with them. Shapes that have no place yet are placed with their container.
-    fn finish(mut self) -> Table<Rect> {
+    fn finish(mut self) -> Vec<Rect> {
         for container in self.outline.containers_upward().into_iter().rev().flatten() {
-            let corner = self.rects.at(container).unwrap_or_default().corner();
-            let shift = self.shifts.at(container);
+            let corner = self.rects[container].asserted_or_default().corner();
+            let shift = self.shifts[container];
             let inside = content_offset(self.outline, container);
             for child in self.outline.children(Some(container)) {
-                let rect = match self.rects.at(*child) {
+                let rect = match self.rects[*child] {
                     Some(rect) => {
-                        self.shifts.change(*child, |own| *own = own.plus(shift));
+                        self.shifts[*child] = self.shifts[*child].plus(shift);
                         rect.moved(shift)
                     }
                     None => {
-                        let relative = self.nested.corners.at(*child).plus(inside);
-                        Rect::new(corner.plus(relative), self.nested.sizes.at(*child))
+                        let relative = self.nested.corners[*child].plus(inside);
+                        Rect::new(corner.plus(relative), self.nested.sizes[*child])
                     }
                 };
-                self.rects.set(*child, Some(rect));
+                self.rects[*child] = Some(rect);
             }
         }
-        self.rects.iter().map(|rect| within_limits(rect.unwrap_or_default())).collect()
+        self.rects.iter().map(|rect| within_limits(rect.asserted_or_default())).collect()
     }
 }
 

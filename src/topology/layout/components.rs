@@ -2,7 +2,6 @@
 
 use super::geometry::{Point, Rect, Size};
 use super::level::{GAP, Level};
-use super::table::Table;
 use super::{layered, mesh, packing};
 
 /// Maximum number of shapes of a badly proportioned hierarchy that becomes a mesh. A mesh can be turned.
@@ -15,7 +14,7 @@ const COMPONENT_GAP: f64 = 64.0;
 
 impl Level {
     /// Places the shapes and returns their corners and the extent of all.
-    pub(super) fn arrange(&self) -> (Table<Point>, Size) {
+    pub(super) fn arrange(&self) -> (Vec<Point>, Size) {
         let (connected, loose): (Vec<_>, Vec<_>) =
             self.network.components().into_iter().partition(|component| component.len() > 1);
         let mut blocks: Vec<(Vec<usize>, Vec<Point>, Size)> = Vec::new();
@@ -25,16 +24,16 @@ impl Level {
         }
         if !loose.is_empty() {
             let loose: Vec<usize> = loose.into_iter().flatten().collect();
-            let sizes: Vec<Size> = loose.iter().map(|node| self.sizes.at(*node)).collect();
+            let sizes: Vec<Size> = loose.iter().map(|node| self.sizes[*node]).collect();
             let (corners, extent) = packing::grid(&sizes, GAP);
             blocks.push((loose, corners, extent));
         }
         let extents: Vec<Size> = blocks.iter().map(|(.., extent)| *extent).collect();
         let (offsets, extent) = packing::pack(&extents, COMPONENT_GAP);
-        let mut corners = Table::new(self.network.len());
+        let mut corners = vec![Point::default(); self.network.len()];
         for ((nodes, relative, _), offset) in blocks.iter().zip(offsets) {
             for (node, corner) in nodes.iter().zip(relative) {
-                corners.set(*node, corner.plus(offset));
+                corners[*node] = corner.plus(offset);
             }
         }
         (corners, extent)

@@ -4,6 +4,7 @@ use super::diagram::{Arrangement, Diagram, Label, LineEnd};
 use super::geometry::{Point, Rect, Size};
 use super::outline::Outline;
 use super::space::Space;
+use crate::invariant::Invariant;
 
 /// The distance of a label from its line, and from shapes.
 const DISTANCE: f64 = 3.0;
@@ -31,9 +32,9 @@ pub(super) fn place(diagram: &Diagram, arrangement: &Arrangement, labels: &[Labe
                 let near = rect.grown(DISTANCE + 0.5);
                 let mut unambiguous = true;
                 lines.overlapping(near, |index, _| {
-                    unambiguous = pieces.get(index).is_none_or(|piece| {
-                        piece.owner == Some(label.connection) || near.clip(piece.from, piece.to).is_none()
-                    });
+                    let piece = pieces[index];
+                    unambiguous =
+                        piece.owner == Some(label.connection) || near.clip(piece.from, piece.to).is_none();
                     unambiguous
                 });
                 unambiguous
@@ -59,7 +60,7 @@ fn obstacles(diagram: &Diagram, arrangement: &Arrangement) -> Vec<Rect> {
             obstacles.push(rect.grown(1.0));
             continue;
         }
-        let title = Size::new(rect.width, outline.headers.at(shape).max(1.0));
+        let title = Size::new(rect.width, outline.headers[shape].max(1.0));
         obstacles.push(Rect::new(rect.corner(), title));
         let side = Size::new(1.0, rect.height);
         obstacles.push(Rect::new(rect.corner(), side));
@@ -163,7 +164,7 @@ fn candidates(route: &[Point], label: &Label) -> impl Iterator<Item = Rect> {
 
 /// Returns the point at a distance from the start of a line. Also returns the direction of the line there.
 fn along(points: &[Point], mut distance: f64) -> (Point, Point) {
-    let mut last = (points.first().copied().unwrap_or_default(), Point::new(1.0, 0.0));
+    let mut last = (points.first().copied().asserted_or_default(), Point::new(1.0, 0.0));
     for pair in points.windows(2) {
         let [from, to] = *pair else { continue };
         let length = from.distance(to);

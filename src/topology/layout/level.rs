@@ -1,6 +1,5 @@
 use super::geometry::Size;
 use super::network::Network;
-use super::table::Table;
 
 /// The smallest distance between shapes.
 pub(super) const GAP: f64 = 28.0;
@@ -12,9 +11,9 @@ pub(super) const BUDGET_A_SHAPE: usize = 100_000;
 /// Shapes with the same parent, and the connections between them or what they contain.
 #[derive(Debug)]
 pub(super) struct Level {
-    pub(super) sizes: Table<Size>,
-    pub(super) label_widths: Table<f64>,
-    pub(super) ranks: Table<Option<u8>>,
+    pub(super) sizes: Vec<Size>,
+    pub(super) label_widths: Vec<f64>,
+    pub(super) ranks: Vec<Option<u8>>,
     pub(super) network: Network,
     /// The work allowed to improve the drawing, in comparisons of two lines.
     pub(super) budget: usize,
@@ -24,9 +23,9 @@ impl Level {
     /// Returns the level of some of the nodes.
     pub(super) fn part(&self, nodes: &[usize]) -> Self {
         Self {
-            sizes: nodes.iter().map(|node| self.sizes.at(*node)).collect(),
-            label_widths: nodes.iter().map(|node| self.label_widths.at(*node)).collect(),
-            ranks: nodes.iter().map(|node| self.ranks.at(*node)).collect(),
+            sizes: nodes.iter().map(|node| self.sizes[*node]).collect(),
+            label_widths: nodes.iter().map(|node| self.label_widths[*node]).collect(),
+            ranks: nodes.iter().map(|node| self.ranks[*node]).collect(),
             network: self.network.part(nodes),
             budget: self.budget / self.network.len().max(1) * nodes.len(),
         }

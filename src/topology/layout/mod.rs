@@ -7,6 +7,11 @@
 //! An arrangement is a function of its diagram: it depends neither on time nor on threads, and its coordinates come
 //! from additions, multiplications, divisions and square roots alone, which are the same on every machine.
 
+#![allow(
+    clippy::indexing_slicing,
+    reason = "`Outline` numbers the shapes that exist, and lists about shapes, nodes and cells are as long as their numbers"
+)]
+
 mod anchors;
 mod cells;
 mod components;
@@ -24,13 +29,11 @@ mod packing;
 mod routing;
 mod slots;
 mod space;
-mod table;
 
 pub use self::diagram::{Arrangement, Connection, Diagram, Label, LineEnd, Shape};
 pub use self::geometry::{Point, Rect, Size};
 
 use self::outline::Outline;
-use self::table::Table;
 
 /// Places the shapes of a diagram and routes its connections.
 ///
@@ -43,11 +46,11 @@ pub fn arrange(diagram: &Diagram) -> Arrangement {
     let routes = routing::route(&outline, &rects);
     let corners = rects.iter().flat_map(|rect| rect.corners()).chain(routes.iter().flatten().copied());
     let bounds = Rect::around(corners).unwrap_or_default();
-    let mut shapes = Table::<Rect>::new(outline.len());
+    let mut shapes = vec![Rect::default(); outline.len()];
     for (rect, origin) in rects.iter().zip(&outline.origins) {
-        shapes.set(*origin, *rect);
+        shapes[*origin] = *rect;
     }
-    Arrangement { shapes: shapes.into_inner(), routes, bounds }
+    Arrangement { shapes, routes, bounds }
 }
 
 /// Finds room for labels near the ends of lines.

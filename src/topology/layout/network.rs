@@ -1,13 +1,12 @@
 //! Simple undirected graphs.
 
+use crate::invariant::Invariant;
 use std::collections::VecDeque;
-
-use super::table::Table;
 
 /// A graph without parallel edges and loops; its nodes are numbers from zero.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Network {
-    neighbors: Table<Vec<usize>>,
+    neighbors: Vec<Vec<usize>>,
     edges: Vec<(usize, usize)>,
 }
 
@@ -20,10 +19,10 @@ impl Network {
             .collect();
         edges.sort_unstable();
         edges.dedup();
-        let mut neighbors = Table::<Vec<usize>>::new(count);
+        let mut neighbors = vec![Vec::new(); count];
         for (one, other) in &edges {
-            neighbors.push(*one, *other);
-            neighbors.push(*other, *one);
+            neighbors[*one].push(*other);
+            neighbors[*other].push(*one);
         }
         Self { neighbors, edges }
     }
@@ -37,7 +36,7 @@ impl Network {
     }
 
     pub(super) fn neighbors(&self, node: usize) -> &[usize] {
-        self.neighbors.list(node)
+        &self.neighbors[node]
     }
 
     pub(super) fn degree(&self, node: usize) -> usize {
@@ -46,19 +45,19 @@ impl Network {
 
     /// Returns the nodes of each connected component, in order of their smallest nodes.
     pub(super) fn components(&self) -> Vec<Vec<usize>> {
-        let mut seen = Table::<bool>::new(self.len());
+        let mut seen = vec![false; self.len()];
         let mut components = Vec::new();
         for start in 0..self.len() {
-            if seen.at(start) {
+            if seen[start] {
                 continue;
             }
-            seen.set(start, true);
+            seen[start] = true;
             let mut component = vec![start];
             let mut waiting = VecDeque::from([start]);
             while let Some(node) = waiting.pop_front() {
                 for neighbor in self.neighbors(node) {
-                    if !seen.at(*neighbor) {
-                        seen.set(*neighbor, true);
+                    if !seen[*neighbor] {
+                        seen[*neighbor] = true;
                         component.push(*neighbor);
                         waiting.push_back(*neighbor);
                     }
@@ -72,33 +71,31 @@ impl Network {
 
     /// Returns the graph of some nodes, numbered by their position in the list.
     pub(super) fn part(&self, nodes: &[usize]) -> Self {
-        let mut numbers = Table::<Option<usize>>::new(self.len());
+        let mut numbers = vec![None; self.len()];
         for (number, node) in nodes.iter().enumerate() {
-            numbers.set(*node, Some(number));
+            numbers[*node] = Some(number);
         }
         let links = nodes.iter().flat_map(|node| {
             let numbers = &numbers;
-            self.neighbors(*node)
-                .iter()
-                .filter_map(move |neighbor| numbers.at(*node).zip(numbers.at(*neighbor)))
+            self.neighbors(*node).iter().filter_map(move |neighbor| numbers[*node].zip(numbers[*neighbor]))
         });
         Self::new(nodes.len(), links)
     }
 
     /// Returns the number of edges from the nearest source to each node. `None` for a node without a way from any
     /// source.
-    pub(super) fn hops(&self, sources: &[usize]) -> Table<Option<usize>> {
-        let mut hops = Table::<Option<usize>>::new(self.len());
+    pub(super) fn hops(&self, sources: &[usize]) -> Vec<Option<usize>> {
+        let mut hops = vec![None; self.len()];
         let mut waiting = VecDeque::new();
         for source in sources {
-            hops.set(*source, Some(0));
+            hops[*source] = Some(0);
             waiting.push_back(*source);
         }
         while let Some(node) = waiting.pop_front() {
-            let next = hops.at(node).map_or(0, |hops| hops + 1);
+            let next = hops[node].asserted().map_or(0, |hops| hops + 1);
             for neighbor in self.neighbors(node) {
-                if hops.at(*neighbor).is_none() {
-                    hops.set(*neighbor, Some(next));
+                if hops[*neighbor].is_none() {
+                    hops[*neighbor] = Some(next);
                     waiting.push_back(*neighbor);
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::diagram::{Diagram, Shape};
 use super::geometry::{LIMIT, Point, Size, rounded_up};
-use super::table::Table;
+use crate::invariant::Invariant;
 
 const LARGEST_SIDE: f64 = 10_000.0;
 const LARGEST_LABEL: f64 = 500.0;
@@ -13,16 +13,16 @@ const LARGEST_HEADER: f64 = 1_000.0;
 pub(super) struct Outline {
     /// For each shape, its index in the diagram.
     pub(super) origins: Vec<usize>,
-    pub(super) sizes: Table<Size>,
-    pub(super) headers: Table<f64>,
-    pub(super) label_widths: Table<f64>,
-    pub(super) ranks: Table<Option<u8>>,
-    pub(super) pins: Table<Option<Point>>,
-    pub(super) formers: Table<Option<Point>>,
-    pub(super) parents: Table<Option<usize>>,
+    pub(super) sizes: Vec<Size>,
+    pub(super) headers: Vec<f64>,
+    pub(super) label_widths: Vec<f64>,
+    pub(super) ranks: Vec<Option<u8>>,
+    pub(super) pins: Vec<Option<Point>>,
+    pub(super) formers: Vec<Option<Point>>,
+    pub(super) parents: Vec<Option<usize>>,
     /// The shapes in each container; the last list holds the outermost shapes.
-    children: Table<Vec<usize>>,
-    depths: Table<usize>,
+    children: Vec<Vec<usize>>,
+    depths: Vec<usize>,
     /// The ends of each connection in the diagram. `None` where one of them does not exist.
     pub(super) ends: Vec<Option<(usize, usize)>>,
     /// The connections in the order of their ids.
@@ -34,17 +34,17 @@ impl Outline {
         let count = diagram.shapes.len();
         let mut sorted: Vec<(usize, &Shape)> = diagram.shapes.iter().enumerate().collect();
         sorted.sort_by_key(|(index, shape)| (shape.order, shape.id, *index));
-        let mut positions = Table::<usize>::new(count);
+        let mut positions = vec![0; count];
         for (position, (index, _)) in sorted.iter().enumerate() {
-            positions.set(*index, position);
+            positions[*index] = position;
         }
-        let position_of = |index: usize| (index < count).then(|| positions.at(index));
-        let mut parents: Table<Option<usize>> =
+        let position_of = |index: usize| (index < count).then(|| positions[index]);
+        let mut parents: Vec<Option<usize>> =
             sorted.iter().map(|(_, shape)| shape.parent.and_then(position_of)).collect();
         let depths = break_cycles(&mut parents);
-        let mut children = Table::<Vec<usize>>::new(count + 1);
+        let mut children = vec![Vec::new(); count + 1];
         for (shape, parent) in parents.iter().enumerate() {
-            children.push(parent.unwrap_or(count), shape);
+            children[parent.unwrap_or(count)].push(shape);
         }
         let ends = diagram
             .connections
@@ -53,7 +53,8 @@ impl Outline {
             .collect();
         let mut connection_order: Vec<usize> = (0..diagram.connections.len()).collect();
         connection_order.sort_by_key(|index| {
-            (diagram.connections.get(*index).map(|c| (c.id, c.source, c.target)), *index)
+            let connection = &diagram.connections[*index];
+            (connection.id, connection.source, connection.target, *index)
         });
         Self {
             origins: sorted.iter().map(|(index, _)| *index).collect(),
@@ -80,7 +81,7 @@ impl Outline {
 
     /// Returns the shapes in a container, or the outermost ones.
     pub(super) fn children(&self, container: Option<usize>) -> &[usize] {
-        self.children.list(container.unwrap_or(self.len()))
+        &self.children[container.unwrap_or(self.len())]
     }
 
     pub(super) fn is_container(&self, shape: usize) -> bool {
@@ -90,7 +91,7 @@ impl Outline {
     /// Returns all containers, the innermost first; the outermost level, `None`, is the last.
     pub(super) fn containers_upward(&self) -> Vec<Option<usize>> {
         let mut containers: Vec<usize> = (0..self.len()).filter(|shape| self.is_container(*shape)).collect();
-        containers.sort_by_key(|container| (usize::MAX - self.depths.at(*container), *container));
+        containers.sort_by_key(|container| (usize::MAX - self.depths[*container], *container));
         containers.into_iter().map(Some).chain([None]).collect()
     }
 
@@ -98,26 +99,26 @@ impl Outline {
     ///
     /// `None` if one of the two shapes contains the other.
     pub(super) fn siblings(&self, mut one: usize, mut other: usize) -> Option<(usize, usize)> {
-        while self.depths.at(one) > self.depths.at(other) {
-            one = self.parents.at(one)?;
+        while self.depths[one] > self.depths[other] {
+            one = self.parents[one]?;
         }
-        while self.depths.at(other) > self.depths.at(one) {
-            other = self.parents.at(other)?;
+        while self.depths[other] > self.depths[one] {
+            other = self.parents[other]?;
         }
         if one == other {
             return None;
         }
-        while self.parents.at(one) != self.parents.at(other) {
-            one = self.parents.at(one)?;
-            other = self.parents.at(other)?;
+        while self.parents[one] != self.parents[other] {
+            one = self.parents[one]?;
+            other = self.parents[other]?;
         }
         Some((one, other))
     }
 
     /// Returns whether a shape is, or contains, another.
     pub(super) fn encloses(&self, container: usize, mut shape: usize) -> bool {
-        while self.depths.at(shape) > self.depths.at(container) {
-            match self.parents.at(shape) {
+        while self.depths[shape] > self.depths[container] {
+            match self.parents[shape] {
                 Some(parent) => shape = parent,
                 None => return false,
             }
@@ -128,19 +129,19 @@ impl Outline {
 
 /// Breaks cycles of containers, and returns the depth of each shape. A shape whose containers never end becomes an
 /// outermost one.
-fn break_cycles(parents: &mut Table<Option<usize>>) -> Table<usize> {
+fn break_cycles(parents: &mut [Option<usize>]) -> Vec<usize> {
     let count = parents.len();
-    let mut depths = Table::<Option<usize>>::new(count);
-    let mut visits = Table::<Option<usize>>::new(count);
+    let mut depths = vec![None; count];
+    let mut visits = vec![None; count];
     for start in 0..count {
         let mut path = Vec::new();
         let mut shape = start;
-        while depths.at(shape).is_none() {
+        while depths[shape].is_none() {
             path.push(shape);
-            visits.set(shape, Some(start));
-            match parents.at(shape) {
-                Some(parent) if visits.at(parent) == Some(start) => {
-                    parents.set(shape, None);
+            visits[shape] = Some(start);
+            match parents[shape] {
+                Some(parent) if visits[parent] == Some(start) => {
+                    parents[shape] = None;
                     break;
                 }
                 Some(parent) => shape = parent,
@@ -148,11 +149,11 @@ fn break_cycles(parents: &mut Table<Option<usize>>) -> Table<usize> {
             }
         }
         for shape in path.into_iter().rev() {
-            let depth = parents.at(shape).map_or(0, |parent| depths.at(parent).unwrap_or(0) + 1);
-            depths.set(shape, Some(depth));
+            let depth = parents[shape].map_or(0, |parent| depths[parent].asserted_or_default() + 1);
+            depths[shape] = Some(depth);
         }
     }
-    depths.iter().map(|depth| depth.unwrap_or(0)).collect()
+    depths.into_iter().map(Invariant::asserted_or_default).collect()
 }
 
 fn usable(value: f64, least: f64, most: f64) -> f64 {

@@ -5,7 +5,6 @@ use std::collections::BinaryHeap;
 
 use super::geometry::{Point, Rect};
 use super::space::Space;
-use super::table::Table;
 
 const MOST_CANDIDATES: usize = 160;
 /// Tolerance for distances. It keeps rounding from making a neighbor at the right distance an obstacle.
@@ -23,7 +22,7 @@ pub(super) fn separate(rects: &mut [Rect], order: &[usize], fixed: usize, gap: f
     let mut edge = f64::NEG_INFINITY;
     for (turn, index) in order.iter().enumerate() {
         crate::fair_threads::yield_turn();
-        let Some(rect) = rects.get_mut(*index) else { continue };
+        let rect = &mut rects[*index];
         if turn >= fixed {
             *rect = nearest_free(&space, *rect, gap, edge);
         }
@@ -103,26 +102,26 @@ fn nearest_on_rings(space: &Space, rect: Rect, gap: f64) -> Option<Rect> {
 ///
 /// It does not remove every overlap; [`separate`] removes the rest.
 pub(super) fn push_apart(rects: &mut [Rect], gap: f64) {
-    let mut seen = Table::<usize>::new(rects.len());
+    let mut seen = vec![0; rects.len()];
     for turn in 0..PUSHES {
         crate::fair_threads::yield_turn();
         let space = Space::holding(rects);
-        let mut moves = Table::<Point>::new(rects.len());
+        let mut moves = vec![Point::default(); rects.len()];
         let mut crowded = 0;
         for (index, rect) in rects.iter().enumerate() {
             let question = turn * rects.len() + index + 1;
             let mut by = Point::default();
             let mut is_free = true;
             space.overlapping(rect.grown(gap), |other_index, other| {
-                if other_index != index && seen.at(other_index) != question {
-                    seen.set(other_index, question);
+                if other_index != index && seen[other_index] != question {
+                    seen[other_index] = question;
                     by = by.plus(push(*rect, other, index < other_index, gap));
                     is_free = false;
                 }
                 true
             });
             crowded += usize::from(!is_free);
-            moves.set(index, by);
+            moves[index] = by;
         }
         // A few shapes in the way of others need not move all of them once more.
         if crowded * FEW <= rects.len() {

@@ -1,7 +1,7 @@
 //! Packing of rectangles that are not connected.
 
 use super::geometry::{Point, Size};
-use super::table::Table;
+use crate::invariant::Invariant;
 
 /// The ratio of width to height that arrangements aim at.
 pub(super) const ASPECT: f64 = 1.5;
@@ -24,7 +24,7 @@ pub(super) fn misproportion(size: Size) -> f64 {
 /// Places rectangles in rows, the highest first. Returns their corners and the extent of all.
 pub(super) fn pack(sizes: &[Size], gap: f64) -> (Vec<Point>, Size) {
     let mut order: Vec<usize> = (0..sizes.len()).collect();
-    let height = |index: &usize| sizes.get(*index).map_or(0.0, |size| size.height);
+    let height = |index: &usize| sizes[*index].height;
     order.sort_by(|one, other| height(other).total_cmp(&height(one)).then(one.cmp(other)));
     let area: f64 = sizes.iter().map(|size| (size.width + gap) * (size.height + gap)).sum();
     let widest = sizes.iter().map(|size| size.width).fold(0.0, f64::max);
@@ -39,28 +39,28 @@ pub(super) fn pack(sizes: &[Size], gap: f64) -> (Vec<Point>, Size) {
             best = Some((cost, points, extent));
         }
     }
-    best.map(|(_, points, extent)| (points, extent)).unwrap_or_default()
+    best.map(|(_, points, extent)| (points, extent)).asserted_or_default()
 }
 
 fn rows(sizes: &[Size], order: &[usize], gap: f64, limit: f64) -> (Vec<Point>, Size) {
-    let mut points = Table::<Point>::new(sizes.len());
+    let mut points = vec![Point::default(); sizes.len()];
     let mut extent = Size::default();
     let (mut x, mut y, mut row_height) = (0.0, 0.0, 0.0_f64);
     for index in order {
-        let Some(size) = sizes.get(*index) else { continue };
+        let size = sizes[*index];
         if x > 0.0 && x + size.width > limit {
             y += row_height + gap;
             (x, row_height) = (0.0, 0.0);
         }
-        points.set(*index, Point::new(x, y));
+        points[*index] = Point::new(x, y);
         row_height = row_height.max(size.height);
         extent = Size::new(extent.width.max(x + size.width), extent.height.max(y + row_height));
         x += size.width + gap;
     }
-    (points.into_inner(), extent)
+    (points, extent)
 }
 
-/// Places rectangles in the cells of a grid, row by row in the order given.
+/// Places rectangles, at least one, in the cells of a grid, row by row in the order given.
 pub(super) fn grid(sizes: &[Size], gap: f64) -> (Vec<Point>, Size) {
     let mut best: Option<(f64, Vec<Point>, Size)> = None;
     let mut columns = 1;
@@ -73,24 +73,24 @@ pub(super) fn grid(sizes: &[Size], gap: f64) -> (Vec<Point>, Size) {
         // About 40 attempts for 10,000 rectangles.
         columns += 1 + columns / 8;
     }
-    best.map(|(_, points, extent)| (points, extent)).unwrap_or_default()
+    best.map(|(_, points, extent)| (points, extent)).asserted_or_default()
 }
 
 fn grid_of(sizes: &[Size], gap: f64, columns: usize) -> (Vec<Point>, Size) {
-    let mut widths = Table::<f64>::new(columns);
-    let mut heights = Table::<f64>::new(sizes.len().div_ceil(columns));
+    let mut widths = vec![0.0_f64; columns];
+    let mut heights = vec![0.0_f64; sizes.len().div_ceil(columns)];
     for (index, size) in sizes.iter().enumerate() {
-        widths.change(index % columns, |width| *width = width.max(size.width));
-        heights.change(index / columns, |height| *height = height.max(size.height));
+        widths[index % columns] = widths[index % columns].max(size.width);
+        heights[index / columns] = heights[index / columns].max(size.height);
     }
     let lefts = starts(&widths, gap);
     let tops = starts(&heights, gap);
-    let points = (0..sizes.len()).map(|i| Point::new(lefts.at(i % columns), tops.at(i / columns))).collect();
-    let extent = |lengths: &Table<f64>| lengths.iter().sum::<f64>() + gap * (lengths.len().max(1) - 1) as f64;
+    let points = (0..sizes.len()).map(|i| Point::new(lefts[i % columns], tops[i / columns])).collect();
+    let extent = |lengths: &[f64]| lengths.iter().sum::<f64>() + gap * (lengths.len().max(1) - 1) as f64;
     (points, Size::new(extent(&widths), extent(&heights)))
 }
 
-fn starts(lengths: &Table<f64>, gap: f64) -> Table<f64> {
+fn starts(lengths: &[f64], gap: f64) -> Vec<f64> {
     lengths
         .iter()
         .scan(0.0, |next, length| {

@@ -2,13 +2,12 @@
 
 use super::cells::Cells;
 use super::geometry::{Point, Rect, Size};
-use super::table::Table;
 
 /// Rectangles in the cells of a grid.
 #[derive(Debug)]
 pub(super) struct Space {
     cells: Cells,
-    contents: Table<Vec<usize>>,
+    contents: Vec<Vec<usize>>,
     rects: Vec<Rect>,
 }
 
@@ -22,7 +21,7 @@ impl Space {
         let widths: f64 = rects.clone().map(|rect| rect.width).sum();
         let heights: f64 = rects.map(|rect| rect.height).sum();
         let cells = Cells::new(bounds, Size::new(widths / count, heights / count));
-        Self { cells, contents: Table::new(cells.count()), rects: Vec::new() }
+        Self { cells, contents: vec![Vec::new(); cells.count()], rects: Vec::new() }
     }
 
     /// Creates a space that holds these rectangles; their indexes are their positions.
@@ -39,7 +38,7 @@ impl Space {
         let index = self.rects.len();
         self.rects.push(rect);
         for cell in self.cells.within(rect) {
-            self.contents.push(cell, index);
+            self.contents[cell].push(index);
         }
         index
     }
@@ -49,9 +48,9 @@ impl Space {
     ///
     /// It stops when the function returns `false`.
     pub(super) fn overlapping(&self, rect: Rect, mut visit: impl FnMut(usize, Rect) -> bool) {
-        for index in self.cells.within(rect).flat_map(|cell| self.contents.list(cell)) {
-            let Some(other) = self.rects.get(*index) else { continue };
-            if other.overlaps(rect) && !visit(*index, *other) {
+        for index in self.cells.within(rect).flat_map(|cell| &self.contents[cell]) {
+            let other = self.rects[*index];
+            if other.overlaps(rect) && !visit(*index, other) {
                 return;
             }
         }
@@ -60,9 +59,9 @@ impl Space {
     /// Calls a function with each rectangle that a segment enters. A rectangle may be visited repeatedly. It stops when
     /// the function returns `false`.
     pub(super) fn along(&self, from: Point, to: Point, mut visit: impl FnMut(usize, Rect) -> bool) {
-        for index in self.cells.along(from, to).flat_map(|cell| self.contents.list(cell)) {
-            let Some(rect) = self.rects.get(*index) else { continue };
-            if rect.clip(from, to).is_some() && !visit(*index, *rect) {
+        for index in self.cells.along(from, to).flat_map(|cell| &self.contents[cell]) {
+            let rect = self.rects[*index];
+            if rect.clip(from, to).is_some() && !visit(*index, rect) {
                 return;
             }
         }

@@ -331,7 +331,7 @@ impl Links {
         let Source::Pair(one, other) = pair else { return Vec::new() };
         let claims = |key: DeviceKey| {
             let host = key.host()?;
-            Some((self.devices.get(host)?, self.seen.get(&host).map(Vec::as_slice).unwrap_or_default()))
+            Some((self.devices.get(host)?, self.seen.get(&host).map_or(&[][..], Vec::as_slice)))
         };
         let mut candidates = Between::new((one, claims(one)), (other, claims(other))).candidates();
         candidates

@@ -12,6 +12,7 @@ use super::port_key::PortKey;
 use super::resolve::Seen;
 use super::rules::fdb::FdbViews;
 use crate::discovery::report::TableKind;
+use crate::invariant::Invariant;
 
 /// A reason why links may be missing or wrong.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,7 +93,7 @@ pub(super) fn warnings(
                     .sightings
                     .get(seen.sighting)
                     .map(|sighting| sighting.about.label.to_string())
-                    .unwrap_or_default(),
+                    .asserted_or_default(),
             }
         }));
     }
@@ -105,7 +106,7 @@ pub(super) fn warnings(
 fn duplicate(device: &Device, devices: &Devices) -> Option<LinkWarning> {
     let host_ids: Vec<Uuid> = devices.holders(device.chassis_key?).collect();
     let is_first = host_ids.len() > 1 && host_ids.first() == Some(&device.id);
-    let chassis_id = device.chassis_id.as_ref().map(|id| id.value.clone()).unwrap_or_default();
+    let chassis_id = device.chassis_id.as_ref().map(|id| id.value.clone()).asserted_or_default();
     is_first.then_some(LinkWarning::DuplicateChassisId { chassis_id, host_ids })
 }
 

@@ -116,7 +116,8 @@ fn write_edge(out: &mut File, edge: &Edge) {
         edge.source,
         edge.target,
     );
-    let bends = edge.points.get(1..edge.points.len().saturating_sub(1)).unwrap_or_default();
+    // An edge without a route has no points.
+    let bends = edge.points.get(1..edge.points.len().saturating_sub(1)).unwrap_or(&[]);
     if !bends.is_empty() {
         out.push_str("<Array as=\"points\">");
         for [x, y] in bends {

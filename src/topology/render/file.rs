@@ -6,6 +6,7 @@ use std::io;
 use serde::Serialize;
 
 use crate::fair_threads::yield_turn;
+use crate::invariant::Invariant;
 
 /// Maximum size of a file in bytes, unless a picture sets another one.
 pub const MAX_FILE: usize = 64 * 1024 * 1024;
@@ -62,8 +63,8 @@ impl File {
     /// # Errors
     /// [`FileTooLarge`] if something was dropped.
     pub(super) fn finish(self) -> Result<String, FileTooLarge> {
-        // Only texts are written.
-        let text = String::from_utf8(self.bytes).unwrap_or_default();
+        // Only texts are written, each as a whole.
+        let text = String::from_utf8(self.bytes).ok().asserted_or_default();
         if self.is_cut { Err(FileTooLarge { limit: self.limit }) } else { Ok(text) }
     }
 }

@@ -3,6 +3,8 @@
 use super::line::{Anchors, Word};
 use super::titles::{Meaning, title};
 
+use crate::invariant::Invariant;
+
 /// The difference between the places of a title and its values with which a line still counts as aligned.
 const TOLERANCE: usize = 3;
 /// Values that stand for none.
@@ -40,12 +42,12 @@ impl Heading {
         while let Some(first) = rest.first() {
             // A unit such as `(min)` belongs to the title before it.
             if first.text.starts_with('(') && !columns.is_empty() {
-                rest = rest.get(1..).unwrap_or_default();
+                rest = rest.get(1..).asserted_or_default();
                 continue;
             }
             let (meaning, length) = title(rest);
             columns.push((meaning, first.start));
-            rest = rest.get(length..).unwrap_or_default();
+            rest = rest.get(length..).asserted_or_default();
         }
         let place = |wanted| columns.iter().position(|(meaning, _)| *meaning == wanted);
         let (ip, mac) = (place(Meaning::IpAddress)?, place(Meaning::MacAddress)?);

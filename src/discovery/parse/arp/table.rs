@@ -7,6 +7,7 @@ use super::line::{self, Line, Word};
 use super::{EXPECTED, Sink};
 use crate::discovery::parse::lines::Lines;
 use crate::discovery::parse::{ParseError, ParseErrorKind, text};
+use crate::invariant::Invariant;
 
 /// The lines without any entry after which the input counts as another format.
 const MAX_LEADING_LINES: u64 = 1_000;
@@ -50,7 +51,7 @@ pub(in crate::discovery::parse) fn is_table(text: &[u8], max_lines: usize) -> bo
 
 /// Converts a line to text with spaces in place of tabs.
 fn expanded(line: &[u8]) -> String {
-    let line = text::text(line.get(..line.len().min(MAX_LINE)).unwrap_or_default());
+    let line = text::text(line.get(..line.len().min(MAX_LINE)).asserted_or_default());
     let mut expanded = String::with_capacity(line.len());
     let mut column = 0;
     for character in line.trim_end().chars() {

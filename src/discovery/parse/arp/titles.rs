@@ -2,6 +2,8 @@
 
 use super::line::Word;
 
+use crate::invariant::Invariant;
+
 /// The meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
@@ -81,7 +83,7 @@ pub(super) fn meaning(title: &str) -> Option<Meaning> {
 /// Returns the meaning of the title that begins the words, and the number of its words.
 pub(super) fn title(words: &[Word<'_>]) -> (Meaning, usize) {
     for length in (1..=LONGEST_TITLE.min(words.len())).rev() {
-        let words = words.get(..length).unwrap_or_default();
+        let words = words.get(..length).asserted_or_default();
         let text: Vec<&str> = words.iter().map(|word| word.text.trim_matches([',', ':', '.'])).collect();
         if let Some(meaning) = meaning(&text.join(" ").to_ascii_lowercase()) {
             return (meaning, length);

@@ -146,7 +146,7 @@ impl<'m> Sink<'m> {
     }
 
     fn accept_address(&mut self, address: &Address, index: i64, mac_address: Option<MacAddress>) {
-        let text = address.local.as_deref().unwrap_or_default();
+        let text = address.local.as_deref().unwrap_or("");
         let Ok(ip_address) = text.parse::<IpAddr>() else {
             // Addresses of other families, such as those of MCTP, have no `local` that is an IP address.
             return self.meter.skip_of(WarningCode::RowIncomplete, || format!("address {text:?}"));
@@ -168,7 +168,7 @@ impl<'m> Sink<'m> {
     fn into_tables(mut self, is_complete: bool) -> Tables {
         self.meter.use_rows(self.entries.len() + self.addresses.len());
         for entry in &mut self.entries {
-            let name = entry.if_name.as_deref().unwrap_or_default();
+            let name = entry.if_name.as_deref().unwrap_or("");
             if let Some(tagged) = self.tagged.remove(name) {
                 entry.vlans = Some(Vlans { tagged: tagged.into_iter().collect(), ..Vlans::default() });
             }

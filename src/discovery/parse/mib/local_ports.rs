@@ -42,7 +42,7 @@ impl Aggregation {
             1 => {
                 let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
                 // The second bit. Some agents copy the byte of the frame, which counts bits from the other end.
-                let status = bytes.first().copied().unwrap_or_default();
+                let status = bytes.first().map_or(0, |byte| *byte);
                 self.is_active = status & 0x40 != 0 || matches!(status, 2 | 3);
                 Accepted::Yes
             }

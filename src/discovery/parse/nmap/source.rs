@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead, Read};
 
+use crate::invariant::Invariant;
+
 /// The largest element, comment or text. The results of scripts are attributes of one element.
 const MAX_EVENT: usize = 4 * 1024 * 1024;
 
@@ -47,7 +49,7 @@ impl BufRead for Source<'_> {
         let chunk = self.reader.fill_buf()?;
         self.is_at_end = chunk.is_empty();
         // A reader over memory has all input in one chunk.
-        Ok(chunk.get(..chunk.len().min(64 * 1024)).unwrap_or_default())
+        Ok(chunk.get(..chunk.len().min(64 * 1024)).asserted_or_default())
     }
 
     fn consume(&mut self, amount: usize) {

@@ -5,6 +5,8 @@ use memchr::memmem;
 use super::oid::{Resolution, resolve};
 use super::value;
 
+use crate::invariant::Invariant;
+
 /// The layout of all lines of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
@@ -52,7 +54,7 @@ impl Layout {
     ///
     /// Within quotes, a name of letters without a type behind it is text.
     pub(super) fn begins_variable(&self, line: &[u8], is_quoted: impl Fn() -> bool) -> bool {
-        let first = line.first().copied().unwrap_or_default();
+        let first = line.first().map_or(0, |byte| *byte);
         if first != b'.' && !first.is_ascii_alphanumeric() {
             return false;
         }
@@ -66,7 +68,7 @@ impl Layout {
 
 /// Returns whether identifier and value together can only be a variable.
 fn begins(name: &[u8], value: &[u8]) -> bool {
-    let first = name.first().copied().unwrap_or_default();
+    let first = name.first().map_or(0, |byte| *byte);
     if first != b'.' && !first.is_ascii_alphanumeric() {
         return false;
     }
@@ -74,7 +76,7 @@ fn begins(name: &[u8], value: &[u8]) -> bool {
         return name.contains(&b'.');
     }
     let plain = name.iter().position(|byte| matches!(byte, b'"' | b'\'' | b'[')).unwrap_or(name.len());
-    let head = name.get(..plain).unwrap_or_default();
+    let head = name.get(..plain).asserted_or_default();
     if head.contains(&b' ') {
         return false;
     }

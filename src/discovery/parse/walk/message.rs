@@ -56,7 +56,7 @@ pub(super) fn message(line: &[u8]) -> Option<Message> {
     if let Some(message) = known {
         // A word that goes on is another one.
         let is_word = message == Message::Failure && line.starts_with(b"Timeout");
-        let next = line.get(b"Timeout".len()).copied().unwrap_or_default();
+        let next = line.get(b"Timeout".len()).map_or(0, |byte| *byte);
         return Some(message).filter(|_| !is_word || !next.is_ascii_alphanumeric());
     }
     if TOOLS.iter().any(|tool| line.strip_prefix(*tool).is_some_and(|rest| rest.starts_with(b": "))) {

@@ -2,6 +2,8 @@
 
 use super::symbols;
 
+use crate::invariant::Invariant;
+
 /// The longest object identifier that SNMP allows.
 const MAX_ARCS: usize = 128;
 
@@ -103,7 +105,7 @@ fn take_bracketed(text: &[u8]) -> Option<(&[u8], &[u8])> {
         *byte == b']' && !is_quoted
     })?;
     let inside = text.get(..end).filter(|inside| !inside.is_empty())?;
-    let behind = text.get(end + 1..).unwrap_or_default();
+    let behind = text.get(end + 1..).asserted_or_default();
     Some((inside, behind.strip_prefix(b".").unwrap_or(behind)))
 }
 
@@ -125,12 +127,12 @@ fn take_part(text: &[u8]) -> Option<(Part<'_>, &[u8])> {
         })?;
         let quoted = rest.get(..end)?;
         let quoted = quoted.strip_suffix(b"\\").unwrap_or(quoted);
-        return Some((Part::Quoted(quoted), rest.get(end + 2..).unwrap_or_default()));
+        return Some((Part::Quoted(quoted), rest.get(end + 2..).unwrap_or(&[])));
     }
     let end = memchr::memchr2(b'.', b'[', text).unwrap_or(text.len());
     let part = text.get(..end)?;
     let is_bracket = text.get(end) == Some(&b'[');
-    let rest = text.get(if is_bracket { end } else { end + 1 }..).unwrap_or_default();
+    let rest = text.get(if is_bracket { end } else { end + 1 }..).unwrap_or(&[]);
     let part = match number(part) {
         Some(number) => Part::Number(number),
         None if part.first()?.is_ascii_alphabetic() => Part::Name(part),

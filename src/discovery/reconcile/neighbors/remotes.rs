@@ -9,6 +9,7 @@ use super::named::{Found, Known, Named};
 use super::ports::Ports;
 use crate::discovery::reconcile::identity::{Identity, Traits};
 use crate::discovery::report::{CdpRow, LldpRow};
+use crate::invariant::Invariant;
 use crate::model::{Host, MacAddress};
 
 /// A host that may be a neighbor.
@@ -62,7 +63,7 @@ impl<'c> Remotes<'c> {
     }
 
     pub(in crate::discovery::reconcile) fn id(&self, remote: usize) -> Uuid {
-        self.remotes.get(remote).map(|remote| remote.candidate.host.id).unwrap_or_default()
+        self.remotes.get(remote).map(|remote| remote.candidate.host.id).asserted_or_default()
     }
 
     /// Returns the host's port on which a row was seen.

@@ -115,7 +115,11 @@ impl ClaimedTable {
             ClaimRows::Cdp(rows) => self.missing_of(rows, later, known),
             ClaimRows::Fdb(rows) => self.missing_of(rows, later, known),
             ClaimRows::Arp(rows) => self.missing_of(rows, later, known),
-            _ => Vec::new(),
+            ClaimRows::IfEntries(_)
+            | ClaimRows::Addresses(_)
+            | ClaimRows::Stp(_)
+            | ClaimRows::Lag(_)
+            | ClaimRows::Ports(_) => Vec::new(),
         }
     }
 

@@ -158,8 +158,8 @@ impl ClaimedTable {
         other: &Self,
         since: Option<Timestamp>,
     ) -> (ClaimRows, Vec<Timestamp>) {
-        // Tables of different kinds are never joined.
         let Some(other_rows) = R::rows_of(&other.table) else {
+            debug_assert!(false, "tables of different kinds are never joined");
             return (self.table.clone(), vec![self.observed_at; own_rows.len()]);
         };
         let own = Layer { rows: own_rows, at: self.observed_at, earlier: &self.earlier };

@@ -51,7 +51,12 @@ impl Opened {
                 ClaimRows::Addresses(_) => host.interfaces.iter().map(|part| part.id).collect(),
                 ClaimRows::Ports(_) => host.ports.iter().map(|part| part.id).collect(),
                 ClaimRows::IfEntries(_) => host.if_entries.iter().map(|part| part.id).collect(),
-                _ => Vec::new(),
+                ClaimRows::Lldp(_)
+                | ClaimRows::Cdp(_)
+                | ClaimRows::Fdb(_)
+                | ClaimRows::Arp(_)
+                | ClaimRows::Stp(_)
+                | ClaimRows::Lag(_) => Vec::new(),
             };
             Claim {
                 host_id: host.id,

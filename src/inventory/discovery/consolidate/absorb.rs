@@ -128,13 +128,30 @@ fn absorb_services(host: &mut Host, services: Vec<Service>, replaced: &Replaced)
         let Some(services) = absorbed.remove(&kept.id) else { continue };
         let mut known: BTreeSet<_> =
             kept.bindings.iter().map(|binding| binding_key(&binding.target)).collect();
-        for mut service in services {
-            for binding in &mut service.bindings {
+        for service in services {
+            let Service {
+                mut bindings,
+                mut tags,
+                // Both have the same name and definition; the others of the service that remains stay.
+                name: _,
+                service_definition: _,
+                id: _,
+                host_id: _,
+                network_id: _,
+                position: _,
+                source: _,
+                virtualization: _,
+                created_at: _,
+                updated_at: _,
+                last_seen_at: _,
+                is_stale: _,
+            } = service;
+            for binding in &mut bindings {
                 rename_binding(&mut binding.target, replaced);
             }
-            service.bindings.retain(|binding| known.insert(binding_key(&binding.target)));
-            kept.bindings.append(&mut service.bindings);
-            kept.tags.append(&mut service.tags);
+            bindings.retain(|binding| known.insert(binding_key(&binding.target)));
+            kept.bindings.append(&mut bindings);
+            kept.tags.append(&mut tags);
         }
         deduplicate(&mut kept.tags);
     }
@@ -186,8 +203,9 @@ pub(in crate::inventory::discovery) fn absorb_state(
     replaced: &Replaced,
     now: Timestamp,
 ) {
-    let (state, other) = (&mut discovery.state, other.state);
-    let HostState { mut baseline, edited, deleted, observed, seen, kept, .. } = other;
+    let HostDiscovery { state: other, organization_id: _, network_id: _, claims: _, separate: _ } = other;
+    let state = &mut discovery.state;
+    let HostState { mut baseline, edited, deleted, observed, seen, kept, has_derived_chassis: _ } = other;
     fill_parts(&mut state.baseline, &baseline, replaced);
     let is_kept = |id: Uuid| !replaced.contains_key(&id);
     for_each_part_type!(P => P::list_mut(&mut baseline).retain(|part| is_kept(part.id)));

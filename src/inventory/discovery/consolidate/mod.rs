@@ -143,7 +143,7 @@ impl Inventory {
         let mut before = Before::new();
         let mut states = Vec::new();
         // The host that remains may keep its size, but not grow beyond the quota by the parts of the other.
-        let stored = records.iter().map(|(record, _)| record.body.len()).max().unwrap_or_default();
+        let stored = records.iter().map(|(record, _)| record.body.len()).max().unwrap_or(0);
         for ((record, state), summary) in records.into_iter().zip(summaries) {
             before.insert(record.key.id, (record, summary));
             states.push(state);

@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::Part;
 use super::places::PartPlace;
 use crate::access::Caller;
+use crate::invariant::Invariant;
 use crate::inventory::collections::{
     DocumentPages, Documents, ListOrderField, ListPage, ListQuery, PageCursor, Position, fingerprint,
     invalid_cursor,
@@ -53,7 +54,7 @@ impl Inventory {
         let Some(host) = host else {
             let places = self.part_places::<P>(caller, query, order).await?;
             let (start, end) = order.span(&places, query, list)?;
-            let page = places.get(start..end).unwrap_or_default();
+            let page = places.get(start..end).asserted_or_default();
             let PartsAt { parts, .. } = self.parts_at(caller, page, usize::MAX).await?;
             return Ok(ListPage::new(parts, places.len() as u64, next_page(&places, end, list)));
         };
@@ -62,7 +63,7 @@ impl Inventory {
         let places = order.places(&parts);
         let (start, end) = order.span(&places, query, list)?;
         let mut parts: HashMap<Uuid, P> = parts.into_iter().map(|part| (part.common().id, part)).collect();
-        let page = places.get(start..end).unwrap_or_default();
+        let page = places.get(start..end).asserted_or_default();
         let records = page.iter().filter_map(|place| parts.remove(&place.id)).collect();
         Ok(ListPage::new(records, places.len() as u64, next_page(&places, end, list)))
     }
@@ -163,7 +164,7 @@ impl<P: Part> DocumentPages for PartPages<P> {
     async fn next(&mut self) -> Result<Documents, Error> {
         let (PartsAt { parts, decoded, .. }, end) = loop {
             let end = (self.position + self.length).min(self.places.len());
-            let places = self.places.get(self.position..end).unwrap_or_default();
+            let places = self.places.get(self.position..end).asserted_or_default();
             // Parts may be longer than those before them.
             let max_bytes = if self.length > PAGE { MAX_PAGE_BYTES } else { usize::MAX };
             let read: PartsAt<P> = self.inventory.parts_at(&self.caller, places, max_bytes).await?;

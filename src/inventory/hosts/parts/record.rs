@@ -127,7 +127,7 @@ impl Embedded for Interface {
     }
 
     fn sort_name(&self) -> &str {
-        self.name.as_deref().unwrap_or_default()
+        self.name.as_deref().unwrap_or("")
     }
 
     fn used_by(&self, host: &Host) -> Option<Entity> {
@@ -261,7 +261,7 @@ impl Embedded for IfEntry {
     }
 
     fn sort_name(&self) -> &str {
-        self.if_name.as_deref().unwrap_or_default()
+        self.if_name.as_deref().unwrap_or("")
     }
 
     fn sort_number(&self) -> i64 {

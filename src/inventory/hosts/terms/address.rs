@@ -88,7 +88,7 @@ pub(super) fn ipv6_text_terms(interfaces: &[Interface]) -> impl Iterator<Item = 
 pub(super) fn text_ranges(word: &str) -> Vec<TermRange> {
     let begun = [mac_text_range(word), mac_end_range(word), ipv6_text_range(word)].into_iter().flatten();
     let whole = word.strip_suffix([':', '-', '.']).and_then(whole_address);
-    let mapped = mapped_text(word).map(ipv4_text_ranges).unwrap_or_default();
+    let mapped = mapped_text(word).map_or_else(Vec::new, ipv4_text_ranges);
     begun.chain(ipv4_text_ranges(word)).chain(mapped).chain(whole.map(TermRange::exact)).collect()
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 
+use crate::invariant::Invariant;
 use crate::store::Term;
 
 /// Maximum number of words by which a host is found.
@@ -39,7 +40,7 @@ impl<'t> Words<'t> {
                     if self.is_full() {
                         return;
                     }
-                    self.add(token.get(start..).unwrap_or_default());
+                    self.add(token.get(start..).asserted_or_default());
                 }
                 is_inside = is_of_word(character);
             }
@@ -84,7 +85,7 @@ pub(super) struct QueryWord {
 pub(super) fn query_words(text: &str) -> BTreeSet<QueryWord> {
     let word = |(word, after): (&str, &str)| {
         let separator = SEPARATORS.into_iter().find(|separator| after.starts_with(*separator));
-        let address = [word, separator.unwrap_or_default()].concat();
+        let address = [word, separator.unwrap_or("")].concat();
         QueryWord { text: cut(word).to_owned(), address }
     };
     folded([text]).split_whitespace().filter_map(trimmed).map(word).collect()
@@ -112,7 +113,7 @@ fn is_of_word(character: char) -> bool {
 fn cut(word: &str) -> &str {
     let most = word.len().min(Term::MAX_LENGTH);
     let length = (0..=most).rev().find(|length| word.is_char_boundary(*length));
-    word.get(..length.unwrap_or_default()).unwrap_or_default()
+    length.and_then(|length| word.get(..length)).asserted_or_default()
 }
 
 /// Maximum size of the texts of a host that are folded, in bytes. A text that begins within is folded as a whole.

@@ -12,6 +12,7 @@ use uuid::Uuid;
 use self::columns::Columns;
 use super::report::Refusal;
 use super::rows::Row;
+use crate::invariant::Invariant;
 use crate::inventory::Error;
 
 /// Maximum length of a header, in bytes.
@@ -126,7 +127,7 @@ impl Record {
     fn cells(&self) -> impl ExactSizeIterator<Item = &[u8]> + Clone {
         let mut start = 0;
         self.ends.iter().map(move |end| {
-            let cell = self.text.get(start..*end).unwrap_or_default();
+            let cell = self.text.get(start..*end).asserted_or_default();
             start = *end;
             cell
         })
@@ -162,7 +163,7 @@ impl<R: AsyncBufRead + Unpin> Records<R> {
             let (result, read, written) =
                 self.splitter.read_field(if is_end { b"\n" } else { input }, &mut output);
             if !is_end {
-                let taken = input.get(..read).unwrap_or_default();
+                let taken = input.get(..read).asserted_or_default();
                 self.breaks += memchr::memchr_iter(b'\n', taken).count() as u64;
                 last = taken.last().copied().unwrap_or(last);
                 length += read;
@@ -173,7 +174,7 @@ impl<R: AsyncBufRead + Unpin> Records<R> {
             if is_too_long {
                 record = Record::default();
             } else {
-                record.text.extend_from_slice(output.get(..written).unwrap_or_default());
+                record.text.extend_from_slice(output.get(..written).asserted_or_default());
             }
             let is_field = matches!(result, ReadFieldResult::Field { .. });
             if is_field && !is_too_long && record.ends.len() < MAX_CELLS {
@@ -197,7 +198,8 @@ impl<R: AsyncBufRead + Unpin> Records<R> {
             let input = self.reader.fill_buf().await?;
             let breaks = input.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
             let (is_end, is_begun) = (input.is_empty(), breaks < input.len());
-            self.breaks += memchr::memchr_iter(b'\n', input.get(..breaks).unwrap_or_default()).count() as u64;
+            self.breaks +=
+                memchr::memchr_iter(b'\n', input.get(..breaks).asserted_or_default()).count() as u64;
             self.lines = self.lines.max(self.breaks);
             self.consume(breaks);
             if is_end || is_begun {

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
+use crate::invariant::Invariant;
 use crate::service::budget::{Budget, Holder};
 use crate::service::response::body::ResponseBody;
 use crate::service::response::entity_tag::EntityTag;
@@ -84,6 +85,6 @@ impl ApiState {
             Some(tag) => self.page_cache.insert(tag, drawing),
             None => drawing,
         };
-        drawing.into_bytes().unwrap_or_default()
+        drawing.into_bytes().ok().asserted_or_default()
     }
 }

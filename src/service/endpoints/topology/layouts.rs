@@ -3,6 +3,7 @@
 use http::request::Parts;
 use uuid::Uuid;
 
+use crate::invariant::Invariant;
 use crate::inventory::{Entity, Error, ErrorKind, Problem};
 use crate::model::{TopologyLayout, TopologyView};
 use crate::service::input::PathParameters;
@@ -54,9 +55,9 @@ pub(in crate::service) fn update_layout(mut call: Call<'_>) -> Pending<'_> {
 }
 
 fn read_path(path: &PathParameters<'_>) -> Result<(Uuid, TopologyView), ApiError> {
-    let network = path.get("network_id").unwrap_or_default().parse();
+    let network = path.get("network_id").asserted_or_default().parse();
     let network = network.map_err(|_| Error::invalid("network_id", Problem::InvalidFormat))?;
-    let view = path.get("view").unwrap_or_default().parse();
+    let view = path.get("view").asserted_or_default().parse();
     Ok((network, view.map_err(|_| Error::invalid("view", Problem::InvalidFormat))?))
 }
 

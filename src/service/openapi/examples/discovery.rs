@@ -11,6 +11,7 @@ use crate::discovery::report::{
     AddressRow, ArpRow, BridgeId, Capability, CdpRow, FdbRow, FdbStatus, IfEntryRow, LagRow, LldpRow,
     NeighborState, PortRow, Reporter, StpRow, StpState, TableKind, Warning, WarningCode,
 };
+use crate::invariant::Invariant;
 use crate::inventory::{
     Claim, ClaimRows, DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome, DiscoveryReport,
     MissingRows, SeenPart, StaleDeletion,
@@ -180,7 +181,7 @@ fn session() -> DiscoverySession {
 
 fn credentials() -> SnmpCredentials {
     let given = json!({"default_credential": {"version": "V2c", "community": "public"}});
-    SnmpCredentials::from_json(given).unwrap_or_default()
+    SnmpCredentials::from_json(given).ok().asserted_or_default()
 }
 
 fn discovery() -> Discovery {

@@ -2,6 +2,7 @@ use std::vec;
 
 use bytes::Bytes;
 
+use crate::invariant::Invariant;
 use crate::inventory::without_comma;
 
 /// Minimum size in bytes of a document that becomes a frame of its own.
@@ -104,7 +105,7 @@ impl Pieces {
                 if !self.head.is_empty() {
                     return std::mem::take(&mut self.head);
                 }
-                self.documents.next().unwrap_or_default()
+                self.documents.next().asserted_or_default()
             }
             _ => self.join(),
         }

@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use crate::invariant::Invariant;
 use crate::store::index::interner::NameId;
 use crate::store::index::rows::{Row, Rows, Slot, Term};
 use crate::store::index::terms::AwaitedRanges;
@@ -145,9 +146,9 @@ impl ListKey {
         Self { filters, order }
     }
 
-    /// Returns the organization of the list.
+    /// Returns the organization of the list. Only lists of an organization are materialized.
     pub(crate) fn organization(&self) -> Uuid {
-        self.filters.organization.unwrap_or_default()
+        self.filters.organization.asserted_or_default()
     }
 
     /// Returns whether the list is in the order of a run. The list consists of some of the rows of that run.

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
 use super::filter::ListKey;
+use crate::invariant::Invariant;
 use crate::store::index::rows::{Row, Rows, Slot};
 use crate::store::index::run::{RowId, Run};
 
@@ -98,7 +99,7 @@ impl OrderingCache {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         let place = spent.iter().position(|(known, _)| *known == hash);
         let before = place.and_then(|place| spent.remove(place)).map(|(_, before)| before);
-        let total = before.unwrap_or_default().saturating_add(steps);
+        let total = before.unwrap_or(0).saturating_add(steps);
         spent.truncate(REMEMBERED - 1);
         spent.push_front((hash, total));
         before.is_some() && (price <= CHEAP || total >= price / SPENT_SHARE)
@@ -130,7 +131,7 @@ impl OrderingCache {
         let length = |lists: &[List]| lists.iter().map(|list| list.run.len()).sum::<usize>();
         while !lists.is_empty() && (lists.len() >= LISTS || length(&lists) + list.run.len() > most) {
             let uses = lists.iter().map(|list| list.used.load(Ordering::Relaxed)).enumerate();
-            let Some((oldest, _)) = uses.min_by_key(|(_, used)| *used) else { break };
+            let Some((oldest, _)) = uses.min_by_key(|(_, used)| *used).asserted() else { break };
             evicted.runs.push(lists.swap_remove(oldest).run);
         }
         lists.push(list);
@@ -140,19 +141,21 @@ impl OrderingCache {
     /// Removes a row from the lists in which its place is about to change. This includes lists in which it loses its
     /// place.
     pub(in crate::store::index) fn remove_row(&mut self, rows: &Rows, id: RowId, change: RowChange<'_>) {
-        let Some(row) = rows.get(id) else { return };
+        let Some(row) = rows.get(id).asserted() else { return };
         self.note_change(change, |changed| {
             changed.entry(id).or_insert_with(|| Some(row.clone()));
         });
         self.follow(rows, row, change, |key, run| {
             let prefix_of = |row| rows.prefix_by(&key.order, row);
-            run.remove(id, prefix_of, |other| rows.compare_by(&key.order, other, id).is_lt());
+            let is_before = |other| rows.compare_by(&key.order, other, id).is_lt();
+            let was_there = run.remove(id, prefix_of, is_before);
+            debug_assert!(was_there, "a row that passes the filters of a list is in it");
         });
     }
 
     /// Puts a row into the lists in which it has a place now.
     pub(in crate::store::index) fn insert_row(&mut self, rows: &Rows, id: RowId, change: RowChange<'_>) {
-        let Some(row) = rows.get(id) else { return };
+        let Some(row) = rows.get(id).asserted() else { return };
         self.note_change(change, |changed| {
             changed.entry(id).or_insert(None);
         });

@@ -1,3 +1,8 @@
+#![allow(
+    clippy::indexing_slicing,
+    reason = "the number of a bucket is below their count: `HashedRows::place` and `add_bucket` derive it from that"
+)]
+
 use crate::store::index::capacity;
 use crate::store::index::run::RowId;
 
@@ -41,7 +46,8 @@ impl HashedRows {
 
     pub(super) fn rows(&self, hash: u32) -> impl Iterator<Item = RowId> + '_ {
         let (bucket, rest) = self.place(hash);
-        let entries = self.buckets.get(bucket).map(Vec::as_slice).unwrap_or_default();
+        // No bucket exists before the first insertion.
+        let entries = self.buckets.get(bucket).map_or(&[][..], Vec::as_slice);
         entries.iter().map(parts).filter(move |(other, _)| *other == rest).map(|(_, row)| row)
     }
 
@@ -50,7 +56,7 @@ impl HashedRows {
             self.buckets.resize_with(MIN_BUCKETS, Vec::new);
         }
         let (bucket, rest) = self.place(hash);
-        let Some(entries) = self.buckets.get_mut(bucket) else { return };
+        let entries = &mut self.buckets[bucket];
         if entries.len() == entries.capacity() {
             capacity::reserve_exact(entries, GROWTH);
         }
@@ -61,14 +67,14 @@ impl HashedRows {
         }
     }
 
-    /// Removes one occurrence of a row under a hash.
-    pub(super) fn remove(&mut self, hash: u32, row: RowId) {
+    /// Removes one occurrence of a row under a hash. Returns whether there was one.
+    pub(super) fn remove(&mut self, hash: u32, row: RowId) -> bool {
         let (bucket, rest) = self.place(hash);
-        let Some(entries) = self.buckets.get_mut(bucket) else { return };
-        if let Some(place) = entries.iter().position(|other| *other == entry(rest, row)) {
-            entries.swap_remove(place);
-            self.length -= 1;
-        }
+        let Some(entries) = self.buckets.get_mut(bucket) else { return false };
+        let Some(place) = entries.iter().position(|other| *other == entry(rest, row)) else { return false };
+        entries.swap_remove(place);
+        self.length -= 1;
+        true
     }
 
     /// Returns the bucket and the rest of a hash.
@@ -86,13 +92,13 @@ impl HashedRows {
             None if bucket + half >= count => (bucket, bits - 1),
             _ => (bucket, bits),
         };
-        (bucket, hash.checked_shr(shared).unwrap_or_default() as u16)
+        (bucket, (hash >> shared) as u16)
     }
 
     fn add_bucket(&mut self) {
         let new = self.buckets.len();
         let old = new - (new + 1).next_power_of_two() / 2;
-        let Some(entries) = self.buckets.get_mut(old).map(std::mem::take) else { return };
+        let entries = std::mem::take(&mut self.buckets[old]);
         let half = |bit: u16| -> Vec<Entry> {
             let chosen = entries.iter().map(parts).filter(|(rest, _)| rest & 1 == bit);
             let mut half = Vec::with_capacity(chosen.clone().count());
@@ -100,9 +106,7 @@ impl HashedRows {
             half
         };
         let (stays, goes) = (half(0), half(1));
-        if let Some(place) = self.buckets.get_mut(old) {
-            *place = stays;
-        }
+        self.buckets[old] = stays;
         self.buckets.push(goes);
     }
 }
@@ -145,7 +149,7 @@ mod tests {
             }
         }
         for number in (0..COUNT).filter(|number| number % 3 > 0) {
-            table.remove(hash(number), number);
+            assert!(table.remove(hash(number), number));
         }
         for number in 0..COUNT {
             let is_there = table.rows(hash(number)).any(|row| row == number);
@@ -160,8 +164,8 @@ mod tests {
         for row in [1, 2, 1] {
             table.insert(7, row);
         }
-        table.remove(7, 3);
-        table.remove(8, 1);
+        assert!(!table.remove(7, 3));
+        assert!(!table.remove(8, 1));
         assert_eq!(rows(&table, 7), [1, 1, 2]);
         table.remove(7, 1);
         assert_eq!(rows(&table, 7), [1, 2]);

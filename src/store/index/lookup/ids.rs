@@ -3,6 +3,7 @@ use std::hash::{BuildHasher, RandomState};
 use hashbrown::HashTable;
 use uuid::Uuid;
 
+use crate::invariant::Invariant;
 use crate::store::index::interner::NameId;
 use crate::store::index::rows::Rows;
 use crate::store::index::run::RowId;
@@ -38,18 +39,18 @@ impl Ids {
     }
 
     pub(in crate::store::index) fn insert(&mut self, rows: &Rows, row: RowId) {
-        let hash_of = |row: &RowId| self.hasher.hash_one(key(rows, *row).unwrap_or_default());
+        let hash_of = |row: &RowId| self.hasher.hash_one(key(rows, *row).asserted_or_default());
         self.table.insert_unique(hash_of(&row), row, hash_of);
     }
 
     pub(in crate::store::index) fn remove(&mut self, table: NameId, id: Uuid, row: RowId) {
         let hash = self.hasher.hash_one((table, id));
-        if let Ok(entry) = self.table.find_entry(hash, |other| *other == row) {
+        if let Some(entry) = self.table.find_entry(hash, |other| *other == row).ok().asserted() {
             entry.remove();
         }
     }
 }
 
 fn key(rows: &Rows, row: RowId) -> Option<(NameId, Uuid)> {
-    rows.get(row).map(|row| (row.table, row.id))
+    rows.get(row).asserted().map(|row| (row.table, row.id))
 }

@@ -5,6 +5,7 @@ use hashbrown::HashTable;
 use uuid::Uuid;
 
 use super::hashed_rows::HashedRows;
+use crate::invariant::Invariant;
 use crate::store::index::interner::NameId;
 use crate::store::index::rows::common_values::COMMON;
 use crate::store::index::rows::{Row, Rows};
@@ -43,7 +44,7 @@ impl Links {
     /// Inserts the links of a row, which `rows` must contain in its new state. Targets that become common are appended
     /// to `common`.
     pub(in crate::store::index) fn insert_all(&mut self, rows: &Rows, id: RowId, common: &mut Vec<Uuid>) {
-        let Some(row) = rows.get(id) else { return };
+        let Some(row) = rows.get(id).asserted() else { return };
         for link in row.facets.links(rows.common_values()) {
             let hash = self.hash(link);
             if let Some(((_, target), list)) = self.lists.find_mut(hash, |(key, _)| *key == link) {
@@ -56,7 +57,8 @@ impl Links {
                 self.single.insert(short(hash), id);
                 continue;
             };
-            self.single.remove(short(hash), other);
+            let was_there = self.single.remove(short(hash), other);
+            debug_assert!(was_there, "row {other} was found under this hash");
             let list = vec![other.min(id), other.max(id)];
             let hasher = &self.hasher;
             self.lists.insert_unique(hash, (link, list), |(key, _)| hasher.hash_one(key));
@@ -68,11 +70,12 @@ impl Links {
         for link in row.facets.links(rows.common_values()) {
             let hash = self.hash(link);
             let Ok(mut entry) = self.lists.find_entry(hash, |(key, _)| *key == link) else {
-                self.single.remove(short(hash), id);
+                let was_there = self.single.remove(short(hash), id);
+                debug_assert!(was_there, "a link of row {id} is in no lookup");
                 continue;
             };
             let (_, list) = entry.get_mut();
-            if let Ok(place) = list.binary_search(&id) {
+            if let Some(place) = list.binary_search(&id).ok().asserted() {
                 list.remove(place);
             }
             if let [last] = list[..] {
@@ -121,7 +124,8 @@ const fn short(hash: u64) -> u32 {
 }
 
 fn has_link(rows: &Rows, row: RowId, link: LinkKey) -> bool {
-    rows.get(row).is_some_and(|row| row.facets.links(rows.common_values()).any(|other| other == link))
+    let row = rows.get(row).asserted();
+    row.is_some_and(|row| row.facets.links(rows.common_values()).any(|other| other == link))
 }
 
 /// Inserts a row into a sorted list unless the list has it. Most rows are newer than all rows in the list.

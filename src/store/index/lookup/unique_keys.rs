@@ -1,6 +1,7 @@
 use std::hash::{BuildHasher, RandomState};
 
 use super::hashed_rows::HashedRows;
+use crate::invariant::Invariant;
 use crate::store::index::interner::NameId;
 use crate::store::index::rows::Rows;
 use crate::store::index::run::RowId;
@@ -14,7 +15,8 @@ pub(in crate::store::index) struct UniqueKeys {
 
 impl UniqueKeys {
     pub(in crate::store::index) fn find(&self, rows: &Rows, name: NameId, value: &[u8]) -> Option<RowId> {
-        let has_it = |row: &RowId| rows.get(*row).is_some_and(|row| row.facets.has_unique_key(name, value));
+        let has_it =
+            |row: &RowId| rows.get(*row).asserted().is_some_and(|row| row.facets.has_unique_key(name, value));
         self.table.rows(self.hash(name, value)).find(has_it)
     }
 
@@ -34,7 +36,8 @@ impl UniqueKeys {
         id: RowId,
     ) {
         for (name, value) in keys {
-            self.table.remove(self.hash(name, value), id);
+            let was_there = self.table.remove(self.hash(name, value), id);
+            debug_assert!(was_there, "a unique key of row {id} is not in the lookup");
         }
     }
 

@@ -1,6 +1,7 @@
 //! Finding rows through the posting lists of one filter, on links or on terms.
 
 use super::scan::{Meter, OverLimit};
+use crate::invariant::Invariant;
 use crate::store::index::Index;
 use crate::store::index::list::{Filters, FoundBy, InRanges, Linked};
 use crate::store::index::run::prefix::prefix;
@@ -85,20 +86,23 @@ impl Index {
     /// Counts the rows of the organization whose sort key is in the range of a filter. `None` without an organization.
     fn keys_length(&self, filters: &Filters, place: usize) -> Option<usize> {
         let (run, from, to) = self.span_of_keys(filters, place)?;
-        Some(run.rank(to).saturating_sub(run.rank(from)))
+        Some(run.rank(to) - run.rank(from))
     }
 
     /// Returns the run of the organization in the order of a filter on a sort key, and where the range begins and ends
     /// in it. `None` without an organization.
     pub(super) fn span_of_keys(&self, filters: &Filters, place: usize) -> Option<(&Run, Place, Place)> {
-        let (slot, range) = filters.keys.get(place)?;
+        let (slot, range) = filters.keys.get(place).asserted()?;
         let table = self.tables.get(&filters.table)?;
         let run = table.runs_of_organization(filters.organization)?.get(*slot)?;
         let first_from = |key: &[u8]| {
             let prefix = prefix(key);
             run.partition_place(prefix..=prefix, |row| self.rows.sort_key(*slot, row) < key)
         };
-        Some((run, first_from(&range.from), range.to.as_deref().map_or(run.end(), first_from)))
+        let from = first_from(&range.from);
+        // The range may end before it begins.
+        let to = range.to.as_deref().map_or(run.end(), |to| first_from(to).max(from));
+        Some((run, from, to))
     }
 
     /// Returns the postings that may contain the terms of a list. These are the postings of its organization.
@@ -149,7 +153,7 @@ impl Index {
         let mut passing = Vec::with_capacity(rows.len());
         self.rows.read_ahead(&rows, filters.evaluates_facets(&known));
         for id in rows {
-            let Some(row) = self.rows.get(id) else { continue };
+            let Some(row) = self.rows.get(id).asserted() else { continue };
             meter.spend(filters.further_steps(&known, row))?;
             if filters.pass_all_but(&known, row, &self.rows) {
                 passing.push(id);
@@ -159,7 +163,7 @@ impl Index {
     }
 
     fn linked_rows(&self, filters: &Filters, place: usize) -> Vec<RowId> {
-        let Some((relation, targets)) = filters.links.get(place) else { return Vec::new() };
+        let Some((relation, targets)) = filters.links.get(place).asserted() else { return Vec::new() };
         let mut rows = Vec::new();
         for target in targets {
             rows.extend_from_slice(&self.links.rows(&self.rows, *relation, *target));
@@ -168,7 +172,7 @@ impl Index {
     }
 
     fn rows_with_terms(&self, filters: &Filters, place: usize) -> Vec<RowId> {
-        let Some((name, ranges)) = filters.terms.get(place) else { return Vec::new() };
+        let Some((name, ranges)) = filters.terms.get(place).asserted() else { return Vec::new() };
         let mut rows = Vec::new();
         for postings in self.postings(filters) {
             for range in ranges {

@@ -24,11 +24,12 @@ use super::gather::Gathered;
 use super::members::Members;
 use super::pick::{PICKED_PER_STEP, Pick, Slice, in_order};
 use super::row_set::RowSet;
+use crate::invariant::Invariant;
 use crate::store::index::Index;
 use crate::store::index::list::{ChangedRows, Evicted, ListKey, OrderingCache};
 use crate::store::index::rows::{Row, Rows};
 use crate::store::index::run::{RowId, Run};
-use crate::store::index::table::{Table, length};
+use crate::store::index::table::{Runs, Table, length};
 
 /// A list whose rows are being read.
 #[derive(Debug)]
@@ -36,7 +37,7 @@ pub(crate) struct Materialization {
     key: ListKey,
     changed: Arc<Mutex<ChangedRows>>,
     members: Members,
-    /// `None` until all members were found.
+    /// `None` until all members were found, and when the list was abandoned.
     orders: Option<Orders>,
     /// The rows that changed while they were read.
     discarded: RowSet,
@@ -113,12 +114,8 @@ impl Index {
 
     /// Applies the latest changes, at most a slice of them. When none are left, the list is put into the cache.
     pub(crate) fn finish(&self, mut built: Built) -> Finished {
-        let Some((table, orderings)) = self.table_of(&built.key).zip(self.orderings(&built.key)) else {
-            return Finished::Abandoned;
-        };
-        if !orderings.notes_changes(&built.changed) {
-            return Finished::Abandoned;
-        }
+        let Some((_, runs)) = self.pending(&built.key, &built.changed) else { return Finished::Abandoned };
+        let Some(orderings) = self.orderings(&built.key).asserted() else { return Finished::Abandoned };
         let mut changed = lock(&built.changed);
         apply_changes(&self.rows, &built.key, &mut built.run, &mut changed);
         let is_complete = changed.is_empty();
@@ -126,8 +123,17 @@ impl Index {
         if !is_complete {
             return Finished::Unfinished(built);
         }
-        let rows = table.runs_of_organization(built.key.filters.organization).map_or(0, length);
-        Finished::Cached(orderings.insert(built.key, built.run, rows))
+        Finished::Cached(orderings.insert(built.key, built.run, length(runs)))
+    }
+
+    /// Returns the table of a list that is being materialized, and the runs of its organization.
+    ///
+    /// Returns `None` once the organization has lost its last record. The list is then abandoned even if the
+    /// organization has records again, because its changes were not noted in the meantime.
+    fn pending(&self, key: &ListKey, changed: &Arc<Mutex<ChangedRows>>) -> Option<(&Table, &Runs)> {
+        let table = self.table_of(key)?;
+        self.orderings(key).filter(|orderings| orderings.notes_changes(changed))?;
+        Some((table, table.runs_of_organization(key.filters.organization).asserted()?))
     }
 
     fn table_of(&self, key: &ListKey) -> Option<&Table> {
@@ -143,17 +149,19 @@ impl Index {
 impl Materialization {
     /// Reads a slice of at most this many steps. Returns whether another follows.
     pub(crate) fn read(&mut self, index: &Index, steps: usize) -> bool {
-        let Some(table) = index.table_of(&self.key) else { return false };
+        let Some((table, runs)) = index.pending(&self.key, &self.changed) else {
+            self.orders = None;
+            return false;
+        };
         if self.members.read(index, table, &self.key.filters, steps) {
             return true;
         }
-        let Some(runs) = table.runs_of_organization(self.key.filters.organization) else { return false };
         let slice = Slice { steps, is_grouped: !self.key.is_run_order() };
         let (members, order) = (&self.members, &self.key.order);
         match self.orders.get_or_insert_with(|| Orders::new(members, order.len(), length(runs))) {
             Orders::Picked(picks) => {
                 for (pick, (slot, _)) in picks.iter_mut().zip(order) {
-                    let Some(run) = runs.get(*slot) else { continue };
+                    let Some(run) = runs.get(*slot).asserted() else { continue };
                     if pick.read(&index.rows, run, *slot, members, slice) {
                         return true;
                     }
@@ -175,7 +183,8 @@ impl Materialization {
     /// Puts the rows into order.
     pub(crate) fn sort(self) -> Sorted {
         let Self { key, changed, orders, discarded, .. } = self;
-        let picks = orders.map(|orders| orders.into_picks(!key.is_run_order())).unwrap_or_default();
+        // An abandoned list has no orders.
+        let picks = orders.map_or_else(Vec::new, |orders| orders.into_picks(!key.is_run_order()));
         Sorted { rows: in_order(picks, &key.order, &discarded), key, changed, prefixes: Vec::new() }
     }
 }
@@ -183,6 +192,10 @@ impl Materialization {
 impl Sorted {
     /// Reads the prefixes by which the list will be searched, one per block.
     pub(crate) fn read_prefixes(&mut self, index: &Index) {
+        if index.pending(&self.key, &self.changed).is_none() {
+            self.rows.clear();
+            return;
+        }
         let changed = lock(&self.changed);
         let rows = &index.rows;
         let prefix = |row| prefix_then(rows, &self.key, &changed, row);
@@ -192,7 +205,7 @@ impl Sorted {
     /// Builds the run.
     pub(crate) fn build(self) -> Built {
         let mut prefixes = self.prefixes.into_iter();
-        let run = Run::of_sorted(&self.rows, |_| prefixes.next().unwrap_or_default());
+        let run = Run::of_sorted(&self.rows, |_| prefixes.next().asserted_or_default());
         Built { key: self.key, changed: self.changed, run }
     }
 }
@@ -238,10 +251,11 @@ fn passes(rows: &Rows, key: &ListKey, row: Option<&Row>) -> bool {
 
 /// Returns a row as it was when it got its place in the run.
 fn row_then<'r>(rows: &'r Rows, changed: &'r ChangedRows, id: RowId) -> Option<&'r Row> {
-    match changed.get(&id) {
+    let row = match changed.get(&id) {
         Some(old) => old.as_ref(),
         None => rows.get(id),
-    }
+    };
+    row.asserted()
 }
 
 fn is_before(rows: &Rows, key: &ListKey, changed: &ChangedRows, other: RowId, row: &Row) -> bool {

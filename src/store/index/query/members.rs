@@ -3,6 +3,7 @@
 use uuid::Uuid;
 
 use super::row_set::RowSet;
+use crate::invariant::Invariant;
 use crate::store::index::Index;
 use crate::store::index::list::{Filters, FoundBy, Linked};
 use crate::store::index::run::prefix::prefix;
@@ -77,8 +78,12 @@ impl Within<'_> {
         most: usize,
     ) -> Option<SliceStart> {
         match found_by {
-            FoundBy::Links(filter) => self.read_links(self.filters.links.get(filter)?, from, set, most),
-            FoundBy::Absent(filter) => self.read_links(self.filters.absent.get(filter)?, from, set, most),
+            FoundBy::Links(filter) => {
+                self.read_links(self.filters.links.get(filter).asserted()?, from, set, most)
+            }
+            FoundBy::Absent(filter) => {
+                self.read_links(self.filters.absent.get(filter).asserted()?, from, set, most)
+            }
             FoundBy::Terms(filter) => self.read_terms(filter, from, set, most),
             FoundBy::Keys(filter) => self.read_keys(filter, from, set, most),
             FoundBy::Networks => self.read_network(from, set, most),
@@ -98,8 +103,8 @@ impl Within<'_> {
             Some(After::Row(after)) => linked.partition_point(|row| *row <= after),
             _ => 0,
         };
-        let rest = linked.get(passed..).unwrap_or_default();
-        let slice = rest.get(..most.min(rest.len())).unwrap_or_default();
+        let rest = linked.get(passed..).asserted_or_default();
+        let slice = rest.get(..most.min(rest.len())).asserted_or_default();
         self.insert(slice, set);
         Some(match slice.last() {
             Some(last) if slice.len() < rest.len() => SliceStart::after(from.place, After::Row(*last)),
@@ -114,7 +119,7 @@ impl Within<'_> {
         set: &mut RowSet,
         most: usize,
     ) -> Option<SliceStart> {
-        let (name, ranges) = self.filters.terms.get(filter)?;
+        let (name, ranges) = self.filters.terms.get(filter).asserted()?;
         let after = match &from.after {
             Some(After::Posting(posting)) => Some(posting),
             _ => None,

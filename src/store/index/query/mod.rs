@@ -16,6 +16,7 @@ use super::list::{Filters, FoundBy, ListKey};
 use super::rows::{Term, prefix_of_key};
 use super::run::{RowId, Run};
 use super::table::{Table, length};
+use crate::invariant::Invariant;
 use crate::store::{Cursor, Direction, Query, Start, StoreError};
 
 /// The rows of a page.
@@ -101,7 +102,7 @@ impl Index {
             Some(Some(orderings)) if !is_one_run(&filters, terms) => orderings,
             _ => {
                 let found = self.find_directly(table, &filters, terms, wanted, &mut Meter::new(usize::MAX));
-                return Ok((found.unwrap_or_default(), None));
+                return Ok((found.ok().asserted_or_default(), None));
             }
         };
         let key = ListKey::new(filters, terms);

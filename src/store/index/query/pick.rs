@@ -1,10 +1,16 @@
 //! Picks the rows of a list out of the runs of its terms. The picked rows pass the filters of the list, and come in
 //! the order of all terms.
 
+#![allow(
+    clippy::indexing_slicing,
+    reason = "groups are numbered up to the greatest, and tables have an element for each number"
+)]
+
 use uuid::Uuid;
 
 use super::members::Members;
 use super::row_set::RowSet;
+use crate::invariant::Invariant;
 use crate::store::Direction;
 use crate::store::index::rows::{Rows, Slot, Term};
 use crate::store::index::run::merge::Merged;
@@ -55,8 +61,7 @@ impl Pick {
             None => Place::default(),
             Some((key, id)) => {
                 let merged = Merged { rows, slot, runs: vec![run] };
-                let place = merged.partition(key, Some(*id), |other| other <= (key, *id));
-                place.first().copied().unwrap_or_default()
+                merged.partition(key, Some(*id), |other| other <= (key, *id))[0]
             }
         };
         // Where keys are compared, every row costs a step.
@@ -84,9 +89,9 @@ impl Pick {
     /// Numbers the keys of the rows from a place on. A key that continues from the slice before keeps its number,
     /// even when the rows that had it then have another key by now.
     fn number_groups(&mut self, rows: &Rows, slot: Slot, from: usize) {
-        let mut group = self.groups.last().copied().unwrap_or_default();
+        let mut group = self.groups.last().map_or(0, |group| *group);
         let mut last_key = self.last_key.as_slice();
-        for row in self.rows.get(from..).unwrap_or_default() {
+        for row in &self.rows[from..] {
             let key = rows.sort_key(slot, *row);
             if key != last_key {
                 group += 1;
@@ -102,13 +107,14 @@ impl Pick {
             return;
         }
         let mut kept = self.rows.iter().map(|row| !discarded.contains(*row));
-        self.groups.retain(|_| kept.next().unwrap_or_default());
+        self.groups.retain(|_| kept.next().asserted_or_default());
         self.rows.retain(|row| !discarded.contains(*row));
     }
 
     /// Sorts rows by the numbers of their keys. Rows with equal keys keep their order.
     fn sort(&self, rows: &[RowId], direction: Direction) -> Vec<RowId> {
-        let greatest = self.groups.last().copied().unwrap_or_default();
+        debug_assert_eq!(rows.len(), self.rows.len(), "all orders of a list have the same rows");
+        let greatest = self.groups.last().map_or(0, |group| *group);
         let directed = |group: u32| match direction {
             Direction::Ascending => group,
             Direction::Descending => greatest - group,
@@ -117,12 +123,9 @@ impl Pick {
         // The number of rows before each group: counted one group later, then added up.
         let mut next_places: Vec<usize> = vec![0; greatest as usize + 2];
         for (row, group) in self.rows.iter().zip(&self.groups) {
-            if let Some(place) = group_of.get_mut(*row as usize) {
-                *place = directed(*group);
-            }
-            if let Some(count) = next_places.get_mut(directed(*group) as usize + 1) {
-                *count += 1;
-            }
+            let group = directed(*group);
+            group_of[*row as usize] = group;
+            next_places[group as usize + 1] += 1;
         }
         let mut passed = 0;
         for count in &mut next_places {
@@ -131,9 +134,9 @@ impl Pick {
         }
         let mut sorted = vec![0; rows.len()];
         for row in rows {
-            let group = group_of.get(*row as usize).copied().unwrap_or_default();
-            let Some(next) = next_places.get_mut(group as usize) else { continue };
-            if let Some(place) = sorted.get_mut(*next) {
+            let group = group_of.get(*row as usize).copied().asserted_or_default();
+            let next = &mut next_places[group as usize];
+            if let Some(place) = sorted.get_mut(*next).asserted() {
                 *place = *row;
             }
             *next += 1;

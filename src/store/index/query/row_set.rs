@@ -1,3 +1,8 @@
+#![allow(
+    clippy::indexing_slicing,
+    reason = "a set grows before a bit is set, and a buffer is as long as a chunk"
+)]
+
 use crate::store::index::run::RowId;
 
 /// Number of rows that are picked into a buffer. The buffer is on the stack and fits into the cache of the processor.
@@ -20,9 +25,7 @@ impl RowSet {
         if place >= self.0.len() {
             self.0.resize(place + 1, 0);
         }
-        if let Some(word) = self.0.get_mut(place) {
-            *word |= bit(row);
-        }
+        self.0[place] |= bit(row);
     }
 
     pub(super) fn remove(&mut self, row: RowId) {
@@ -62,7 +65,8 @@ impl RowSet {
     }
 
     pub(super) fn contains(&self, row: RowId) -> bool {
-        let bits = self.0.get(word(row)).copied().unwrap_or_default();
+        // The set ends with its greatest row.
+        let bits = self.0.get(word(row)).map_or(0, |bits| *bits);
         bits >> (row % u64::BITS) & 1 == 1
     }
 
@@ -78,12 +82,10 @@ impl RowSet {
         for rows in rows.chunks(PICKED_AT_ONCE) {
             let mut count = 0;
             for row in rows {
-                if let Some(place) = buffer.get_mut(count) {
-                    *place = *row;
-                }
+                buffer[count] = *row;
                 count += usize::from(self.contains(*row));
             }
-            picked.extend_from_slice(buffer.get(..count).unwrap_or_default());
+            picked.extend_from_slice(&buffer[..count]);
         }
     }
 }

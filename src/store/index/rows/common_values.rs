@@ -2,6 +2,8 @@ use std::hash::{BuildHasher, RandomState};
 
 use hashbrown::HashTable;
 
+use crate::invariant::Invariant;
+
 /// The number of rows with which a value becomes common.
 pub(in crate::store::index) const COMMON: usize = 32;
 
@@ -27,6 +29,7 @@ pub(in crate::store::index) struct CommonValues {
 }
 
 impl CommonValues {
+    /// Returns the value of a number, which must have been assigned here.
     pub(in crate::store::index) fn value(&self, number: u16) -> &[u8] {
         value(&self.bytes, &self.ends, number)
     }
@@ -56,7 +59,7 @@ impl CommonValues {
 }
 
 fn value<'b>(bytes: &'b [u8], ends: &[u32], number: u16) -> &'b [u8] {
-    let end = |place: usize| ends.get(place).copied().unwrap_or_default() as usize;
+    let end = |place: usize| ends.get(place).copied().asserted_or_default() as usize;
     let start = usize::from(number).checked_sub(1).map_or(0, end);
-    bytes.get(start..end(usize::from(number))).unwrap_or_default()
+    bytes.get(start..end(usize::from(number))).asserted_or_default()
 }

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use self::common_values::CommonValues;
 use self::packed::PackedFacets;
+use crate::invariant::Invariant;
 use crate::store::Direction;
 use crate::store::index::interner::{NameId, PartitionId, Partitions};
 use crate::store::index::run::RowId;
@@ -59,6 +60,11 @@ impl Rows {
         self.rows.get(row as usize)?.as_ref()
     }
 
+    /// Returns a row that must exist: a run, a posting list, a lookup or the caller refers to it.
+    fn row(&self, row: RowId) -> Option<&Row> {
+        self.get(row).asserted()
+    }
+
     pub(in crate::store::index) fn get_mut(&mut self, row: RowId) -> Option<&mut Row> {
         self.rows.get_mut(row as usize)?.as_mut()
     }
@@ -83,7 +89,8 @@ impl Rows {
     pub(in crate::store::index) fn insert(&mut self, row: Row) -> RowId {
         match self.free.pop() {
             Some(id) => {
-                if let Some(place) = self.rows.get_mut(id as usize) {
+                if let Some(place) = self.rows.get_mut(id as usize).asserted() {
+                    debug_assert!(place.is_none(), "row {id} is not free");
                     *place = Some(row);
                 }
                 id
@@ -96,7 +103,7 @@ impl Rows {
     }
 
     pub(in crate::store::index) fn remove(&mut self, id: RowId) -> Option<Row> {
-        let row = self.rows.get_mut(id as usize)?.take()?;
+        let row = self.rows.get_mut(id as usize)?.take().asserted()?;
         self.free.push(id);
         Some(row)
     }
@@ -128,16 +135,16 @@ impl Rows {
     }
 
     pub(in crate::store::index) fn id(&self, row: RowId) -> Uuid {
-        self.get(row).map_or(Uuid::nil(), |row| row.id)
+        self.row(row).map_or(Uuid::nil(), |row| row.id)
     }
 
     pub(in crate::store::index) fn sort_key(&self, slot: Slot, row: RowId) -> &[u8] {
-        self.get(row).map_or(&[], |row| row.sort_key(slot, &self.partitions))
+        self.row(row).map_or(&[], |row| row.sort_key(slot, &self.partitions))
     }
 
     /// Returns the key and the id, by which the runs of this slot are ordered.
     pub(in crate::store::index) fn rank_key(&self, slot: Slot, row: RowId) -> (&[u8], Uuid) {
-        match self.get(row) {
+        match self.row(row) {
             None => (&[], Uuid::nil()),
             Some(row) => (row.sort_key(slot, &self.partitions), row.id),
         }
@@ -160,7 +167,7 @@ pub(in crate::store::index) type Term = (Slot, Direction);
 
 impl Rows {
     pub(in crate::store::index) fn compare_by(&self, terms: &[Term], left: RowId, right: RowId) -> Ordering {
-        match (self.get(left), self.get(right)) {
+        match (self.row(left), self.row(right)) {
             (Some(left), Some(right)) => self.compare_rows_by(terms, left, right),
             (left, right) => left.is_some().cmp(&right.is_some()),
         }
@@ -196,7 +203,7 @@ impl Rows {
     /// Returns the prefix of a row by which a run in this order is searched. A search compares this number before it
     /// reads rows.
     pub(in crate::store::index) fn prefix_by(&self, terms: &[Term], row: RowId) -> u128 {
-        self.get(row).map_or(0, |row| self.prefix_of_row(terms, row))
+        self.row(row).map_or(0, |row| self.prefix_of_row(terms, row))
     }
 
     /// Returns the prefix of a row in its present or an earlier state.

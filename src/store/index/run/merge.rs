@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::prefix::prefix;
 use super::{Place, RowId, Run};
+use crate::invariant::Invariant;
 use crate::store::Direction;
 use crate::store::index::rows::{Rows, Slot};
 
@@ -83,21 +84,21 @@ impl<'a> Merged<'a> {
                 return high.position;
             }
             let spans = low.ranks.iter().zip(&high.ranks).map(|(low, high)| high - low);
-            let Some((widest, span)) = spans.enumerate().max_by_key(|(_, span)| *span) else { break };
+            let Some((widest, span)) = spans.enumerate().max_by_key(|(_, span)| *span).asserted() else {
+                break;
+            };
             let (part, whole) = (target - low.rank, high.rank - low.rank);
             let ahead = if step % 2 == 0 { interpolate(span, part, whole) } else { span / 2 };
-            let (Some(run), Some(rank)) = (self.runs.get(widest), low.ranks.get(widest)) else { break };
-            let probe = run.place(rank + ahead);
-            let Some(pivot) = run.at(probe) else { break };
+            let run = self.runs[widest];
+            let probe = run.place(low.ranks[widest] + ahead);
+            let Some(pivot) = run.at(probe).asserted() else { break };
             let mut split = self.bound(&self.split(&low, &high, widest, probe, pivot));
             if split.rank > target {
                 high = split;
                 continue;
             }
-            if split.rank < target
-                && let Some(place) = split.position.get_mut(widest)
-            {
-                *place = run.next(probe);
+            if split.rank < target {
+                split.position[widest] = run.next(probe);
                 split = self.bound(&split.position);
             }
             low = split;
@@ -154,8 +155,7 @@ impl<'a> Merged<'a> {
             let Some(mut smallest) = heads.peek_mut() else { return };
             let Head { row, run, place, .. } = smallest.0;
             found.push(row);
-            let next = self.runs.get(run).map_or(place, |run| run.next(place));
-            match self.head(run, next, to) {
+            match self.head(run, self.runs[run].next(place), to) {
                 Some(head) => *smallest = Reverse(head),
                 None => {
                     std::collections::binary_heap::PeekMut::pop(smallest);
@@ -190,11 +190,8 @@ impl<'a> Merged<'a> {
             let (mut from, mut to) = (self.start(), self.start());
             let mut next = Some(last);
             while let Some(last) = next {
-                let run = self.runs.get(last.run);
-                if let (Some(run), Some(from), Some(to)) = (run, from.get_mut(last.run), to.get_mut(last.run))
-                {
-                    (*from, *to) = (self.group_ending_with(&last), run.next(last.place));
-                }
+                from[last.run] = self.group_ending_with(&last);
+                to[last.run] = self.runs[last.run].next(last.place);
                 let is_of_group = tails.peek().is_some_and(|other| other.key == last.key);
                 next = if is_of_group { tails.pop() } else { None };
             }
@@ -227,21 +224,21 @@ impl<'a> Merged<'a> {
 
     /// Returns where the group that ends with this row begins in its run.
     fn group_ending_with(&self, last: &Head<'_>) -> Place {
-        self.runs.get(last.run).map_or(last.place, |run| self.group_start_before(run, last.place, last.key))
+        self.group_start_before(self.runs[last.run], last.place, last.key)
     }
 
     /// Returns the last row of a run before a place.
     fn tail(&self, run: usize, before: Place) -> Option<Head<'a>> {
-        let place = self.runs.get(run)?.before(before)?;
+        let place = self.runs[run].before(before)?;
         self.row_at(run, place)
     }
 
     fn head(&self, run: usize, place: Place, to: &[Place]) -> Option<Head<'a>> {
-        if place < *to.get(run)? { self.row_at(run, place) } else { None }
+        if place < to[run] { self.row_at(run, place) } else { None }
     }
 
     fn row_at(&self, run: usize, place: Place) -> Option<Head<'a>> {
-        let row = self.runs.get(run)?.at(place)?;
+        let row = self.runs[run].at(place).asserted()?;
         let (key, id) = self.rows.rank_key(self.slot, row);
         Some(Head { key, id, run, place, row })
     }

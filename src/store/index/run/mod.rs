@@ -1,5 +1,10 @@
 //! Row numbers in one order: single runs, several merged runs, and the sorting of numbers.
 
+#![allow(
+    clippy::indexing_slicing,
+    reason = "blocks and nodes of the tree are counted together, and a merge numbers its own runs"
+)]
+
 pub(super) mod merge;
 pub(super) mod prefix;
 pub(super) mod sort;
@@ -8,6 +13,7 @@ mod tests;
 
 use std::ops::RangeInclusive;
 
+use crate::invariant::Invariant;
 use crate::store::index::capacity;
 
 /// The number of a row.
@@ -92,8 +98,9 @@ impl Run {
         self.blocks.iter().flat_map(|block| &block.rows).copied()
     }
 
+    /// Returns the rows of a block. There are none behind the last block, where the end of the run is.
     fn block_rows(&self, block: usize) -> &[RowId] {
-        self.blocks.get(block).map(|block| block.rows.as_slice()).unwrap_or_default()
+        self.blocks.get(block).map_or(&[], |block| &block.rows)
     }
 
     /// Returns the place of a rank, or the end for a rank beyond it.
@@ -120,7 +127,7 @@ impl Run {
         let mut rank = place.offset;
         let mut node = place.block;
         while node > 0 {
-            rank += self.tree.get(node - 1).copied().unwrap_or_default() as usize;
+            rank += self.tree[node - 1] as usize;
             node &= node - 1;
         }
         rank
@@ -150,7 +157,7 @@ impl Run {
         Some(Place { block, offset: self.block_rows(block).len().checked_sub(1)? })
     }
 
-    /// Iterates over the rows from one place to another.
+    /// Iterates over the rows from one place to another, which must not be before it.
     pub(in crate::store::index) fn between(
         &self,
         from: Place,
@@ -159,18 +166,20 @@ impl Run {
         self.slices_between(from, to).flatten().copied()
     }
 
-    /// Iterates over the rows from one place to another, in slices that are adjacent in memory.
+    /// Iterates over the rows from one place to another, which must not be before it. The rows of a slice are adjacent
+    /// in memory.
     pub(in crate::store::index) fn slices_between(
         &self,
         from: Place,
         to: Place,
     ) -> impl Iterator<Item = &[RowId]> {
+        debug_assert!(from <= to, "{from:?} is behind {to:?}");
         let last = to.block.min(self.blocks.len().saturating_sub(1));
         (from.block..=last).map(move |block| {
             let rows = self.block_rows(block);
             let start = if block == from.block { from.offset } else { 0 };
             let end = if block == to.block { to.offset } else { rows.len() };
-            rows.get(start..end).unwrap_or_default()
+            rows.get(start..end).asserted_or_default()
         })
     }
 
@@ -193,18 +202,17 @@ impl Run {
         prefixes: RangeInclusive<u128>,
         is_before: impl Fn(RowId) -> bool,
     ) -> Place {
-        let whole = self.blocks.get(from.block..to.block).unwrap_or_default();
+        let whole = self.blocks.get(from.block..to.block).asserted_or_default();
         let smaller = whole.partition_point(|block| block.last < *prefixes.start());
-        let alike = whole.get(smaller..).unwrap_or_default();
-        let alike =
-            alike.get(..alike.partition_point(|block| block.last <= *prefixes.end())).unwrap_or_default();
+        let alike = &whole[smaller..];
+        let alike = &alike[..alike.partition_point(|block| block.last <= *prefixes.end())];
         let passed =
             smaller + alike.partition_point(|block| block.rows.last().is_some_and(|row| is_before(*row)));
         let block = from.block + passed;
         let begin = if passed == 0 { from.offset } else { 0 };
         let rows = self.block_rows(block);
         let end = if block == to.block { to.offset } else { rows.len() };
-        let rows = rows.get(begin..end).unwrap_or_default();
+        let rows = rows.get(begin..end).asserted_or_default();
         Place { block, offset: begin + rows.partition_point(|row| is_before(*row)) }
     }
 
@@ -271,38 +279,40 @@ impl Run {
     }
 
     /// Removes a row, which must be at the first place where `is_before` is false. Does nothing if another row is
-    /// there.
+    /// there. Returns whether the row was there.
     pub(in crate::store::index) fn remove(
         &mut self,
         row: RowId,
         prefix_of: impl Fn(RowId) -> u128,
         is_before: impl Fn(RowId) -> bool,
-    ) {
+    ) -> bool {
         let place = self.find(row, prefix_of(row), is_before);
         let follower = self.block_rows(place.block + 1).len();
-        let Some(block) = self.blocks.get_mut(place.block) else { return };
+        let Some(block) = self.blocks.get_mut(place.block) else { return false };
         if block.rows.get(place.offset) != Some(&row) {
-            return;
+            return false;
         }
         block.rows.remove(place.offset);
         self.length -= 1;
         let left = block.rows.len();
         if left == 0 {
             self.blocks.remove(place.block);
-            return self.rebuild_tree();
+            self.rebuild_tree();
+            return true;
         }
         if follower == 0 || left + follower > BLOCK / 2 {
             if place.offset == left {
                 block.note_last(prefix_of);
             }
-            return self.count(place.block, -1);
+            self.count(place.block, -1);
+            return true;
         }
         let follower = self.blocks.remove(place.block + 1);
-        if let Some(block) = self.blocks.get_mut(place.block) {
-            block.rows.extend(follower.rows);
-            block.last = follower.last;
-        }
+        let block = &mut self.blocks[place.block];
+        block.rows.extend(follower.rows);
+        block.last = follower.last;
         self.rebuild_tree();
+        true
     }
 
     /// Returns the place of the row if only one block can hold it. Otherwise returns the first place where
@@ -332,7 +342,7 @@ impl Run {
         self.tree.extend(self.blocks.iter().map(|block| block.rows.len() as u32));
         for node in 1..=self.tree.len() {
             let parent = node + (node & node.wrapping_neg());
-            let count = self.tree.get(node - 1).copied().unwrap_or_default();
+            let count = self.tree[node - 1];
             if let Some(total) = self.tree.get_mut(parent - 1) {
                 *total += count;
             }

@@ -62,7 +62,7 @@ fn sort_from<'k>(all: &mut [Sorting], offset: usize, key_of: &impl Fn(u32) -> &'
             continue;
         }
         for sorting in alike.iter_mut() {
-            let rest = key_of(sorting.number).get(offset..).unwrap_or_default();
+            let rest = &key_of(sorting.number)[offset..];
             *sorting = Sorting::new(sorting.number, rest);
         }
         sort_from(alike, offset, key_of);

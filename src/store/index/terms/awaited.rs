@@ -44,7 +44,7 @@ impl<'f> AwaitedRanges<'f> {
             let (of, ranges) = filter;
             // No later term has an earlier name.
             let passed = ranges.partition_point(|range| range.to.as_deref().is_some_and(|to| to <= value));
-            let rest = if of == name { ranges.get(passed..).unwrap_or_default() } else { &[] };
+            let rest = if of == name { &ranges[passed..] } else { &[] };
             let Some(next) = rest.first() else {
                 self.has_failed = true;
                 return;

@@ -5,6 +5,7 @@ mod find;
 mod merge;
 
 use super::{Posting, rows};
+use crate::invariant::Invariant;
 use crate::store::index::capacity;
 use crate::store::index::run::RowId;
 use crate::store::index::varint;
@@ -57,15 +58,13 @@ impl Value {
     const EMPTY: Self = Self { bytes: [0; Term::MAX_LENGTH], length: 0 };
 
     fn get(&self) -> &[u8] {
-        self.bytes.get(..self.length).unwrap_or_default()
+        &self.bytes[..self.length]
     }
 
     /// Replaces everything after the shared beginning.
     fn set_rest(&mut self, shared: usize, rest: &[u8]) {
         self.length = shared + rest.len();
-        if let Some(place) = self.bytes.get_mut(shared..self.length) {
-            place.copy_from_slice(rest);
-        }
+        self.bytes[shared..self.length].copy_from_slice(rest);
     }
 }
 
@@ -117,14 +116,14 @@ impl<'b> Lists<'b> {
     /// Moves to the end of the next list, and returns its stored form.
     fn read(&mut self) -> Option<Stored<'b>> {
         let start = self.end;
-        let ([first, length], bytes) = self.bytes.get(start..)?.split_first_chunk()?;
+        let ([first, length], bytes) = self.bytes[start..].split_first_chunk()?;
         let is_single = length & IS_SINGLE != 0;
-        let (size, header) = if is_single { (0, 0) } else { varint::read(bytes)? };
-        let (rest, bytes) = bytes.get(header..)?.split_at_checked(usize::from(length & !IS_SINGLE))?;
-        let size = if is_single { varint::read(bytes)?.1 } else { size as usize };
+        let (size, header) = if is_single { (0, 0) } else { varint::read(bytes).asserted()? };
+        let (rest, bytes) = bytes[header..].split_at(usize::from(length & !IS_SINGLE));
+        let size = if is_single { varint::read(bytes).asserted()?.1 } else { size as usize };
         self.end = start + 2 + header + rest.len() + size;
         let ending = if first & HAS_ENDING == 0 { &[] } else { self.ending };
-        Some(Stored { shared: usize::from(first & !HAS_ENDING), rest, ending, rows: bytes.get(..size)? })
+        Some(Stored { shared: usize::from(first & !HAS_ENDING), rest, ending, rows: &bytes[..size] })
     }
 }
 
@@ -213,7 +212,7 @@ impl Block {
             unpacked.clear();
             rows::unpack(rows, &mut unpacked);
             let passed = after.map_or(0, |(_, after)| unpacked.partition_point(|row| row <= after));
-            let following = unpacked.get(passed..).unwrap_or_default();
+            let following = &unpacked[passed..];
             if !following.is_empty() && !visit(value, following) {
                 return false;
             }
@@ -255,10 +254,11 @@ impl Block {
         rows::count(&rows)
     }
 
-    pub(super) fn remove(&mut self, value: &[u8], row: RowId) {
+    /// Removes a posting. Returns whether it existed.
+    pub(super) fn remove(&mut self, value: &[u8], row: RowId) -> bool {
         let (beginning, list) = self.find(value);
-        let Some(list) = list.filter(|list| list.value.get() == value) else { return };
-        let Some(rows) = rows::without(list.rows, row) else { return };
+        let Some(list) = list.filter(|list| list.value.get() == value) else { return false };
+        let Some(rows) = rows::without(list.rows, row) else { return false };
         let (mut changed, mut end) = (Vec::new(), list.end);
         if !rows.is_empty() {
             write(beginning, value, &rows, self.ending(), &mut changed);
@@ -268,6 +268,7 @@ impl Block {
         }
         self.replace(list.start, end, &changed);
         self.count -= 1;
+        true
     }
 
     /// Splits a full block after a posting was inserted. Returns the second part with its first posting.
@@ -275,14 +276,14 @@ impl Block {
         let (before, list, kept) = self.place_of_split(value, row);
         let mut unpacked = Vec::new();
         rows::unpack(list.rows, &mut unpacked);
-        let (kept, moved) = unpacked.split_at_checked(kept).unwrap_or_default();
+        let (kept, moved) = unpacked.split_at(kept);
         let ending = self.ending();
         let mut second = Self::with_ending(ending);
         write(&[], list.value.get(), &rows::pack(moved), ending, &mut second.bytes);
         second.count = moved.len();
         if let Some(next) = self.lists_after(list).next() {
             write(list.value.get(), next.value.get(), next.rows, ending, &mut second.bytes);
-            second.bytes.extend_from_slice(self.bytes.get(next.end..).unwrap_or_default());
+            second.bytes.extend_from_slice(&self.bytes[next.end..]);
             second.count += self.lists_after(list).map(|list| rows::count(list.rows)).sum::<usize>();
         }
         let mut changed = Vec::new();
@@ -290,7 +291,7 @@ impl Block {
             write(before.get(), list.value.get(), &rows::pack(kept), ending, &mut changed);
         }
         let (start, end) = (list.start, self.bytes.len());
-        let first = (list.value.get().into(), moved.first().copied().unwrap_or_default());
+        let first = (list.value.get().into(), moved[0]);
         self.replace(start, end, &changed);
         self.count -= second.count;
         for half in [&mut *self, &mut second] {
@@ -310,7 +311,7 @@ impl Block {
             &rewritten
         };
         let Some(first) = next.lists().next() else { return };
-        let rest = next.bytes.get(first.end..).unwrap_or_default();
+        let rest = &next.bytes[first.end..];
         let last = self.lists().last();
         let mut changed = Vec::new();
         let start = match last {
@@ -343,8 +344,7 @@ impl Block {
     }
 
     fn ending(&self) -> &[u8] {
-        let ending = self.bytes.split_first().and_then(|(length, bytes)| bytes.get(..usize::from(*length)));
-        ending.unwrap_or_default()
+        &self.bytes[1..1 + usize::from(self.bytes[0])]
     }
 
     fn replace(&mut self, start: usize, end: usize, changed: &[u8]) {
@@ -357,16 +357,14 @@ impl Block {
         self.bytes.resize(length + more, 0);
         self.bytes.copy_within(end..length, moved);
         self.bytes.truncate(moved + length - end);
-        if let Some(place) = self.bytes.get_mut(start..moved) {
-            place.copy_from_slice(changed);
-        }
+        self.bytes[start..moved].copy_from_slice(changed);
     }
 }
 
 /// Writes a list behind one of a smaller value.
 fn write(before: &[u8], value: &[u8], rows: &[u8], ending: &[u8], bytes: &mut Vec<u8>) {
     let shared = shared_length(before, value);
-    let rest = value.get(shared..).unwrap_or_default();
+    let rest = &value[shared..];
     let stored = if ending.is_empty() { None } else { rest.strip_suffix(ending) };
     let ending_flag = if stored.is_some() { HAS_ENDING } else { 0 };
     let is_single = varint::read(rows).is_some_and(|(_, length)| length == rows.len());

@@ -10,6 +10,11 @@
 //! frequent values are replaced by their numbers in [`CommonValues`](super::rows::common_values::CommonValues), and
 //! parts of the row's sort keys by their places.
 
+#![allow(
+    clippy::indexing_slicing,
+    reason = "places in a sequence or a block are found by searching it, and lengths are those that were written"
+)]
+
 mod awaited;
 mod block;
 mod packed;
@@ -45,16 +50,18 @@ pub(super) struct Section<'s> {
 impl Postings {
     /// Inserts a posting unless it exists. Returns whether its value has just become common.
     pub(super) fn insert(&mut self, name: NameId, value: &[u8], row: RowId) -> bool {
-        self.sequence_mut(name).is_some_and(|sequence| sequence.insert(value, row))
+        self.sequence_mut(name).insert(value, row)
     }
 
-    pub(super) fn remove(&mut self, name: NameId, value: &[u8], row: RowId) {
-        let Ok(place) = self.place(name) else { return };
-        let Some((_, sequence)) = self.sequences.get_mut(place) else { return };
-        sequence.remove(value, row);
+    /// Removes a posting. Returns whether it existed.
+    pub(super) fn remove(&mut self, name: NameId, value: &[u8], row: RowId) -> bool {
+        let Ok(place) = self.place(name) else { return false };
+        let (_, sequence) = &mut self.sequences[place];
+        let existed = sequence.remove(value, row);
         if sequence.is_empty() {
             self.sequences.remove(place);
         }
+        existed
     }
 
     /// Counts the postings in a range, up to about `most`. A row counts once for each of its values in the range.
@@ -74,14 +81,12 @@ impl Postings {
 
     /// Takes out the sequence of a name, empty if there is none yet.
     pub(super) fn take(&mut self, name: NameId) -> Sequence {
-        self.sequence_mut(name).map(std::mem::take).unwrap_or_default()
+        std::mem::take(self.sequence_mut(name))
     }
 
     /// Puts a sequence back that was taken out.
     pub(super) fn put(&mut self, name: NameId, sequence: Sequence) {
-        if let Some(place) = self.sequence_mut(name) {
-            *place = sequence;
-        }
+        *self.sequence_mut(name) = sequence;
     }
 
     fn place(&self, name: NameId) -> Result<usize, usize> {
@@ -89,16 +94,16 @@ impl Postings {
     }
 
     fn sequence(&self, name: NameId) -> Option<&Sequence> {
-        self.sequences.get(self.place(name).ok()?).map(|(_, sequence)| sequence)
+        self.place(name).ok().map(|place| &self.sequences[place].1)
     }
 
-    /// Returns the sequence of a name, which is created if there is none. Never `None`.
-    fn sequence_mut(&mut self, name: NameId) -> Option<&mut Sequence> {
+    /// Returns the sequence of a name, which is created if there is none.
+    fn sequence_mut(&mut self, name: NameId) -> &mut Sequence {
         let place = self.place(name).unwrap_or_else(|place| {
             self.sequences.insert(place, (name, Sequence::default()));
             place
         });
-        self.sequences.get_mut(place).map(|(_, sequence)| sequence)
+        &mut self.sequences[place].1
     }
 }
 
@@ -197,8 +202,8 @@ mod tests {
                 postings.insert(posting.0, &posting.1, posting.2);
                 model.insert(posting);
             } else {
-                postings.remove(posting.0, &posting.1, posting.2);
-                model.remove(&posting);
+                let existed = postings.remove(posting.0, &posting.1, posting.2);
+                assert_eq!(existed, model.remove(&posting));
             }
             if step % 800 == 7 && step < 12_000 {
                 insert_sorted(&mut postings, &mut model, &mut random);
@@ -208,7 +213,7 @@ mod tests {
             }
         }
         for (name, value, row) in model {
-            postings.remove(name, &value, row);
+            assert!(postings.remove(name, &value, row));
         }
         assert!(postings.sequences.is_empty());
     }

@@ -8,6 +8,7 @@
 //!   sort keys, and most of its rare words are parts of them;
 //! - *verbatim*: its length and its bytes.
 
+use crate::invariant::Invariant;
 use crate::store::Term;
 use crate::store::index::interner::NameId;
 use crate::store::index::rows::common_values::CommonValues;
@@ -73,21 +74,21 @@ pub(in crate::store::index) fn terms_of<'a>(
     std::iter::from_fn(move || {
         let (mut first, mut rest) = bytes.split_first()?;
         if *first == NAME {
-            let (number, after) = varint::split(rest)?;
+            let (number, after) = varint::split(rest).asserted()?;
             name = number as NameId;
-            (first, rest) = after.split_first()?;
+            (first, rest) = after.split_first().asserted()?;
         }
         if let Some((number, after)) = bytes_of_number(*first, rest) {
             bytes = after;
             return Some((name, common.value(number)));
         }
         if usize::from(*first) > Term::MAX_LENGTH {
-            let (offset, after) = rest.split_first()?;
+            let (offset, after) = rest.split_first().asserted()?;
             let (start, length) = (usize::from(*offset), usize::from(*first - SLICE));
             bytes = after;
-            return Some((name, text.get(start..start + length)?));
+            return Some((name, text.get(start..start + length).asserted()?));
         }
-        let (value, after) = rest.split_at_checked(usize::from(*first))?;
+        let (value, after) = rest.split_at_checked(usize::from(*first)).asserted()?;
         bytes = after;
         Some((name, value))
     })

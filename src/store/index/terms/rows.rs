@@ -23,9 +23,9 @@ impl Spot {
 
     /// Returns the place after this one.
     fn next(self, rows: &[u8]) -> Self {
-        let number = rows.get(self.end..).and_then(read);
+        let number = read(&rows[self.end..]);
         let (number, length) = number.map_or((None, 0), |(number, length)| (Some(number), length));
-        let row = number.map(|number| self.row.map_or(number, |before| before.saturating_sub(number)));
+        let row = number.map(|number| self.row.map_or(number, |before| before - number));
         Self { before: self.row, start: self.end, end: self.end + length, row }
     }
 
@@ -52,9 +52,7 @@ pub(super) fn unpack(rows: &[u8], unpacked: &mut Vec<RowId>) {
         unpacked.push(row);
         spot = spot.next(rows);
     }
-    if let Some(rows) = unpacked.get_mut(from..) {
-        rows.reverse();
-    }
+    unpacked[from..].reverse();
 }
 
 /// Packs rows in ascending order.
@@ -96,15 +94,15 @@ pub(super) fn without(rows: &[u8], row: RowId) -> Option<Vec<u8>> {
 }
 
 fn difference(before: Option<RowId>, row: RowId) -> u32 {
-    before.map_or(row, |before| before.saturating_sub(row))
+    before.map_or(row, |before| before - row)
 }
 
 /// Replaces the bytes from a start to an end by numbers.
 fn replaced(rows: &[u8], start: usize, numbers: &[u32], end: usize) -> Vec<u8> {
     let mut replaced = Vec::with_capacity(rows.len() + 2 * size_of::<u64>());
-    replaced.extend_from_slice(rows.get(..start).unwrap_or_default());
+    replaced.extend_from_slice(&rows[..start]);
     numbers.iter().for_each(|number| write(*number, &mut replaced));
-    replaced.extend_from_slice(rows.get(end..).unwrap_or_default());
+    replaced.extend_from_slice(&rows[end..]);
     replaced
 }
 

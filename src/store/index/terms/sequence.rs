@@ -5,6 +5,7 @@ use std::ops::Bound::{Excluded, Included, Unbounded};
 
 use super::block::Block;
 use super::{Posting, Section};
+use crate::invariant::Invariant;
 use crate::store::TermRange;
 use crate::store::index::rows::common_values::COMMON;
 use crate::store::index::run::RowId;
@@ -39,9 +40,9 @@ impl Position {
     }
 }
 
-/// Returns the bytes of a value after its prefix.
+/// Returns the bytes of a value after its prefix. A short value has none.
 fn rest(value: &[u8]) -> &[u8] {
-    value.get(size_of::<u128>()..).unwrap_or_default()
+    value.get(size_of::<u128>()..).unwrap_or(&[])
 }
 
 /// The postings of one name, sorted by value and row.
@@ -84,7 +85,7 @@ impl Sequence {
             let is_before =
                 |(value, row): &(&[u8], RowId)| next.is_none_or(|next| next.is_after(value, *row));
             let count = postings.partition_point(is_before);
-            let (now, later) = postings.split_at_checked(count).unwrap_or_default();
+            let (now, later) = postings.split_at(count);
             postings = later;
             if now.len() < FEW {
                 let became_common = now.iter().filter(|(value, row)| self.insert(value, *row));
@@ -101,26 +102,28 @@ impl Sequence {
         }
     }
 
-    pub(super) fn remove(&mut self, value: &[u8], row: RowId) {
+    /// Removes a posting. Returns whether it existed.
+    pub(super) fn remove(&mut self, value: &[u8], row: RowId) -> bool {
         let position = Position::of(value, row);
         let found = self.blocks.range_mut((Unbounded, Included(&position))).next_back();
-        let Some((start, block)) = found else { return };
-        block.remove(value, row);
+        let Some((start, block)) = found else { return false };
+        let existed = block.remove(value, row);
         if block.is_small() {
             let start = start.clone();
             self.merge(&start);
         }
+        existed
     }
 
     /// Appends the next block to a small block, if both fit into one. Otherwise removes the block if it is empty.
     fn merge(&mut self, start: &Position) {
-        let Some(block) = self.blocks.get(start) else { return };
+        let Some(block) = self.blocks.get(start).asserted() else { return };
         let next = self.blocks.range((Excluded(start), Unbounded)).next();
         let next = next.filter(|(_, next)| block.has_room_for(next)).map(|(position, _)| position.clone());
         let is_empty = block.is_empty();
         match next.and_then(|next| self.blocks.remove(&next)) {
             Some(next) => {
-                if let Some(block) = self.blocks.get_mut(start) {
+                if let Some(block) = self.blocks.get_mut(start).asserted() {
                     block.append(&next);
                 }
             }
@@ -165,7 +168,7 @@ impl Sequence {
                 continue;
             }
             let goes_on = block.visit(section.range, section.after, |value, rows| {
-                let slice = rows.get(..left.min(rows.len())).unwrap_or_default();
+                let slice = &rows[..left.min(rows.len())];
                 visit(slice);
                 left -= slice.len();
                 if left == 0 {

@@ -2,6 +2,7 @@ use bytes::Bytes;
 
 use super::check::term_names;
 use super::pack::{Packed, Packs, pack};
+use crate::invariant::Invariant;
 use crate::model::Timestamp;
 use crate::store::index::Index;
 use crate::store::index::interner::{NameId, Partition};
@@ -80,7 +81,7 @@ impl Index {
         match write {
             Write::Delete { .. } => there.map(Change::Delete),
             Write::Put { key, facets, body, .. } => {
-                let row = self.row(*key, Version(self.version), facets, packed)?;
+                let row = self.row(*key, Version(self.version), facets, packed).asserted()?;
                 Some(Change::Put { there, row, body: body.clone() })
             }
         }
@@ -128,7 +129,7 @@ impl Index {
             Change::Put { there: Some(id), row, .. } => (*id, Some(row)),
             Change::Put { there: None, .. } => return,
         };
-        let Some(old) = self.rows.get(id) else { return };
+        let Some(old) = self.rows.get(id).asserted() else { return };
         match new {
             None => self.unique_keys.remove_all(old.facets.unique_keys(), id),
             Some(new) => self.unique_keys.remove_all(old.facets.unique_keys_beside(&new.facets), id),
@@ -137,7 +138,8 @@ impl Index {
 
     /// Inserts a new row, which `rows` contains already, into everything else.
     pub(super) fn insert_row(&mut self, id: RowId) {
-        let slots = self.rows.get(id).and_then(|row| self.tables.get(&row.table)).map_or(0, Table::slots);
+        let table = self.rows.get(id).and_then(|row| self.tables.get(&row.table));
+        let slots = table.asserted().map_or(0, Table::slots);
         self.ids.insert(&self.rows, id);
         self.insert_into_runs(id, 0..slots);
         self.insert_names_and_expiry(id);
@@ -159,7 +161,7 @@ impl Index {
     /// Changes the materialized lists of the organization of a row.
     fn change_orderings(&mut self, id: RowId, change: impl FnOnce(&mut OrderingCache, &Rows)) {
         self.with_table(id, |table, rows, partition| {
-            if let Some(orderings) = table.orderings_mut(partition.organization) {
+            if let Some(orderings) = table.orderings_mut(partition.organization).asserted() {
                 change(orderings, rows);
             }
         });
@@ -167,16 +169,16 @@ impl Index {
 
     /// Calls a function with the table and partition of a row.
     fn with_table(&mut self, id: RowId, change: impl FnOnce(&mut Table, &Rows, Partition)) {
-        let Some(row) = self.rows.get(id) else { return };
+        let Some(row) = self.rows.get(id).asserted() else { return };
         let Some(partition) = self.rows.partitions().get(row.partition) else { return };
-        if let Some(table) = self.tables.get_mut(&row.table) {
+        if let Some(table) = self.tables.get_mut(&row.table).asserted() {
             change(table, &self.rows, *partition);
         }
     }
 
     /// Inserts unique keys, links and expiry of a row.
     pub(super) fn insert_names_and_expiry(&mut self, id: RowId) {
-        if let Some(row) = self.rows.get(id) {
+        if let Some(row) = self.rows.get(id).asserted() {
             self.unique_keys.insert_all(row.facets.unique_keys(), id);
             self.expiring.extend(row.facets.expires_at().map(|time| (time, id)));
         }
@@ -193,7 +195,7 @@ impl Index {
     fn insert_terms(&mut self, id: RowId, before: Option<&PackedFacets>) {
         let mut common = Vec::new();
         self.with_table(id, |table, rows, partition| {
-            let Some(row) = rows.get(id) else { return };
+            let Some(row) = rows.get(id).asserted() else { return };
             let postings = table.postings_mut(partition.organization);
             for (name, value) in row.facets.terms_beside(before, rows.common_values()) {
                 if postings.insert(name, value, id) {
@@ -207,10 +209,11 @@ impl Index {
     /// Removes the terms of a row that it is about to lose.
     fn remove_terms(&mut self, id: RowId, after: Option<&PackedFacets>) {
         self.with_table(id, |table, rows, partition| {
-            let Some(row) = rows.get(id) else { return };
+            let Some(row) = rows.get(id).asserted() else { return };
             let postings = table.postings_mut(partition.organization);
             for (name, value) in row.facets.terms_beside(after, rows.common_values()) {
-                postings.remove(name, value, id);
+                let existed = postings.remove(name, value, id);
+                debug_assert!(existed, "a term of row {id} has no posting");
             }
         });
     }
@@ -218,8 +221,8 @@ impl Index {
     /// Replaces a row whose unique keys were released. Orders in which it keeps its place, and equal links, terms and
     /// unique keys, stay untouched.
     fn replace(&mut self, id: RowId, new: Row) {
-        let Some(old) = self.rows.get(id) else { return };
-        let Some(table) = self.tables.get(&new.table) else { return };
+        let Some(old) = self.rows.get(id).asserted() else { return };
+        let Some(table) = self.tables.get(&new.table).asserted() else { return };
         let moved = old.partition != new.partition;
         let partitions = self.rows.partitions();
         let has_moved =
@@ -232,7 +235,8 @@ impl Index {
             self.links.remove_all(&self.rows, old, id);
         }
         if let Some(time) = old.facets.expires_at() {
-            self.expiring.remove(&(time, id));
+            let was_there = self.expiring.remove(&(time, id));
+            debug_assert!(was_there, "the expiry of row {id} is not noted");
         }
         self.expiring.extend(new.facets.expires_at().map(|time| (time, id)));
         let change = RowChange::Some { slots: &changed, links: !keeps_links, terms: !keeps_terms };
@@ -245,7 +249,7 @@ impl Index {
             self.remove_terms(id, Some(&new_facets).filter(|_| !moved));
         }
         self.remove_from_runs(id, changed.iter().copied());
-        if let Some(row) = self.rows.get_mut(id) {
+        if let Some(row) = self.rows.get_mut(id).asserted() {
             *row = new;
         }
         self.insert_into_runs(id, changed.iter().copied());
@@ -254,7 +258,7 @@ impl Index {
         if is_changed {
             self.insert_terms(id, Some(&old_facets).filter(|_| !moved));
         }
-        let Some(row) = self.rows.get(id) else { return };
+        let Some(row) = self.rows.get(id).asserted() else { return };
         self.unique_keys.insert_all(row.facets.unique_keys_beside(&old_facets), id);
         if !keeps_links {
             self.insert_links(id);
@@ -263,13 +267,14 @@ impl Index {
 
     /// Removes a row whose unique keys were released.
     fn remove(&mut self, id: RowId) {
-        let Some(row) = self.rows.get(id) else { return };
+        let Some(row) = self.rows.get(id).asserted() else { return };
         self.ids.remove(row.table, row.id, id);
         self.links.remove_all(&self.rows, row, id);
         if let Some(time) = row.facets.expires_at() {
-            self.expiring.remove(&(time, id));
+            let was_there = self.expiring.remove(&(time, id));
+            debug_assert!(was_there, "the expiry of row {id} is not noted");
         }
-        let slots = self.tables.get(&row.table).map_or(0, Table::slots);
+        let slots = self.tables.get(&row.table).asserted().map_or(0, Table::slots);
         self.count_change(id);
         self.change_orderings(id, |orderings, rows| orderings.remove_row(rows, id, RowChange::All));
         self.remove_terms(id, None);

@@ -3,6 +3,7 @@ use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 
 use super::pack::{Packed, Packs};
+use crate::invariant::Invariant;
 use crate::store::index::Index;
 use crate::store::index::interner::NameId;
 use crate::store::index::lookup::LinkedRows;
@@ -151,11 +152,9 @@ impl Index {
         let is_held = |(name, value): &(NameId, &[u8])| {
             self.is_left_alone(self.unique_keys.find(&self.rows, *name, value), written)
         };
-        let held = unique_keys.find(is_held);
-        match held.and_then(|(name, value)| Some(UniqueKey::new(self.names.name(name)?, value))) {
-            Some(unique_key) => Err(StoreError::unique_key_taken(unique_key)),
-            None => Ok(()),
-        }
+        let Some((name, value)) = unique_keys.find(is_held) else { return Ok(()) };
+        let name = self.names.name(name).ok_or_else(|| StoreError::corrupt("a unique key has no name"))?;
+        Err(StoreError::unique_key_taken(UniqueKey::new(name, value)))
     }
 
     /// Returns whether the row exists and the batch does not write it.
@@ -169,15 +168,15 @@ impl Index {
     }
 
     fn belongs_to(&self, row: RowId, organization: Option<Uuid>) -> bool {
-        let partition = self.rows.get(row).and_then(|row| self.rows.partitions().get(row.partition));
+        let row = self.rows.get(row).asserted();
+        let partition = row.and_then(|row| self.rows.partitions().get(row.partition));
         organization.is_none() || partition.is_some_and(|partition| partition.organization == organization)
     }
 
     fn rows_linked(&self, link: Link) -> LinkedRows<'_> {
-        self.names
-            .find(link.relation)
-            .map(|relation| self.links.rows(&self.rows, relation, link.target))
-            .unwrap_or_default()
+        let relation = self.names.find(link.relation);
+        relation
+            .map_or_else(LinkedRows::default, |relation| self.links.rows(&self.rows, relation, link.target))
     }
 
     /// Iterates over the rows of all kinds on a network of an organization. `None`: of any organization or none.

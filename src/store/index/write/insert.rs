@@ -5,12 +5,15 @@
 //! such as that by network within a network, are the order by id and share its searches. Batches of 512 hosts hold the
 //! lock of the index for about half as long as if they were inserted row by row (`cargo bench --bench import -- bulk`).
 
+#![allow(clippy::indexing_slicing, reason = "what is sorted are the places of a list")]
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use uuid::Uuid;
 
 use super::parallel::{Task, run_all};
+use crate::invariant::Invariant;
 use crate::store::index::Index;
 use crate::store::index::interner::NameId;
 use crate::store::index::rows::{Rows, Slot};
@@ -33,7 +36,7 @@ impl Index {
         }
         let Self { tables, rows, ids, unique_keys, links, expiring, .. } = self;
         let rows = &*rows;
-        let expiry = |id: &RowId| Some((rows.get(*id)?.facets.expires_at()?, *id));
+        let expiry = |id: &RowId| Some((rows.get(*id).asserted()?.facets.expires_at()?, *id));
         expiring.extend(new.iter().filter_map(expiry));
         let mut sequences = GrowingSequence::take_all(tables, rows, new);
         let mut runs = GrowingRuns::take_all(tables, rows, new);
@@ -44,7 +47,7 @@ impl Index {
         tasks.push(Box::new(|| new.iter().for_each(|id| links.insert_all(rows, *id, &mut common_targets))));
         tasks.push(Box::new(|| {
             for id in new {
-                let facets = rows.get(*id).map(|row| &row.facets);
+                let facets = rows.get(*id).asserted().map(|row| &row.facets);
                 unique_keys.insert_all(facets.into_iter().flat_map(|facets| facets.unique_keys()), *id);
             }
         }));
@@ -84,7 +87,7 @@ impl<'r> GrowingSequence<'r> {
     fn take_all(tables: &mut Tables, rows: &'r Rows, new: &[RowId]) -> Vec<Self> {
         let mut postings: BTreeMap<_, Vec<(&[u8], RowId)>> = BTreeMap::new();
         for id in new {
-            let Some(row) = rows.get(*id) else { continue };
+            let Some(row) = rows.get(*id).asserted() else { continue };
             let Some(partition) = rows.partitions().get(row.partition) else { continue };
             for (name, value) in row.facets.terms(rows.common_values()) {
                 postings.entry((row.table, partition.organization, name)).or_default().push((value, *id));
@@ -92,7 +95,7 @@ impl<'r> GrowingSequence<'r> {
         }
         let mut all: Vec<Self> = Vec::with_capacity(postings.len());
         for ((table, organization, name), postings) in postings {
-            let Some(of) = tables.get_mut(&table) else { continue };
+            let Some(of) = tables.get_mut(&table).asserted() else { continue };
             let sequence = of.postings_mut(organization).take(name);
             all.push(Self { table, organization, name, sequence, postings, common: Vec::new() });
         }
@@ -103,10 +106,9 @@ impl<'r> GrowingSequence<'r> {
     fn task(&mut self) -> Task<'_> {
         Box::new(|| {
             let Self { sequence, postings, common, .. } = self;
-            let value = |place: u32| postings.get(place as usize).map_or(&[][..], |(value, _)| value);
+            let value = |place: u32| postings[place as usize].0;
             let order = sorted(0..postings.len() as u32, value);
-            let in_order = order.iter().filter_map(|place| postings.get(*place as usize).copied());
-            let in_order: Vec<(&[u8], RowId)> = in_order.collect();
+            let in_order: Vec<(&[u8], RowId)> = order.iter().map(|place| postings[*place as usize]).collect();
             sequence.insert_sorted(&in_order, common);
         })
     }
@@ -116,7 +118,7 @@ impl<'r> GrowingSequence<'r> {
         let mut values = Vec::new();
         for Self { table, organization, name, sequence, common, .. } in all {
             values.extend(common);
-            if let Some(table) = tables.get_mut(&table) {
+            if let Some(table) = tables.get_mut(&table).asserted() {
                 table.postings_mut(organization).put(name, sequence);
             }
         }
@@ -141,7 +143,7 @@ impl GrowingRuns {
         by_id.sort_unstable_by_key(|id| rows.id(*id));
         let mut members: BTreeMap<_, Vec<RowId>> = BTreeMap::new();
         for id in by_id {
-            let Some(row) = rows.get(id) else { continue };
+            let Some(row) = rows.get(id).asserted() else { continue };
             let Some(partition) = rows.partitions().get(row.partition) else { continue };
             for set in [RunSet::Organization, RunSet::Network(partition.network)] {
                 members.entry((row.table, partition.organization, set)).or_default().push(id);
@@ -150,7 +152,7 @@ impl GrowingRuns {
         let mut all: Vec<Self> = Vec::with_capacity(members.len());
         // The set of an organization comes before those of its networks.
         for ((table, organization, set), new) in members {
-            let Some(of) = tables.get_mut(&table) else { continue };
+            let Some(of) = tables.get_mut(&table).asserted() else { continue };
             let runs = of.take_runs(organization, set);
             match all.last_mut() {
                 Some(last) if last.has_rows_of(table, organization, &runs, &new) => {
@@ -190,7 +192,7 @@ impl GrowingRuns {
     }
 
     fn put_back(self, tables: &mut Tables) {
-        let Some(table) = tables.get_mut(&self.table) else { return };
+        let Some(table) = tables.get_mut(&self.table).asserted() else { return };
         for (set, runs) in self.sets {
             table.put_runs(self.organization, set, runs);
         }
@@ -226,14 +228,11 @@ impl GrowingRun<'_> {
 fn insert_all_into_runs(runs: &mut [GrowingRun<'_>], rows: &Rows, new: &[RowId]) {
     let Some((first, others)) = runs.split_first_mut() else { return };
     let slot = first.slot;
-    let row = |place: u32| new.get(place as usize).copied();
+    let row = |place: u32| new[place as usize];
     let places = 0..new.len() as u32;
-    let in_order = if slot == 0 {
-        places.collect()
-    } else {
-        sorted(places, |place| row(place).map_or(&[], |row| rows.sort_key(slot, row)))
-    };
-    for row in in_order.into_iter().filter_map(row) {
+    let in_order =
+        if slot == 0 { places.collect() } else { sorted(places, |place| rows.sort_key(slot, row(place))) };
+    for row in in_order.into_iter().map(row) {
         let (key, prefix) = (rows.rank_key(slot, row), rows.prefix(slot, row));
         let place = first.run.partition_place(prefix..=prefix, |other| rows.rank_key(slot, other) < key);
         let rank = first.run.rank(place);

@@ -1,11 +1,17 @@
 //! Building an index from existing records.
 
+#![allow(
+    clippy::indexing_slicing,
+    reason = "ranks and numbers of values are given here, one for each element"
+)]
+
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use uuid::Uuid;
 
 use super::parallel::{Task, run_all};
+use crate::invariant::Invariant;
 use crate::store::index::Index;
 use crate::store::index::interner::{NameId, Partition};
 use crate::store::index::rows::{Rows, Slot};
@@ -81,6 +87,7 @@ impl Loader {
             members.entry(row.table).or_default().push(id);
         }
         for (id, table) in &mut index.tables {
+            // A table has no members if none of its records could be added.
             let members = members.remove(id).unwrap_or_default();
             load_table(table, &index.rows, &members);
         }
@@ -118,10 +125,10 @@ struct Members<'a> {
 
 impl<'a> Members<'a> {
     fn new(rows: &'a Rows, members: &[RowId]) -> Self {
-        let member = |place: u32| members.get(place as usize).and_then(|row| rows.get(*row));
+        let member = |place: u32| rows.get(members[place as usize]).asserted();
         let places =
             sorted(0..members.len() as u32, |place| member(place).map_or(&[][..], |row| row.id.as_bytes()));
-        let by_id = places.iter().filter_map(|place| members.get(*place as usize).copied()).collect();
+        let by_id = places.iter().map(|place| members[*place as usize]).collect();
         let partition = |place: &u32| rows.partitions().get(member(*place)?.partition).copied();
         let partitions = Shared::new(places.iter().filter_map(partition));
         let organizations = Shared::new(partitions.iter().map(|partition| partition.organization));
@@ -155,7 +162,7 @@ impl<'a> Members<'a> {
     }
 
     fn key(&self, slot: Slot, rank: u32) -> &'a [u8] {
-        self.by_id.get(rank as usize).map_or(&[], |row| self.rows.sort_key(slot, *row))
+        self.rows.sort_key(slot, self.by_id[rank as usize])
     }
 }
 
@@ -179,25 +186,20 @@ impl<T: Copy + Eq + Hash> Shared<T> {
                 (shared.values.len() - 1) as u32
             });
             shared.of_rank.push(number);
-            if let Some(size) = shared.sizes.get_mut(number as usize) {
-                *size += 1;
-            }
+            shared.sizes[number as usize] += 1;
         }
         shared
     }
 
     fn iter(&self) -> impl Iterator<Item = &T> {
-        self.of_rank.iter().filter_map(|number| self.values.get(*number as usize))
+        self.of_rank.iter().map(|number| &self.values[*number as usize])
     }
 
     /// Builds the run of each value from the rows of sorted ranks.
     fn runs(&self, ranks: &[u32], by_id: &[RowId], prefix_of: impl Fn(RowId) -> u128) -> Vec<Run> {
         let mut rows: Vec<Vec<RowId>> = self.sizes.iter().map(|size| Vec::with_capacity(*size)).collect();
         for rank in ranks.iter().map(|rank| *rank as usize) {
-            let number = self.of_rank.get(rank).map_or(usize::MAX, |number| *number as usize);
-            if let (Some(rows), Some(row)) = (rows.get_mut(number), by_id.get(rank)) {
-                rows.push(*row);
-            }
+            rows[self.of_rank[rank] as usize].push(by_id[rank]);
         }
         rows.iter().map(|rows| Run::of_sorted(rows, &prefix_of)).collect()
     }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use ::sled::{Batch, Config, Db, IVec, Tree};
 
 use super::super::files::{self, sync_directory};
+use crate::invariant::Invariant;
 use crate::store::StoreError;
 
 /// Runs a call into sled, and returns a panic as `Corrupt`. This is needed because sled panics on damaged files.
@@ -292,6 +293,6 @@ fn rewrite_file(path: &Path) -> io::Result<()> {
             to.sync_all()?;
             return fs::rename(copy, path);
         }
-        to.write_all(buffer.get(..length).unwrap_or_default())?;
+        to.write_all(buffer.get(..length).asserted_or_default())?;
     }
 }

@@ -2,6 +2,7 @@
 
 use crc32fast::Hasher;
 
+use crate::invariant::Invariant;
 use crate::store::log::batch::{AcceptedBatch, Bodies, put_batches};
 use crate::store::log::codec::Decoder;
 
@@ -71,7 +72,7 @@ impl FileHeader {
         for number in [MAGIC, self.generation, self.first_lsn, self.salt, u64::from(self.is_synced)] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
-        let checksum = crc32fast::hash(bytes.get(start..).unwrap_or_default());
+        let checksum = crc32fast::hash(bytes.get(start..).asserted_or_default());
         bytes.extend_from_slice(&checksum.to_le_bytes());
     }
 

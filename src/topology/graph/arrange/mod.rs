@@ -11,6 +11,7 @@ use self::size::{CARD_HEIGHT, DETAIL_SIZE, HEADER_HEIGHT};
 use self::text::{sort_key, width};
 use super::port_name::port_name;
 use super::shape::{Bounds, Graph, Node, NodeKind};
+use crate::invariant::Invariant;
 use crate::model::{HostRole, TopologyView};
 use crate::topology::layout::{self, Connection, Diagram, Point, Shape, Size};
 
@@ -64,7 +65,7 @@ pub(in crate::topology) fn diagram(graph: &Graph, positions: &Positions) -> Diag
         let mut shape = Shape::new(node.id, Size::new(node.width, node.height));
         shape.parent = node.parent_id.and_then(|parent| indices.get(&parent).copied());
         shape.header = if node.kind == NodeKind::Subnet { HEADER_HEIGHT } else { CARD_HEIGHT };
-        shape.order = orders.get(&index).copied().unwrap_or_default();
+        shape.order = orders.get(&index).copied().asserted_or_default();
         shape.rank = if outside.contains(&node.id) { Some(0) } else { rank(graph.view, node) };
         shape.pin = positions.pinned.get(&node.id).map(|&[x, y]| Point::new(x, y));
         shape.former = positions.former.get(&node.id).map(|&[x, y]| Point::new(x, y));

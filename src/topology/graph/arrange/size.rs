@@ -34,7 +34,7 @@ pub(in crate::topology::graph) fn measure(nodes: &mut [Node]) {
 }
 
 fn extent(node: &Node, is_container: bool) -> (f64, f64) {
-    let detail = node.detail.as_deref().unwrap_or_default();
+    let detail = node.detail.as_deref().unwrap_or("");
     let icon = PADDING + ICON + PADDING;
     match node.kind {
         NodeKind::Subnet => (title_width(&node.label, detail) + 4.0 * PADDING, HEADER_HEIGHT),

@@ -1,5 +1,7 @@
 //! The extent of text without a font, and text that is shortened to an extent.
 
+use crate::invariant::Invariant;
+
 /// Returns the width of text in a sans-serif font of this size. The width is in pixels, rounded up. Fonts differ by a
 /// few percent.
 pub(in crate::topology) fn width(text: &str, size: u32) -> u32 {
@@ -68,7 +70,7 @@ fn cut(text: &str, exceeds: impl Fn(usize, u32) -> bool) -> String {
         taken = taken.saturating_add(1);
         width = width.saturating_add(advance(character));
         if exceeds(taken, width) {
-            let kept = text.get(..end).unwrap_or_default();
+            let kept = text.get(..end).asserted_or_default();
             let kept = kept.trim_end_matches(|last: char| last.is_whitespace() || last == '\u{200D}');
             return format!("{kept}{ELLIPSIS}");
         }

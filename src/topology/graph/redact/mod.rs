@@ -119,7 +119,7 @@ impl<'a> Redactor<'a> {
         // In the view of subnets, the name of a port is its address.
         let kind = match edge.kind {
             EdgeKind::Member | EdgeKind::Routed => TextKind::Address,
-            _ => TextKind::Name,
+            EdgeKind::Physical | EdgeKind::Adjacency | EdgeKind::Bridged | EdgeKind::Hosts => TextKind::Name,
         };
         let (source, target) = (edge.source, edge.target);
         edge.id = self.id(edge.id);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use crate::fair_threads::yield_turn;
+use crate::invariant::Invariant;
 use crate::model::Redaction;
 use crate::topology::graph::HostSummary;
 
@@ -39,18 +40,42 @@ impl SensitiveValues {
         let mut values = Self::default();
         for host in hosts {
             yield_turn();
-            if kinds.contains(&Redaction::Names) {
-                host.names.iter().for_each(|name| values.insert(name));
-            }
-            if kinds.contains(&Redaction::Serials) {
-                host.serial_number.iter().for_each(|serial| values.insert(serial));
-            }
-            if kinds.contains(&Redaction::Addresses) {
-                let addresses = host.interfaces.iter().map(|interface| digits(interface.ip_address));
-                values.digits.extend(addresses);
-            }
+            kinds.iter().for_each(|kind| values.insert_of(host, *kind));
         }
         values
+    }
+
+    /// Adds what is to be concealed of a host, as far as it is of one kind.
+    fn insert_of(&mut self, host: &HostSummary, kind: Redaction) {
+        // All fields are listed, so that a new one does not compile until it is concealed below or left out here.
+        let HostSummary {
+            names,
+            serial_number,
+            interfaces,
+            // It is one of the names.
+            name: _,
+            // The names of services are labels, which are concealed as a whole.
+            services: _,
+            // These are neither names nor addresses.
+            id: _,
+            role: _,
+            role_reason: _,
+            role_by_ports: _,
+            tags: _,
+            virtualized_by: _,
+            neighbor_ports: _,
+            active_ports: _,
+            last_seen_at: _,
+        } = host;
+        match kind {
+            Redaction::Names => names.iter().for_each(|name| self.insert(name)),
+            Redaction::Serials => serial_number.iter().for_each(|serial| self.insert(serial)),
+            Redaction::Addresses => {
+                self.digits.extend(interfaces.iter().map(|interface| digits(interface.ip_address)));
+            }
+            // Texts with the form of a MAC address are concealed without knowing it.
+            Redaction::Macs => {}
+        }
     }
 
     /// Adds a value, such as the name of a subnet or of the network.
@@ -126,7 +151,7 @@ impl Beginnings {
 
     fn occur_in(&self, text: &str) -> bool {
         (0..text.len()).any(|place| {
-            let rest = text.as_bytes().get(place..).unwrap_or_default();
+            let rest = text.as_bytes().get(place..).asserted_or_default();
             let start = filled(rest);
             let after = self.0.partition_point(|value| *value <= start);
             let before = after.checked_sub(1).and_then(|place| self.0.get(place));

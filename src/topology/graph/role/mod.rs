@@ -103,7 +103,7 @@ pub(super) fn combine(host: &HostSummary, capabilities: &[Capability]) -> Option
     let is_specific = match reason.map(|reason| reason.source) {
         Some(RoleSource::Manual | RoleSource::Guest) => true,
         Some(RoleSource::Description | RoleSource::Service) => host.role != HostRole::Server && !is_of_both,
-        _ => false,
+        Some(RoleSource::Capability | RoleSource::Port | RoleSource::Interfaces) | None => false,
     };
     if is_specific {
         return None;

@@ -51,9 +51,15 @@ fn bridged_ports<'c>(claims: impl Iterator<Item = &'c Claim>) -> usize {
             let ports: BTreeSet<i64> = learned.filter_map(|row| row.if_index.or(row.bridge_port)).collect();
             ports.len()
         }
-        _ => 0,
+        ClaimRows::IfEntries(_)
+        | ClaimRows::Addresses(_)
+        | ClaimRows::Lldp(_)
+        | ClaimRows::Cdp(_)
+        | ClaimRows::Arp(_)
+        | ClaimRows::Lag(_)
+        | ClaimRows::Ports(_) => 0,
     };
-    claims.map(count).max().unwrap_or_default()
+    claims.map(count).max().unwrap_or(0)
 }
 
 /// Returns the number of Ethernet ports with addresses. Addresses of a port's subinterfaces count as well.

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use super::super::geometry::{Point, Size};
 use super::super::level::LAYER_GAP;
 use super::super::level::{GAP, Level};
-use super::super::table::Table;
 use super::coordinates::{Wish, side_by_side};
 use super::leaves;
 use super::leaves::Grid;
 use super::rows::{self, Item, Rows};
+use crate::invariant::Invariant;
 
 /// Maximum number of nodes that share the rows below them. More nodes have rows of their own.
 pub(in super::super) const MOST_SHARING: usize = 4;
@@ -48,21 +48,21 @@ struct Hanging {
 /// Places the nodes of a hierarchy and returns their corners.
 ///
 /// `None` if many lines would have to run across blocks.
-pub(super) fn arrange(level: &Level, levels: &Table<usize>, keys: &Table<usize>) -> Option<Vec<Point>> {
+pub(super) fn arrange(level: &Level, levels: &[usize], keys: &[usize]) -> Option<Vec<Point>> {
     let count = level.network.len();
-    let mut layers = Table::<Vec<usize>>::new(levels.iter().max().map_or(0, |deepest| deepest + 1));
+    let mut layers = vec![Vec::new(); levels.iter().max().map_or(0, |deepest| deepest + 1)];
     for node in 0..count {
-        layers.push(levels.at(node), node);
+        layers[levels[node]].push(node);
     }
     let mut groups = Groups::new(count);
     let mut across = 0;
     // The blocks of the layer below, by the name of their group.
     let mut blocks: BTreeMap<usize, (Vec<usize>, Part)> = BTreeMap::new();
     for depth in (0..layers.len()).rev() {
-        let layer = layers.list(depth);
+        let layer = &layers[depth];
         for node in layer {
             for neighbor in level.network.neighbors(*node) {
-                if levels.at(*neighbor) >= depth {
+                if levels[*neighbor] >= depth {
                     groups.join(*node, *neighbor);
                 }
             }
@@ -76,7 +76,8 @@ pub(super) fn arrange(level: &Level, levels: &Table<usize>, keys: &Table<usize>)
             below.entry(groups.find(group)).or_default().push(block);
         }
         for (group, mut tops) in tops {
-            tops.sort_by_key(|node| (keys.at(*node), *node));
+            tops.sort_by_key(|node| (keys[*node], *node));
+            // Leaves have nothing below them.
             let below = below.remove(&group).unwrap_or_default();
             across += lines_across(level, levels, &tops);
             let part = block(level, keys, &tops, below);
@@ -91,16 +92,16 @@ pub(super) fn arrange(level: &Level, levels: &Table<usize>, keys: &Table<usize>)
     if across * MOST_ACROSS > inner.count() {
         return None;
     }
-    let mut corners = Table::new(count);
+    let mut corners = vec![Point::default(); count];
     for (node, corner) in blocks.into_values().flat_map(|(_, part)| part.nodes) {
-        corners.set(node, corner);
+        corners[node] = corner;
     }
-    Some(corners.into_inner())
+    Some(corners)
 }
 
 /// Counts the lines of a block that run past others. They connect nodes on top that are not side by side, or many nodes
 /// on top with what they share.
-fn lines_across(level: &Level, levels: &Table<usize>, tops: &[usize]) -> usize {
+fn lines_across(level: &Level, levels: &[usize], tops: &[usize]) -> usize {
     let places: BTreeMap<usize, usize> = tops.iter().enumerate().map(|(place, top)| (*top, place)).collect();
     let mut across = 0;
     for (place, top) in tops.iter().enumerate() {
@@ -110,7 +111,7 @@ fn lines_across(level: &Level, levels: &Table<usize>, tops: &[usize]) -> usize {
             let below = level.network.neighbors(*top).iter().filter(|neighbor| {
                 let above =
                     level.network.neighbors(**neighbor).iter().filter(|other| places.contains_key(other));
-                levels.at(**neighbor) > levels.at(*top) && above.count() > 1
+                levels[**neighbor] > levels[*top] && above.count() > 1
             });
             across += below.count();
         }
@@ -119,7 +120,7 @@ fn lines_across(level: &Level, levels: &Table<usize>, tops: &[usize]) -> usize {
 }
 
 /// Builds a block from the nodes on top and the blocks below. Each block below comes with its own top nodes.
-fn block(level: &Level, keys: &Table<usize>, tops: &[usize], below: Vec<(Vec<usize>, Part)>) -> Part {
+fn block(level: &Level, keys: &[usize], tops: &[usize], below: Vec<(Vec<usize>, Part)>) -> Part {
     let places: BTreeMap<usize, usize> = tops.iter().enumerate().map(|(place, top)| (*top, place)).collect();
     let mut hanging: Vec<Hanging> = below
         .into_iter()
@@ -131,31 +132,30 @@ fn block(level: &Level, keys: &Table<usize>, tops: &[usize], below: Vec<(Vec<usi
                 .collect();
             above.sort_unstable();
             above.dedup();
-            let sum: usize = block_tops.iter().map(|top| keys.at(*top)).sum();
+            let sum: usize = block_tops.iter().map(|top| keys[*top]).sum();
             Hanging { key: sum as f64 / block_tops.len().max(1) as f64, above, part }
         })
         .collect();
     hanging.sort_by(|one, other| {
-        let first = |hanging: &Hanging| hanging.part.nodes.first().map_or(0, |(node, _)| *node);
+        let first = |hanging: &Hanging| hanging.part.nodes.first().asserted().map_or(0, |(node, _)| *node);
         one.key.total_cmp(&other.key).then_with(|| first(one).cmp(&first(other)))
     });
-    let sizes: Vec<(usize, Size)> = tops.iter().map(|top| (*top, level.sizes.at(*top))).collect();
+    let sizes: Vec<(usize, Size)> = tops.iter().map(|top| (*top, level.sizes[*top])).collect();
     if tops.len() <= MOST_SHARING {
         return stack(level, &sizes, hanging);
     }
-    let mut own = Table::<Vec<Hanging>>::from(tops.iter().map(|_| Vec::new()).collect::<Vec<_>>());
+    let mut own = tops.iter().map(|_| Vec::new()).collect::<Vec<_>>();
     let mut shared = Vec::new();
     for mut hanging in hanging {
         match *hanging.above.as_slice() {
             [only] => {
                 hanging.above = vec![0];
-                own.push(only, hanging);
+                own[only].push(hanging);
             }
             _ => shared.push(hanging),
         }
     }
-    let units: Vec<Part> =
-        sizes.iter().zip(own.into_inner()).map(|(top, own)| stack(level, &[*top], own)).collect();
+    let units: Vec<Part> = sizes.iter().zip(own).map(|(top, own)| stack(level, &[*top], own)).collect();
     let items: Vec<Item> = units.iter().map(Part::item).collect();
     let upper = rows::place(&items, GAP + 2.0 * LANE, 0.0);
     let shared: Vec<Part> = shared.into_iter().map(|hanging| hanging.part).collect();
@@ -166,7 +166,7 @@ fn block(level: &Level, keys: &Table<usize>, tops: &[usize], below: Vec<(Vec<usi
 
 /// Places nodes side by side above the parts below them.
 fn stack(level: &Level, tops: &[(usize, Size)], hanging: Vec<Hanging>) -> Part {
-    let label_width = tops.iter().map(|(node, _)| level.label_widths.at(*node)).fold(0.0, f64::max);
+    let label_width = tops.iter().map(|(node, _)| level.label_widths[*node]).fold(0.0, f64::max);
     let mut hanging = gather_leaves(hanging, label_width);
     let above = tops.iter().map(|(_, size)| size.height).fold(0.0, f64::max);
     let channel = GAP + LANE * tops.len() as f64;
@@ -278,7 +278,7 @@ fn join(
 
 /// Sets of nodes that are joined step by step.
 #[derive(Debug)]
-struct Groups(Table<usize>);
+struct Groups(Vec<usize>);
 
 impl Groups {
     fn new(count: usize) -> Self {
@@ -286,9 +286,9 @@ impl Groups {
     }
 
     fn find(&mut self, mut node: usize) -> usize {
-        while self.0.at(node) != node {
-            let next = self.0.at(self.0.at(node));
-            self.0.set(node, next);
+        while self.0[node] != node {
+            let next = self.0[self.0[node]];
+            self.0[node] = next;
             node = next;
         }
         node
@@ -296,6 +296,6 @@ impl Groups {
 
     fn join(&mut self, one: usize, other: usize) {
         let (one, other) = (self.find(one), self.find(other));
-        self.0.set(one.max(other), one.min(other));
+        self.0[one.max(other)] = one.min(other);
     }
 }

@@ -3,7 +3,7 @@
 use super::super::geometry::{Point, Size};
 use super::super::level::GAP;
 use super::super::packing::misproportion;
-use super::super::table::Table;
+use crate::invariant::Invariant;
 
 /// Maximum number of leaves that are placed side by side.
 pub(in super::super) const MOST_IN_A_ROW: usize = 4;
@@ -39,20 +39,20 @@ pub(super) fn grid(sizes: &[Size], label_width: f64) -> Grid {
         }
         pairs += 1 + pairs / 8;
     }
-    best.map(|(_, grid)| grid).unwrap_or_default()
+    best.map(|(_, grid)| grid).asserted_or_default()
 }
 
 fn columns(sizes: &[Size], columns: usize, trunk_gap: f64) -> Grid {
-    let mut widths = Table::<f64>::new(columns);
-    let mut heights = Table::<f64>::new(sizes.len().div_ceil(columns));
+    let mut widths = vec![0.0_f64; columns];
+    let mut heights = vec![0.0_f64; sizes.len().div_ceil(columns)];
     for (index, size) in sizes.iter().enumerate() {
-        widths.change(index % columns, |width| *width = width.max(size.width));
-        heights.change(index / columns, |height| *height = height.max(size.height));
+        widths[index % columns] = widths[index % columns].max(size.width);
+        heights[index / columns] = heights[index / columns].max(size.height);
     }
-    let (mut lefts, mut trunks, mut x) = (Table::<f64>::new(columns), Vec::new(), 0.0);
+    let (mut lefts, mut trunks, mut x) = (vec![0.0; columns], Vec::new(), 0.0);
     let mut size = Size::default();
     for (column, width) in widths.iter().enumerate() {
-        lefts.set(column, x);
+        lefts[column] = x;
         size.width = x + width;
         if column % 2 == 0 {
             trunks.push(size.width + trunk_gap / 2.0);
@@ -61,7 +61,7 @@ fn columns(sizes: &[Size], columns: usize, trunk_gap: f64) -> Grid {
             x = size.width + PAIR_GAP.max(trunk_gap / 2.0);
         }
     }
-    let tops: Table<f64> = heights
+    let tops: Vec<f64> = heights
         .iter()
         .map(|height| {
             let top = if size.height > 0.0 { size.height + GAP } else { 0.0 };
@@ -72,9 +72,9 @@ fn columns(sizes: &[Size], columns: usize, trunk_gap: f64) -> Grid {
     let corners = sizes.iter().enumerate().map(|(index, size)| {
         let (row, column) = (index / columns, index % columns);
         // Both columns of a pair are flush with the line between them.
-        let inset = if column % 2 == 0 { widths.at(column) - size.width } else { 0.0 };
-        Point::new(lefts.at(column) + inset, tops.at(row) + (heights.at(row) - size.height) / 2.0)
+        let inset = if column % 2 == 0 { widths[column] - size.width } else { 0.0 };
+        Point::new(lefts[column] + inset, tops[row] + (heights[row] - size.height) / 2.0)
     });
-    let ends = (trunks.first().copied().unwrap_or(0.0), trunks.last().copied().unwrap_or(0.0));
-    Grid { corners: corners.collect(), size, anchor: (ends.0 + ends.1) / 2.0 }
+    let anchor = (trunks[0] + trunks[trunks.len() - 1]) / 2.0;
+    Grid { corners: corners.collect(), size, anchor }
 }

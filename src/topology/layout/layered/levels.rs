@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::super::level::Level;
 use super::super::network::Network;
-use super::super::table::Table;
 use super::blocks::MOST_SHARING;
+use crate::invariant::Invariant;
 
 /// Maximum number of nodes of the highest rank that are all on top.
 const MOST_TOPS: usize = 4;
@@ -20,10 +20,11 @@ const SAMPLES: usize = 64;
 /// Returns the layer of each node, or `None` if the network is not a hierarchy.
 ///
 /// Edges connect nodes of the same or of neighboring layers.
-pub(super) fn find(level: &Level) -> Option<Table<usize>> {
+pub(super) fn find(level: &Level) -> Option<Vec<usize>> {
     let network = &level.network;
     let tops = if is_hierarchy(level) { tops(level) } else { hubs(network)? };
-    let mut levels: Table<usize> = network.hops(&tops).iter().map(|hops| hops.unwrap_or(0)).collect();
+    let mut levels: Vec<usize> =
+        network.hops(&tops).into_iter().map(Invariant::asserted_or_default).collect();
     raise(level, &mut levels);
     (levels.iter().max() <= Some(&DEEPEST)).then_some(levels)
 }
@@ -42,17 +43,16 @@ fn hubs(network: &Network) -> Option<Vec<usize>> {
 
 /// Moves nodes above their neighbors if these have lower ranks. Such a node has nothing below it, for example a router
 /// at one switch.
-fn raise(level: &Level, levels: &mut Table<usize>) {
+fn raise(level: &Level, levels: &mut [usize]) {
     let network = &level.network;
     for node in 0..network.len() {
-        let Some(rank) = level.ranks.at(node) else { continue };
+        let Some(rank) = level.ranks[node] else { continue };
         let mut neighbors = network.neighbors(node).iter();
         let is_above = |other: &usize| {
-            levels.at(*other) + 1 == levels.at(node)
-                && level.ranks.at(*other).is_some_and(|other| other > rank)
+            levels[*other] + 1 == levels[node] && level.ranks[*other].is_some_and(|other| other > rank)
         };
-        if neighbors.all(is_above) && levels.at(node) > 1 {
-            levels.change(node, |level| *level -= 2);
+        if neighbors.all(is_above) && levels[node] > 1 {
+            levels[node] -= 2;
         }
     }
 }
@@ -68,7 +68,7 @@ fn is_hierarchy(level: &Level) -> bool {
         .edges()
         .iter()
         .filter(|(one, other)| {
-            level.ranks.at(*one).zip(level.ranks.at(*other)).is_some_and(|(one, other)| one != other)
+            level.ranks[*one].zip(level.ranks[*other]).is_some_and(|(one, other)| one != other)
         })
         .count();
     across * 2 > edges && core_edges(network) <= 3 * core_size(network)
@@ -87,9 +87,9 @@ fn core_edges(network: &Network) -> usize {
 /// of them.
 fn tops(level: &Level) -> Vec<usize> {
     let network = &level.network;
-    let highest = (0..network.len()).filter_map(|node| level.ranks.at(node)).min();
+    let highest = (0..network.len()).filter_map(|node| level.ranks[node]).min();
     let candidates: Vec<usize> =
-        (0..network.len()).filter(|node| highest.is_none() || level.ranks.at(*node) == highest).collect();
+        (0..network.len()).filter(|node| highest.is_none() || level.ranks[*node] == highest).collect();
     if candidates.len() <= MOST_TOPS && highest.is_some() {
         return candidates;
     }
@@ -99,12 +99,12 @@ fn tops(level: &Level) -> Vec<usize> {
     let Some(best) = candidates
         .iter()
         .copied()
-        .min_by_key(|node| (sums.at(*node), usize::MAX - network.degree(*node), *node))
+        .min_by_key(|node| (sums[*node], usize::MAX - network.degree(*node), *node))
     else {
         return Vec::new();
     };
     // Redundant devices, such as the two of a core, are as central as each other.
-    let near = |node: &usize| sums.at(*node) * 50 <= sums.at(best) * 51;
+    let near = |node: &usize| sums[*node] * 50 <= sums[best] * 51;
     let twins = candidates.iter().copied().filter(|node| {
         *node != best && near(node) && network.neighbors(best).contains(node) && network.degree(*node) > 2
     });
@@ -112,13 +112,13 @@ fn tops(level: &Level) -> Vec<usize> {
 }
 
 /// Returns the sum of each node's distances from all others. In a large network, distances from a sample are summed.
-fn distance_sums(network: &Network) -> Table<usize> {
+fn distance_sums(network: &Network) -> Vec<usize> {
     let count = network.len();
-    let mut sums = Table::<usize>::new(count);
+    let mut sums = vec![0; count];
     let step = count.div_ceil(SAMPLES.max(if count <= 400 { count } else { 0 })).max(1);
     for source in (0..count).step_by(step) {
         for (node, hops) in network.hops(&[source]).iter().enumerate() {
-            sums.change(node, |sum| *sum += hops.unwrap_or(count));
+            sums[node] += hops.asserted().unwrap_or(count);
         }
     }
     sums

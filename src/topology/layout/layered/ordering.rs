@@ -1,13 +1,12 @@
 //! The order of nodes within their layers, with few crossings.
 
 use super::super::network::Network;
-use super::super::table::Table;
 
 const SWEEPS: usize = 12;
 const LONGEST_TRANSPOSED: usize = 400;
 
 /// Returns the position of each node in its layer.
-pub(super) fn order(network: &Network, levels: &Table<usize>) -> Table<usize> {
+pub(super) fn order(network: &Network, levels: &[usize]) -> Vec<usize> {
     let mut layers = initial(network, levels);
     let mut positions = positions(network.len(), &layers);
     let mut best = positions.clone();
@@ -20,13 +19,13 @@ pub(super) fn order(network: &Network, levels: &Table<usize>) -> Table<usize> {
         for turn in 0..depth {
             crate::fair_threads::yield_turn();
             let index = if sweep.is_multiple_of(2) { turn } else { depth - 1 - turn };
-            let Some(layer) = layers.get_mut(index) else { continue };
+            let layer = &mut layers[index];
             sort_by_median(network, levels, layer, &positions, sweep);
             if layer.len() <= LONGEST_TRANSPOSED {
                 transpose(network, levels, layer, &positions);
             }
             for (position, node) in layer.iter().enumerate() {
-                positions.set(*node, position);
+                positions[*node] = position;
             }
         }
         let count = crossings(network, levels, &layers, &positions);
@@ -38,24 +37,24 @@ pub(super) fn order(network: &Network, levels: &Table<usize>) -> Table<usize> {
 }
 
 /// Orders each layer as a depth-first search meets its nodes. This order keeps trees free of crossings.
-fn initial(network: &Network, levels: &Table<usize>) -> Vec<Vec<usize>> {
+fn initial(network: &Network, levels: &[usize]) -> Vec<Vec<usize>> {
     let depth = levels.iter().max().map_or(0, |deepest| deepest + 1);
-    let mut layers = Table::<Vec<usize>>::new(depth);
-    let mut seen = Table::<bool>::new(network.len());
-    let tops = (0..network.len()).filter(|node| levels.at(*node) == 0);
+    let mut layers = vec![Vec::new(); depth];
+    let mut seen = vec![false; network.len()];
+    let tops = (0..network.len()).filter(|node| levels[*node] == 0);
     for top in tops {
         let mut waiting = vec![top];
         while let Some(node) = waiting.pop() {
-            if seen.at(node) {
+            if seen[node] {
                 continue;
             }
-            seen.set(node, true);
-            layers.push(levels.at(node), node);
+            seen[node] = true;
+            layers[levels[node]].push(node);
             // Neighbors of the same layer are pushed last and taken first, so that they are side by side.
-            let level = levels.at(node);
+            let level = levels[node];
             let next = |same: bool| {
                 network.neighbors(node).iter().rev().copied().filter(move |neighbor| {
-                    let other = levels.at(*neighbor);
+                    let other = levels[*neighbor];
                     if same { other == level } else { other == level + 1 }
                 })
             };
@@ -63,14 +62,14 @@ fn initial(network: &Network, levels: &Table<usize>) -> Vec<Vec<usize>> {
             waiting.extend(next(false));
         }
     }
-    layers.into_inner()
+    layers
 }
 
-fn positions(count: usize, layers: &[Vec<usize>]) -> Table<usize> {
-    let mut positions = Table::new(count);
+fn positions(count: usize, layers: &[Vec<usize>]) -> Vec<usize> {
+    let mut positions = vec![0; count];
     for layer in layers {
         for (position, node) in layer.iter().enumerate() {
-            positions.set(*node, position);
+            positions[*node] = position;
         }
     }
     positions
@@ -80,27 +79,27 @@ fn positions(count: usize, layers: &[Vec<usize>]) -> Table<usize> {
 /// the sweep comes.
 fn sort_by_median(
     network: &Network,
-    levels: &Table<usize>,
+    levels: &[usize],
     layer: &mut [usize],
-    positions: &Table<usize>,
+    positions: &[usize],
     sweep: usize,
 ) {
     let downward = sweep.is_multiple_of(2);
     let mut keyed: Vec<(f64, usize, usize)> = layer
         .iter()
         .map(|node| {
-            let level = levels.at(*node);
+            let level = levels[*node];
             let mut places: Vec<usize> = network
                 .neighbors(*node)
                 .iter()
                 .filter(|neighbor| {
-                    let other = levels.at(**neighbor);
+                    let other = levels[**neighbor];
                     if downward { other < level } else { other > level }
                 })
-                .map(|neighbor| positions.at(*neighbor))
+                .map(|neighbor| positions[*neighbor])
                 .collect();
             places.sort_unstable();
-            (median(&places), positions.at(*node), *node)
+            (median(&places), positions[*node], *node)
         })
         .collect();
     // Nodes without neighbors there keep their places; the others are sorted among themselves.
@@ -126,7 +125,7 @@ fn sort_by_median(
 
 /// Returns the median of sorted positions, or -1 without positions.
 fn median(places: &[usize]) -> f64 {
-    let at = |index: usize| places.get(index).map_or(0.0, |place| *place as f64);
+    let at = |index: usize| places[index] as f64;
     match places.len() {
         0 => -1.0,
         length if length % 2 == 1 => at(length / 2),
@@ -135,13 +134,13 @@ fn median(places: &[usize]) -> f64 {
 }
 
 /// Swaps neighbors in a layer where that removes crossings.
-fn transpose(network: &Network, levels: &Table<usize>, layer: &mut [usize], positions: &Table<usize>) {
+fn transpose(network: &Network, levels: &[usize], layer: &mut [usize], positions: &[usize]) {
     let places = |node: usize, other_level: Option<usize>| -> Vec<usize> {
         let mut places: Vec<usize> = network
             .neighbors(node)
             .iter()
-            .filter(|neighbor| Some(levels.at(**neighbor)) == other_level)
-            .map(|neighbor| positions.at(*neighbor))
+            .filter(|neighbor| Some(levels[**neighbor]) == other_level)
+            .map(|neighbor| positions[*neighbor])
             .collect();
         places.sort_unstable();
         places
@@ -150,16 +149,16 @@ fn transpose(network: &Network, levels: &Table<usize>, layer: &mut [usize], posi
         let mut swapped = false;
         for place in 1..layer.len() {
             crate::fair_threads::yield_turn();
-            let Some([left, right]) = layer.get_mut(place - 1..=place) else { continue };
-            let level = levels.at(*left);
+            let (left, right) = (layer[place - 1], layer[place]);
+            let level = levels[left];
             let (mut now, mut then) = (0, 0);
             for other in [level.checked_sub(1), level.checked_add(1)] {
-                let (one, two) = (places(*left, other), places(*right, other));
+                let (one, two) = (places(left, other), places(right, other));
                 now += inversions(&one, &two);
                 then += inversions(&two, &one);
             }
             if then < now {
-                std::mem::swap(left, right);
+                layer.swap(place - 1, place);
                 swapped = true;
             }
         }
@@ -175,30 +174,25 @@ fn inversions(left: &[usize], right: &[usize]) -> usize {
 }
 
 /// Returns the number of crossings between all neighboring layers.
-fn crossings(
-    network: &Network,
-    levels: &Table<usize>,
-    layers: &[Vec<usize>],
-    positions: &Table<usize>,
-) -> usize {
+fn crossings(network: &Network, levels: &[usize], layers: &[Vec<usize>], positions: &[usize]) -> usize {
     let mut total = 0;
     for (index, layer) in layers.iter().enumerate() {
         let width = layers.get(index + 1).map_or(0, Vec::len);
         // A Fenwick tree of the lower ends that are already known.
-        let mut tree = Table::<usize>::new(width + 1);
+        let mut tree = vec![0; width + 1];
         let mut known = 0;
         for node in layer {
             let lower: Vec<usize> = network
                 .neighbors(*node)
                 .iter()
-                .filter(|neighbor| levels.at(**neighbor) == index + 1)
-                .map(|neighbor| positions.at(*neighbor))
+                .filter(|neighbor| levels[**neighbor] == index + 1)
+                .map(|neighbor| positions[*neighbor])
                 .collect();
             for place in &lower {
                 let mut at = place + 1;
                 let mut before = 0;
                 while at > 0 {
-                    before += tree.at(at);
+                    before += tree[at];
                     at &= at - 1;
                 }
                 total += known - before;
@@ -206,7 +200,7 @@ fn crossings(
             for place in &lower {
                 let mut at = place + 1;
                 while at <= width {
-                    tree.change(at, |count| *count += 1);
+                    tree[at] += 1;
                     at += at & at.wrapping_neg();
                 }
                 known += 1;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::super::level::{GAP, Level};
-use super::super::table::Table;
+use crate::invariant::Invariant;
 
 /// Maximum number of nodes for which all pairs count. In larger networks, neighbors count, and distances to pivots.
 const MOST_PAIRS: usize = 180;
@@ -22,9 +22,9 @@ pub(super) struct Spring {
 /// The desired distances of all nodes.
 #[derive(Debug)]
 pub(super) struct Distances {
-    springs: Table<Vec<Spring>>,
+    springs: Vec<Vec<Spring>>,
     /// For some nodes, the distances of all nodes from them.
-    pub(super) pivots: Vec<Table<f64>>,
+    pub(super) pivots: Vec<Vec<f64>>,
     /// The typical length of a line.
     pub(super) unit: f64,
 }
@@ -34,25 +34,25 @@ impl Distances {
         let count = level.network.len();
         let unit = unit(level);
         if count <= MOST_PAIRS {
-            let pivots: Vec<Table<f64>> = (0..count).map(|node| lengths(level, node, unit)).collect();
-            let mut springs = Table::<Vec<Spring>>::new(count);
+            let pivots: Vec<Vec<f64>> = (0..count).map(|node| lengths(level, node, unit)).collect();
+            let mut springs = vec![Vec::new(); count];
             for (node, lengths) in pivots.iter().enumerate() {
                 for (other, length) in lengths.iter().enumerate().filter(|(other, _)| *other != node) {
-                    springs.push(node, spring(other, *length, 1.0));
+                    springs[node].push(spring(other, *length, 1.0));
                 }
             }
             return Self { springs, pivots, unit };
         }
         let (chosen, pivots, regions) = choose_pivots(level, unit);
-        let mut springs = Table::<Vec<Spring>>::new(count);
+        let mut springs = vec![Vec::new(); count];
         for node in 0..count {
             crate::fair_threads::yield_turn();
             for neighbor in level.network.neighbors(node) {
-                springs.push(node, spring(*neighbor, edge_length(level, node, *neighbor, unit), 1.0));
+                springs[node].push(spring(*neighbor, edge_length(level, node, *neighbor, unit), 1.0));
             }
             for ((pivot, lengths), region) in chosen.iter().zip(&pivots).zip(&regions) {
                 if *pivot != node && !level.network.neighbors(node).contains(pivot) {
-                    springs.push(node, spring(*pivot, lengths.at(node), *region));
+                    springs[node].push(spring(*pivot, lengths[node], *region));
                 }
             }
         }
@@ -74,7 +74,7 @@ impl Distances {
     }
 
     pub(super) fn springs(&self, node: usize) -> &[Spring] {
-        self.springs.list(node)
+        &self.springs[node]
     }
 }
 
@@ -93,29 +93,29 @@ fn unit(level: &Level) -> f64 {
 
 fn edge_length(level: &Level, one: usize, other: usize, unit: f64) -> f64 {
     let half = |node: usize| {
-        let size = level.sizes.at(node);
+        let size = level.sizes[node];
         (size.width + size.height) / 4.0
     };
     unit.max((half(one) + half(other)) * 1.25 + GAP)
 }
 
 /// Returns the lengths of the ways from a node, with as few lines as possible.
-fn lengths(level: &Level, from: usize, unit: f64) -> Table<f64> {
+fn lengths(level: &Level, from: usize, unit: f64) -> Vec<f64> {
     let count = level.network.len();
-    let mut lengths = Table::<Option<(usize, f64)>>::new(count);
-    lengths.set(from, Some((0, 0.0)));
+    let mut lengths = vec![None; count];
+    lengths[from] = Some((0, 0.0));
     let mut waiting = VecDeque::from([from]);
     while let Some(node) = waiting.pop_front() {
-        let (hops, length) = lengths.at(node).unwrap_or_default();
+        let (hops, length) = lengths[node].asserted_or_default();
         for neighbor in level.network.neighbors(node) {
             let through = length + edge_length(level, node, *neighbor, unit);
-            match lengths.at(*neighbor) {
+            match lengths[*neighbor] {
                 None => {
-                    lengths.set(*neighbor, Some((hops + 1, through)));
+                    lengths[*neighbor] = Some((hops + 1, through));
                     waiting.push_back(*neighbor);
                 }
                 Some((known_hops, known)) if known_hops == hops + 1 && through < known => {
-                    lengths.set(*neighbor, Some((known_hops, through)));
+                    lengths[*neighbor] = Some((known_hops, through));
                 }
                 Some(_) => {}
             }
@@ -125,29 +125,27 @@ fn lengths(level: &Level, from: usize, unit: f64) -> Table<f64> {
 }
 
 /// Chooses pivots far from each other, and returns how many nodes are nearest to each.
-fn choose_pivots(level: &Level, unit: f64) -> (Vec<usize>, Vec<Table<f64>>, Vec<f64>) {
+fn choose_pivots(level: &Level, unit: f64) -> (Vec<usize>, Vec<Vec<f64>>, Vec<f64>) {
     let count = level.network.len();
-    let mut nearest = Table::of(count, (f64::INFINITY, 0_usize));
+    let mut nearest = vec![(f64::INFINITY, 0_usize); count];
     let (mut chosen, mut all) = (Vec::new(), Vec::new());
     let mut pivot = 0;
     for number in 0..PIVOTS.min(count) {
         crate::fair_threads::yield_turn();
         let lengths = lengths(level, pivot, unit);
         for (node, length) in lengths.iter().enumerate() {
-            nearest.change(node, |known| {
-                if *length < known.0 {
-                    *known = (*length, number);
-                }
-            });
+            if *length < nearest[node].0 {
+                nearest[node] = (*length, number);
+            }
         }
         chosen.push(pivot);
         all.push(lengths);
         let farthest = nearest.iter().enumerate().rev().max_by(|one, other| one.1.0.total_cmp(&other.1.0));
-        pivot = farthest.map_or(0, |(node, _)| node);
+        pivot = farthest.asserted().map_or(0, |(node, _)| node);
     }
-    let mut regions = Table::<f64>::new(chosen.len());
+    let mut regions = vec![0.0; chosen.len()];
     for (_, number) in nearest.iter() {
-        regions.change(*number, |size| *size += 1.0);
+        regions[*number] += 1.0;
     }
-    (chosen, all, regions.into_inner())
+    (chosen, all, regions)
 }

@@ -2,7 +2,6 @@
 
 use super::super::geometry::Point;
 use super::super::level::Level;
-use super::super::table::Table;
 use super::distances::Distances;
 use super::stress;
 use super::surroundings::{Conflicts, Costs, Surroundings};
@@ -45,18 +44,13 @@ pub(super) struct Improver<'a> {
     surroundings: Surroundings<'a>,
     costs: Costs,
     /// Nodes whose place is the best of those tried. Nothing has changed around them since.
-    settled: Table<bool>,
+    settled: Vec<bool>,
     budget: usize,
 }
 
 impl<'a> Improver<'a> {
-    pub(super) fn new(
-        level: &'a Level,
-        distances: &'a Distances,
-        points: Table<Point>,
-        budget: usize,
-    ) -> Self {
-        let settled = Table::new(points.len());
+    pub(super) fn new(level: &'a Level, distances: &'a Distances, points: Vec<Point>, budget: usize) -> Self {
+        let settled = vec![false; points.len()];
         let surroundings = Surroundings::new(level, points, distances.unit * CELL);
         let factor = (level.network.len() as f64 / NODES).clamp(1.0, MOST_COSTS);
         let costs = Costs {
@@ -77,7 +71,7 @@ impl<'a> Improver<'a> {
     ///
     /// Returns the drawing, and the rest of the budget with the number of crossings and of lines through nodes, unless
     /// the budget is spent.
-    pub(super) fn improve(mut self) -> (Table<Point>, Option<(usize, usize)>) {
+    pub(super) fn improve(mut self) -> (Vec<Point>, Option<(usize, usize)>) {
         if self.pass() > self.budget {
             return (self.surroundings.into_points(), None);
         }
@@ -88,7 +82,7 @@ impl<'a> Improver<'a> {
                 if self.budget == 0 {
                     break;
                 }
-                if !self.settled.at(node) {
+                if !self.settled[node] {
                     improved |= self.improve_node(node);
                 }
             }
@@ -108,14 +102,14 @@ impl<'a> Improver<'a> {
         let count = self.level.network.len();
         let step = count.div_ceil(SAMPLES).max(1);
         for node in (0..count).step_by(step) {
-            let place = self.surroundings.points().at(node);
+            let place = self.surroundings.points()[node];
             self.surroundings.cost(node, place, self.costs, f64::INFINITY);
         }
         self.surroundings.take_work() * step * PLACES
     }
 
     fn improve_node(&mut self, node: usize) -> bool {
-        let place = self.surroundings.points().at(node);
+        let place = self.surroundings.points()[node];
         let conflicts = self.surroundings.cost(node, place, self.costs, f64::INFINITY);
         let mut least = conflicts + self.stress(node, place);
         let mut best = place;
@@ -133,7 +127,7 @@ impl<'a> Improver<'a> {
             }
         }
         if best == place {
-            self.settled.set(node, true);
+            self.settled[node] = true;
         } else {
             self.unsettle(node);
             self.surroundings.place(node, best);
@@ -146,15 +140,15 @@ impl<'a> Improver<'a> {
     /// Marks the nodes that the place of this one affects as not settled.
     fn unsettle(&mut self, node: usize) {
         let settled = &mut self.settled;
-        self.surroundings.opponents(node, |other| settled.set(other, false));
+        self.surroundings.opponents(node, |other| settled[other] = false);
         for neighbor in self.level.network.neighbors(node) {
-            settled.set(*neighbor, false);
+            settled[*neighbor] = false;
         }
     }
 
     fn candidates(&self, node: usize) -> Vec<Point> {
         let points = self.surroundings.points();
-        let place = points.at(node);
+        let place = points[node];
         let unit = self.distances.unit;
         let around = |center: Point, radius: f64| {
             DIRECTIONS.iter().map(move |(x, y)| center.plus(Point::new(x * radius, y * radius)))
@@ -165,9 +159,9 @@ impl<'a> Improver<'a> {
             .chain(around(place, unit * 1.4))
             .collect();
         for neighbor in neighbors.iter().take(MOST_NEIGHBORS) {
-            candidates.extend(around(points.at(*neighbor), unit));
+            candidates.extend(around(points[*neighbor], unit));
         }
-        let sum = neighbors.iter().fold(Point::default(), |sum, neighbor| sum.plus(points.at(*neighbor)));
+        let sum = neighbors.iter().fold(Point::default(), |sum, neighbor| sum.plus(points[*neighbor]));
         candidates.push(sum.times(1.0 / neighbors.len().max(1) as f64));
         candidates
     }

@@ -13,7 +13,7 @@ use self::improving::Improver;
 use super::geometry::{Point, Rect};
 use super::level::{GAP, Level};
 use super::overlap;
-use super::table::Table;
+use crate::invariant::Invariant;
 
 const ENLARGEMENTS: usize = 3;
 const ENLARGEMENT: f64 = 1.3;
@@ -42,7 +42,7 @@ pub(super) fn arrange(level: &Level) -> Vec<Point> {
 }
 
 /// Moves nodes to remove crossings. Enlarges the drawing as long as that frees lines of nodes in their way.
-fn improve(level: &Level, mut distances: Distances, centers: Table<Point>) -> Table<Point> {
+fn improve(level: &Level, mut distances: Distances, centers: Vec<Point>) -> Vec<Point> {
     let (mut centers, mut rest) = Improver::new(level, &distances, centers, level.budget).improve();
     for _ in 0..ENLARGEMENTS {
         let Some((budget, conflicts)) = rest.filter(|(_, conflicts)| *conflicts > 0) else { break };
@@ -59,7 +59,7 @@ fn improve(level: &Level, mut distances: Distances, centers: Table<Point>) -> Ta
 }
 
 /// Returns the best of some drawings of little stress.
-fn start(level: &Level, distances: &Distances) -> Table<Point> {
+fn start(level: &Level, distances: &Distances) -> Vec<Point> {
     let mut drawings = starts(level, distances);
     if drawings.len() > 1 {
         drawings.sort_by_cached_key(|points| {
@@ -67,10 +67,10 @@ fn start(level: &Level, distances: &Distances) -> Table<Point> {
             (cost * 1e6) as i64
         });
     }
-    drawings.into_iter().next().unwrap_or_default()
+    drawings.into_iter().next().asserted_or_default()
 }
 
-fn starts(level: &Level, distances: &Distances) -> Vec<Table<Point>> {
+fn starts(level: &Level, distances: &Distances) -> Vec<Vec<Point>> {
     let count = level.network.len();
     let axes = scaling::axes(distances, count);
     let small = count <= SMALL;

@@ -1,14 +1,13 @@
 //! A first drawing by multidimensional scaling to pivots.
 
 use super::super::geometry::Point;
-use super::super::table::Table;
 use super::distances::Distances;
 
 const ITERATIONS: usize = 60;
 const DIMENSIONS: usize = 3;
 
 /// Returns coordinates along up to three axes of largest extent, the largest first.
-pub(super) fn axes(distances: &Distances, count: usize) -> Vec<Table<f64>> {
+pub(super) fn axes(distances: &Distances, count: usize) -> Vec<Vec<f64>> {
     let columns = centered(distances, count);
     let gram: Vec<Vec<f64>> =
         columns.iter().map(|one| columns.iter().map(|other| dot(one, other)).collect()).collect();
@@ -36,7 +35,7 @@ pub(super) fn axes(distances: &Distances, count: usize) -> Vec<Table<f64>> {
             }
         }
         let axis = (0..count)
-            .map(|node| columns.iter().zip(&vector).map(|(column, share)| column.at(node) * share).sum())
+            .map(|node| columns.iter().zip(&vector).map(|(column, share)| column[node] * share).sum())
             .collect();
         axes.push(axis);
         found.push(vector);
@@ -45,15 +44,11 @@ pub(super) fn axes(distances: &Distances, count: usize) -> Vec<Table<f64>> {
 }
 
 /// Returns a drawing in two of the axes, scaled to the desired distances.
-pub(super) fn drawing(
-    axes: &[Table<f64>],
-    first: usize,
-    second: usize,
-    distances: &Distances,
-) -> Table<Point> {
-    let count = axes.first().map_or(0, Table::len);
-    let along = |axis: usize, node: usize| axes.get(axis).map_or(0.0, |axis| axis.at(node));
-    let mut points: Table<Point> = (0..count)
+pub(super) fn drawing(axes: &[Vec<f64>], first: usize, second: usize, distances: &Distances) -> Vec<Point> {
+    let count = axes.first().map_or(0, Vec::len);
+    // A small network has fewer axes.
+    let along = |axis: usize, node: usize| axes.get(axis).map_or(0.0, |axis| axis[node]);
+    let mut points: Vec<Point> = (0..count)
         .map(|node| {
             // A little disorder separates nodes with the same distances to all pivots.
             let offset = |salt: usize| ((node * 7 + salt) % 17) as f64 / 17.0 - 0.5;
@@ -64,7 +59,7 @@ pub(super) fn drawing(
     let (mut desired, mut actual) = (0.0, 0.0);
     for node in 0..count {
         for spring in distances.springs(node) {
-            let distance = points.at(node).distance(points.at(spring.other));
+            let distance = points[node].distance(points[spring.other]);
             desired += spring.weight * spring.length * distance;
             actual += spring.weight * distance * distance;
         }
@@ -73,17 +68,15 @@ pub(super) fn drawing(
     let jitter = distances.unit * 0.05;
     for node in 0..count {
         let offset = |salt: usize| ((node * 7 + salt) % 17) as f64 / 17.0 - 0.5;
-        points.change(node, |point| {
-            *point = point.times(factor).plus(Point::new(offset(3), offset(11)).times(jitter));
-        });
+        points[node] = points[node].times(factor).plus(Point::new(offset(3), offset(11)).times(jitter));
     }
     points
 }
 
 /// Returns the squared distances to each pivot, centered both ways.
-fn centered(distances: &Distances, count: usize) -> Vec<Table<f64>> {
+fn centered(distances: &Distances, count: usize) -> Vec<Vec<f64>> {
     let pivots = distances.pivots.len().max(1) as f64;
-    let mut columns: Vec<Table<f64>> = distances
+    let mut columns: Vec<Vec<f64>> = distances
         .pivots
         .iter()
         .map(|lengths| {
@@ -94,15 +87,15 @@ fn centered(distances: &Distances, count: usize) -> Vec<Table<f64>> {
         })
         .collect();
     for node in 0..count {
-        let mean = columns.iter().map(|column| column.at(node)).sum::<f64>() / pivots;
+        let mean = columns.iter().map(|column| column[node]).sum::<f64>() / pivots;
         for column in &mut columns {
-            column.change(node, |value| *value = (*value - mean) * -0.5);
+            column[node] = (column[node] - mean) * -0.5;
         }
     }
     columns
 }
 
-fn dot(one: &Table<f64>, other: &Table<f64>) -> f64 {
+fn dot(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other.iter()).map(|(one, other)| one * other).sum()
 }
 

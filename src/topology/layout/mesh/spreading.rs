@@ -4,7 +4,6 @@ use super::super::cells::Cells;
 use super::super::geometry::{Point, Rect, Size};
 use super::super::level::GAP;
 use super::super::packing::ASPECT;
-use super::super::table::Table;
 
 /// Number of pairs of nodes in one cell above which a drawing is crowded. It is the average for each node.
 const CROWDED: usize = 24;
@@ -12,18 +11,18 @@ const CROWDED: usize = 24;
 const COVERAGE: f64 = 0.7;
 
 /// Returns whether a drawing is crowded. Moving the nodes of a crowded drawing apart one by one would take too long.
-pub(super) fn is_crowded(points: &Table<Point>, sizes: &Table<Size>) -> bool {
+pub(super) fn is_crowded(points: &[Point], sizes: &[Size]) -> bool {
     let Some(bounds) = Rect::around(points.iter().copied()) else { return false };
     let cells = Cells::new(bounds, mean(sizes));
-    let mut counts = Table::<usize>::new(cells.count());
+    let mut counts = vec![0; cells.count()];
     for cell in points.iter().flat_map(|point| cells.within(Rect::spanning(*point, *point))) {
-        counts.change(cell, |count| *count += 1);
+        counts[cell] += 1;
     }
     counts.iter().map(|count| count * count).sum::<usize>() > CROWDED * points.len()
 }
 
 /// Distributes nodes evenly over a rectangle. Keeps their order from left to right and top to bottom if possible.
-pub(super) fn spread(points: &mut Table<Point>, sizes: &Table<Size>) {
+pub(super) fn spread(points: &mut [Point], sizes: &[Size]) {
     let area: f64 = sizes.iter().map(|size| footprint(*size)).sum::<f64>() / COVERAGE;
     let height = (area / ASPECT).sqrt();
     let whole = Rect::new(Point::default(), Size::new(height * ASPECT, height));
@@ -31,13 +30,13 @@ pub(super) fn spread(points: &mut Table<Point>, sizes: &Table<Size>) {
     let mut parts = vec![(whole, (0..points.len()).collect::<Vec<usize>>())];
     while let Some((rect, mut nodes)) = parts.pop() {
         if let [node] = *nodes.as_slice() {
-            points.set(node, rect.center());
+            points[node] = rect.center();
             continue;
         }
         // Nodes are wider than high, and so are their parts of the rectangle.
         let is_wide = rect.width / mean.width > rect.height / mean.height;
         let key = |node: &usize| {
-            let point = points.at(*node);
+            let point = points[*node];
             if is_wide { (point.x, point.y) } else { (point.y, point.x) }
         };
         nodes.sort_by(|one, other| {
@@ -45,7 +44,7 @@ pub(super) fn spread(points: &mut Table<Point>, sizes: &Table<Size>) {
             one_key.0.total_cmp(&other_key.0).then(one_key.1.total_cmp(&other_key.1)).then(one.cmp(other))
         });
         let second = nodes.split_off(nodes.len() / 2);
-        let weigh = |nodes: &[usize]| nodes.iter().map(|node| footprint(sizes.at(*node))).sum::<f64>();
+        let weigh = |nodes: &[usize]| nodes.iter().map(|node| footprint(sizes[*node])).sum::<f64>();
         let share = weigh(&nodes) / (weigh(&nodes) + weigh(&second)).max(1.0);
         let (first_rect, second_rect) = halves(rect, share, is_wide);
         parts.extend(
@@ -73,7 +72,7 @@ const fn footprint(size: Size) -> f64 {
     (size.width + GAP) * (size.height + GAP)
 }
 
-fn mean(sizes: &Table<Size>) -> Size {
+fn mean(sizes: &[Size]) -> Size {
     let count = sizes.len().max(1) as f64;
     let width: f64 = sizes.iter().map(|size| size.width + GAP).sum();
     let height: f64 = sizes.iter().map(|size| size.height + GAP).sum();

@@ -3,7 +3,6 @@
 use super::super::cells::Cells;
 use super::super::geometry::{Point, Rect, Size, segments_cross};
 use super::super::level::{GAP, Level};
-use super::super::table::Table;
 
 /// The distance that lines should keep from foreign nodes.
 const CLEARANCE: f64 = 8.0;
@@ -41,40 +40,40 @@ struct Line {
 #[derive(Debug)]
 pub(super) struct Surroundings<'a> {
     level: &'a Level,
-    points: Table<Point>,
+    points: Vec<Point>,
     /// The lines at each node.
-    incident: Table<Vec<usize>>,
+    incident: Vec<Vec<usize>>,
     cells: Cells,
-    lines: Table<Vec<Line>>,
+    lines: Vec<Vec<Line>>,
     /// Nodes with the distance that lines should keep from them.
-    nodes: Table<Vec<(usize, Rect)>>,
+    nodes: Vec<Vec<(usize, Rect)>>,
     /// The last search that found each line, and each node.
-    seen_lines: Table<u32>,
-    seen_nodes: Table<u32>,
+    seen_lines: Vec<u32>,
+    seen_nodes: Vec<u32>,
     question: u32,
     /// Lines and nodes that were looked at.
     work: usize,
 }
 
 impl<'a> Surroundings<'a> {
-    pub(super) fn new(level: &'a Level, points: Table<Point>, cell: f64) -> Self {
+    pub(super) fn new(level: &'a Level, points: Vec<Point>, cell: f64) -> Self {
         let network = &level.network;
         let bounds = Rect::around(points.iter().copied()).unwrap_or_default();
         let cells = Cells::new(bounds.grown(cell), Size::new(cell, cell));
-        let mut incident = Table::<Vec<usize>>::new(network.len());
+        let mut incident = vec![Vec::new(); network.len()];
         for (line, (one, other)) in network.edges().iter().enumerate() {
-            incident.push(*one, line);
-            incident.push(*other, line);
+            incident[*one].push(line);
+            incident[*other].push(line);
         }
         let mut surroundings = Self {
             level,
             points,
             incident,
             cells,
-            lines: Table::new(cells.count()),
-            nodes: Table::new(cells.count()),
-            seen_lines: Table::new(network.edges().len()),
-            seen_nodes: Table::new(network.len()),
+            lines: vec![Vec::new(); cells.count()],
+            nodes: vec![Vec::new(); cells.count()],
+            seen_lines: vec![0; network.edges().len()],
+            seen_nodes: vec![0; network.len()],
             question: 0,
             work: 0,
         };
@@ -87,11 +86,11 @@ impl<'a> Surroundings<'a> {
         surroundings
     }
 
-    pub(super) const fn points(&self) -> &Table<Point> {
+    pub(super) fn points(&self) -> &[Point] {
         &self.points
     }
 
-    pub(super) fn into_points(self) -> Table<Point> {
+    pub(super) fn into_points(self) -> Vec<Point> {
         self.points
     }
 
@@ -124,7 +123,7 @@ impl<'a> Surroundings<'a> {
             if cost >= limit {
                 break;
             }
-            cost += self.along([(node, place), (*neighbor, self.points.at(*neighbor))], costs, limit - cost);
+            cost += self.along([(node, place), (*neighbor, self.points[*neighbor])], costs, limit - cost);
         }
         cost
     }
@@ -132,23 +131,23 @@ impl<'a> Surroundings<'a> {
     /// Calls a function with each node that conflicts with this one or its lines. A node may be visited repeatedly.
     pub(super) fn opponents(&self, node: usize, mut visit: impl FnMut(usize)) {
         let area = self.area(node);
-        for line in self.cells.within(area).flat_map(|cell| self.lines.list(cell)) {
+        for line in self.cells.within(area).flat_map(|cell| &self.lines[cell]) {
             if area.clip(line.from, line.to).is_some() {
                 visit(line.nodes.0);
                 visit(line.nodes.1);
             }
         }
-        let from = self.points.at(node);
+        let from = self.points[node];
         for neighbor in self.level.network.neighbors(node) {
-            let to = self.points.at(*neighbor);
+            let to = self.points[*neighbor];
             for cell in self.cells.along(from, to) {
-                for line in self.lines.list(cell) {
+                for line in &self.lines[cell] {
                     if segments_cross((from, to), (line.from, line.to)) {
                         visit(line.nodes.0);
                         visit(line.nodes.1);
                     }
                 }
-                for (other, area) in self.nodes.list(cell) {
+                for (other, area) in &self.nodes[cell] {
                     if area.clip(from, to).is_some() {
                         visit(*other);
                     }
@@ -159,14 +158,14 @@ impl<'a> Surroundings<'a> {
 
     /// Moves a node with its lines.
     pub(super) fn place(&mut self, node: usize, place: Point) {
-        let lines = self.incident.list(node).to_vec();
+        let lines = self.incident[node].to_vec();
         for number in &lines {
             let Line { from, to, .. } = self.line(*number);
             remove(&mut self.lines, self.cells.along(from, to), |line| line.number == *number);
         }
         let area = self.area(node);
         remove(&mut self.nodes, self.cells.within(area), |(other, _)| *other == node);
-        self.points.set(node, place);
+        self.points[node] = place;
         self.insert_node(node);
         for line in lines {
             self.insert_line(line);
@@ -176,53 +175,53 @@ impl<'a> Surroundings<'a> {
     fn insert_line(&mut self, number: usize) {
         let line = self.line(number);
         for cell in self.cells.along(line.from, line.to) {
-            self.lines.push(cell, line);
+            self.lines[cell].push(line);
         }
     }
 
     fn insert_node(&mut self, node: usize) {
         let area = self.area(node);
         for cell in self.cells.within(area) {
-            self.nodes.push(cell, (node, area));
+            self.nodes[cell].push((node, area));
         }
     }
 
     fn line(&self, number: usize) -> Line {
-        let nodes = self.level.network.edges().get(number).copied().unwrap_or_default();
-        Line { number, nodes, from: self.points.at(nodes.0), to: self.points.at(nodes.1) }
+        let nodes = self.level.network.edges()[number];
+        Line { number, nodes, from: self.points[nodes.0], to: self.points[nodes.1] }
     }
 
     /// Returns the rectangle of a node with the distance that lines should keep from it.
     fn area(&self, node: usize) -> Rect {
-        Rect::centered(self.points.at(node), self.level.sizes.at(node)).grown(CLEARANCE)
+        Rect::centered(self.points[node], self.level.sizes[node]).grown(CLEARANCE)
     }
 
     /// Returns the cost of a node's overlaps at a place. Includes the cost of foreign lines through the node.
     fn around(&mut self, node: usize, place: Point, costs: Costs) -> f64 {
-        let clear = Rect::centered(place, self.level.sizes.at(node)).grown(CLEARANCE);
+        let clear = Rect::centered(place, self.level.sizes[node]).grown(CLEARANCE);
         let apart = clear.grown(GAP - 2.0 * CLEARANCE);
         self.question += 1;
         let (mut overlaps, mut passages) = (0_usize, 0_usize);
         for cell in self.cells.within(apart) {
-            let nodes = self.nodes.list(cell);
+            let nodes = &self.nodes[cell];
             self.work += nodes.len();
             for (other, area) in nodes {
-                if area.overlaps(apart) && *other != node && self.seen_nodes.at(*other) != self.question {
-                    self.seen_nodes.set(*other, self.question);
+                if area.overlaps(apart) && *other != node && self.seen_nodes[*other] != self.question {
+                    self.seen_nodes[*other] = self.question;
                     overlaps += 1;
                 }
             }
         }
         for cell in self.cells.within(clear) {
-            let lines = self.lines.list(cell);
+            let lines = &self.lines[cell];
             self.work += lines.len();
             for line in lines {
                 if line.nodes.0 != node
                     && line.nodes.1 != node
                     && clear.clip(line.from, line.to).is_some()
-                    && self.seen_lines.at(line.number) != self.question
+                    && self.seen_lines[line.number] != self.question
                 {
-                    self.seen_lines.set(line.number, self.question);
+                    self.seen_lines[line.number] = self.question;
                     passages += 1;
                 }
             }
@@ -242,15 +241,15 @@ impl<'a> Surroundings<'a> {
         self.question += 1;
         let mut cost = 0.0;
         for cell in self.cells.along(from, to) {
-            let (lines, nodes) = (self.lines.list(cell), self.nodes.list(cell));
+            let (lines, nodes) = (&self.lines[cell], &self.nodes[cell]);
             self.work += lines.len() + nodes.len();
             for line in lines {
                 if segments_cross((from, to), (line.from, line.to))
                     && line.nodes.0 != node
                     && line.nodes.1 != node
-                    && self.seen_lines.at(line.number) != self.question
+                    && self.seen_lines[line.number] != self.question
                 {
-                    self.seen_lines.set(line.number, self.question);
+                    self.seen_lines[line.number] = self.question;
                     cost += costs.crossing;
                 }
             }
@@ -258,9 +257,9 @@ impl<'a> Surroundings<'a> {
                 if *other != node
                     && *other != neighbor
                     && area.clip(from, to).is_some()
-                    && self.seen_nodes.at(*other) != self.question
+                    && self.seen_nodes[*other] != self.question
                 {
-                    self.seen_nodes.set(*other, self.question);
+                    self.seen_nodes[*other] = self.question;
                     cost += costs.passage;
                 }
             }
@@ -273,15 +272,13 @@ impl<'a> Surroundings<'a> {
 }
 
 fn remove<T: Clone>(
-    contents: &mut Table<Vec<T>>,
+    contents: &mut [Vec<T>],
     cells: impl Iterator<Item = usize>,
     is_meant: impl Fn(&T) -> bool,
 ) {
     for cell in cells {
-        contents.change(cell, |list| {
-            if let Some(place) = list.iter().position(&is_meant) {
-                list.swap_remove(place);
-            }
-        });
+        if let Some(place) = contents[cell].iter().position(&is_meant) {
+            contents[cell].swap_remove(place);
+        }
     }
 }

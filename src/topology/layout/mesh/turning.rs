@@ -3,7 +3,7 @@
 use super::super::geometry::{Point, Rect, Size};
 use super::super::level::GAP;
 use super::super::packing::misproportion;
-use super::super::table::Table;
+use crate::invariant::Invariant;
 
 const STEPS: usize = 16;
 
@@ -14,7 +14,7 @@ const COVERAGE: f64 = 0.5;
 
 /// Scales a drawing and returns the factor. A drawing without room for all nodes becomes larger, and one that is too
 /// large becomes smaller.
-pub(super) fn resize(points: &mut Table<Point>, sizes: &Table<Size>) -> f64 {
+pub(super) fn resize(points: &mut [Point], sizes: &[Size]) -> f64 {
     let extent = Rect::around(points.iter().copied()).unwrap_or_default();
     let needed: f64 = sizes.iter().map(|size| (size.width + GAP) * (size.height + GAP)).sum();
     // Networks that are almost lines have little area, but nodes do not overlap in them.
@@ -25,22 +25,22 @@ pub(super) fn resize(points: &mut Table<Point>, sizes: &Table<Size>) -> f64 {
         return 1.0;
     }
     for node in 0..points.len() {
-        points.change(node, |point| *point = point.times(factor));
+        points[node] = points[node].times(factor);
     }
     factor
 }
 
 /// Turns a drawing so that it is neither too wide nor too high. Of several angles, the one with the best proportions is
 /// taken.
-pub(super) fn turn(points: &Table<Point>, sizes: &Table<Size>) -> Table<Point> {
-    let mut best: Option<(f64, Table<Point>)> = None;
+pub(super) fn turn(points: &[Point], sizes: &[Size]) -> Vec<Point> {
+    let mut best: Option<(f64, Vec<Point>)> = None;
     for step in 0..STEPS {
         crate::fair_threads::yield_turn();
         // Steps through a half turn: tan of half the angle, from which sine and cosine follow without series.
         let half = step as f64 / STEPS as f64;
         let (sine, cosine) = (2.0 * half / (1.0 + half * half), (1.0 - half * half) / (1.0 + half * half));
         for (sine, cosine) in [(sine, cosine), (-cosine, sine)] {
-            let turned: Table<Point> = points
+            let turned: Vec<Point> = points
                 .iter()
                 .map(|point| Point::new(point.x * cosine - point.y * sine, point.x * sine + point.y * cosine))
                 .collect();
@@ -52,5 +52,5 @@ pub(super) fn turn(points: &Table<Point>, sizes: &Table<Size>) -> Table<Point> {
             }
         }
     }
-    best.map(|(_, turned)| turned).unwrap_or_default()
+    best.map(|(_, turned)| turned).asserted_or_default()
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::super::geometry::Point;
-use super::super::table::Table;
 use super::field::Between;
 
 const ROUNDS: usize = 120;
@@ -34,7 +33,7 @@ pub(super) fn route(between: &Between<'_>, budget: &mut usize) -> Option<Vec<Poi
             if sights.between(one, other) == Some(true) {
                 continue;
             }
-            let obstacles = between.obstacles(sights.points.at(one), sights.points.at(other));
+            let obstacles = between.obstacles(sights.points[one], sights.points[other]);
             *budget = budget.saturating_sub(OBSTACLE * (1 + obstacles.len()));
             sights.set(one, other, obstacles.is_empty());
             is_free &= obstacles.is_empty();
@@ -45,7 +44,7 @@ pub(super) fn route(between: &Between<'_>, budget: &mut usize) -> Option<Vec<Poi
             }
         }
         if is_free {
-            return Some(way.into_iter().map(|index| sights.points.at(index)).collect());
+            return Some(way.into_iter().map(|index| sights.points[index]).collect());
         }
     }
     None
@@ -54,11 +53,11 @@ pub(super) fn route(between: &Between<'_>, budget: &mut usize) -> Option<Vec<Poi
 /// Points, with cached results for the lines between them.
 #[derive(Debug)]
 struct Sights {
-    points: Table<Point>,
+    points: Vec<Point>,
     /// The distance of each point from the end.
     rest: Vec<f64>,
     /// For pairs of points, whether they see each other.
-    known: Table<Option<bool>>,
+    known: Vec<Option<bool>>,
 }
 
 impl Sights {
@@ -66,33 +65,33 @@ impl Sights {
         Self {
             points: [start, end].into_iter().collect(),
             rest: vec![start.distance(end), 0.0],
-            known: Table::new(MOST_POINTS * MOST_POINTS),
+            known: vec![None; MOST_POINTS * MOST_POINTS],
         }
     }
 
     fn add(&mut self, points: [Point; 4]) {
         if self.points.len() + points.len() <= MOST_POINTS {
-            let end = self.points.at(1);
+            let end = self.points[1];
             self.rest.extend(points.iter().map(|point| point.distance(end)));
             self.points = self.points.iter().copied().chain(points).collect();
         }
     }
 
     fn between(&self, one: usize, other: usize) -> Option<bool> {
-        self.known.at(one.min(other) * MOST_POINTS + one.max(other))
+        self.known[one.min(other) * MOST_POINTS + one.max(other)]
     }
 
     fn set(&mut self, one: usize, other: usize, is_free: bool) {
-        self.known.set(one.min(other) * MOST_POINTS + one.max(other), Some(is_free));
+        self.known[one.min(other) * MOST_POINTS + one.max(other)] = Some(is_free);
     }
 
     /// Returns the shortest way from the first point to the second, as indexes. Empty without a way.
     fn shortest(&self, budget: &mut usize) -> Vec<usize> {
         let count = self.points.len();
-        let mut lengths = Table::of(count, f64::INFINITY);
-        let mut before = Table::<usize>::new(count);
-        let mut done = Table::<bool>::new(count);
-        lengths.set(0, 0.0);
+        let mut lengths = vec![f64::INFINITY; count];
+        let mut before = vec![0; count];
+        let mut done = vec![false; count];
+        lengths[0] = 0.0;
         loop {
             *budget = budget.saturating_sub(count);
             // A way is at least as long as its present part and a straight line for the rest.
@@ -100,7 +99,7 @@ impl Sights {
                 .iter()
                 .zip(&self.rest)
                 .enumerate()
-                .filter(|(point, (length, _))| !done.at(*point) && length.is_finite())
+                .filter(|(point, (length, _))| !done[*point] && length.is_finite())
                 .map(|(point, (length, rest))| (point, length + rest));
             let Some((nearest, _)) = open.min_by(|one, other| one.1.total_cmp(&other.1)) else {
                 return Vec::new();
@@ -108,23 +107,24 @@ impl Sights {
             if nearest == 1 {
                 break;
             }
-            done.set(nearest, true);
-            let (from, length) = (self.points.at(nearest), lengths.at(nearest));
+            done[nearest] = true;
+            let (from, length) = (self.points[nearest], lengths[nearest]);
             for (other, to) in self.points.iter().enumerate() {
-                if done.at(other) || self.between(nearest, other) == Some(false) {
+                if done[other] || self.between(nearest, other) == Some(false) {
                     continue;
                 }
                 // A corner costs a little, so that few corners are preferred to a slightly shorter way.
                 let through = length + from.distance(*to) + CORNER_COST;
-                if through < lengths.at(other) {
-                    lengths.set(other, through);
-                    before.set(other, nearest);
+                if through < lengths[other] {
+                    lengths[other] = through;
+                    before[other] = nearest;
                 }
             }
         }
-        let mut way = vec![1];
-        while way.last().is_some_and(|last| *last != 0) && way.len() <= count {
-            way.push(way.last().map_or(0, |last| before.at(*last)));
+        let (mut way, mut last) = (vec![1], 1);
+        while last != 0 && way.len() <= count {
+            last = before[last];
+            way.push(last);
         }
         way.reverse();
         way

@@ -1,9 +1,9 @@
 //! Directions in which lines leave their shapes.
 
 use super::super::geometry::{Point, Rect};
-use super::super::table::Table;
 use super::field::{Between, CLEARANCE};
 use super::{Bundle, LANE};
+use crate::invariant::Invariant;
 
 /// Parallel lines keep this distance from lines of other bundles where they leave a shape.
 const APART: f64 = 1.0;
@@ -11,23 +11,19 @@ const APART: f64 = 1.0;
 /// For each shape, the directions of its bundles of lines in circular order.
 #[derive(Debug)]
 pub(super) struct Fans {
-    directions: Table<Vec<Point>>,
+    directions: Vec<Vec<Point>>,
 }
 
 impl Fans {
-    pub(super) fn new(bundles: &[Bundle], rects: &Table<Rect>) -> Self {
-        let mut directions = Table::<Vec<Point>>::new(rects.len());
+    pub(super) fn new(bundles: &[Bundle], rects: &[Rect]) -> Self {
+        let mut directions = vec![Vec::new(); rects.len()];
         for bundle in bundles {
             let [source, target] = ends(&bundle.line);
-            directions.push(bundle.source, source);
-            directions.push(bundle.target, target);
+            directions[bundle.source].push(source);
+            directions[bundle.target].push(target);
         }
-        for shape in 0..rects.len() {
-            directions.change(shape, |list| {
-                list.sort_by(|one, other| {
-                    angle(*one).total_cmp(&angle(*other)).then(one.x.total_cmp(&other.x))
-                });
-            });
+        for list in &mut directions {
+            list.sort_by(|one, other| angle(*one).total_cmp(&angle(*other)).then(one.x.total_cmp(&other.x)));
         }
         Self { directions }
     }
@@ -47,16 +43,13 @@ impl Fans {
     /// Returns half of the distance of a bundle from the next one. It is measured where the bundle crosses the border
     /// of its shape.
     fn room(&self, shape: usize, direction: Point, rect: Rect) -> f64 {
-        let list = self.directions.list(shape);
-        let Some(place) = list.iter().position(|other| *other == direction) else { return 0.0 };
-        let before = place.checked_sub(1).or(list.len().checked_sub(1)).and_then(|place| list.get(place));
-        let after = list.get(place + 1).or(list.first());
-        let chord = [before, after]
-            .into_iter()
-            .flatten()
-            .filter(|_| list.len() > 1)
-            .map(|other| other.distance(direction))
-            .fold(2.0, f64::min);
+        let list = &self.directions[shape];
+        let place = list.iter().position(|other| *other == direction);
+        let Some(place) = place.asserted() else { return 0.0 };
+        let count = list.len();
+        let beside = [list[(place + count - 1) % count], list[(place + 1) % count]];
+        let distances = beside.iter().map(|other| other.distance(direction));
+        let chord = distances.filter(|_| count > 1).fold(2.0, f64::min);
         let reach = rect.width.max(rect.height);
         let center = rect.center();
         let radius =

@@ -3,7 +3,6 @@
 use super::super::geometry::{Point, Rect};
 use super::super::outline::Outline;
 use super::super::space::Space;
-use super::super::table::Table;
 
 /// The distance that lines keep from foreign shapes.
 pub(super) const CLEARANCE: f64 = 7.0;
@@ -15,12 +14,12 @@ const MOST_OBSTACLES: usize = 12;
 #[derive(Debug)]
 pub(super) struct Field<'a> {
     outline: &'a Outline,
-    rects: &'a Table<Rect>,
+    rects: &'a [Rect],
     space: Space,
 }
 
 impl<'a> Field<'a> {
-    pub(super) fn new(outline: &'a Outline, rects: &'a Table<Rect>) -> Self {
+    pub(super) fn new(outline: &'a Outline, rects: &'a [Rect]) -> Self {
         let grown: Vec<Rect> = rects.iter().map(|rect| rect.grown(CLEARANCE)).collect();
         Self { outline, rects, space: Space::holding(&grown) }
     }
@@ -28,8 +27,8 @@ impl<'a> Field<'a> {
     pub(super) fn between(&self, source_index: usize, target_index: usize) -> Between<'_> {
         Between {
             field: self,
-            source: self.rects.at(source_index),
-            target: self.rects.at(target_index),
+            source: self.rects[source_index],
+            target: self.rects[target_index],
             source_index,
             target_index,
         }
@@ -91,7 +90,7 @@ impl Between<'_> {
             found.len() < MOST_OBSTACLES
         });
         let outline = self.field.outline;
-        let inner = |shape: usize| outline.parents.at(shape).is_some_and(|parent| self.is_obstacle(parent));
+        let inner = |shape: usize| outline.parents[shape].is_some_and(|parent| self.is_obstacle(parent));
         found.retain(|(shape, _)| !inner(*shape));
         found.sort_by_key(|(shape, _)| *shape);
         found

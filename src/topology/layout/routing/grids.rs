@@ -6,7 +6,6 @@ use super::super::geometry::{Point, Rect};
 use super::super::layered::{MOST_IN_A_ROW, MOST_SHARING, trunk_gap};
 use super::super::level::LAYER_GAP;
 use super::super::outline::Outline;
-use super::super::table::Table;
 use super::LANE;
 use super::field::{Between, CLEARANCE};
 
@@ -29,11 +28,11 @@ struct Grid {
 }
 
 impl Grids {
-    pub(super) fn new(outline: &Outline, neighbors: &Table<Vec<usize>>, rects: &Table<Rect>) -> Self {
+    pub(super) fn new(outline: &Outline, neighbors: &[Vec<usize>], rects: &[Rect]) -> Self {
         let mut leaves: BTreeMap<&[usize], Vec<Rect>> = BTreeMap::new();
         for (shape, hubs) in neighbors.iter().enumerate() {
             if (1..=MOST_SHARING).contains(&hubs.len()) {
-                leaves.entry(hubs).or_default().push(rects.at(shape));
+                leaves.entry(hubs).or_default().push(rects[shape]);
             }
         }
         let grids = leaves
@@ -44,12 +43,12 @@ impl Grids {
     }
 
     /// Returns the line between a hub and a leaf in a grid, in either direction.
-    pub(super) fn route(&self, between: &Between<'_>, neighbors: &Table<Vec<usize>>) -> Option<Vec<Point>> {
+    pub(super) fn route(&self, between: &Between<'_>, neighbors: &[Vec<usize>]) -> Option<Vec<Point>> {
         let (source, target) = (between.source_index, between.target_index);
-        if let Some(grid) = self.grids.get(neighbors.list(target)) {
+        if let Some(grid) = self.grids.get(&neighbors[target]) {
             return grid.line(between, source, between.source, between.target);
         }
-        let grid = self.grids.get(neighbors.list(source))?;
+        let grid = self.grids.get(&neighbors[source])?;
         let mut line = grid.line(between, target, between.target, between.source)?;
         line.reverse();
         Some(line)
@@ -57,15 +56,15 @@ impl Grids {
 }
 
 impl Grid {
-    fn of(hubs: &[usize], leaves: &[Rect], outline: &Outline, rects: &Table<Rect>) -> Option<Self> {
-        let bus = hubs.iter().map(|hub| rects.at(*hub).bottom()).reduce(f64::max)? + LAYER_GAP / 2.0;
+    fn of(hubs: &[usize], leaves: &[Rect], outline: &Outline, rects: &[Rect]) -> Option<Self> {
+        let bus = hubs.iter().map(|hub| rects[*hub].bottom()).reduce(f64::max)? + LAYER_GAP / 2.0;
         let below: Vec<&Rect> = leaves.iter().filter(|leaf| leaf.y > bus).collect();
         let centers: BTreeSet<i64> = below.iter().map(|leaf| steps(leaf.center().y)).collect();
         // Leaves in a grid share rows; leaves around a hub do not.
         if below.len() <= MOST_IN_A_ROW || centers.len() * 2 > below.len() + 1 {
             return None;
         }
-        let label_width = hubs.iter().map(|hub| outline.label_widths.at(*hub)).fold(0.0, f64::max);
+        let label_width = hubs.iter().map(|hub| outline.label_widths[*hub]).fold(0.0, f64::max);
         Some(Self {
             rights: below.iter().map(|leaf| steps(leaf.right())).collect(),
             bus,

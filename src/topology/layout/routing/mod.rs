@@ -14,7 +14,6 @@ use self::field::{Between, Field};
 use self::orthogonal::Hubs;
 use super::geometry::{Point, Rect};
 use super::outline::Outline;
-use super::table::Table;
 
 /// The distance between lines side by side.
 pub(super) const LANE: f64 = 10.0;
@@ -27,7 +26,7 @@ const LEAST_BUDGET: usize = 4_000_000;
 const LARGEST_BUDGET: usize = 40_000_000;
 
 /// Returns the corners of each connection, in the order of the diagram.
-pub(super) fn route(outline: &Outline, rects: &Table<Rect>) -> Vec<Vec<Point>> {
+pub(super) fn route(outline: &Outline, rects: &[Rect]) -> Vec<Vec<Point>> {
     let field = Field::new(outline, rects);
     let hubs = Hubs::new(outline, rects);
     let mut budget = (BUDGET_A_SHAPE * rects.len()).clamp(LEAST_BUDGET, LARGEST_BUDGET);
@@ -40,7 +39,7 @@ pub(super) fn route(outline: &Outline, rects: &Table<Rect>) -> Vec<Vec<Point>> {
         })
         .collect();
     let fans = Fans::new(&bundles, rects);
-    let mut routes = Table::<Vec<Point>>::new(outline.ends.len());
+    let mut routes = vec![Vec::new(); outline.ends.len()];
     for bundle in &bundles {
         crate::fair_threads::yield_turn();
         let Bundle { source, target, connections, line } = bundle;
@@ -58,13 +57,13 @@ pub(super) fn route(outline: &Outline, rects: &Table<Rect>) -> Vec<Vec<Point>> {
             } else {
                 parallel::beside(line, (share * spread.0, share * spread.1), &between)
             };
-            if outline.ends.get(*connection).copied().flatten().is_some_and(|(from, _)| from != *source) {
+            if outline.ends[*connection].is_some_and(|(from, _)| from != *source) {
                 corners.reverse();
             }
-            routes.set(*connection, corners.into_iter().map(Point::rounded).collect());
+            routes[*connection] = corners.into_iter().map(Point::rounded).collect();
         }
     }
-    routes.into_inner()
+    routes
 }
 
 /// All connections between two shapes.
@@ -93,7 +92,7 @@ fn line(between: &Between<'_>, hubs: &Hubs<'_>, budget: &mut usize) -> Vec<Point
 fn bundles(outline: &Outline) -> BTreeMap<(usize, usize), Vec<usize>> {
     let mut bundles: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     for connection in &outline.connection_order {
-        if let Some((source, target)) = outline.ends.get(*connection).copied().flatten() {
+        if let Some((source, target)) = outline.ends[*connection] {
             bundles.entry((source.min(target), source.max(target))).or_default().push(*connection);
         }
     }

@@ -4,10 +4,10 @@ use super::super::geometry::{Point, Rect};
 use super::super::level::GAP;
 use super::super::level::LAYER_GAP;
 use super::super::outline::Outline;
-use super::super::table::Table;
 use super::LANE;
 use super::field::{Between, CLEARANCE};
 use super::grids::Grids;
+use crate::invariant::Invariant;
 
 const MOST_CHANNELS: usize = 64;
 /// The cost of finding an obstacle, in units of the budget.
@@ -16,41 +16,38 @@ const OBSTACLE: usize = 40;
 /// The hubs of a diagram and their leaves.
 #[derive(Debug)]
 pub(super) struct Hubs<'a> {
-    ranks: &'a Table<Option<u8>>,
-    neighbors: Table<Vec<usize>>,
-    rects: &'a Table<Rect>,
+    ranks: &'a [Option<u8>],
+    neighbors: Vec<Vec<usize>>,
+    rects: &'a [Rect],
     grids: Grids,
     /// Whether neighbors of a shape are below it and side by side.
-    has_rows: Table<bool>,
+    has_rows: Vec<bool>,
 }
 
 impl<'a> Hubs<'a> {
-    pub(super) fn new(outline: &'a Outline, rects: &'a Table<Rect>) -> Self {
-        let mut neighbors = Table::<Vec<usize>>::new(outline.len());
+    pub(super) fn new(outline: &'a Outline, rects: &'a [Rect]) -> Self {
+        let mut neighbors = vec![Vec::new(); outline.len()];
         for (source, target) in outline.ends.iter().flatten().filter(|(source, target)| source != target) {
-            neighbors.push(*source, *target);
-            neighbors.push(*target, *source);
+            neighbors[*source].push(*target);
+            neighbors[*target].push(*source);
         }
-        for shape in 0..outline.len() {
-            neighbors.change(shape, |list| {
-                list.sort_unstable();
-                list.dedup();
-            });
+        for list in &mut neighbors {
+            list.sort_unstable();
+            list.dedup();
         }
         let grids = Grids::new(outline, &neighbors, rects);
-        let has_rows = Table::new(outline.len());
+        let has_rows = vec![false; outline.len()];
         let mut hubs = Self { ranks: &outline.ranks, neighbors, rects, grids, has_rows };
         for hub in 0..outline.len() {
             let rows = hubs.is_above_row(hub);
-            hubs.has_rows.set(hub, rows);
+            hubs.has_rows[hub] = rows;
         }
         hubs
     }
 
     fn is_above_row(&self, hub: usize) -> bool {
-        let bottom = self.rects.at(hub).bottom();
-        let below =
-            self.neighbors.list(hub).iter().map(|other| self.rects.at(*other).y).filter(|y| *y > bottom);
+        let bottom = self.rects[hub].bottom();
+        let below = self.neighbors[hub].iter().map(|other| self.rects[*other].y).filter(|y| *y > bottom);
         let mut tops: Vec<i64> = below.map(steps).collect();
         tops.sort_unstable();
         tops.windows(2).any(|pair| matches!(pair, [one, other] if one == other))
@@ -83,23 +80,20 @@ impl<'a> Hubs<'a> {
         budget: &mut usize,
     ) -> Option<Vec<Point>> {
         // In drawings without rows, oblique lines look better.
-        if *budget == 0
-            || !self.has_rows.at(upper_index)
-            || self.ranks.at(upper_index) > self.ranks.at(lower_index)
-        {
+        if *budget == 0 || !self.has_rows[upper_index] || self.ranks[upper_index] > self.ranks[lower_index] {
             return None;
         }
-        let [upper, lower] = [upper_index, lower_index].map(|shape| self.rects.at(shape));
-        let neighbors = self.neighbors.list(lower_index);
+        let [upper, lower] = [upper_index, lower_index].map(|shape| self.rects[shape]);
+        let neighbors = &self.neighbors[lower_index];
         *budget = budget.saturating_sub(neighbors.len());
         // The lines of several upper shapes enter side by side, in the order of these shapes.
         let mut above: Vec<(i64, usize)> = neighbors
             .iter()
-            .filter(|neighbor| self.rects.at(**neighbor).bottom() < lower.y)
-            .map(|neighbor| (steps(self.rects.at(*neighbor).center().x), *neighbor))
+            .filter(|neighbor| self.rects[**neighbor].bottom() < lower.y)
+            .map(|neighbor| (steps(self.rects[*neighbor].center().x), *neighbor))
             .collect();
         above.sort_unstable();
-        let place = above.iter().position(|(_, neighbor)| *neighbor == upper_index).unwrap_or(0);
+        let place = above.iter().position(|(_, neighbor)| *neighbor == upper_index).asserted_or_default();
         let lane = (place as f64 - (above.len().max(1) - 1) as f64 / 2.0) * LANE;
         let lane = lane.clamp(-lower.width / 3.0, lower.width / 3.0).clamp(-LAYER_GAP / 4.0, LAYER_GAP / 4.0);
         let enter = lower.center().x + lane;

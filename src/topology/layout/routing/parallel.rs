@@ -66,6 +66,7 @@ fn shifted(line: &[Point], offset: f64) -> Vec<Point> {
                     let square = (sum.x * sum.x + sum.y * sum.y).max(0.5);
                     sum.times(2.0 / square)
                 }
+                // A single point has no direction.
                 (one, other) => one.or(other).unwrap_or_default(),
             };
             point.plus(shift.times(offset))

@@ -101,7 +101,7 @@ fn ignore_aggregates(candidates: &mut Vec<&Candidate>, devices: &Devices) {
     }
     let is_aggregate = |end: &Spot| {
         let port = end.host_port();
-        port.and_then(|(host, port)| Some(devices.get(host)?.port(&port)?.is_aggregate)).unwrap_or_default()
+        port.and_then(|(host, port)| Some(devices.get(host)?.port(&port)?.is_aggregate)).unwrap_or(false)
     };
     let mut of_members = BTreeSet::new();
     let mut pairs = BTreeSet::new();

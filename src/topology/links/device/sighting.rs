@@ -96,7 +96,12 @@ pub(in crate::topology::links) fn sightings(
             ClaimRows::Lldp(rows) => found.extend(rows.iter().map(|row| reader.by_lldp(row, seen))),
             ClaimRows::Cdp(rows) => found.extend(rows.iter().map(|row| reader.by_cdp(row, seen))),
             ClaimRows::Stp(rows) => found.extend(rows.iter().filter_map(|row| reader.by_stp(row, seen))),
-            _ => {}
+            ClaimRows::IfEntries(_)
+            | ClaimRows::Addresses(_)
+            | ClaimRows::Fdb(_)
+            | ClaimRows::Arp(_)
+            | ClaimRows::Lag(_)
+            | ClaimRows::Ports(_) => {}
         }
         for group in &claim.missing {
             found.extend(reader.missing(group));
@@ -144,7 +149,13 @@ impl Reader<'_> {
         let found: Vec<Sighting> = match &group.rows {
             ClaimRows::Lldp(rows) => rows.iter().map(|row| self.by_lldp(row, seen)).collect(),
             ClaimRows::Cdp(rows) => rows.iter().map(|row| self.by_cdp(row, seen)).collect(),
-            _ => Vec::new(),
+            ClaimRows::IfEntries(_)
+            | ClaimRows::Addresses(_)
+            | ClaimRows::Fdb(_)
+            | ClaimRows::Arp(_)
+            | ClaimRows::Stp(_)
+            | ClaimRows::Lag(_)
+            | ClaimRows::Ports(_) => Vec::new(),
         };
         let missing = Missing::of(group);
         found.into_iter().map(|found| Sighting { missing: Some(Box::new(missing)), ..found }).collect()
@@ -277,5 +288,5 @@ fn stored_neighbor(entry: &IfEntry, port: PortKey) -> Option<Sighting> {
 }
 
 fn label(texts: &[Option<&str>]) -> Arc<str> {
-    texts.iter().flatten().find_map(|text| trimmed(text)).unwrap_or_default().into()
+    texts.iter().flatten().find_map(|text| trimmed(text)).unwrap_or("").into()
 }

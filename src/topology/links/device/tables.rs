@@ -36,7 +36,7 @@ impl<'c> Tables<'c> {
                     continue;
                 }
                 ClaimRows::Cdp(_) => {}
-                _ => continue,
+                ClaimRows::IfEntries(_) | ClaimRows::Addresses(_) | ClaimRows::Ports(_) => continue,
             }
             if !claim.complete {
                 tables.truncated.push(claim.rows.kind());

@@ -172,7 +172,7 @@ fn statements<'s>(
         let claimed = Claimed { evidence, at, names: sighting.about.label.clone() };
         let remote_aggregate = match sighting.remote {
             RemotePort::Lldp { aggregate, .. } => aggregate,
-            _ => None,
+            RemotePort::Unknown | RemotePort::Cdp(_) | RemotePort::Bridge { .. } => None,
         };
         let (port, remote) = (seen.port.clone(), seen.remote.clone());
         Some((seen.method, Statement { port, remote, remote_aggregate, claimed }))

@@ -13,6 +13,7 @@ mod policy;
 mod source;
 mod template;
 
+use crate::invariant::Invariant;
 use crate::model::{ShareMetadata, ShareOptions};
 
 pub use self::policy::{FrameAncestors, InvalidFrameAncestors};
@@ -141,5 +142,5 @@ fn script() -> String {
 
 /// Returns the picture without its XML declaration, which HTML does not know.
 fn without_declaration(svg: &str) -> &str {
-    svg.find("<svg").and_then(|start| svg.get(start..)).unwrap_or_default()
+    svg.find("<svg").and_then(|start| svg.get(start..)).asserted_or_default()
 }

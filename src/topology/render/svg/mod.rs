@@ -21,6 +21,7 @@ use super::number::number;
 use super::scene::Scene;
 use super::words;
 use super::xml::{escape, escape_isolated};
+use crate::invariant::Invariant;
 use crate::topology::graph::{Bounds, NodeKind, shorten, width};
 
 /// Distance between the content and the edge of the picture, in pixels.
@@ -126,7 +127,7 @@ fn subtitle(picture: &Picture<'_>) -> String {
     parts.push(words::view(picture.graph.view).to_owned());
     if let Some(date) = picture.date {
         let date = date.to_string();
-        let minutes = date.get(..16).unwrap_or_default().replace('T', " ");
+        let minutes = date.get(..16).asserted_or_default().replace('T', " ");
         parts.push(format!("{minutes} UTC"));
     }
     parts.join(" \u{b7} ")

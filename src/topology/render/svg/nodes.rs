@@ -45,7 +45,7 @@ pub(super) fn cards(out: &mut File, scene: &Scene<'_>) {
         match node.kind {
             NodeKind::Segment => segment(out, node),
             NodeKind::Service => service(out, node),
-            _ => card(out, node),
+            NodeKind::Host | NodeKind::Stub | NodeKind::Subnet | NodeKind::Group => card(out, node),
         }
         out.push_str("</g>\n");
     }

@@ -5,6 +5,7 @@
 
 use uuid::Uuid;
 
+use crate::invariant::Invariant;
 use crate::store::index::interner::NameId;
 use crate::store::index::rows::common_values::CommonValues;
 use crate::store::index::varint;
@@ -40,13 +41,13 @@ pub(super) fn links_of<'a>(
     std::iter::from_fn(move || {
         let (relation, target) = varint::split(bytes)?;
         let (target, rest) = if relation & IS_COMMON == 0 {
-            target.split_at_checked(size_of::<Uuid>())?
+            target.split_at_checked(size_of::<Uuid>()).asserted()?
         } else {
-            let (number, rest) = target.split_first_chunk()?;
+            let (number, rest) = target.split_first_chunk().asserted()?;
             (common.value(u16::from_le_bytes(*number)), rest)
         };
         bytes = rest;
-        Some(((relation >> 1) as NameId, Uuid::from_slice(target).ok()?))
+        Some(((relation >> 1) as NameId, Uuid::from_slice(target).ok().asserted()?))
     })
 }
 

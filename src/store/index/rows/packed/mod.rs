@@ -1,3 +1,8 @@
+#![allow(
+    clippy::indexing_slicing,
+    reason = "offsets in packed facets are those that `PackedFacets::pack` wrote"
+)]
+
 mod links;
 mod sort_keys;
 #[cfg(test)]
@@ -11,6 +16,7 @@ use uuid::Uuid;
 use self::links::{links_of, pack_links};
 use self::sort_keys::SharedKeys;
 use self::unique_keys::UniqueKeyGroup;
+use crate::invariant::Invariant;
 use crate::model::Timestamp;
 use crate::store::index::interner::NameId;
 use crate::store::index::rows::common_values::CommonValues;
@@ -93,7 +99,7 @@ impl PackedFacets {
         if has_terms {
             let start = bytes.len();
             let mut packed = Vec::with_capacity(terms_length);
-            let text = bytes.get(keys_start..keys.end).unwrap_or_default();
+            let text = &bytes[keys_start..keys.end];
             pack_terms(terms, text, common, &mut packed);
             bytes.extend_from_slice(&packed);
             push_number(&mut bytes, start, width);
@@ -105,7 +111,8 @@ impl PackedFacets {
     ///
     /// The result has no meaning; a caller that uses it keeps the compiler from removing the reads.
     pub(in crate::store::index) fn read_ahead(&self) -> u8 {
-        let byte = |place| self.0.get(place).copied().unwrap_or_default();
+        // Short facets end before the second line.
+        let byte = |place| self.0.get(place).map_or(0, |byte| *byte);
         byte(0) ^ byte(CACHE_LINE)
     }
 
@@ -114,7 +121,8 @@ impl PackedFacets {
             return None;
         }
         let start = NUMBERS + (SORT_KEY_ENDS + self.number(SORT_KEY_COUNT)) * self.width();
-        Timestamp::from_unix_micros(i64::from_le_bytes(self.array(start))).ok()
+        let bytes = self.0[start..].first_chunk().copied().asserted_or_default();
+        Timestamp::from_unix_micros(i64::from_le_bytes(bytes)).ok().asserted()
     }
 
     /// Returns the sort key at this place of the table's sort names. It is empty when the row has none.
@@ -138,7 +146,7 @@ impl PackedFacets {
             Some(former) => SharedKeys::end(number_at(numbers, SORT_KEY_ENDS + former)),
             None => self.keys_end(0),
         };
-        self.0.get(start..SharedKeys::end(last)).unwrap_or_default()
+        &self.0[start..SharedKeys::end(last)]
     }
 
     /// Iterates over the links, sorted.
@@ -227,19 +235,19 @@ impl PackedFacets {
     }
 
     fn unique_keys_bytes(&self) -> &[u8] {
-        self.0.get(self.number(UNIQUE_KEYS_START)..self.terms_start()).unwrap_or_default()
+        &self.0[self.number(UNIQUE_KEYS_START)..self.terms_start()]
     }
 
     /// Returns the stored sort keys, of which terms may be slices.
     fn text(&self) -> &[u8] {
-        self.0.get(self.keys_end(0)..self.keys_end(self.number(SORT_KEY_COUNT))).unwrap_or_default()
+        &self.0[self.keys_end(0)..self.keys_end(self.number(SORT_KEY_COUNT))]
     }
 
     fn terms_bytes(&self) -> &[u8] {
         if !self.has(HAS_TERMS) {
             return &[];
         }
-        self.0.get(self.terms_start()..self.0.len() - self.width()).unwrap_or_default()
+        &self.0[self.terms_start()..self.0.len() - self.width()]
     }
 
     /// Returns where the unique keys end.
@@ -247,13 +255,13 @@ impl PackedFacets {
         if !self.has(HAS_TERMS) {
             return self.0.len();
         }
-        let number = self.0.get(self.0.len() - self.width()..).unwrap_or_default();
+        let number = &self.0[self.0.len() - self.width()..];
         number.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
     }
 
     fn links_bytes(&self) -> &[u8] {
         let start = self.keys_end(self.number(SORT_KEY_COUNT));
-        self.0.get(start..self.number(UNIQUE_KEYS_START)).unwrap_or_default()
+        &self.0[start..self.number(UNIQUE_KEYS_START)]
     }
 
     /// Returns where the first `count` sort keys end.
@@ -268,7 +276,7 @@ impl PackedFacets {
     }
 
     fn has(&self, flag: u8) -> bool {
-        self.0.first().is_some_and(|flags| flags & flag != 0)
+        self.0[0] & flag != 0
     }
 
     fn width(&self) -> usize {
@@ -285,19 +293,14 @@ impl PackedFacets {
 
     /// Returns the numbers, followed by everything that is stored after them.
     fn numbers<const WIDTH: usize>(&self) -> &[[u8; WIDTH]] {
-        self.0.get(NUMBERS..).unwrap_or_default().as_chunks().0
-    }
-
-    fn array<const N: usize>(&self, offset: usize) -> [u8; N] {
-        self.0.get(offset..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
+        self.0[NUMBERS..].as_chunks().0
     }
 }
 
 fn push_number(bytes: &mut Vec<u8>, number: usize, width: usize) {
-    bytes.extend_from_slice((number as u32).to_le_bytes().get(..width).unwrap_or_default());
+    bytes.extend_from_slice(&(number as u32).to_le_bytes()[..width]);
 }
 
 fn number_at<const WIDTH: usize>(numbers: &[[u8; WIDTH]], place: usize) -> usize {
-    let bytes = numbers.get(place).copied().unwrap_or([0; WIDTH]);
-    bytes.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
+    numbers[place].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }

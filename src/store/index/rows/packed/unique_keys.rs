@@ -1,3 +1,4 @@
+use crate::invariant::Invariant;
 use crate::store::index::interner::NameId;
 use crate::store::index::varint;
 
@@ -31,13 +32,13 @@ impl<'a> UniqueKeyGroup<'a> {
         }
     }
 
-    /// Reads a group, and returns it with the bytes after it.
+    /// Reads a group, and returns it with the bytes after it. `None` at the end.
     pub(super) fn read(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let (name, bytes) = varint::split(bytes)?;
-        let (length, bytes) = varint::split(bytes)?;
-        let (count, bytes) = varint::split(bytes)?;
+        let (length, bytes) = varint::split(bytes).asserted()?;
+        let (count, bytes) = varint::split(bytes).asserted()?;
         let (length, count) = (length as usize, count as usize);
-        let (values, bytes) = bytes.split_at_checked(count * length)?;
+        let (values, bytes) = bytes.split_at_checked(count * length).asserted()?;
         Some((Self { name: name as NameId, length, count, values }, bytes))
     }
 
@@ -63,6 +64,6 @@ impl<'a> UniqueKeyGroup<'a> {
 
     fn value(self, place: usize) -> &'a [u8] {
         let start = place * self.length;
-        self.values.get(start..start + self.length).unwrap_or_default()
+        &self.values[start..start + self.length]
     }
 }

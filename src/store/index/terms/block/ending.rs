@@ -37,7 +37,7 @@ fn rests(values: &[Value]) -> Vec<&[u8]> {
     let rests = values.iter().map(|value| {
         let shared = shared_length(before, value.get());
         before = value.get();
-        before.get(shared..).unwrap_or_default()
+        &before[shared..]
     });
     rests.collect()
 }
@@ -56,10 +56,10 @@ fn best_ending<'v>(rests: &[&'v [u8]]) -> &'v [u8] {
         _ => None,
     });
     let saved = |ending: &&[u8]| ending.len() * rests.iter().filter(|rest| rest.ends_with(ending)).count();
-    alike.filter(|ending| !ending.is_empty()).max_by_key(saved).unwrap_or_default()
+    alike.filter(|ending| !ending.is_empty()).max_by_key(saved).unwrap_or(&[])
 }
 
 fn common_ending<'v>(left: &'v [u8], right: &[u8]) -> &'v [u8] {
     let length = left.iter().rev().zip(right.iter().rev()).take_while(|(left, right)| left == right).count();
-    left.get(left.len() - length..).unwrap_or_default()
+    &left[left.len() - length..]
 }

@@ -17,7 +17,7 @@ impl Block {
         let mut shared_before = 0;
         loop {
             let start = lists.end;
-            let beginning = value.get(..shared_before).unwrap_or_default();
+            let beginning = &value[..shared_before];
             let Some(stored) = lists.read() else { return (beginning, None) };
             // It begins with more of the smaller value before it than the wanted value does, so it is smaller, too.
             if stored.shared > shared_before {
@@ -26,7 +26,7 @@ impl Block {
             // If it begins with less, it is greater: it has a greater byte where the wanted value agrees with the one
             // before.
             if stored.shared == shared_before {
-                let wanted = value.get(shared_before..).unwrap_or_default();
+                let wanted = &value[shared_before..];
                 let (length, order) = compare(stored.rest, stored.ending, wanted);
                 if order == Ordering::Less {
                     shared_before += length;
@@ -73,6 +73,7 @@ impl Block {
             }
             before = list.value;
         }
+        debug_assert!(false, "a block that is split has a list behind its middle");
         (before, List { value: Value::EMPTY, start: 0, end: 0, rows: &[] })
     }
 }
@@ -82,7 +83,7 @@ impl Block {
 fn compare(rest: &[u8], ending: &[u8], wanted: &[u8]) -> (usize, Ordering) {
     let mut length = shared_length(rest, wanted);
     if length == rest.len() {
-        length += shared_length(ending, wanted.get(length..).unwrap_or_default());
+        length += shared_length(ending, &wanted[length..]);
     }
     let next = rest.get(length).or_else(|| ending.get(length - rest.len()));
     (length, next.cmp(&wanted.get(length)))

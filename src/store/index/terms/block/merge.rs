@@ -1,6 +1,7 @@
 //! Inserting many postings into a block at once.
 
 use super::{Block, List, MOST, Value, rows, write};
+use crate::invariant::Invariant;
 use crate::store::Term;
 use crate::store::index::capacity;
 use crate::store::index::rows::common_values::COMMON;
@@ -54,7 +55,7 @@ impl Block {
             }
         }
         let mut blocks = merged.finish().into_iter();
-        *self = blocks.next().map(|(_, block)| block).unwrap_or_default();
+        *self = blocks.next().map(|(_, block)| block).asserted_or_default();
         blocks.collect()
     }
 
@@ -91,7 +92,7 @@ impl Merged {
                 self.goes_on = is_rest && grows;
                 continue;
             }
-            let (now, later) = rows.split_at_checked(fitting).unwrap_or((rows, &[]));
+            let (now, later) = rows.split_at(fitting);
             self.append(value, now);
             rows = later;
             is_rest = true;
@@ -99,7 +100,7 @@ impl Merged {
     }
 
     fn append(&mut self, value: &[u8], now: &[RowId]) {
-        let Some((_, block)) = self.blocks.last_mut() else { return };
+        let Some((_, block)) = self.blocks.last_mut().asserted() else { return };
         let last = self.last.get_or_insert(Value::EMPTY);
         self.packed.clear();
         rows::pack_into(now, &mut self.packed);
