@@ -1,8 +1,9 @@
+use std::error::Error as _;
 use std::fmt;
 use std::time::Duration;
 
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
-use tokio_postgres::{Config, NoTls, Socket};
+use tokio_postgres::{Config, Error, NoTls, Socket};
 
 use super::connector::Connector;
 use super::options::Options;
@@ -178,9 +179,8 @@ impl PostgresStoreBuilder {
         T::TlsConnect: Send,
         <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
     {
-        // The parser's own error may quote a part of the password.
         let config: Result<Config, _> = self.connection.parse();
-        let mut config = config.map_err(|_| StoreError::invalid("the connection string cannot be parsed"))?;
+        let mut config = config.map_err(|error| unparsable(&error))?;
         if config.get_application_name().is_none() {
             config.application_name("toposcope");
         }
@@ -189,6 +189,27 @@ impl PostgresStoreBuilder {
         }
         open(Connector::new(&config, tls, self.options)?).await
     }
+}
+
+/// Returns the error for a connection string that cannot be parsed. The parser's own error may quote a part of the
+/// password, but not where it names a known option.
+fn unparsable(error: &Error) -> StoreError {
+    const INVALID: &str = "invalid value for option `";
+    let text = error.source().map(ToString::to_string).unwrap_or_default();
+    let option = text.strip_prefix(INVALID).and_then(|rest| rest.strip_suffix('`'));
+    StoreError::invalid(match option {
+        Some("target_session_attrs") => {
+            "`target_session_attrs` of the connection string must be `any`, `read-write` or `read-only`"
+                .to_owned()
+        }
+        Some("sslmode") => {
+            "`sslmode` of the connection string must be `disable`, `prefer` or `require`: certificates \
+                            are verified by the TLS implementation"
+                .to_owned()
+        }
+        Some(option) => format!("the connection string has an invalid value of `{option}`"),
+        None => "the connection string cannot be parsed".to_owned(),
+    })
 }
 
 /// Omits the connection string, which may contain a password.

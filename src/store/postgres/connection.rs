@@ -13,6 +13,7 @@ use tokio::time::timeout;
 use tokio_postgres::{Client, Error, Row, RowStream, SimpleQueryMessage, Statement};
 
 use super::connector::{Connector, Driver};
+use super::doubt;
 use super::error::{Fault, replaced, store_error, timed_out};
 use super::hosts::Target;
 use super::options::Options;
@@ -107,6 +108,8 @@ pub(super) struct Connection {
     pub(super) epoch: Epoch,
     /// Kept so that an open snapshot outlives its store.
     servers: Arc<Servers>,
+    /// Number of statements that had no answer, on any connection, when this one was last known to work.
+    doubts: u64,
     opened: Instant,
 }
 
@@ -120,6 +123,7 @@ impl Connection {
             purpose,
             epoch,
             servers: Arc::clone(&connector.servers),
+            doubts: connector.servers.doubts(),
             opened: Instant::now(),
         }
     }
@@ -135,14 +139,36 @@ impl Connection {
         self.is_idle && is_young && !self.link.client.is_closed() && self.is_current()
     }
 
-    /// Returns whether the server of the connection is the one in use.
-    pub(super) fn is_current(&self) -> bool {
-        self.is_of(*self.servers.epoch().borrow())
+    /// Returns whether further statements can be run. Asks the server if a statement had no answer since the last use.
+    pub(super) async fn is_alive(&mut self) -> bool {
+        let doubts = self.servers.doubts();
+        if self.is_usable() && self.doubts != doubts {
+            match timeout(doubt::PATIENCE, self.link.client.batch_execute("")).await {
+                Ok(Ok(())) => self.doubts = doubts,
+                Ok(Err(_)) => return false,
+                // The network has lost the state of this connection, and perhaps that of others.
+                Err(_) => self.servers.distrust(self.epoch, None),
+            }
+        }
+        self.is_usable()
     }
 
-    /// Returns whether the connection may be used in an epoch. A long transaction needs only the same server.
-    fn is_of(&self, epoch: Epoch) -> bool {
-        epoch.server == self.epoch.server && (self.purpose == Purpose::LongRead || epoch == self.epoch)
+    /// Returns whether every statement that was run had an answer.
+    pub(super) const fn is_answered(&self) -> bool {
+        self.is_idle
+    }
+
+    /// Waits until the connection may not be used any more, because another server is.
+    pub(super) fn replaced(&self) -> impl Future<Output = ()> + use<> {
+        let (mut current, own, purpose) = (self.servers.epoch(), self.epoch, self.purpose);
+        async move {
+            let _ = current.wait_for(|now| !is_of(own, purpose, *now)).await;
+        }
+    }
+
+    /// Returns whether the server of the connection is the one in use.
+    pub(super) fn is_current(&self) -> bool {
+        is_of(self.epoch, self.purpose, *self.servers.epoch().borrow())
     }
 
     /// Runs one statement and returns its rows. The inner error comes from the server.
@@ -166,11 +192,8 @@ impl Connection {
     ) -> Result<Vec<Result<Vec<Row>, Error>>, StoreError> {
         self.is_idle = false;
         let patience = self.options.answer_timeout();
-        let (mut current, own, purpose) = (self.servers.epoch(), self.epoch, self.purpose);
-        let has_ended =
-            |now: &Epoch| now.server != own.server || (purpose == Purpose::Work && now.trust != own.trust);
         let results = {
-            let ended = pin!(current.wait_for(has_ended));
+            let ended = pin!(self.replaced());
             let answered = pin!(timeout(patience, self.pipeline(steps)));
             let first = select(ended, answered).await;
             match first {
@@ -187,13 +210,20 @@ impl Connection {
     }
 
     /// Starts a statement whose rows are read one by one. The connection cannot be used for anything else.
-    pub(super) async fn stream(&mut self, sql: &'static str) -> Result<RowStream, StoreError> {
+    pub(super) async fn stream(&mut self, sql: &'static str) -> Result<RowStream, Fault> {
         self.is_idle = false;
         let no_values: [(Value<'_>, _); 0] = [];
         let sql = sql::qualify(sql, self.options.schema.as_deref());
         let rows =
             timeout(self.options.answer_timeout(), self.link.client.query_typed_raw(&sql, no_values)).await;
-        rows.map_err(|_| timed_out())?.map_err(|error| store_error(&error))
+        rows.map_err(|_| timed_out())?.map_err(|error| Fault::of(&error))
+    }
+
+    /// Returns the number of the server's session. `None` if the server does not tell.
+    pub(super) async fn session(&self) -> Result<Option<String>, StoreError> {
+        let asked = timeout(self.options.answer_timeout(), self.link.client.simple_query(sql::SESSION));
+        let rows = asked.await.map_err(|_| timed_out())?;
+        Ok(rows.ok().and_then(|rows| text(&rows, 0).map(str::to_owned)))
     }
 
     /// Runs statements without parameters, and without preparing them.
@@ -246,6 +276,11 @@ impl Connection {
         self.statements.insert(sql, statement.clone());
         Ok(statement)
     }
+}
+
+/// Returns whether a connection of one epoch may be used in another. A long transaction needs only the same server.
+fn is_of(own: Epoch, purpose: Purpose, now: Epoch) -> bool {
+    now.server == own.server && (purpose == Purpose::LongRead || now == own)
 }
 
 impl fmt::Debug for Connection {

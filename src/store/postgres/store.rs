@@ -18,7 +18,9 @@ use super::load::{load, migrate};
 use super::maintain;
 use super::pool::Pool;
 use super::read::{Lookup, Reader, Records};
+use super::sessions::require_sessions;
 use super::shared::{Counts, Shared};
+use super::single_flight::SingleFlight;
 use super::snapshot::PostgresSnapshot;
 use super::watch;
 use crate::model::Timestamp;
@@ -199,9 +201,8 @@ pub(super) async fn open(connector: Connector) -> Result<PostgresStore, StoreErr
     let mut opening = JoinSet::new();
     let open = async move {
         let replica = StateLock::new(prepare(&connector).await?);
-        let loading = tokio::sync::Mutex::new(());
-        let shared =
-            Arc::new(Shared { replica, pool: Pool::new(connector), counts: Counts::default(), loading });
+        let (counts, reloads) = (Counts::default(), SingleFlight::default());
+        let shared = Arc::new(Shared { replica, pool: Pool::new(connector), counts, reloads });
         let (queue, jobs) = Queue::new();
         tokio::spawn(Committer::new(Arc::clone(&shared), GroupCollector::new(jobs)).run());
         let maintenance = tokio::spawn(maintain::run(Arc::downgrade(&shared))).abort_handle();
@@ -234,6 +235,7 @@ async fn prepare(connector: &Connector) -> Result<Replica, StoreError> {
     let mut last_line: Option<Instant> = None;
     loop {
         let loaded = async {
+            require_sessions(connector).await?;
             migrate(connector).await?;
             load(connector, 0).await
         };

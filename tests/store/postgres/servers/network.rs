@@ -1,6 +1,6 @@
 //! A TCP proxy in front of a server, whose network fails in several ways.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +27,7 @@ const DISTANCE: Duration = Duration::from_millis(100);
 
 /// What a network does with the connections to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Network {
+pub(crate) enum Network {
     Works,
     /// Works, and takes [`DISTANCE`] for each piece of a message.
     Far,
@@ -73,21 +73,43 @@ impl Network {
 
 /// An address whose connections lead to a server. Dropping it closes them.
 #[derive(Debug)]
-pub(super) struct Proxy {
+pub(crate) struct Proxy {
     address: SocketAddr,
     network: watch::Sender<Network>,
+    /// The socket of the server that new connections lead to.
+    server: watch::Sender<PathBuf>,
+    /// Connections that were made before the last change are silent.
+    forgotten: watch::Sender<()>,
     listening: AbortHandle,
 }
 
 impl Proxy {
     pub(super) async fn start(server: &Path, network: Network) -> Self {
-        let listener = listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+        Self::start_at(Ipv4Addr::LOCALHOST.into(), 0, server, network).await
+    }
+
+    /// Listens at an address. The port 0 is any free one.
+    pub(crate) async fn start_at(ip: IpAddr, port: u16, server: &Path, network: Network) -> Self {
+        let listener = listen(SocketAddr::from((ip, port)));
         let address = listener.local_addr().unwrap();
-        let (network, receiver) = watch::channel(network);
-        let listening = tokio::spawn(serve(listener, server.join(SOCKET), receiver)).abort_handle();
-        let proxy = Self { address, network, listening };
+        let network = watch::Sender::new(network);
+        let server = watch::Sender::new(server.join(SOCKET));
+        let forgotten = watch::Sender::new(());
+        let serving = serve(listener, server.subscribe(), network.subscribe(), forgotten.subscribe());
+        let listening = tokio::spawn(serving).abort_handle();
+        let proxy = Self { address, network, server, forgotten, listening };
         proxy.settle().await;
         proxy
+    }
+
+    /// Has new connections lead to another server. The others stay.
+    pub(super) fn lead_to(&self, server: &Path) {
+        self.server.send_replace(server.join(SOCKET));
+    }
+
+    /// Makes the present connections silent, as a router does that has lost its state. New ones work.
+    pub(super) fn forget_connections(&self) {
+        self.forgotten.send_replace(());
     }
 
     pub(super) async fn set(&self, network: Network) {
@@ -95,7 +117,7 @@ impl Proxy {
         self.settle().await;
     }
 
-    pub(super) const fn port(&self) -> u16 {
+    pub(crate) const fn port(&self) -> u16 {
         self.address.port()
     }
 
@@ -126,13 +148,18 @@ impl Drop for Proxy {
 
 /// Listens with the shortest queue, so that it can be filled: the system then drops further connections.
 fn listen(address: SocketAddr) -> TcpListener {
-    let socket = TcpSocket::new_v4().unwrap();
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }.unwrap();
     socket.set_reuseaddr(true).unwrap();
     socket.bind(address).unwrap();
     socket.listen(1).unwrap()
 }
 
-async fn serve(listener: TcpListener, server: PathBuf, mut network: watch::Receiver<Network>) {
+async fn serve(
+    listener: TcpListener,
+    server: watch::Receiver<PathBuf>,
+    mut network: watch::Receiver<Network>,
+    forgotten: watch::Receiver<()>,
+) {
     let address = listener.local_addr().unwrap();
     let mut listener = Some(listener);
     let mut connections = JoinSet::new();
@@ -156,7 +183,10 @@ async fn serve(listener: TcpListener, server: PathBuf, mut network: watch::Recei
         tokio::select! {
             accepted = listening.accept() => {
                 let (client, _) = accepted.unwrap();
-                connections.spawn(forward(client, server.clone(), network.clone()));
+                let server = server.borrow().clone();
+                let mut forgotten = forgotten.clone();
+                forgotten.mark_unchanged();
+                connections.spawn(forward(client, server, network.clone(), forgotten));
             }
             _ = network.changed() => {}
         }
@@ -164,7 +194,12 @@ async fn serve(listener: TcpListener, server: PathBuf, mut network: watch::Recei
 }
 
 /// Forwards both directions of a connection until it or the network ends it.
-async fn forward(mut client: TcpStream, server: PathBuf, network: watch::Receiver<Network>) {
+async fn forward(
+    mut client: TcpStream,
+    server: PathBuf,
+    network: watch::Receiver<Network>,
+    mut forgotten: watch::Receiver<()>,
+) {
     let mut ends = network.clone();
     let Ok(mut server) = UnixStream::connect(server).await else { return };
     let is_logged_in = Arc::new(AtomicBool::new(false));
@@ -174,7 +209,8 @@ async fn forward(mut client: TcpStream, server: PathBuf, network: watch::Receive
         tokio::select! {
             () = copy(from_client, to_server, network.clone(), Arc::clone(&is_logged_in), false) => {}
             () = copy(from_server, to_client, network, is_logged_in, true) => {}
-            _ = ends.wait_for(|network| network.ends_connections()) => {}
+            () = async { drop(ends.wait_for(|network| network.ends_connections()).await) } => {}
+            Ok(()) = forgotten.changed() => std::future::pending().await,
         }
     }
     if *ends.borrow() == Network::Reset {

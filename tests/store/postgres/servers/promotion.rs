@@ -20,7 +20,7 @@ fn both_orders(one: &Cluster, other: &Cluster, direct_connection: &str) -> [Stri
 }
 
 /// Has the primary acknowledge only what its standby has, so that a promotion loses nothing.
-fn await_standby(primary: &Cluster) {
+pub(super) fn await_standby(primary: &Cluster) {
     primary.set_synchronous(true);
     primary.await_answer("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'", "1");
 }
@@ -95,6 +95,54 @@ async fn promoted_server_is_used_although_its_primary_goes_on_and_answers_sooner
     }
     instance.read().await.unwrap();
     assert_eq!(instance.store.status().server_changes, 1);
+}
+
+/// Promotes a standby, has an address lead to it, and reads until an instance uses it. Returns how long that and a
+/// write take. The connections of the instance to the old primary stay open.
+pub(super) async fn follow_promotion(
+    instance: &Instance,
+    standby: &Cluster,
+    lead_to_it: impl FnOnce(),
+) -> Duration {
+    instance.read().await.unwrap();
+    tokio::task::block_in_place(|| standby.promote());
+    lead_to_it();
+    let begin = Instant::now();
+    while instance.store.status().timeline != Some(2) {
+        assert!(
+            begin.elapsed() < LONGEST_OUTAGE,
+            "the old primary is still used after {:?}",
+            begin.elapsed()
+        );
+        instance.read().await.unwrap();
+        sleep(Duration::from_millis(1)).await;
+    }
+    instance.write().await.unwrap();
+    begin.elapsed()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn single_address_is_followed_to_the_promoted_server_and_not_back() {
+    let Some(primary) = Cluster::start_new(UNSYNCED) else { return };
+    let database = primary.create_database();
+    let standby = primary.start_standby();
+    let proxy = Proxy::start(primary.folder(), Network::Works).await;
+    let hosts = [("127.0.0.1".to_owned(), proxy.port())];
+    let instance =
+        Instance::new(open(PostgresStore::builder(&connection(&hosts, database_of(&database)))).await, 0, 1);
+    await_standby(&primary);
+    instance.write().await.unwrap();
+    let outage = follow_promotion(&instance, &standby, || proxy.lead_to(standby.folder())).await;
+    println!("a single address is followed within {outage:?}");
+    proxy.lead_to(primary.folder());
+    proxy.set(Network::Closes).await;
+    proxy.set(Network::Works).await;
+    for outcome in [instance.read().await, instance.write().await] {
+        assert!(outcome.unwrap_err().to_string().contains("timeline 1"));
+    }
+    proxy.lead_to(standby.folder());
+    instance.write().await.unwrap();
+    instance.read().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
