@@ -65,8 +65,7 @@ impl PostgresStoreBuilder {
     /// Sets the number of connections for reads. The default is 8.
     ///
     /// Commits have one connection of their own, and so has each open snapshot, of which there are at most four.
-    /// If the connection string has several hosts, or its host has several addresses, one more connection watches each
-    /// server.
+    /// One more connection watches each server, unless the only host is a Unix socket.
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.options.max_connections = connections.max(1);
@@ -111,7 +110,8 @@ impl PostgresStoreBuilder {
 
     /// Sets how long a connection is used before another one replaces it. The default is 5 minutes.
     ///
-    /// It bounds how long an instance goes on with a server whose host name leads to another one by now.
+    /// It bounds how long an instance goes on with a server whose host name leads to another one by now, where the servers
+    /// do not tell their timeline. Those of PostgreSQL do, and a promoted one is found at once.
     #[must_use]
     pub fn connection_lifetime(mut self, lifetime: Duration) -> Self {
         self.options.connection_lifetime = lifetime;
@@ -147,7 +147,8 @@ impl PostgresStoreBuilder {
     /// pgbouncer with `pool_mode=transaction`. The default is `false`.
     ///
     /// The store then neither prepares statements nor changes settings of the session. Set `statement_timeout` and
-    /// `idle_in_transaction_session_timeout` for the database user instead.
+    /// `idle_in_transaction_session_timeout` for the database user instead. Without this option, opening refuses such a
+    /// pooler.
     #[must_use]
     pub fn transaction_pooling(mut self, is_pooled: bool) -> Self {
         self.options.transaction_pooling = is_pooled;
@@ -157,8 +158,10 @@ impl PostgresStoreBuilder {
     /// Connects without TLS, creates the tables if they do not exist, and loads the index.
     ///
     /// # Errors
-    /// `Unavailable` when the database cannot be used. `Invalid` when the connection string cannot be parsed, or the
-    /// database was written by a newer version of this library. `Corrupt` when its data is damaged.
+    /// `Unavailable` when the database cannot be used. `Invalid` when the connection string cannot be parsed or has
+    /// servers of several clusters, when it leads to a pooler that needs
+    /// [`transaction_pooling`](Self::transaction_pooling), or the database was written by a newer version of this library.
+    /// `Corrupt` when its data is damaged.
     ///
     /// `Unavailable` is returned after the [`open_timeout`](Self::open_timeout) at the earliest, unless only another
     /// configuration helps.

@@ -2,7 +2,7 @@
 //!
 //! After a failover, the old primary may go on beside the new one. Both know the system identifier of their common
 //! history, and a promotion begins a new timeline of it, so the server of the highest timeline is the right one. A store
-//! never returns to a lower one.
+//! never returns to a lower one, and never uses a server with another system identifier.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
