@@ -338,11 +338,13 @@ impl Committer {
         let outcome = append(&mut connection, proposal, nonce, self.contended > 0).await;
         let connector = &self.shared.pool.connector;
         match &outcome {
-            Outcome::Unknown(_) if !connection.is_answered() => connector.doubt(connection.epoch),
-            Outcome::Unknown(_) => connector.servers.distrust(connection.epoch, None),
+            Outcome::Unknown(_) if connection.is_answered() => {
+                connector.servers.distrust(connection.epoch, None)
+            }
             Outcome::Committed => connector.servers.note_write(connection.epoch, true),
             Outcome::ReadOnly(_) => connector.servers.note_write(connection.epoch, false),
-            Outcome::Overtaken(_) | Outcome::Failed(_) | Outcome::Interrupted(_) => {}
+            // Without an answer, the server was asked by now.
+            Outcome::Unknown(_) | Outcome::Overtaken(_) | Outcome::Failed(_) | Outcome::Interrupted(_) => {}
         }
         self.connection = Some(connection).filter(Connection::is_usable);
         outcome

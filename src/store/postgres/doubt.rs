@@ -1,6 +1,6 @@
 //! Telling a slow statement from a silent server.
 //!
-//! A statement without an answer may wait for a lock, or send a large page through a slow network. Then only its own
+//! A statement that is late may wait for a lock, or send a large page through a slow network. Then only its own
 //! connection is closed. But the server may be silent, or a router may have lost the state of all connections. The
 //! former shows when the server is asked on a new connection. The latter shows when one of the other connections, which
 //! are asked before their next use, has no answer. Both close all connections.
@@ -17,8 +17,8 @@ use super::server::{Epoch, Server};
 pub(super) const PATIENCE: Duration = Duration::from_millis(750);
 
 impl Connector {
-    /// Asks the server in use in the background whether it answers at all, after a statement had no answer on a connection
-    /// of this epoch. Must be called on the runtime of the store.
+    /// Asks the server in use in the background whether it answers at all, because a statement is late on a connection of
+    /// this epoch. Must be called on the runtime of the store.
     pub(super) fn doubt(&self, epoch: Epoch) {
         if let Some(server) = self.servers.begin_doubt(epoch) {
             let connector = self.clone();

@@ -50,7 +50,7 @@ impl Pool {
                 break connection;
             }
         };
-        let results = connection.run(steps).await.inspect_err(|_| self.connector.doubt(connection.epoch))?;
+        let results = connection.run(steps).await?;
         if connection.is_usable() {
             self.lock().push(connection);
         }

@@ -83,7 +83,7 @@ pub(super) struct Servers {
     epoch: watch::Sender<Epoch>,
     /// Start of the present outage; `None` if the last attempt succeeded.
     out_since: Mutex<Option<Instant>>,
-    /// Number of statements that had no answer. Connections that are older than the last of them are asked before their
+    /// Number of statements that were late. Connections that are older than the last of them are asked before their
     /// next use whether they still work.
     doubts: AtomicU64,
     /// Attempts to connect to a server that failed.
@@ -109,9 +109,13 @@ impl View {
                 return Err(Fault::older(server));
             }
         }
-        // A standby lags behind the primary that was used.
-        let lags = !server.is_writable
-            && self.server.as_ref().is_some_and(|last| last.is_writable && last.address != server.address);
+        // A standby lags behind the primary that was used, even if it has the same address, as behind a proxy. A primary
+        // that was made read-only does not.
+        let lags = self.server.as_ref().is_some_and(|last| {
+            let is_other = last.is_writable && last.address != server.address;
+            let is_standby = last.history.is_some() && server.history.is_none();
+            !server.is_writable && (is_other || is_standby)
+        });
         if lags { Err(Fault::unsuitable(server)) } else { Ok(()) }
     }
 
@@ -195,7 +199,7 @@ impl Servers {
         }
     }
 
-    /// Notes that a statement of an epoch had no answer. Returns the server that has to be asked whether it still answers,
+    /// Notes that a statement of an epoch is late. Returns the server that has to be asked whether it still answers,
     /// unless it is distrusted anyway.
     pub(super) fn begin_doubt(&self, epoch: Epoch) -> Option<Server> {
         let view = self.lock();
@@ -204,7 +208,7 @@ impl Servers {
         Some(server)
     }
 
-    /// Returns the number of statements that had no answer.
+    /// Returns the number of statements that were late.
     pub(super) fn doubts(&self) -> u64 {
         self.doubts.load(Ordering::Relaxed)
     }

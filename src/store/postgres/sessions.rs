@@ -5,7 +5,7 @@
 
 use super::connection::Purpose;
 use super::connector::Connector;
-use super::error::Fault;
+use super::error::{Fault, replaced};
 use super::sql;
 use crate::store::StoreError;
 
@@ -24,6 +24,9 @@ pub(super) async fn require_sessions(connector: &Connector) -> Result<(), Fault>
     // The transaction occupies the session that a pooler has just assigned to the first connection.
     other.execute(sql::BEGIN).await?.map_err(|error| Fault::of(&error))?;
     let occupied = other.session().await?;
+    if !one.is_current() || !other.is_current() {
+        return Err(replaced().into());
+    }
     if first.is_none() {
         return Ok(());
     }

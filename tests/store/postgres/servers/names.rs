@@ -18,7 +18,7 @@ use super::load::Instance;
 use super::network::{Network, Proxy};
 use super::promotion::{await_standby, follow_promotion};
 use crate::child::{Child, PATIENCE, say};
-use crate::cluster::{CANNOT_MOUNT, Cluster, UNSYNCED, can_mount, is_wanted, skipped};
+use crate::cluster::{CANNOT_MOUNT, Cluster, UNSYNCED, can_mount, skipped};
 
 const NAME: &str = "database.test";
 const OTHER_NAME: &str = "standby.test";
@@ -38,9 +38,7 @@ const OTHER_THREADS: usize = 2;
 
 /// Runs a part in a child process. `None` if the system does not allow it.
 fn run(part: &str) -> Option<()> {
-    if !is_wanted() || Cluster::shared().is_none() {
-        return None;
-    }
+    Cluster::shared()?;
     if !can_mount() {
         return skipped(CANNOT_MOUNT);
     }

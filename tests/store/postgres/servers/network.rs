@@ -71,6 +71,13 @@ impl Network {
     }
 }
 
+/// How connections end.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Closed,
+    Silent,
+}
+
 /// An address whose connections lead to a server. Dropping it closes them.
 #[derive(Debug)]
 pub(crate) struct Proxy {
@@ -78,8 +85,8 @@ pub(crate) struct Proxy {
     network: watch::Sender<Network>,
     /// The socket of the server that new connections lead to.
     server: watch::Sender<PathBuf>,
-    /// Connections that were made before the last change are silent.
-    forgotten: watch::Sender<()>,
+    /// Connections that were made before the last change end, or are silent.
+    ended: watch::Sender<End>,
     listening: AbortHandle,
 }
 
@@ -94,10 +101,10 @@ impl Proxy {
         let address = listener.local_addr().unwrap();
         let network = watch::Sender::new(network);
         let server = watch::Sender::new(server.join(SOCKET));
-        let forgotten = watch::Sender::new(());
-        let serving = serve(listener, server.subscribe(), network.subscribe(), forgotten.subscribe());
+        let ended = watch::Sender::new(End::Closed);
+        let serving = serve(listener, server.subscribe(), network.subscribe(), ended.subscribe());
         let listening = tokio::spawn(serving).abort_handle();
-        let proxy = Self { address, network, server, forgotten, listening };
+        let proxy = Self { address, network, server, ended, listening };
         proxy.settle().await;
         proxy
     }
@@ -109,7 +116,12 @@ impl Proxy {
 
     /// Makes the present connections silent, as a router does that has lost its state. New ones work.
     pub(super) fn forget_connections(&self) {
-        self.forgotten.send_replace(());
+        self.ended.send_replace(End::Silent);
+    }
+
+    /// Closes the present connections, a little later. New ones work.
+    pub(super) fn close_connections(&self) {
+        self.ended.send_replace(End::Closed);
     }
 
     pub(super) async fn set(&self, network: Network) {
@@ -158,7 +170,7 @@ async fn serve(
     listener: TcpListener,
     server: watch::Receiver<PathBuf>,
     mut network: watch::Receiver<Network>,
-    forgotten: watch::Receiver<()>,
+    ended: watch::Receiver<End>,
 ) {
     let address = listener.local_addr().unwrap();
     let mut listener = Some(listener);
@@ -184,9 +196,9 @@ async fn serve(
             accepted = listening.accept() => {
                 let (client, _) = accepted.unwrap();
                 let server = server.borrow().clone();
-                let mut forgotten = forgotten.clone();
-                forgotten.mark_unchanged();
-                connections.spawn(forward(client, server, network.clone(), forgotten));
+                let mut ended = ended.clone();
+                ended.mark_unchanged();
+                connections.spawn(forward(client, server, network.clone(), ended));
             }
             _ = network.changed() => {}
         }
@@ -198,7 +210,7 @@ async fn forward(
     mut client: TcpStream,
     server: PathBuf,
     network: watch::Receiver<Network>,
-    mut forgotten: watch::Receiver<()>,
+    mut ended: watch::Receiver<End>,
 ) {
     let mut ends = network.clone();
     let Ok(mut server) = UnixStream::connect(server).await else { return };
@@ -210,7 +222,11 @@ async fn forward(
             () = copy(from_client, to_server, network.clone(), Arc::clone(&is_logged_in), false) => {}
             () = copy(from_server, to_client, network, is_logged_in, true) => {}
             () = async { drop(ends.wait_for(|network| network.ends_connections()).await) } => {}
-            Ok(()) = forgotten.changed() => std::future::pending().await,
+            Ok(()) = ended.changed() => {
+                if matches!(*ended.borrow(), End::Silent) {
+                    std::future::pending::<()>().await;
+                }
+            }
         }
     }
     if *ends.borrow() == Network::Reset {
