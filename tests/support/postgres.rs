@@ -93,7 +93,7 @@ impl Cluster {
         }
         let installation = Installation::find().or_else(|| skipped(NOT_INSTALLED))?;
         if installation.user.is_none() || !can_mount() {
-            return skipped("the current user may not mount file systems");
+            return skipped(CANNOT_MOUNT);
         }
         let installation = Installation { has_small_disk: true, ..installation };
         let cluster = Self::create(installation, UNSYNCED, None);
@@ -209,6 +209,18 @@ impl Cluster {
         fs::remove_dir_all(self.folder.join("data")).unwrap();
         self.installation.copy(&primary.folder, &self.folder);
         self.start();
+    }
+
+    /// Exchanges the data of a stopped server with other data: at first those of a new cluster.
+    pub(crate) fn exchange_data(&self) {
+        let [data, other, kept] = ["data", "other", "kept"].map(|name| self.folder.join(name));
+        fs::rename(&data, &kept).unwrap();
+        if other.exists() {
+            fs::rename(&other, &data).unwrap();
+        } else {
+            self.installation.initialize(&self.folder);
+        }
+        fs::rename(&kept, &other).unwrap();
     }
 
     /// Sets whether a commit waits until a standby has it.
@@ -376,7 +388,7 @@ fn unprivileged_user() -> Option<(u32, u32)> {
 }
 
 /// Returns whether a mount namespace with a file system of its own can be created.
-fn can_mount() -> bool {
+pub(crate) fn can_mount() -> bool {
     let script = "mount -t tmpfs none /mnt && command -v setpriv";
     let mut unshare = Command::new("unshare");
     unshare.args(["--mount", "sh", "-c", script]).stdout(Stdio::null()).stderr(Stdio::null());
@@ -404,8 +416,11 @@ pub(crate) fn is_wanted() -> bool {
 const NOT_WANTED: &str = "tests on PostgreSQL take long (run with TOPOSCOPE_POSTGRES=all)";
 const NOT_INSTALLED: &str = "PostgreSQL is not installed (on Debian and Ubuntu: apt-get install postgresql)";
 
+/// Reason to skip tests for which [`can_mount`] is false.
+pub(crate) const CANNOT_MOUNT: &str = "the current user may not mount file systems";
+
 /// Prints that a test is skipped. Unlike `eprintln`, this is shown for tests that pass, too.
-fn skipped<T>(reason: &str) -> Option<T> {
+pub(crate) fn skipped<T>(reason: &str) -> Option<T> {
     let test = thread::current().name().unwrap_or_default().to_owned();
     let _ = writeln!(io::stderr(), "{test}: SKIPPED, because {reason}");
     None

@@ -1,8 +1,9 @@
+use std::error::Error as _;
 use std::fmt;
 use std::time::Duration;
 
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
-use tokio_postgres::{Config, NoTls, Socket};
+use tokio_postgres::{Config, Error, NoTls, Socket};
 
 use super::connector::Connector;
 use super::options::Options;
@@ -64,8 +65,7 @@ impl PostgresStoreBuilder {
     /// Sets the number of connections for reads. The default is 8.
     ///
     /// Commits have one connection of their own, and so has each open snapshot, of which there are at most four.
-    /// If the connection string has several hosts, or its host has several addresses, one more connection watches each
-    /// server.
+    /// One more connection watches each server, unless the only host is a Unix socket.
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.options.max_connections = connections.max(1);
@@ -110,7 +110,8 @@ impl PostgresStoreBuilder {
 
     /// Sets how long a connection is used before another one replaces it. The default is 5 minutes.
     ///
-    /// It bounds how long an instance goes on with a server whose host name leads to another one by now.
+    /// It bounds how long an instance goes on with a server whose host name leads to another one by now, where the servers
+    /// do not tell their timeline. Those of PostgreSQL do, and a promoted one is found at once.
     #[must_use]
     pub fn connection_lifetime(mut self, lifetime: Duration) -> Self {
         self.options.connection_lifetime = lifetime;
@@ -146,7 +147,8 @@ impl PostgresStoreBuilder {
     /// pgbouncer with `pool_mode=transaction`. The default is `false`.
     ///
     /// The store then neither prepares statements nor changes settings of the session. Set `statement_timeout` and
-    /// `idle_in_transaction_session_timeout` for the database user instead.
+    /// `idle_in_transaction_session_timeout` for the database user instead. Without this option, opening refuses such a
+    /// pooler.
     #[must_use]
     pub fn transaction_pooling(mut self, is_pooled: bool) -> Self {
         self.options.transaction_pooling = is_pooled;
@@ -156,8 +158,10 @@ impl PostgresStoreBuilder {
     /// Connects without TLS, creates the tables if they do not exist, and loads the index.
     ///
     /// # Errors
-    /// `Unavailable` when the database cannot be used. `Invalid` when the connection string cannot be parsed, or the
-    /// database was written by a newer version of this library. `Corrupt` when its data is damaged.
+    /// `Unavailable` when the database cannot be used. `Invalid` when the connection string cannot be parsed or has
+    /// servers of several clusters, when it leads to a pooler that needs
+    /// [`transaction_pooling`](Self::transaction_pooling), or the database was written by a newer version of this library.
+    /// `Corrupt` when its data is damaged.
     ///
     /// `Unavailable` is returned after the [`open_timeout`](Self::open_timeout) at the earliest, unless only another
     /// configuration helps.
@@ -178,9 +182,8 @@ impl PostgresStoreBuilder {
         T::TlsConnect: Send,
         <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
     {
-        // The parser's own error may quote a part of the password.
         let config: Result<Config, _> = self.connection.parse();
-        let mut config = config.map_err(|_| StoreError::invalid("the connection string cannot be parsed"))?;
+        let mut config = config.map_err(|error| unparsable(&error))?;
         if config.get_application_name().is_none() {
             config.application_name("toposcope");
         }
@@ -189,6 +192,27 @@ impl PostgresStoreBuilder {
         }
         open(Connector::new(&config, tls, self.options)?).await
     }
+}
+
+/// Returns the error for a connection string that cannot be parsed. The parser's own error may quote a part of the
+/// password, but not where it names a known option.
+fn unparsable(error: &Error) -> StoreError {
+    const INVALID: &str = "invalid value for option `";
+    let text = error.source().map(ToString::to_string).unwrap_or_default();
+    let option = text.strip_prefix(INVALID).and_then(|rest| rest.strip_suffix('`'));
+    StoreError::invalid(match option {
+        Some("target_session_attrs") => {
+            "`target_session_attrs` of the connection string must be `any`, `read-write` or `read-only`"
+                .to_owned()
+        }
+        Some("sslmode") => {
+            "`sslmode` of the connection string must be `disable`, `prefer` or `require`: certificates \
+                            are verified by the TLS implementation"
+                .to_owned()
+        }
+        Some(option) => format!("the connection string has an invalid value of `{option}`"),
+        None => "the connection string cannot be parsed".to_owned(),
+    })
 }
 
 /// Omits the connection string, which may contain a password.

@@ -316,21 +316,35 @@ impl Committer {
         Ok(self.shared.replica.read()?.position.load != from.load)
     }
 
+    /// Returns the connection for commits, or another one if it does not work any more.
+    async fn connect(&mut self) -> Result<Connection, Fault> {
+        if let Some(mut connection) = self.connection.take()
+            && connection.is_alive().await
+        {
+            return Ok(connection);
+        }
+        self.shared.pool.connector.connect(Purpose::Work).await
+    }
+
     async fn attempt(&mut self, proposal: &Proposal, nonce: Uuid) -> Outcome {
-        let mut connection = match self.connection.take().filter(Connection::is_usable) {
-            Some(connection) => connection,
-            None => match self.shared.pool.connector.connect(Purpose::Work).await {
-                Ok(connection) => connection,
-                Err(Fault { error, is_transient: true }) if self.shared.pool.connector.may_wait() => {
-                    return Outcome::Interrupted(error);
-                }
-                Err(Fault { error, .. }) => return Outcome::Failed(error),
-            },
+        let mut connection = match self.connect().await {
+            Ok(connection) => connection,
+            Err(Fault { error, is_transient: true }) if self.shared.pool.connector.may_wait() => {
+                return Outcome::Interrupted(error);
+            }
+            Err(Fault { error, .. }) => return Outcome::Failed(error),
         };
         self.contended = self.contended.saturating_sub(1);
         let outcome = append(&mut connection, proposal, nonce, self.contended > 0).await;
-        if matches!(outcome, Outcome::Unknown(_) | Outcome::ReadOnly(_)) {
-            self.shared.pool.connector.servers.distrust(connection.epoch, None);
+        let connector = &self.shared.pool.connector;
+        match &outcome {
+            Outcome::Unknown(_) if connection.is_answered() => {
+                connector.servers.distrust(connection.epoch, None)
+            }
+            Outcome::Committed => connector.servers.note_write(connection.epoch, true),
+            Outcome::ReadOnly(_) => connector.servers.note_write(connection.epoch, false),
+            // Without an answer, the server was asked by now.
+            Outcome::Unknown(_) | Outcome::Overtaken(_) | Outcome::Failed(_) | Outcome::Interrupted(_) => {}
         }
         self.connection = Some(connection).filter(Connection::is_usable);
         outcome

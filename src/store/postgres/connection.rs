@@ -1,7 +1,9 @@
 //! One connection to the database.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::fmt;
+use std::future::pending;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,14 +11,15 @@ use std::time::Instant;
 use futures_util::TryStreamExt;
 use futures_util::future::{Either, join, join_all, select};
 use tokio::task::AbortHandle;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_postgres::{Client, Error, Row, RowStream, SimpleQueryMessage, Statement};
 
 use super::connector::{Connector, Driver};
+use super::doubt;
 use super::error::{Fault, replaced, store_error, timed_out};
 use super::hosts::Target;
 use super::options::Options;
-use super::server::{Epoch, History, Server, Servers};
+use super::server::{Epoch, History, Server};
 use super::sql;
 use super::value::Value;
 use crate::store::StoreError;
@@ -98,15 +101,16 @@ impl Drop for Link {
 /// A connection to the server in use.
 pub(super) struct Connection {
     link: Link,
-    options: Arc<Options>,
+    /// Kept so that an open snapshot outlives its store.
+    connector: Connector,
     statements: HashMap<&'static str, Statement>,
     /// Whether every statement that was begun is complete.
     is_idle: bool,
     purpose: Purpose,
     /// The epoch in which the connection was made. It ends the connection.
     pub(super) epoch: Epoch,
-    /// Kept so that an open snapshot outlives its store.
-    servers: Arc<Servers>,
+    /// Number of statements that were late, on any connection, when this one was last known to work.
+    doubts: u64,
     opened: Instant,
 }
 
@@ -114,35 +118,69 @@ impl Connection {
     pub(super) fn new(link: Link, connector: &Connector, purpose: Purpose, epoch: Epoch) -> Self {
         Self {
             link,
-            options: Arc::clone(&connector.options),
+            connector: connector.clone(),
             statements: HashMap::new(),
             is_idle: true,
             purpose,
             epoch,
-            servers: Arc::clone(&connector.servers),
+            doubts: connector.servers.doubts(),
             opened: Instant::now(),
         }
     }
 
     pub(super) fn schema(&self) -> Option<&str> {
-        self.options.schema.as_deref()
+        self.connector.options.schema.as_deref()
     }
 
     /// Returns whether further statements can be run.
     pub(super) fn is_usable(&self) -> bool {
-        let is_young =
-            self.purpose == Purpose::LongRead || self.opened.elapsed() < self.options.connection_lifetime;
+        let is_young = self.purpose == Purpose::LongRead
+            || self.opened.elapsed() < self.connector.options.connection_lifetime;
         self.is_idle && is_young && !self.link.client.is_closed() && self.is_current()
+    }
+
+    /// Returns whether further statements can be run. Asks the server if a statement was late since the last use.
+    pub(super) async fn is_alive(&mut self) -> bool {
+        let doubts = self.connector.servers.doubts();
+        if self.is_usable() && self.doubts != doubts {
+            match timeout(doubt::PATIENCE, self.link.client.batch_execute("")).await {
+                Ok(Ok(())) => self.doubts = doubts,
+                Ok(Err(_)) => return false,
+                // The network has lost the state of this connection, and perhaps that of others.
+                Err(_) => self.connector.servers.distrust(self.epoch, None),
+            }
+        }
+        self.is_usable()
+    }
+
+    /// Returns whether every statement that was run had an answer.
+    pub(super) const fn is_answered(&self) -> bool {
+        self.is_idle
+    }
+
+    /// Waits until the connection may not be used any more, because another server is.
+    pub(super) fn replaced(&self) -> impl Future<Output = ()> + use<> {
+        let (mut current, own, purpose) = (self.connector.servers.epoch(), self.epoch, self.purpose);
+        async move {
+            let _ = current.wait_for(|now| !is_of(own, purpose, *now)).await;
+        }
+    }
+
+    /// Has the server be asked whether it answers at all, when a statement is late. Never ends.
+    fn doubt(&self) -> impl Future<Output = Infallible> + use<> {
+        let (connector, own, purpose) = (self.connector.clone(), self.epoch, self.purpose);
+        async move {
+            sleep(connector.options.doubt_timeout()).await;
+            if purpose == Purpose::Work {
+                connector.doubt(own);
+            }
+            pending().await
+        }
     }
 
     /// Returns whether the server of the connection is the one in use.
     pub(super) fn is_current(&self) -> bool {
-        self.is_of(*self.servers.epoch().borrow())
-    }
-
-    /// Returns whether the connection may be used in an epoch. A long transaction needs only the same server.
-    fn is_of(&self, epoch: Epoch) -> bool {
-        epoch.server == self.epoch.server && (self.purpose == Purpose::LongRead || epoch == self.epoch)
+        is_of(self.epoch, self.purpose, *self.connector.servers.epoch().borrow())
     }
 
     /// Runs one statement and returns its rows. The inner error comes from the server.
@@ -165,14 +203,11 @@ impl Connection {
         steps: Vec<Step<'_>>,
     ) -> Result<Vec<Result<Vec<Row>, Error>>, StoreError> {
         self.is_idle = false;
-        let patience = self.options.answer_timeout();
-        let (mut current, own, purpose) = (self.servers.epoch(), self.epoch, self.purpose);
-        let has_ended =
-            |now: &Epoch| now.server != own.server || (purpose == Purpose::Work && now.trust != own.trust);
+        let patience = self.connector.options.answer_timeout();
         let results = {
-            let ended = pin!(current.wait_for(has_ended));
+            let (ended, doubt) = (pin!(self.replaced()), pin!(self.doubt()));
             let answered = pin!(timeout(patience, self.pipeline(steps)));
-            let first = select(ended, answered).await;
+            let first = select(select(ended, doubt), answered).await;
             match first {
                 Either::Left(_) => return Err(replaced()),
                 Either::Right((results, _)) => results.map_err(|_| timed_out())?,
@@ -181,32 +216,44 @@ impl Connection {
         self.is_idle = true;
         // An attempt to connect that began before may fail after others have succeeded, and note an outage.
         if results.iter().any(Result::is_ok) {
-            self.servers.end_outage();
+            self.connector.servers.end_outage();
         }
         Ok(results)
     }
 
     /// Starts a statement whose rows are read one by one. The connection cannot be used for anything else.
-    pub(super) async fn stream(&mut self, sql: &'static str) -> Result<RowStream, StoreError> {
+    pub(super) async fn stream(&mut self, sql: &'static str) -> Result<RowStream, Fault> {
         self.is_idle = false;
         let no_values: [(Value<'_>, _); 0] = [];
-        let sql = sql::qualify(sql, self.options.schema.as_deref());
-        let rows =
-            timeout(self.options.answer_timeout(), self.link.client.query_typed_raw(&sql, no_values)).await;
-        rows.map_err(|_| timed_out())?.map_err(|error| store_error(&error))
+        let sql = sql::qualify(sql, self.connector.options.schema.as_deref());
+        let rows = timeout(
+            self.connector.options.answer_timeout(),
+            self.link.client.query_typed_raw(&sql, no_values),
+        )
+        .await;
+        rows.map_err(|_| timed_out())?.map_err(|error| Fault::of(&error))
+    }
+
+    /// Returns the number of the server's session. `None` if the server does not tell.
+    pub(super) async fn session(&self) -> Result<Option<String>, StoreError> {
+        let asked =
+            timeout(self.connector.options.answer_timeout(), self.link.client.simple_query(sql::SESSION));
+        let rows = asked.await.map_err(|_| timed_out())?;
+        Ok(rows.ok().and_then(|rows| text(&rows, 0).map(str::to_owned)))
     }
 
     /// Runs statements without parameters, and without preparing them.
     pub(super) async fn execute(&self, sql: &str) -> Result<Result<(), Error>, StoreError> {
-        let sql = sql::qualify(sql, self.options.schema.as_deref());
-        timeout(self.options.answer_timeout(), self.link.client.batch_execute(&sql))
+        let sql = sql::qualify(sql, self.connector.options.schema.as_deref());
+        timeout(self.connector.options.answer_timeout(), self.link.client.batch_execute(&sql))
             .await
             .map_err(|_| timed_out())
     }
 
     async fn pipeline(&mut self, steps: Vec<Step<'_>>) -> Vec<Result<Vec<Row>, Error>> {
-        if self.options.transaction_pooling {
-            let texts = steps.iter().map(|(sql, _)| sql::qualify(sql, self.options.schema.as_deref()));
+        if self.connector.options.transaction_pooling {
+            let texts =
+                steps.iter().map(|(sql, _)| sql::qualify(sql, self.connector.options.schema.as_deref()));
             let texts: Vec<String> = texts.collect();
             let running = texts.iter().zip(steps).map(async |(text, (_, values))| {
                 let values = values.into_iter().map(|value| {
@@ -241,11 +288,16 @@ impl Connection {
             return Ok(statement.clone());
         }
         let types: Vec<_> = values.iter().map(Value::sql_type).collect();
-        let text = sql::qualify(sql, self.options.schema.as_deref());
+        let text = sql::qualify(sql, self.connector.options.schema.as_deref());
         let statement = self.link.client.prepare_typed(&text, &types).await?;
         self.statements.insert(sql, statement.clone());
         Ok(statement)
     }
+}
+
+/// Returns whether a connection of one epoch may be used in another. A long transaction needs only the same server.
+fn is_of(own: Epoch, purpose: Purpose, now: Epoch) -> bool {
+    now.server == own.server && (purpose == Purpose::LongRead || now == own)
 }
 
 impl fmt::Debug for Connection {

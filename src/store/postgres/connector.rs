@@ -22,6 +22,7 @@ use super::error::{Fault, timed_out};
 use super::hosts::{Hosts, Target};
 use super::options::Options;
 use super::server::{Server, Servers, View};
+use super::single_flight::SingleFlight;
 use crate::store::StoreError;
 
 /// Time that a server has to answer before the next host is tried as well.
@@ -39,6 +40,8 @@ pub(super) struct Connector {
     connect: Arc<dyn Fn(Config) -> Connecting + Send + Sync>,
     pub(super) hosts: Arc<Hosts>,
     pub(super) servers: Arc<Servers>,
+    /// Asks the server in use whether it still answers.
+    pub(super) asking: Arc<SingleFlight<()>>,
     pub(super) options: Arc<Options>,
 }
 
@@ -63,6 +66,8 @@ struct Race<'r> {
     /// The best server so far.
     best: Option<(Link, Server)>,
     fault: Option<Fault>,
+    /// Set if nothing tells which of two servers is meant.
+    conflict: Option<Fault>,
     /// When the next host is tried, or the best server has won.
     next: Instant,
 }
@@ -88,6 +93,7 @@ impl Connector {
             connect: Arc::new(connect),
             hosts: Arc::new(Hosts::new(config)?),
             servers: Arc::default(),
+            asking: Arc::default(),
             options: Arc::new(options),
         })
     }
@@ -113,12 +119,10 @@ impl Connector {
             if !target.is_unresolved() {
                 return Step::Done(Box::new(self.attempt(&target, purpose).await));
             }
-            let fault = match timeout(self.options.connect_timeout, target.resolve()).await {
-                Ok(Ok(targets)) if !targets.is_empty() => return Step::Resolved(targets),
-                Ok(Err(error)) => Fault::unresolved(&target.name, error),
-                _ => timed_out().into(),
-            };
-            Step::Done(Box::new(Err(fault)))
+            match target.resolve(self.options.connect_timeout).await {
+                Ok(targets) => Step::Resolved(targets),
+                Err(fault) => Step::Done(Box::new(Err(fault))),
+            }
         })
     }
 
@@ -157,6 +161,7 @@ impl<'r> Race<'r> {
             running: FuturesUnordered::new(),
             best: None,
             fault: None,
+            conflict: None,
             next: Instant::now(),
         }
     }
@@ -185,7 +190,10 @@ impl<'r> Race<'r> {
                 },
             }
         }
-        let Self { best, fault, .. } = self;
+        let Self { best, fault, conflict, .. } = self;
+        if let Some(conflict) = conflict {
+            return Err(conflict);
+        }
         best.ok_or_else(|| fault.unwrap_or_else(|| timed_out().into()))
     }
 
@@ -213,10 +221,14 @@ impl<'r> Race<'r> {
 
     /// Keeps a server if it is the best so far. The first one gives the others a little time.
     fn consider(&mut self, link: Link, server: Server) {
-        if !self.view.accepts(&server) {
-            let fault = if server.is_writable { Fault::older } else { Fault::unsuitable };
-            self.fault = Some(fault(&server));
+        if let Err(fault) = self.view.check(&server) {
+            self.fault = Some(fault);
             return;
+        }
+        if let Some((_, best)) = &self.best
+            && server.is_unrelated_to(best)
+        {
+            self.conflict = Some(Fault::unrelated(&server, best));
         }
         if self.best.is_none() {
             self.next = Instant::now() + GRACE;

@@ -1,11 +1,13 @@
 //! Errors of the database as errors of the store. None of them contains a parameter or a password.
 
 use std::error::Error as _;
+use std::io;
+use std::sync::Arc;
 
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
-use super::server::Server;
+use super::server::{History, Server};
 use crate::store::{StoreError, StoreErrorKind};
 
 /// An error, and whether the same call may succeed a moment later, as in a failover.
@@ -21,7 +23,7 @@ impl Fault {
         Self { error: store_error(error), is_transient: is_transient(error) }
     }
 
-    pub(super) fn unresolved(host: &str, error: std::io::Error) -> Self {
+    pub(super) fn unresolved(host: &str, error: Arc<io::Error>) -> Self {
         StoreError::unavailable(format!("the name of the host {host} cannot be resolved"))
             .with_source(error)
             .into()
@@ -46,6 +48,27 @@ impl Fault {
             server.name
         );
         StoreError::unavailable(text).into()
+    }
+
+    /// Returns the fault of a server whose data do not continue those that were used.
+    pub(super) fn replaced_data(server: &Server, used: History) -> Self {
+        let system = server.history.map_or(0, |history| history.system);
+        let text = format!(
+            "the database server {} was not used, because it has other data than the server before: the system identifier \
+             is {system}, and was {}. If this is intended, restart this instance",
+            server.name, used.system
+        );
+        StoreError::unavailable(text).into()
+    }
+
+    /// Returns the fault of two servers that accept writes and have nothing in common.
+    pub(super) fn unrelated(one: &Server, other: &Server) -> Self {
+        let text = format!(
+            "the database servers {} and {} do not belong to one cluster, because their system identifiers differ: \
+             remove those of other clusters from the connection string",
+            other.name, one.name
+        );
+        StoreError::invalid(text).into()
     }
 
     /// Joins the faults of two servers. The error that asks for another configuration is kept. It is no lasting one while
@@ -101,6 +124,10 @@ fn explain(code: &SqlState) -> &'static str {
         "53100" => "the disk of the database server is full",
         "53300" => "the database server has too many connections",
         "57014" => "a statement took longer than its timeout",
+        "26000" | "42P05" => {
+            "the connections lead to a pooler that assigns a server connection to each transaction: call \
+             `transaction_pooling(true)` on the builder"
+        }
         "57P01" | "57P02" | "57P03" => "the database server is starting or shutting down",
         _ => "the database server reports an error",
     }
@@ -114,7 +141,7 @@ pub(super) fn is_conflict(error: &Error) -> bool {
 
 /// Returns whether the server ended the connection. The same statement may succeed on another connection.
 pub(super) fn is_disconnect(error: &Error) -> bool {
-    let ends = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN];
+    let ends = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::IDLE_SESSION_TIMEOUT];
     error.code().map_or(error.is_closed(), |code| ends.contains(code))
 }
 

@@ -102,11 +102,14 @@ impl Shared {
                 let is_contradicted =
                     rows.first().is_none_or(|first| first.number == from.number && first.nonce != from.nonce);
                 let shared = Arc::clone(self);
-                // A task of its own, because loading takes longer than a caller waits.
-                let loading = tokio::spawn(async move { shared.load_again(from, is_contradicted).await });
+                // It goes on without its callers, because loading takes longer than they wait. Those that come meanwhile
+                // need no load of their own.
+                let loading = self
+                    .reloads
+                    .run(|| async move { shared.load_again(from, is_contradicted).await.map_err(Arc::new) });
                 let loaded = timeout_at(deadline.into(), loading).await.map_err(|_| timed_out())?;
-                match loaded.map_err(|_| closed())? {
-                    Err(Fault { error, is_transient: false }) => return Err(error),
+                match loaded.ok_or_else(closed)? {
+                    Err(fault) if !fault.is_transient => return Err(fault.error.copy()),
                     // The next round finds out whether the database answers again.
                     Err(_) => sleep(PAUSE).await,
                     Ok(()) => {}
@@ -120,7 +123,6 @@ impl Shared {
     ///
     /// If the log contradicts the replica, another server may be the right one. So the servers are compared before.
     async fn load_again(&self, from: Position, is_contradicted: bool) -> Result<(), Fault> {
-        let _loading = self.loading.lock().await;
         if self.replica.read()?.position.load != from.load {
             return Ok(());
         }

@@ -3,11 +3,13 @@
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
-use tokio::net::lookup_host;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, TargetSessionAttrs};
 
+use super::error::Fault;
+use super::host_name::HostName;
 use super::server::Server;
 use crate::store::StoreError;
 
@@ -28,8 +30,8 @@ pub(super) struct Target {
     pub(super) address: Address,
     /// Host and port, without a user or a password.
     pub(super) name: Arc<str>,
-    /// The name to resolve, and the port; `None` if the address is known.
-    unresolved: Option<(String, u16)>,
+    /// The name to resolve; `None` if the address is known.
+    unresolved: Option<Arc<HostName>>,
 }
 
 /// Tells the servers of a connection string apart.
@@ -78,6 +80,17 @@ impl Hosts {
         self.hosts.len()
     }
 
+    /// Returns whether the only host is a Unix socket, which can lead to no other machine.
+    pub(super) fn is_local(&self) -> bool {
+        matches!(&self.hosts[..], [host] if host.address.ip.is_none() && host.unresolved.is_none())
+    }
+
+    /// Returns the host with an address that it was found to have.
+    pub(super) fn target(&self, address: Address) -> Option<Target> {
+        let host = self.hosts.get(address.host)?;
+        Some(address.ip.map_or_else(|| host.clone(), |ip| host.at(ip)))
+    }
+
     /// Returns the hosts in the order of the connection string, but one of them first.
     pub(super) fn beginning_with(&self, first: Option<usize>) -> impl Iterator<Item = Target> {
         let first = first.and_then(|first| self.hosts.get(first));
@@ -98,9 +111,10 @@ impl Target {
         match name {
             Some(Host::Tcp(name)) => {
                 single.host(name);
-                shown = format!("{name}:{port}");
-                address.ip = address.ip.or_else(|| name.parse().ok());
-                unresolved = address.ip.is_none().then(|| (name.clone(), port));
+                let literal: Option<IpAddr> = name.parse().ok();
+                shown = literal.map_or_else(|| format!("{name}:{port}"), |ip| show(ip, port));
+                address.ip = address.ip.or(literal);
+                unresolved = address.ip.is_none().then(|| Arc::new(HostName::new(name)));
             }
             #[cfg(unix)]
             Some(Host::Unix(folder)) => {
@@ -112,7 +126,7 @@ impl Target {
         if let Some(ip) = ip {
             single.hostaddr(*ip);
             if shown.is_empty() {
-                shown = format!("{ip}:{port}");
+                shown = show(*ip, port);
             }
         }
         Self { config: single, address, name: shown.into(), unresolved }
@@ -124,20 +138,26 @@ impl Target {
     }
 
     /// Resolves the name of the host to one target for each of its addresses.
-    pub(super) async fn resolve(&self) -> std::io::Result<Vec<Self>> {
-        let Some((name, port)) = &self.unresolved else { return Ok(vec![self.clone()]) };
-        let mut resolved: Vec<Self> = Vec::new();
-        for ip in lookup_host((name.as_str(), *port)).await?.map(|address| address.ip()) {
-            if resolved.iter().all(|target| target.address.ip != Some(ip)) {
-                let mut target = self.clone();
-                target.config.hostaddr(ip);
-                target.address.ip = Some(ip);
-                target.unresolved = None;
-                resolved.push(target);
-            }
-        }
-        Ok(resolved)
+    pub(super) async fn resolve(&self, limit: Duration) -> Result<Vec<Self>, Fault> {
+        let Some(name) = &self.unresolved else { return Ok(vec![self.clone()]) };
+        Ok(name.resolve(limit).await?.into_iter().map(|ip| self.at(ip)).collect())
     }
+
+    /// Returns this host with one of the addresses of its name.
+    fn at(&self, ip: IpAddr) -> Self {
+        let mut target = self.clone();
+        if self.unresolved.is_some() {
+            target.config.hostaddr(ip);
+            target.address.ip = Some(ip);
+            target.unresolved = None;
+        }
+        target
+    }
+}
+
+/// Writes an address and a port.
+fn show(ip: IpAddr, port: u16) -> String {
+    std::net::SocketAddr::new(ip, port).to_string()
 }
 
 /// Returns a configuration without its hosts and ports. The driver offers no way to remove them.

@@ -1,8 +1,10 @@
 //! Creating the tables, and loading the replica from them.
 
 use std::collections::HashMap;
+use std::pin::pin;
 
 use futures_util::TryStreamExt;
+use futures_util::future::{Either, select};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_postgres::Row;
@@ -10,7 +12,7 @@ use uuid::Uuid;
 
 use super::connection::{Connection, Purpose};
 use super::connector::Connector;
-use super::error::{Fault, is_conflict, is_missing_table, replaced, store_error, timed_out, undecodable};
+use super::error::{Fault, is_conflict, is_missing_table, replaced, timed_out, undecodable};
 use super::sql;
 use super::value::{Value, key_of, name_of};
 use crate::store::StoreError;
@@ -79,7 +81,7 @@ async fn create_tables(connection: &mut Connection) -> Result<Result<(), Fault>,
     Ok(Ok(()))
 }
 
-/// Loads all facets, as of one position of the log.
+/// Loads all facets, as of one position of the log. Gives up when another server is used meanwhile.
 pub(super) async fn load(connector: &Connector, load: u64) -> Result<Replica, Fault> {
     let mut connection = connector.connect(Purpose::LongRead).await?;
     let steps =
@@ -99,9 +101,17 @@ pub(super) async fn load(connector: &Connector, load: u64) -> Result<Replica, Fa
     let (sender, receiver) = mpsc::channel(4);
     let cache = BodyCache::new(connector.options.body_cache_bytes);
     let loading = tokio::task::spawn_blocking(move || build(receiver, cache, position, contents, revisions));
-    let read = read_facets(&mut connection, connector, sender).await;
-    let replica = loading.await.map_err(|_| closed())??;
+    let read = {
+        let ended = pin!(connection.replaced());
+        let reading = pin!(read_facets(&mut connection, connector, sender));
+        match select(ended, reading).await {
+            Either::Left(_) => Err(replaced().into()),
+            Either::Right((read, _)) => read,
+        }
+    };
+    let loaded = loading.await.map_err(|_| closed())?;
     read?;
+    let replica = loaded?;
     // The server may have been replaced meanwhile.
     if connection.is_current() { Ok(replica) } else { Err(replaced().into()) }
 }
@@ -124,30 +134,42 @@ fn read_revisions(rows: &[Row]) -> Result<Revisions, StoreError> {
 async fn read_facets(
     connection: &mut Connection,
     connector: &Connector,
-    sender: mpsc::Sender<Vec<Row>>,
-) -> Result<(), StoreError> {
+    sender: mpsc::Sender<Chunk>,
+) -> Result<(), Fault> {
     let rows = connection.stream(sql::FACETS).await?;
     let mut chunks = std::pin::pin!(rows.try_chunks(CHUNK));
     loop {
         let chunk = timeout(connector.options.answer_timeout(), chunks.try_next()).await;
-        let chunk = chunk.map_err(|_| timed_out())?.map_err(|error| store_error(&error.1))?;
-        let Some(chunk) = chunk else { return Ok(()) };
-        if sender.send(chunk).await.is_err() {
+        let chunk = chunk.map_err(|_| timed_out())?.map_err(|error| Fault::of(&error.1))?;
+        let is_last = chunk.is_none();
+        if sender.send(chunk.map_or(Chunk::End, Chunk::Rows)).await.is_err() || is_last {
             return Ok(());
         }
     }
 }
 
+/// A part of what is read for the loading thread.
+enum Chunk {
+    Rows(Vec<Row>),
+    /// All rows were read.
+    End,
+}
+
 /// Builds the replica from rows of facets; blocks.
 fn build(
-    mut rows: mpsc::Receiver<Vec<Row>>,
+    mut chunks: mpsc::Receiver<Chunk>,
     mut bodies: BodyCache,
     position: Position,
     expected: Contents,
     revisions: Revisions,
 ) -> Result<Replica, StoreError> {
     let (mut loader, mut contents) = (Loader::default(), Contents::default());
-    while let Some(rows) = rows.blocking_recv() {
+    loop {
+        let rows = match chunks.blocking_recv() {
+            Some(Chunk::Rows(rows)) => rows,
+            Some(Chunk::End) => break,
+            None => return Err(StoreError::unavailable("loading the index was interrupted")),
+        };
         for row in &rows {
             let key = key_of(row, 0)?;
             let header = decode_header(key, row.try_get(2).map_err(|_| undecodable())?)?;

@@ -12,19 +12,21 @@
 //!   that lost commits, after a backup was restored, or when the log was trimmed beyond its position.
 //!
 //! All [connections](connector) of an instance lead to one [server]. When that is in doubt, they are closed at once, and
-//! opened to the server of the highest timeline among those that answer. A background task [watches](watch) the other
-//! hosts of the connection string for a promoted one.
+//! opened to the server of the highest timeline among those that answer. A background task [watches](watch) all hosts of
+//! the connection string for a promoted one. A statement that is late leads to [doubt] first.
 //!
-//! All tasks and connections live on the runtime on which the store was opened. A call that is dropped leaves its work
-//! to a task, so that it costs no connection.
+//! All tasks and connections live on the runtime on which the store was opened; only the [names of hosts](host_name) are
+//! resolved on threads of their own. A call that is dropped leaves its work to a task, so that it costs no connection.
 
 mod append;
 mod builder;
 mod commit;
 mod connection;
 mod connector;
+mod doubt;
 mod error;
 mod follow;
+mod host_name;
 mod hosts;
 mod load;
 mod maintain;
@@ -33,7 +35,9 @@ mod options;
 mod pool;
 mod read;
 mod server;
+mod sessions;
 mod shared;
+mod single_flight;
 mod snapshot;
 mod sql;
 mod store;

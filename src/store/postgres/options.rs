@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use super::doubt;
+
 /// Time that the server has to report its own timeout. After it, the client gives up on the connection.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -23,6 +25,13 @@ impl Options {
     /// Maximum time to wait for the answer to a statement.
     pub(super) fn answer_timeout(&self) -> Duration {
         self.statement_timeout.saturating_add(GRACE)
+    }
+
+    /// Time after which the server is asked whether it answers at all, while a statement has no answer. The outcome is
+    /// known when the statement ends.
+    pub(super) fn doubt_timeout(&self) -> Duration {
+        let timeout = self.answer_timeout();
+        timeout.saturating_sub(doubt::PATIENCE).max(timeout / 2)
     }
 
     /// Maximum time to wait for a connection and the answer to a statement.

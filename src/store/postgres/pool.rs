@@ -45,20 +45,12 @@ impl Pool {
         };
         let mut connection = loop {
             let idle = self.lock().pop();
-            match idle {
-                Some(connection) if connection.is_usable() => break connection,
-                Some(_) => {}
-                None => break self.connector.connect(Purpose::Work).await?,
+            let Some(mut connection) = idle else { break self.connector.connect(Purpose::Work).await? };
+            if connection.is_alive().await {
+                break connection;
             }
         };
-        let results = match connection.run(steps).await {
-            Ok(results) => results,
-            Err(error) => {
-                // The server is silent, and all other connections may be as well.
-                self.connector.servers.distrust(connection.epoch, None);
-                return Err(error.into());
-            }
-        };
+        let results = connection.run(steps).await?;
         if connection.is_usable() {
             self.lock().push(connection);
         }

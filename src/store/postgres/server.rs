@@ -2,7 +2,7 @@
 //!
 //! After a failover, the old primary may go on beside the new one. Both know the system identifier of their common
 //! history, and a promotion begins a new timeline of it, so the server of the highest timeline is the right one. A store
-//! never returns to a lower one.
+//! never returns to a lower one, and never uses a server with another system identifier.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
+use super::error::Fault;
 use super::hosts::Address;
 
 /// The history that the data of a server belongs to.
@@ -45,6 +46,11 @@ impl Server {
         let is_primary = self.history.is_some() && self.is_writable && other.is_writable;
         self == other || (is_primary && self.history == other.history)
     }
+
+    /// Returns whether the data of both have different origins.
+    pub(super) fn is_unrelated_to(&self, other: &Self) -> bool {
+        self.history.zip(other.history).is_some_and(|(own, other)| own.system != other.system)
+    }
 }
 
 /// Numbers that increase when connections must be closed.
@@ -77,6 +83,9 @@ pub(super) struct Servers {
     epoch: watch::Sender<Epoch>,
     /// Start of the present outage; `None` if the last attempt succeeded.
     out_since: Mutex<Option<Instant>>,
+    /// Number of statements that were late. Connections that are older than the last of them are asked before their
+    /// next use whether they still work.
+    doubts: AtomicU64,
     /// Attempts to connect to a server that failed.
     pub(super) failed_connects: AtomicU64,
     /// Times another server, or another address of a server, was used than before.
@@ -89,14 +98,30 @@ impl View {
         self.server.as_ref().filter(|_| !self.is_distrusted)
     }
 
-    /// Returns whether a server continues the history that was used, as far as it is known. A database that was restored
-    /// to a lower timeline does not, until the instance is restarted.
+    /// Checks that a server continues the history that was used, as far as it is known. A database that was restored to
+    /// a lower timeline or from a dump does not, until the instance is restarted.
+    pub(super) fn check(&self, server: &Server) -> Result<(), Fault> {
+        if let Some((newest, found)) = self.newest.zip(server.history) {
+            if newest.system != found.system {
+                return Err(Fault::replaced_data(server, newest));
+            }
+            if newest.continues(found) {
+                return Err(Fault::older(server));
+            }
+        }
+        // A standby lags behind the primary that was used, even if it has the same address, as behind a proxy. A primary
+        // that was made read-only does not.
+        let lags = self.server.as_ref().is_some_and(|last| {
+            let is_other = last.is_writable && last.address != server.address;
+            let is_standby = last.history.is_some() && server.history.is_none();
+            !server.is_writable && (is_other || is_standby)
+        });
+        if lags { Err(Fault::unsuitable(server)) } else { Ok(()) }
+    }
+
+    /// Returns whether a server passes the [`check`](Self::check).
     pub(super) fn accepts(&self, server: &Server) -> bool {
-        let is_older = self.newest.zip(server.history).is_some_and(|(newest, found)| newest.continues(found));
-        // A standby lags behind the primary that was used.
-        let lags = !server.is_writable
-            && self.server.as_ref().is_some_and(|last| last.is_writable && last.address != server.address);
-        !is_older && !lags
+        self.check(server).is_ok()
     }
 
     /// Returns whether a server has a later timeline of the history in use.
@@ -104,14 +129,11 @@ impl View {
         self.newest.zip(server.history).is_some_and(|(newest, found)| found.continues(newest))
     }
 
-    /// Orders servers: whether they accept writes, the history that was used, the timeline, and at last the server that was used.
-    pub(super) fn rank(&self, server: &Server) -> (bool, bool, u32, bool) {
-        let system = self.newest.map(|newest| newest.system);
-        let is_same =
-            server.history.is_some_and(|history| system.is_none_or(|system| system == history.system));
-        let timeline = server.history.map_or(0, |history| history.timeline);
+    /// Orders servers: whether they accept writes, the timeline, and at last the server that was used.
+    pub(super) fn rank(&self, server: &Server) -> (bool, Option<u32>, bool) {
+        let timeline = server.history.map(|history| history.timeline);
         let is_last = self.server.as_ref().is_some_and(|last| last.address == server.address);
-        (server.is_writable, is_same, timeline, is_last)
+        (server.is_writable, timeline, is_last)
     }
 }
 
@@ -174,6 +196,28 @@ impl Servers {
             view.is_distrusted = true;
             view.epoch.trust += 1;
             self.epoch.send_replace(view.epoch);
+        }
+    }
+
+    /// Notes that a statement of an epoch is late. Returns the server that has to be asked whether it still answers,
+    /// unless it is distrusted anyway.
+    pub(super) fn begin_doubt(&self, epoch: Epoch) -> Option<Server> {
+        let view = self.lock();
+        let server = view.trusted().filter(|_| view.epoch == epoch)?.clone();
+        self.doubts.fetch_add(1, Ordering::Relaxed);
+        Some(server)
+    }
+
+    /// Returns the number of statements that were late.
+    pub(super) fn doubts(&self) -> u64 {
+        self.doubts.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the server has accepted or refused a write. If it was believed to do otherwise, it is distrusted.
+    pub(super) fn note_write(&self, epoch: Epoch, is_accepted: bool) {
+        let is_known = self.lock().server.as_ref().is_some_and(|server| server.is_writable == is_accepted);
+        if !is_known {
+            self.distrust(epoch, None);
         }
     }
 

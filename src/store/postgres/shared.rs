@@ -1,8 +1,10 @@
 use std::sync::atomic::AtomicU64;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use super::error::Fault;
 use super::pool::Pool;
+use super::single_flight::SingleFlight;
 use crate::store::index::{Index, Selection};
 use crate::store::lock::StateLock;
 use crate::store::log::replica::{Found, Replica};
@@ -14,8 +16,8 @@ pub(crate) struct Shared {
     pub(crate) replica: StateLock<Replica>,
     pub(crate) pool: Pool,
     pub(crate) counts: Counts,
-    /// Held while the replica is loaded again.
-    pub(crate) loading: tokio::sync::Mutex<()>,
+    /// Loads the replica again.
+    pub(super) reloads: SingleFlight<Result<(), Arc<Fault>>>,
 }
 
 /// Figures for [`PostgresStatus`](super::PostgresStatus).

@@ -130,6 +130,9 @@ pub(super) const IS_READ_ONLY: &str = "SHOW transaction_read_only";
 pub(super) const HISTORY: &str = "SELECT (SELECT system_identifier FROM pg_control_system()), \
     CASE WHEN pg_is_in_recovery() THEN NULL ELSE substring(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END";
 
+/// The number of the session. It stays the same, unless a pooler assigns the connection to one session after the other.
+pub(super) const SESSION: &str = "SELECT pg_backend_pid()";
+
 /// Returns a statement with its tables in a schema.
 pub(super) fn qualify(sql: &str, schema: Option<&str>) -> String {
     match schema {

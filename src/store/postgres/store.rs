@@ -18,7 +18,9 @@ use super::load::{load, migrate};
 use super::maintain;
 use super::pool::Pool;
 use super::read::{Lookup, Reader, Records};
+use super::sessions::require_sessions;
 use super::shared::{Counts, Shared};
+use super::single_flight::SingleFlight;
 use super::snapshot::PostgresSnapshot;
 use super::watch;
 use crate::model::Timestamp;
@@ -45,7 +47,7 @@ const MAX_SNAPSHOTS: usize = 4;
 ///   asynchronous standby, which may lack the latest commits, the instances load the state of the new server.
 /// * **Atomicity.** A commit whose connection is lost is looked up in the log by a random number before it is answered. It
 ///   returns `Unavailable` only while the database does not answer; the batch is then applied completely or not at all.
-/// * **One server.** All connections lead to one server. When the outcome of a commit is unknown, a server is silent or
+/// * **One server.** All connections lead to one server. When the connection of a commit is lost, a server is silent or
 ///   another one was promoted, they are closed at once, and opened to the server of the highest timeline among those
 ///   that answer. So no read returns an older state than one that this instance has returned or acknowledged, even while
 ///   an old primary goes on beside the new one.
@@ -61,7 +63,7 @@ const MAX_SNAPSHOTS: usize = 4;
 /// * Only this library may change the tables: instances do not detect other changes.
 /// * After a backup was restored, call [`renew`](Self::renew) on one instance, so that clients do not take the restored
 ///   records for those that had the same revision. Restart the instances that ran before: they refuse a database whose
-///   timeline is lower than the one that they used.
+///   timeline is lower than the one that they used, or whose system identifier is another one.
 /// * It needs a tokio runtime with I/O and time. All its connections live on the runtime on which it was opened.
 ///
 /// # Example
@@ -199,9 +201,8 @@ pub(super) async fn open(connector: Connector) -> Result<PostgresStore, StoreErr
     let mut opening = JoinSet::new();
     let open = async move {
         let replica = StateLock::new(prepare(&connector).await?);
-        let loading = tokio::sync::Mutex::new(());
-        let shared =
-            Arc::new(Shared { replica, pool: Pool::new(connector), counts: Counts::default(), loading });
+        let (counts, reloads) = (Counts::default(), SingleFlight::default());
+        let shared = Arc::new(Shared { replica, pool: Pool::new(connector), counts, reloads });
         let (queue, jobs) = Queue::new();
         tokio::spawn(Committer::new(Arc::clone(&shared), GroupCollector::new(jobs)).run());
         let maintenance = tokio::spawn(maintain::run(Arc::downgrade(&shared))).abort_handle();
@@ -234,6 +235,7 @@ async fn prepare(connector: &Connector) -> Result<Replica, StoreError> {
     let mut last_line: Option<Instant> = None;
     loop {
         let loaded = async {
+            require_sessions(connector).await?;
             migrate(connector).await?;
             load(connector, 0).await
         };

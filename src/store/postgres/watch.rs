@@ -14,7 +14,7 @@ use super::connection::{Link, Purpose};
 use super::connector::Connector;
 use super::error::Fault;
 use super::hosts::{Address, Target};
-use super::server::Server;
+use super::server::{Server, View};
 use super::shared::Shared;
 
 /// Time between two looks at the servers.
@@ -23,6 +23,10 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// Time that a server has to answer.
 const PATIENCE: Duration = Duration::from_millis(750);
 
+/// Number of looks on one connection if there is only one host: its address may lead to another server by now, as that of a
+/// proxy or a Kubernetes service does.
+const LOOKS_OF_A_LINK: u64 = 3;
+
 /// What earlier looks have left.
 #[derive(Default)]
 struct Watch {
@@ -30,6 +34,8 @@ struct Watch {
     links: HashMap<Address, Link>,
     /// Addresses in use that did not answer at the last look.
     silent: Vec<Address>,
+    /// Number of looks.
+    count: u64,
 }
 
 /// Runs until the store is dropped, or there is only one server to look at.
@@ -38,11 +44,10 @@ pub(super) async fn run(shared: Weak<Shared>) {
     loop {
         sleep(INTERVAL).await;
         let Some(connector) = shared.upgrade().map(|shared| shared.pool.connector.clone()) else { return };
-        let targets = resolve(&connector).await;
-        if connector.hosts.count() == 1 && targets.len() == 1 {
+        if connector.hosts.is_local() {
             return;
         }
-        watch.look(&connector, targets).await;
+        watch.look(&connector).await;
     }
 }
 
@@ -50,9 +55,14 @@ impl Watch {
     /// Asks all servers what they are. The next connection is made to the best of all if another one has a later
     /// timeline than the server in use, accepts writes while that one does not, or answers when an address in use was
     /// silent twice.
-    async fn look(&mut self, connector: &Connector, targets: Vec<Target>) {
+    async fn look(&mut self, connector: &Connector) {
         let view = connector.servers.view();
         let Some(used) = view.trusted() else { return };
+        let targets = targets(connector, &view).await;
+        self.count += 1;
+        if connector.hosts.count() == 1 && self.count.is_multiple_of(LOOKS_OF_A_LINK) {
+            self.links.clear();
+        }
         let asked = targets.into_iter().map(|target| {
             let link = self.links.remove(&target.address);
             async move { timeout(PATIENCE, ask(connector, &target, link)).await.ok().and_then(Result::ok) }
@@ -65,7 +75,7 @@ impl Watch {
         let is_better = |server: &&Server| {
             let is_preferred = view.is_outranked_by(server) || (server.is_writable && !used.is_writable);
             let is_usable = connector.hosts.can_use(server) && view.accepts(server);
-            is_usable && (is_silent || (is_preferred && server.address != used.address))
+            is_usable && (is_silent || is_preferred)
         };
         let better = found.iter().map(|(_, server)| server).filter(is_better);
         if let Some(server) = better.max_by_key(|server| view.rank(server)) {
@@ -77,12 +87,20 @@ impl Watch {
     }
 }
 
-/// Returns all addresses of all hosts.
-async fn resolve(connector: &Connector) -> Vec<Target> {
-    let resolving = connector.hosts.beginning_with(None).map(|host| async move {
-        timeout(PATIENCE, host.resolve()).await.ok().and_then(Result::ok).unwrap_or_default()
-    });
-    join_all(resolving).await.into_iter().flatten().collect()
+/// Returns all addresses of all hosts, and those in use to which the names do not lead any more. A name that leads to one of
+/// several servers after the other does not make the others silent.
+async fn targets(connector: &Connector, view: &View) -> Vec<Target> {
+    let resolving = connector
+        .hosts
+        .beginning_with(None)
+        .map(|host| async move { host.resolve(PATIENCE).await.unwrap_or_default() });
+    let mut targets: Vec<Target> = join_all(resolving).await.into_iter().flatten().collect();
+    for address in &view.addresses {
+        if targets.iter().all(|target| target.address != *address) {
+            targets.extend(connector.hosts.target(*address));
+        }
+    }
+    targets
 }
 
 async fn ask(connector: &Connector, target: &Target, link: Option<Link>) -> Result<(Link, Server), Fault> {

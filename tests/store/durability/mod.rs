@@ -48,6 +48,8 @@ fn child_process_entry_point() {
         "cluster" => crate::postgres::hold_cluster(),
         #[cfg(all(feature = "postgres", unix))]
         "instance" => runtime.block_on(crate::postgres::write(&arguments)),
+        #[cfg(all(feature = "postgres", unix))]
+        "names" => runtime.block_on(crate::postgres::resolve_names(&arguments)),
         "fault" => runtime.block_on(faults::fault(&arguments)),
         "hold" => runtime.block_on(opening::hold(&arguments)),
         #[cfg(unix)]

@@ -11,7 +11,7 @@ use toposcope::store::{
 use uuid::Uuid;
 
 use super::proxy::{Fault, Proxy};
-use super::{database_of, open};
+use super::{connect, database_of, open};
 use crate::cluster::Cluster;
 
 /// The time within which every call ends with the default options.
@@ -56,13 +56,6 @@ async fn open_new(
     let store = open(options(PostgresStore::builder(&connection))).await;
     assert_works(&store, "before").await;
     (store, connection)
-}
-
-/// Opens a connection beside those of a store.
-async fn connect(connection: &str) -> tokio_postgres::Client {
-    let (client, driver) = tokio_postgres::connect(connection, tokio_postgres::NoTls).await.unwrap();
-    tokio::spawn(driver);
-    client
 }
 
 #[tokio::test]

@@ -8,9 +8,11 @@ mod durability;
 mod faults;
 mod instances;
 mod opening;
+mod pooler;
 mod proxy;
 mod secrets;
 mod servers;
+mod sessions;
 mod sql;
 
 use toposcope::store::{PostgresStore, PostgresStoreBuilder};
@@ -19,6 +21,8 @@ use toposcope::store::{PostgresStore, PostgresStoreBuilder};
 pub(crate) use self::cluster::hold as hold_cluster;
 #[cfg(feature = "sled")]
 pub(crate) use self::durability::write;
+#[cfg(feature = "sled")]
+pub(crate) use self::servers::resolve_names;
 
 /// Returns the database name in a connection string.
 fn database_of(connection: &str) -> &str {
@@ -27,4 +31,11 @@ fn database_of(connection: &str) -> &str {
 
 async fn open(builder: PostgresStoreBuilder) -> PostgresStore {
     builder.open().await.unwrap()
+}
+
+/// Opens a connection beside those of a store.
+async fn connect(connection: &str) -> tokio_postgres::Client {
+    let (client, driver) = tokio_postgres::connect(connection, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(driver);
+    client
 }

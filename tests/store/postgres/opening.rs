@@ -1,11 +1,13 @@
 //! Opening: creating the tables, and errors of the connection.
 
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::time::{Duration, Instant};
 
 use toposcope::store::{Batch, Facets, Key, Name, PostgresStore, Precondition, Store, StoreErrorKind};
 use uuid::Uuid;
 
 use super::database_of;
+use super::servers::network::{Network, Proxy};
 use crate::cluster::Cluster;
 
 /// The time within which every call ends with the default options.
@@ -82,6 +84,69 @@ async fn invalid_connection_string_is_not_quoted() {
         let error = builder.open().await.unwrap_err();
         assert_eq!(*error.kind(), StoreErrorKind::Invalid);
         assert!(!format!("{error:?}").contains("secret"), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn connection_string_that_cannot_work_is_refused_and_names_the_part() {
+    let cases = [
+        ("host=a,b,c port=1,2 user=u", "different numbers of hosts, addresses and ports"),
+        ("host=a hostaddr=127.0.0.1,127.0.0.2 user=u", "different numbers of hosts, addresses and ports"),
+        ("user=u dbname=d", "no host"),
+        ("host=a,b target_session_attrs=primary user=u", "`target_session_attrs`"),
+        ("postgres://u@a,b/d?target_session_attrs=standby", "`target_session_attrs`"),
+        ("host=a sslmode=verify-full user=u", "`sslmode`"),
+        ("host=a port=99999 user=u", "`port`"),
+        ("postgres://u:secret@[::1/d", "`host`"),
+        ("host=a hostaddr=nowhere user=u", "`hostaddr`"),
+    ];
+    for (connection, part) in cases {
+        let error = PostgresStore::open(connection).await.unwrap_err();
+        assert_eq!(*error.kind(), StoreErrorKind::Invalid, "{connection}: {error}");
+        assert!(error.to_string().contains(part), "{connection}: {error}");
+        assert!(!format!("{error:?}").contains("secret"), "{error:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hosts_are_names_addresses_and_sockets_in_any_mixture() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let socket = cluster.folder().display().to_string();
+    let database = cluster.create_database();
+    let database = database_of(&database);
+    let works = Network::Works;
+    let four_proxy = Proxy::start_at(Ipv4Addr::LOCALHOST.into(), 0, cluster.folder(), works).await;
+    let six_proxy = Proxy::start_at(Ipv6Addr::LOCALHOST.into(), 0, cluster.folder(), works).await;
+    let (four, six) = (four_proxy.port(), six_proxy.port());
+    let encoded = socket.replace('/', "%2F");
+    let cases = [
+        (format!("host=::1 port={six} user=postgres dbname={database}"), format!("[::1]:{six}")),
+        (format!("postgres://postgres@[::1]:{six}/{database}"), format!("[::1]:{six}")),
+        (format!("hostaddr=::1 port={six} user=postgres dbname={database}"), format!("[::1]:{six}")),
+        (
+            format!("host=nowhere.invalid hostaddr=127.0.0.1 port={four} user=postgres dbname={database}"),
+            format!("nowhere.invalid:{four}"),
+        ),
+        (
+            format!("host=/nowhere,127.0.0.1 port=5432,{four} user=postgres dbname={database}"),
+            format!("127.0.0.1:{four}"),
+        ),
+        (
+            format!("host=127.0.0.1,{socket} port=1,5432 user=postgres dbname={database}"),
+            format!("{socket}:5432"),
+        ),
+        (format!("postgres://postgres@127.0.0.1:1,[::1]:{six}/{database}"), format!("[::1]:{six}")),
+        (format!("postgres://postgres@[::1]:1,{encoded}/{database}"), format!("{socket}:5432")),
+        (
+            format!("host=nowhere.invalid,localhost port={four} user=postgres dbname={database}"),
+            format!("localhost:{four}"),
+        ),
+    ];
+    for (connection, server) in cases {
+        let store =
+            PostgresStore::open(&connection).await.unwrap_or_else(|error| panic!("{connection}: {error:?}"));
+        store.commit(put("a body")).await.unwrap();
+        assert_eq!(store.status().server, server, "{connection}");
     }
 }
 

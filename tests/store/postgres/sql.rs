@@ -8,7 +8,7 @@ const SQL: &str = include_str!("../../../src/store/postgres/sql.rs");
 const ALLOWED: &str = "ADD AND AS BEGIN BY CASE COMMIT CONFLICT CREATE DELETE DESC DO ELSE END EXISTS FROM IF IN INSERT INTO \
     ISOLATION JOIN KEY LEVEL LIMIT NOT NOTHING NULL ON ONLY ORDER OVER PRIMARY READ REPEATABLE RETURNING SCHEMA SELECT SET SHOW TABLE \
     THEN UNION ALL UPDATE VALUES WHEN WHERE \
-    bigint bytea smallint uuid excluded octet_length sum unnest \
+    bigint bytea smallint uuid excluded octet_length pg_backend_pid sum unnest \
     default_toast_compression idle_in_transaction_session_timeout statement_timeout transaction_read_only lz4";
 
 /// Functions that only PostgreSQL has. The statement that asks for its history may use them, because a database that

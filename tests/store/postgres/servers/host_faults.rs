@@ -214,3 +214,26 @@ async fn connections_to_one_address_of_a_server_stay_when_another_address_is_use
     assert_eq!(status.server_changes, 1);
     assert!(snapshot.next(1).await.unwrap().is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connections_that_the_network_has_forgotten_are_all_replaced_once_one_of_them_is_silent() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let connection = cluster.create_database();
+    let proxy = Proxy::start(cluster.folder(), Network::Works).await;
+    let hosts = [("127.0.0.1".to_owned(), proxy.port())];
+    let store = open(PostgresStore::builder(&super::connection(&hosts, database_of(&connection)))).await;
+    let instance = Instance::new(store, 0, 1);
+    instance.write().await.unwrap();
+    // Calls at the same time need several connections.
+    while instance.store.status().connections_idle < 2 {
+        let load = sleep(Duration::from_millis(20));
+        Instance::run_during(std::slice::from_ref(&instance), load).await;
+    }
+    proxy.forget_connections();
+    let begin = Instant::now();
+    for _ in 0..4 {
+        while instance.read().await.is_err() {}
+        while instance.write().await.is_err() {}
+    }
+    assert!(begin.elapsed() < LONGEST_OUTAGE, "{:?}", begin.elapsed());
+}

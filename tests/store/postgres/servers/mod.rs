@@ -9,12 +9,18 @@
 
 mod host_faults;
 mod load;
-mod network;
+#[cfg(feature = "sled")]
+mod names;
+pub(crate) mod network;
+mod other_data;
 mod promotion;
+mod reloads;
 
 use std::env;
 use std::time::Duration;
 
+#[cfg(feature = "sled")]
+pub(crate) use self::names::run_part as resolve_names;
 use crate::cluster::Cluster;
 
 /// The time within which an instance must work again. It takes less than three seconds, but a machine with busy

@@ -1,6 +1,6 @@
 //! A TCP proxy in front of a server, whose network fails in several ways.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +27,7 @@ const DISTANCE: Duration = Duration::from_millis(100);
 
 /// What a network does with the connections to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Network {
+pub(crate) enum Network {
     Works,
     /// Works, and takes [`DISTANCE`] for each piece of a message.
     Far,
@@ -71,23 +71,57 @@ impl Network {
     }
 }
 
+/// How connections end.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Closed,
+    Silent,
+}
+
 /// An address whose connections lead to a server. Dropping it closes them.
 #[derive(Debug)]
-pub(super) struct Proxy {
+pub(crate) struct Proxy {
     address: SocketAddr,
     network: watch::Sender<Network>,
+    /// The socket of the server that new connections lead to.
+    server: watch::Sender<PathBuf>,
+    /// Connections that were made before the last change end, or are silent.
+    ended: watch::Sender<End>,
     listening: AbortHandle,
 }
 
 impl Proxy {
     pub(super) async fn start(server: &Path, network: Network) -> Self {
-        let listener = listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+        Self::start_at(Ipv4Addr::LOCALHOST.into(), 0, server, network).await
+    }
+
+    /// Listens at an address. The port 0 is any free one.
+    pub(crate) async fn start_at(ip: IpAddr, port: u16, server: &Path, network: Network) -> Self {
+        let listener = listen(SocketAddr::from((ip, port)));
         let address = listener.local_addr().unwrap();
-        let (network, receiver) = watch::channel(network);
-        let listening = tokio::spawn(serve(listener, server.join(SOCKET), receiver)).abort_handle();
-        let proxy = Self { address, network, listening };
+        let network = watch::Sender::new(network);
+        let server = watch::Sender::new(server.join(SOCKET));
+        let ended = watch::Sender::new(End::Closed);
+        let serving = serve(listener, server.subscribe(), network.subscribe(), ended.subscribe());
+        let listening = tokio::spawn(serving).abort_handle();
+        let proxy = Self { address, network, server, ended, listening };
         proxy.settle().await;
         proxy
+    }
+
+    /// Has new connections lead to another server. The others stay.
+    pub(super) fn lead_to(&self, server: &Path) {
+        self.server.send_replace(server.join(SOCKET));
+    }
+
+    /// Makes the present connections silent, as a router does that has lost its state. New ones work.
+    pub(super) fn forget_connections(&self) {
+        self.ended.send_replace(End::Silent);
+    }
+
+    /// Closes the present connections, a little later. New ones work.
+    pub(super) fn close_connections(&self) {
+        self.ended.send_replace(End::Closed);
     }
 
     pub(super) async fn set(&self, network: Network) {
@@ -95,7 +129,7 @@ impl Proxy {
         self.settle().await;
     }
 
-    pub(super) const fn port(&self) -> u16 {
+    pub(crate) const fn port(&self) -> u16 {
         self.address.port()
     }
 
@@ -126,13 +160,18 @@ impl Drop for Proxy {
 
 /// Listens with the shortest queue, so that it can be filled: the system then drops further connections.
 fn listen(address: SocketAddr) -> TcpListener {
-    let socket = TcpSocket::new_v4().unwrap();
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }.unwrap();
     socket.set_reuseaddr(true).unwrap();
     socket.bind(address).unwrap();
     socket.listen(1).unwrap()
 }
 
-async fn serve(listener: TcpListener, server: PathBuf, mut network: watch::Receiver<Network>) {
+async fn serve(
+    listener: TcpListener,
+    server: watch::Receiver<PathBuf>,
+    mut network: watch::Receiver<Network>,
+    ended: watch::Receiver<End>,
+) {
     let address = listener.local_addr().unwrap();
     let mut listener = Some(listener);
     let mut connections = JoinSet::new();
@@ -156,7 +195,10 @@ async fn serve(listener: TcpListener, server: PathBuf, mut network: watch::Recei
         tokio::select! {
             accepted = listening.accept() => {
                 let (client, _) = accepted.unwrap();
-                connections.spawn(forward(client, server.clone(), network.clone()));
+                let server = server.borrow().clone();
+                let mut ended = ended.clone();
+                ended.mark_unchanged();
+                connections.spawn(forward(client, server, network.clone(), ended));
             }
             _ = network.changed() => {}
         }
@@ -164,7 +206,12 @@ async fn serve(listener: TcpListener, server: PathBuf, mut network: watch::Recei
 }
 
 /// Forwards both directions of a connection until it or the network ends it.
-async fn forward(mut client: TcpStream, server: PathBuf, network: watch::Receiver<Network>) {
+async fn forward(
+    mut client: TcpStream,
+    server: PathBuf,
+    network: watch::Receiver<Network>,
+    mut ended: watch::Receiver<End>,
+) {
     let mut ends = network.clone();
     let Ok(mut server) = UnixStream::connect(server).await else { return };
     let is_logged_in = Arc::new(AtomicBool::new(false));
@@ -174,7 +221,12 @@ async fn forward(mut client: TcpStream, server: PathBuf, network: watch::Receive
         tokio::select! {
             () = copy(from_client, to_server, network.clone(), Arc::clone(&is_logged_in), false) => {}
             () = copy(from_server, to_client, network, is_logged_in, true) => {}
-            _ = ends.wait_for(|network| network.ends_connections()) => {}
+            () = async { drop(ends.wait_for(|network| network.ends_connections()).await) } => {}
+            Ok(()) = ended.changed() => {
+                if matches!(*ended.borrow(), End::Silent) {
+                    std::future::pending::<()>().await;
+                }
+            }
         }
     }
     if *ends.borrow() == Network::Reset {

@@ -20,7 +20,7 @@ fn both_orders(one: &Cluster, other: &Cluster, direct_connection: &str) -> [Stri
 }
 
 /// Has the primary acknowledge only what its standby has, so that a promotion loses nothing.
-fn await_standby(primary: &Cluster) {
+pub(super) fn await_standby(primary: &Cluster) {
     primary.set_synchronous(true);
     primary.await_answer("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'", "1");
 }
@@ -95,6 +95,89 @@ async fn promoted_server_is_used_although_its_primary_goes_on_and_answers_sooner
     }
     instance.read().await.unwrap();
     assert_eq!(instance.store.status().server_changes, 1);
+}
+
+/// Promotes a standby, has an address lead to it, and reads until an instance uses it. Returns how long that and a
+/// write take. The connections of the instance to the old primary stay open.
+pub(super) async fn follow_promotion(
+    instance: &Instance,
+    standby: &Cluster,
+    lead_to_it: impl FnOnce(),
+) -> Duration {
+    instance.read().await.unwrap();
+    tokio::task::block_in_place(|| standby.promote());
+    lead_to_it();
+    let begin = Instant::now();
+    while instance.store.status().timeline != Some(2) {
+        assert!(
+            begin.elapsed() < LONGEST_OUTAGE,
+            "the old primary is still used after {:?}",
+            begin.elapsed()
+        );
+        instance.read().await.unwrap();
+        sleep(Duration::from_millis(1)).await;
+    }
+    instance.write().await.unwrap();
+    begin.elapsed()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn single_address_is_followed_to_the_promoted_server_and_not_back() {
+    let Some(primary) = Cluster::start_new(UNSYNCED) else { return };
+    let database = primary.create_database();
+    let standby = primary.start_standby();
+    let proxy = Proxy::start(primary.folder(), Network::Works).await;
+    let hosts = [("127.0.0.1".to_owned(), proxy.port())];
+    let instance =
+        Instance::new(open(PostgresStore::builder(&connection(&hosts, database_of(&database)))).await, 0, 1);
+    await_standby(&primary);
+    instance.write().await.unwrap();
+    let outage = follow_promotion(&instance, &standby, || proxy.lead_to(standby.folder())).await;
+    println!("a single address is followed within {outage:?}");
+    proxy.lead_to(primary.folder());
+    assert_refused(&instance, &proxy, "timeline 1").await;
+    proxy.lead_to(standby.folder());
+    instance.write().await.unwrap();
+    instance.read().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn standby_behind_the_address_of_its_primary_answers_nothing() {
+    let Some(primary) = Cluster::start_new(UNSYNCED) else { return };
+    let database = primary.create_database();
+    let standby = primary.start_standby();
+    let proxy = Proxy::start(primary.folder(), Network::Works).await;
+    let hosts = [("127.0.0.1".to_owned(), proxy.port())];
+    // Without `target_session_attrs`, a single server may be read-only.
+    let connection =
+        connection(&hosts, database_of(&database)).replace("target_session_attrs=read-write", "");
+    let instance = Instance::new(open(PostgresStore::builder(&connection)).await, 0, 1);
+    instance.write().await.unwrap();
+    await_standby(&primary);
+    primary.set_synchronous(false);
+    standby.execute("postgres", "SELECT pg_wal_replay_pause()");
+    instance.write().await.unwrap();
+    proxy.lead_to(standby.folder());
+    assert_refused(&instance, &proxy, "it is read-only").await;
+    proxy.lead_to(primary.folder());
+    instance.write().await.unwrap();
+    instance.read().await.unwrap();
+}
+
+/// Closes the connections of an instance, and asserts that it does not use the server that new ones lead to.
+async fn assert_refused(instance: &Instance, proxy: &Proxy, reason: &str) {
+    proxy.close_connections();
+    let begin = Instant::now();
+    // A connection may close a little later. An answer from an older state would fail.
+    let error = loop {
+        match instance.read().await {
+            Ok(()) => assert!(begin.elapsed() < LONGEST_OUTAGE),
+            Err(error) => break error,
+        }
+    };
+    for error in [error, instance.write().await.unwrap_err()] {
+        assert!(error.to_string().contains(reason), "{error}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,0 +1,40 @@
+//! Telling a slow statement from a silent server.
+//!
+//! A statement that is late may wait for a lock, or send a large page through a slow network. Then only its own
+//! connection is closed. But the server may be silent, or a router may have lost the state of all connections. The
+//! former shows when the server is asked on a new connection. The latter shows when one of the other connections, which
+//! are asked before their next use, has no answer. Both close all connections.
+
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use super::connection::Purpose;
+use super::connector::Connector;
+use super::server::{Epoch, Server};
+
+/// Time that a server has to answer what takes it no time.
+pub(super) const PATIENCE: Duration = Duration::from_millis(750);
+
+impl Connector {
+    /// Asks the server in use in the background whether it answers at all, because a statement is late on a connection of
+    /// this epoch. Must be called on the runtime of the store.
+    pub(super) fn doubt(&self, epoch: Epoch) {
+        if let Some(server) = self.servers.begin_doubt(epoch) {
+            let connector = self.clone();
+            self.asking.start(|| async move { connector.ask(&server, epoch).await });
+        }
+    }
+
+    /// Distrusts a server unless it answers, and is what it was.
+    async fn ask(&self, server: &Server, epoch: Epoch) {
+        let asked = async {
+            let target = self.hosts.target(server.address)?;
+            self.find(&target, Purpose::Work).await.ok()
+        };
+        let found = timeout(PATIENCE, asked).await.ok().flatten();
+        if !found.as_ref().is_some_and(|(_, found)| found == server) {
+            self.servers.distrust(epoch, found.and_then(|(_, found)| found.history));
+        }
+    }
+}
