@@ -100,6 +100,8 @@ pub mod testing;
 #[cfg(feature = "topology")]
 pub mod topology;
 pub mod wire;
+#[cfg(feature = "discovery")]
+mod without_none;
 
 pub use inventory::Inventory;
 pub use service::Api;

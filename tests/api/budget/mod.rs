@@ -4,6 +4,7 @@
 
 mod bodies;
 mod inputs;
+mod large_device;
 mod measure;
 mod promises;
 mod reports;

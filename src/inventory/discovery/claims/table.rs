@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rows::{Layer, Row, join};
 use super::{ClaimRows, MissingRows};
-use crate::discovery::report::{ArpRow, Reporter, Table, Tables};
+use crate::discovery::report::{ArpRow, Reporter, Table, TableKind, Tables};
 use crate::model::Timestamp;
 
 /// What a claim consists of apart from its place.
@@ -30,25 +30,25 @@ pub(in crate::inventory::discovery) struct ClaimedTable {
     pub(in crate::inventory::discovery) missing: Vec<MissingRows>,
 }
 
-/// Returns the tables of a device as claims.
-pub(in crate::inventory::discovery) fn claimed_tables(
-    tables: &Tables,
+/// Returns the tables of a device as claims, each of which is made when it is asked for.
+pub(in crate::inventory::discovery) fn claimed_tables<'t>(
+    tables: &'t Tables,
     observed_at: Timestamp,
-    reporter: &Reporter,
-) -> Vec<ClaimedTable> {
+    reporter: &'t Reporter,
+) -> impl Iterator<Item = ClaimedTable> + 't {
     let Tables { if_entries, addresses, lldp, cdp, fdb, arp, stp, lag, ports } = tables;
-    let all = [
-        claimed(if_entries.as_deref(), ClaimRows::IfEntries),
-        claimed(addresses.as_deref(), ClaimRows::Addresses),
-        claimed(lldp.as_deref(), ClaimRows::Lldp),
-        claimed(cdp.as_deref(), ClaimRows::Cdp),
-        claimed(fdb.as_deref(), ClaimRows::Fdb),
-        claimed(arp.as_deref(), ClaimRows::Arp),
-        claimed(stp.as_deref(), ClaimRows::Stp),
-        claimed(lag.as_deref(), ClaimRows::Lag),
-        claimed(ports.as_deref(), ClaimRows::Ports),
-    ];
-    let claims = all.into_iter().flatten().map(|(complete, derived, table)| ClaimedTable {
+    let all = TableKind::ALL.iter().filter_map(move |kind| match kind {
+        TableKind::IfEntries => claimed(if_entries.as_deref(), ClaimRows::IfEntries),
+        TableKind::Addresses => claimed(addresses.as_deref(), ClaimRows::Addresses),
+        TableKind::Lldp => claimed(lldp.as_deref(), ClaimRows::Lldp),
+        TableKind::Cdp => claimed(cdp.as_deref(), ClaimRows::Cdp),
+        TableKind::Fdb => claimed(fdb.as_deref(), ClaimRows::Fdb),
+        TableKind::Arp => claimed(arp.as_deref(), ClaimRows::Arp),
+        TableKind::Stp => claimed(stp.as_deref(), ClaimRows::Stp),
+        TableKind::Lag => claimed(lag.as_deref(), ClaimRows::Lag),
+        TableKind::Ports => claimed(ports.as_deref(), ClaimRows::Ports),
+    });
+    all.map(move |(complete, derived, table)| ClaimedTable {
         observed_at,
         complete,
         reporter: reporter.clone(),
@@ -57,8 +57,7 @@ pub(in crate::inventory::discovery) fn claimed_tables(
         derived,
         earlier: Vec::new(),
         missing: Vec::new(),
-    });
-    claims.collect()
+    })
 }
 
 /// Returns whether a table is complete, whether it is derived, and its rows by subject.
