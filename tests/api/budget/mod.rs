@@ -3,6 +3,7 @@
 //! The promises are the table in the operations page of the guide.
 
 mod bodies;
+mod incoming;
 mod inputs;
 mod large_device;
 mod measure;
