@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 use crate::keyed_lock::{KeyGuard, KeyedLock};
 
-/// The most jobs of one organization that run or wait.
+/// The most jobs of one organization that run or wait, small and large ones each.
 const WAITING: usize = 256;
 
 /// The most jobs that have begun, each of another organization. They hold a thread while they wait.
@@ -47,6 +47,9 @@ pub(crate) fn yield_turn() {
 
 /// Runs jobs on the runtime's blocking threads, one at a time for each organization.
 ///
+/// A large job lets all other jobs of its organization that wait go first when its turn is over, so that small ones do not
+/// wait for its end. Of the large jobs of an organization, one is in progress.
+///
 /// In total, fewer jobs run than there are processors, so that one is left for everything else. On a single processor,
 /// one job runs. Organizations take turns in the order in which they asked.
 ///
@@ -54,6 +57,8 @@ pub(crate) fn yield_turn() {
 #[derive(Clone, Debug)]
 pub(crate) struct FairThreads {
     organizations: KeyedLock<Uuid>,
+    /// The organizations whose large jobs are in progress.
+    with_large: KeyedLock<Uuid>,
     begun: Arc<Semaphore>,
     large: Arc<Semaphore>,
     threads: Arc<Threads>,
@@ -80,13 +85,16 @@ pub(crate) enum NotRun {
 struct Begun {
     _permit: OwnedSemaphorePermit,
     /// `None` for a job that is not large.
-    _large: Option<OwnedSemaphorePermit>,
+    large: Option<(KeyGuard<Uuid>, OwnedSemaphorePermit)>,
 }
 
 /// The right to run a job.
 struct Turn {
-    _organization: KeyGuard<Uuid>,
-    _begun: Begun,
+    id: Uuid,
+    organizations: KeyedLock<Uuid>,
+    /// `None` while a large job lets others of its organization work.
+    organization: Option<KeyGuard<Uuid>>,
+    begun: Begun,
     /// `None` while the job waits for its turn. Only jobs that have one of the runtime's threads wait for it: a job that
     /// the runtime cannot start yet must not keep others from ending.
     thread: Option<OwnedSemaphorePermit>,
@@ -100,6 +108,7 @@ impl Default for FairThreads {
         let threads = processors.saturating_sub(1).max(1);
         Self {
             organizations: KeyedLock::new(WAITING),
+            with_large: KeyedLock::new(WAITING),
             begun: Arc::new(Semaphore::new(BEGUN.max(threads))),
             large: Arc::new(Semaphore::new(LARGE_BEGUN.max(threads))),
             threads: Arc::new(Threads {
@@ -159,25 +168,34 @@ impl FairThreads {
     }
 
     async fn turn(&self, organization: Uuid, is_large: bool) -> Result<Turn, NotRun> {
-        let organization = self.organizations.lock(organization).await.ok_or(NotRun::Busy)?;
         let permit =
             async |of: &Arc<Semaphore>| Arc::clone(of).acquire_owned().await.map_err(|_| NotRun::ShutDown);
-        // Before the other one, so that a job that waits for it keeps no small job waiting.
-        let large = if is_large { Some(permit(&self.large).await?) } else { None };
-        let begun = Begun { _permit: permit(&self.begun).await?, _large: large };
-        Ok(self.granted(organization, begun))
+        if is_large {
+            let guard = self.with_large.lock(organization).await.ok_or(NotRun::Busy)?;
+            // Before the other one, so that a job that waits for it keeps no small job waiting.
+            let large = Some((guard, permit(&self.large).await?));
+            let begun = Begun { _permit: permit(&self.begun).await?, large };
+            // It waits for its organization once it has a thread of the runtime, as it does after each turn.
+            return Ok(self.granted(organization, None, begun));
+        }
+        let guard = self.organizations.lock(organization).await.ok_or(NotRun::Busy)?;
+        let begun = Begun { _permit: permit(&self.begun).await?, large: None };
+        Ok(self.granted(organization, Some(guard), begun))
     }
 
     fn try_turn(&self, organization: Uuid) -> Option<Turn> {
-        let organization = self.organizations.try_lock(organization)?;
-        let begun = Begun { _permit: Arc::clone(&self.begun).try_acquire_owned().ok()?, _large: None };
-        (self.threads.free.available_permits() > 0).then(|| self.granted(organization, begun))
+        let guard = self.organizations.try_lock(organization)?;
+        let begun = Begun { _permit: Arc::clone(&self.begun).try_acquire_owned().ok()?, large: None };
+        let is_free = self.threads.free.available_permits() > 0;
+        is_free.then(|| self.granted(organization, Some(guard), begun))
     }
 
-    fn granted(&self, organization: KeyGuard<Uuid>, begun: Begun) -> Turn {
+    fn granted(&self, id: Uuid, organization: Option<KeyGuard<Uuid>>, begun: Begun) -> Turn {
         Turn {
-            _organization: organization,
-            _begun: begun,
+            id,
+            organizations: self.organizations.clone(),
+            organization,
+            begun,
             thread: None,
             threads: Arc::clone(&self.threads),
             since: Instant::now(),
@@ -232,18 +250,26 @@ impl Turn {
         if self.since.elapsed() < SLICE {
             return;
         }
-        match self.threads.waiting.load(Ordering::Relaxed) {
-            0 => self.since = Instant::now(),
-            _ => {
-                self.thread = None;
-                self.wait();
-            }
+        let is_overtaken =
+            self.begun.large.is_some() && self.organization.as_ref().is_some_and(KeyGuard::is_awaited);
+        if !is_overtaken && self.threads.waiting.load(Ordering::Relaxed) == 0 {
+            self.since = Instant::now();
+            return;
         }
+        self.thread = None;
+        if is_overtaken {
+            self.organization = None;
+        }
+        self.wait();
     }
 
-    /// Waits for the job's turn.
+    /// Waits for the job's turn: first among the jobs of its organization, then among all.
     fn wait(&mut self) {
         if let Ok(runtime) = Handle::try_current() {
+            if self.organization.is_none() {
+                // Where too many wait, the job goes on beside them.
+                self.organization = runtime.block_on(self.organizations.lock(self.id));
+            }
             self.thread = runtime.block_on(self.threads.acquire());
         }
         self.since = Instant::now();
@@ -280,6 +306,41 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use super::*;
+
+    #[tokio::test]
+    async fn small_jobs_of_an_organization_overtake_its_large_one_and_no_second_large_one_begins() {
+        let threads = FairThreads::default();
+        let id = Uuid::from_u128(1);
+        let (end, ended) = channel::<()>();
+        let (beginning, begun) = channel::<u8>();
+        let run = |number: u8, work: Box<dyn FnOnce() + Send>| {
+            let (threads, beginning) = (threads.clone(), beginning.clone());
+            tokio::spawn(async move {
+                let job = move || {
+                    beginning.send(number).unwrap();
+                    work();
+                };
+                threads.run_of_size(id, true, job).await
+            })
+        };
+        let wait = move || {
+            while ended.recv_timeout(Duration::from_millis(1)).is_err() {
+                yield_turn();
+            }
+        };
+        let first = run(1, Box::new(wait));
+        while begun.try_recv() != Ok(1) {
+            tokio::task::yield_now().await;
+        }
+        let second = run(2, Box::new(|| ()));
+        for number in 0..100 {
+            assert_eq!(threads.run(id, move || number).await, Ok(number));
+        }
+        assert!(!first.is_finished() && begun.try_recv().is_err());
+        end.send(()).unwrap();
+        assert_eq!((first.await.unwrap(), second.await.unwrap()), (Ok(()), Ok(())));
+        assert_eq!(begun.try_recv(), Ok(2));
+    }
 
     #[tokio::test]
     async fn small_job_does_not_wait_for_the_end_of_large_jobs() {

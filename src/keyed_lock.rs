@@ -33,7 +33,7 @@ struct Slot {
 pub(crate) struct KeyGuard<K: Eq + Hash + Copy> {
     // The field order matters: the lock is released before its slot is given up.
     _permit: OwnedSemaphorePermit,
-    _caller: Caller<K>,
+    caller: Caller<K>,
 }
 
 /// Counts a caller, also one that stops waiting.
@@ -42,6 +42,13 @@ struct Caller<K: Eq + Hash + Copy> {
     slots: Arc<Mutex<HashMap<K, Slot>>>,
     key: K,
     turn: Arc<Semaphore>,
+}
+
+impl<K: Eq + Hash + Copy> KeyGuard<K> {
+    /// Returns whether others wait for the key.
+    pub(crate) fn is_awaited(&self) -> bool {
+        lock(&self.caller.slots).get(&self.caller.key).is_some_and(|slot| slot.callers > 1)
+    }
 }
 
 impl<K: Eq + Hash + Copy> KeyedLock<K> {
@@ -54,14 +61,14 @@ impl<K: Eq + Hash + Copy> KeyedLock<K> {
     pub(crate) async fn lock(&self, key: K) -> Option<KeyGuard<K>> {
         let caller = self.enter(key)?;
         let permit = Arc::clone(&caller.turn).acquire_owned().await.ok()?;
-        Some(KeyGuard { _permit: permit, _caller: caller })
+        Some(KeyGuard { _permit: permit, caller })
     }
 
     /// Takes the lock of a key if it is free.
     pub(crate) fn try_lock(&self, key: K) -> Option<KeyGuard<K>> {
         let caller = self.enter(key)?;
         let permit = Arc::clone(&caller.turn).try_acquire_owned().ok()?;
-        Some(KeyGuard { _permit: permit, _caller: caller })
+        Some(KeyGuard { _permit: permit, caller })
     }
 
     fn enter(&self, key: K) -> Option<Caller<K>> {

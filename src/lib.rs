@@ -102,6 +102,8 @@ mod text_enum;
 #[cfg(feature = "topology")]
 pub mod topology;
 pub mod wire;
+#[cfg(feature = "discovery")]
+mod without_none;
 
 pub use inventory::Inventory;
 pub use service::Api;

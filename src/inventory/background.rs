@@ -1,6 +1,6 @@
 //! Work outside of requests' own tasks: background tasks, and long computations on blocking threads.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
@@ -9,12 +9,17 @@ use uuid::Uuid;
 use super::{Error, ErrorKind};
 use crate::fair_threads::{FairThreads, NotRun};
 
-/// The maximum number of concurrent tasks.
+/// The maximum number of concurrent optional tasks.
 const MAX_TASKS: usize = 64;
 
 /// Background tasks, aborted when the inventory is dropped.
 #[derive(Debug, Default)]
-pub(super) struct BackgroundTasks(Mutex<JoinSet<()>>);
+pub(super) struct BackgroundTasks {
+    /// Tasks that are left out when too many run.
+    optional: Mutex<JoinSet<()>>,
+    /// Tasks that always run.
+    required: Mutex<JoinSet<()>>,
+}
 
 impl BackgroundTasks {
     /// Spawns a task if there is capacity and a runtime, and then `begins` returns true.
@@ -24,12 +29,26 @@ impl BackgroundTasks {
         task: impl Future<Output = ()> + Send + 'static,
     ) {
         let Ok(runtime) = Handle::try_current() else { return };
-        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        while tasks.try_join_next().is_some() {}
+        let mut tasks = unfinished(&self.optional);
         if tasks.len() < MAX_TASKS && begins() {
             tasks.spawn_on(task, &runtime);
         }
     }
+
+    /// Spawns a task if there is a runtime, however many run.
+    ///
+    /// Each belongs to a request that ended early, so that limits on requests bound their number.
+    pub(super) fn spawn_required(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let Ok(runtime) = Handle::try_current() else { return };
+        unfinished(&self.required).spawn_on(task, &runtime);
+    }
+}
+
+/// Forgets the tasks that have ended.
+fn unfinished(tasks: &Mutex<JoinSet<()>>) -> MutexGuard<'_, JoinSet<()>> {
+    let mut tasks = tasks.lock().unwrap_or_else(PoisonError::into_inner);
+    while tasks.try_join_next().is_some() {}
+    tasks
 }
 
 /// The largest work, in bytes, that runs in place.

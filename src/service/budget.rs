@@ -22,13 +22,18 @@ const ORGANIZATION_SHARE: usize = 3;
 ///
 /// Its organization is a part of it: host applications choose the ids of users, which may be the same in several
 /// organizations. All credentials of a user count together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Holder {
     pub(super) organization: Uuid,
     pub(super) id: Uuid,
 }
 
 impl Holder {
+    /// Returns the holder of what all users and keys of the organization use together.
+    pub(super) const fn of_organization(self) -> Self {
+        Self { id: Uuid::nil(), ..self }
+    }
+
     /// Returns the holder of what requests without a credential use.
     pub(super) fn of_prefix(prefix: Option<ClientPrefix>) -> Self {
         Self { organization: Uuid::nil(), id: prefix.map_or(Uuid::nil(), ClientPrefix::id) }

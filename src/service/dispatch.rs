@@ -45,7 +45,8 @@ impl ApiState {
             Some(Access::Unlimited) => None,
             _ => self.allowance(identified, prefix),
         };
-        let mut room = RequestRoom::new(&self.bodies, Self::holder(identified, prefix));
+        let mut room =
+            RequestRoom::new([&self.bodies, &self.incoming_bodies], Self::holder(identified, prefix));
         // Endpoints without a credential read, or have short answers.
         let is_refusable = request.method.is_safe() || access.is_none_or(Access::is_public);
         let admission = match allowance.and_then(|allowance| allowance.retry_after) {

@@ -43,6 +43,8 @@ pub(super) struct ApiState {
     pub(super) path_prefix: String,
     /// The memory for the bodies of requests.
     pub(super) bodies: Arc<Budget>,
+    /// The memory for the bodies of requests that have not arrived to their end. Each organization is a holder.
+    pub(super) incoming_bodies: Arc<Budget>,
     /// Maximum number of hosts in a list without a limit; `None` means any number.
     pub(super) whole_list_limit: Option<u64>,
     pub(super) list_slots: Arc<Budget>,
@@ -118,9 +120,7 @@ impl ApiState {
     ) -> Option<Allowance> {
         let buckets = self.buckets.as_ref()?;
         let client = match sender {
-            Some(Sender::Caller(caller)) => Client::User(caller.user_id()),
-            #[cfg(feature = "discovery")]
-            Some(Sender::Daemon(daemon)) => Client::DaemonKey(daemon.key_id),
+            Some(sender) => Client::Holder(sender.holder()),
             None => prefix.map_or(Client::Other, Client::Prefix),
         };
         Some(buckets.take(client, self.inventory.monotonic()))

@@ -23,7 +23,8 @@ pub(super) struct Entries {
 impl Entries {
     /// Converts all tables of ports. `host` is the host without its lists.
     pub(super) fn new(host: &Host, tables: &Tables) -> Self {
-        let (entries, by_index, by_name) = (Vec::new(), HashMap::new(), HashMap::new());
+        let rows = tables.if_entries.as_deref().map_or(0, |table| table.rows.len());
+        let (entries, by_index, by_name) = (Vec::with_capacity(rows), HashMap::new(), HashMap::new());
         let mut entries = Self { host: host.clone(), entries, by_index, by_name };
         for row in sorted(tables.if_entries.as_deref(), |row| row.if_index) {
             entries.add_row(row);

@@ -46,6 +46,7 @@ pub(crate) use project::derived_name;
 pub use identity::{Identity, IdentityKind};
 pub(crate) use merge::edits::take_edits;
 pub use merge::merge;
+pub(crate) use merge::merge_owned;
 pub use merge::outcome::{MergeOutcome, Merged};
 pub use neighbors::derived::{set_neighbors, set_subnets};
 pub use neighbors::remotes::Candidate;

@@ -15,8 +15,27 @@ use crate::model::MacAddress;
 ///
 /// Two devices of a scan are pieces of one if they have an address in common and no different MAC addresses, or a MAC
 /// address in common and no different names. Devices that describe themselves are never pieces.
+///
+/// Devices that are given by value are moved, and only those that are borrowed are copied.
 #[must_use]
-pub fn join_pieces(devices: &[Device]) -> Cow<'_, [Device]> {
+pub fn join_pieces<'d>(devices: impl Into<Cow<'d, [Device]>>) -> Cow<'d, [Device]> {
+    let devices = devices.into();
+    let mut groups = groups_of(&devices);
+    if groups.are_single() {
+        return devices;
+    }
+    let mut joined: BTreeMap<usize, Device> = BTreeMap::new();
+    for (place, device) in devices.into_owned().into_iter().enumerate() {
+        match joined.get_mut(&groups.first(place)) {
+            Some(whole) => add(whole, device),
+            None => drop(joined.insert(place, device)),
+        }
+    }
+    Cow::Owned(joined.into_values().collect())
+}
+
+/// Groups the places of the devices that are pieces of one.
+fn groups_of(devices: &[Device]) -> Groups {
     let mut groups = Groups::new(devices.len());
     let (mut by_address, mut by_mac) = (HashMap::new(), HashMap::new());
     for (place, device) in devices.iter().enumerate().filter(|(_, device)| is_piece(device)) {
@@ -37,17 +56,7 @@ pub fn join_pieces(devices: &[Device]) -> Cow<'_, [Device]> {
             groups.join(places.iter().copied());
         }
     }
-    if groups.are_single() {
-        return Cow::Borrowed(devices);
-    }
-    let mut joined: BTreeMap<usize, Device> = BTreeMap::new();
-    for (place, device) in devices.iter().enumerate() {
-        match joined.get_mut(&groups.first(place)) {
-            Some(whole) => add(whole, device),
-            None => drop(joined.insert(place, device.clone())),
-        }
-    }
-    Cow::Owned(joined.into_values().collect())
+    groups
 }
 
 fn join_by_address(by_address: &HashMap<IpAddr, Vec<usize>>, devices: &[Device], groups: &mut Groups) {
@@ -98,21 +107,21 @@ fn own_name(device: &Device) -> Option<String> {
     names::short_name(&name).map(str::to_owned)
 }
 
-fn add(whole: &mut Device, piece: &Device) {
-    let names = [whole.hostname.take(), piece.hostname.clone()];
+fn add(whole: &mut Device, piece: Device) {
+    let names = [whole.hostname.take(), piece.hostname];
     whole.hostname = names.into_iter().flatten().min();
-    add_rows(&mut whole.tables.addresses, piece.tables.addresses.as_deref());
-    add_rows(&mut whole.tables.ports, piece.tables.ports.as_deref());
+    add_rows(&mut whole.tables.addresses, piece.tables.addresses);
+    add_rows(&mut whole.tables.ports, piece.tables.ports);
 }
 
-fn add_rows<R: Clone>(whole: &mut Option<Box<Table<R>>>, piece: Option<&Table<R>>) {
+fn add_rows<R>(whole: &mut Option<Box<Table<R>>>, piece: Option<Box<Table<R>>>) {
     match (whole, piece) {
         (_, None) => {}
-        (Some(whole), Some(piece)) => {
-            whole.rows.extend_from_slice(&piece.rows);
+        (Some(whole), Some(mut piece)) => {
+            whole.rows.append(&mut piece.rows);
             whole.complete &= piece.complete;
         }
-        (whole @ None, Some(piece)) => *whole = Some(Box::new(piece.clone())),
+        (whole @ None, piece) => *whole = piece,
     }
 }
 

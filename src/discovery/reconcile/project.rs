@@ -123,6 +123,17 @@ impl Projection {
         &self.host
     }
 
+    /// Takes the host out, and leaves it without its parts.
+    pub(super) fn take_host(&mut self) -> Host {
+        let mut host = std::mem::replace(&mut self.host, Host::with_id(Uuid::nil(), Uuid::nil(), ""));
+        let interfaces = std::mem::take(&mut host.interfaces);
+        let ports = std::mem::take(&mut host.ports);
+        let services = std::mem::take(&mut host.services);
+        let if_entries = std::mem::take(&mut host.if_entries);
+        self.host = host.clone();
+        Host { interfaces, ports, services, if_entries, ..host }
+    }
+
     /// Returns whether a complete table of ports says something about a port.
     pub(super) fn covers_port(&self, protocol: Protocol, number: PortNumber) -> bool {
         let begins = |range: &PortRange| (range.protocol, range.first) <= (protocol, number);

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::merge::edits::note_given;
 use crate::discovery::report::TableKind;
 use crate::model::{Host, Source, Timestamp};
+use crate::without_none;
 
 /// The number of consecutive complete tables without a part after which the part is stale. Parts are interfaces, ports
 /// and other embedded records.
@@ -20,6 +21,9 @@ pub const STALE_AFTER: u32 = 3;
 #[non_exhaustive]
 pub struct HostState {
     /// The host as discovery wrote it last. Differences in the stored host are changes by users.
+    ///
+    /// Its JSON has no empty fields.
+    #[serde(serialize_with = "without_none::serialize")]
     pub baseline: Host,
     /// The paths of the fields that users have changed, such as `sys_location` and `if_entries.<id>.if_alias`.
     #[serde(default)]

@@ -36,16 +36,29 @@ impl DecodedHosts {
             return Ok(host);
         }
         let host: Arc<Host> = Arc::new(inventory.decode_host(organization, record).await?);
-        if record.body.len() > MAX_DOCUMENT {
-            return Ok(host);
+        self.keep(record.version, record.body.len(), Arc::clone(&host));
+        Ok(host)
+    }
+
+    /// Keeps a host whose document has a number of bytes, unless it is large.
+    pub(super) fn keep(&mut self, version: Version, bytes: usize, host: Arc<Host>) {
+        if bytes > MAX_DOCUMENT {
+            return;
         }
-        self.bytes = self.bytes.saturating_add(record.body.len());
+        self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > MAX_DECODED {
             self.hosts.clear();
-            self.bytes = record.body.len();
+            self.bytes = bytes;
         }
-        self.hosts.insert(record.key.id, (record.version, Arc::clone(&host)));
-        Ok(host)
+        self.hosts.insert(host.id, (version, host));
+    }
+
+    /// Takes a host out that is about to change, with the bytes of its document.
+    pub(super) fn take(&mut self, host: Arc<Host>, bytes: usize) -> Host {
+        if self.hosts.remove(&host.id).is_some() {
+            self.bytes = self.bytes.saturating_sub(bytes);
+        }
+        Arc::unwrap_or_clone(host)
     }
 
     /// Returns a host if this version of it is kept.

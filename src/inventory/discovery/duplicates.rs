@@ -10,7 +10,7 @@ use crate::discovery::report::{Warning, WarningCode};
 use crate::inventory::Error;
 use crate::inventory::schema::host_key;
 use crate::model::Host;
-use crate::store::{Key, Record};
+use crate::store::{Key, Version};
 
 /// Maximum number of hosts that one report is compared with.
 const MAX_COMPARED: usize = 4_096;
@@ -35,7 +35,7 @@ impl Discovery {
     pub(super) async fn note_duplicates(
         &mut self,
         identities: &[Identity],
-        candidates: &BTreeMap<Uuid, Record>,
+        candidates: &BTreeMap<Uuid, Version>,
         host: Option<Uuid>,
     ) -> Result<(), Error> {
         let room = MAX_COMPARED.saturating_sub(self.duplicates.compared);

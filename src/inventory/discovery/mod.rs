@@ -60,7 +60,7 @@ use super::{Entity, Error, ErrorKind, Inventory, Problem, require_level};
 use crate::access::{Caller, DaemonCaller};
 use crate::discovery::Report;
 use crate::discovery::reconcile::{Identity, Merging, described_prefixes, join_pieces};
-use crate::discovery::report::{PortRange, Reporter};
+use crate::discovery::report::{Device, PortRange, Reporter};
 use crate::model::{Cidr, Permission, Timestamp};
 
 /// Number of devices after which neighbors are resolved.
@@ -142,6 +142,16 @@ impl Inventory {
         report: &Report,
         options: DiscoverOptions,
     ) -> Result<DiscoveryReport, Error> {
+        self.discover_owned(caller, report.clone(), options).await
+    }
+
+    /// Reconciles a report like [`discover`](Self::discover), without a copy of it.
+    pub(crate) async fn discover_owned(
+        &self,
+        caller: &Caller,
+        report: Report,
+        options: DiscoverOptions,
+    ) -> Result<DiscoveryReport, Error> {
         require_level(caller, Permission::Member)?;
         let organization = caller.organization_id();
         self.check_discovered_network(organization, options.network_id).await?;
@@ -163,6 +173,16 @@ impl Inventory {
         report: &Report,
         options: DiscoverOptions,
     ) -> Result<DiscoveryReport, Error> {
+        self.discover_owned_as_daemon(daemon, report.clone(), options).await
+    }
+
+    /// Reconciles a report like [`discover_as_daemon`](Self::discover_as_daemon), without a copy of it.
+    pub(crate) async fn discover_owned_as_daemon(
+        &self,
+        daemon: &DaemonCaller,
+        report: Report,
+        options: DiscoverOptions,
+    ) -> Result<DiscoveryReport, Error> {
         if options.network_id != daemon.network_id {
             return Err(network_denied(options.network_id));
         }
@@ -181,12 +201,12 @@ impl Inventory {
     async fn run_discovery(
         &self,
         organization: Uuid,
-        report: &Report,
+        report: Report,
         options: DiscoverOptions,
         merging: Merging,
     ) -> Result<DiscoveryReport, Error> {
-        let mut discovery = self.begin_discovery(organization, report, options, merging)?;
-        let discovered = discovery.run(report, options.create_neighbors).await;
+        let mut discovery = self.begin_discovery(organization, &report, options, merging)?;
+        let discovered = discovery.run(report.devices, options.create_neighbors).await;
         // Even after an error, because the devices before it are stored.
         let cached = discovery.resolve_macs().await;
         let resolved = discovery.resolve_neighbors().await;
@@ -269,15 +289,24 @@ struct Discovery {
 }
 
 impl Discovery {
-    async fn run(&mut self, report: &Report, create_neighbors: bool) -> Result<(), Error> {
-        let joined = join_pieces(&report.devices);
-        for devices in joined.chunks(DEVICES) {
+    async fn run(&mut self, devices: Vec<Device>, create_neighbors: bool) -> Result<(), Error> {
+        let mut devices = join_pieces(devices).into_owned().into_iter();
+        let mut naming = Vec::new();
+        loop {
+            let devices: Vec<Device> = devices.by_ref().take(DEVICES).collect();
+            if devices.is_empty() {
+                break;
+            }
             self.subnets = Subnets::default();
             // First, so that new hosts are stored with their subnets.
             let prefixes = devices.iter().flat_map(|device| described_prefixes(&device.tables)).collect();
             self.learn_subnets(prefixes).await?;
-            for device in devices {
-                self.discover_device(device, Role::Reported).await?;
+            // Each device is dropped once it is stored, apart from the tables that name others.
+            for device in devices.into_iter().map(Arc::new) {
+                self.discover_device(Arc::clone(&device), Role::Reported).await?;
+                if create_neighbors {
+                    naming.extend(named::naming_tables(Arc::unwrap_or_clone(device).tables));
+                }
             }
             let prefixes = std::mem::take(&mut self.prefixes);
             self.learn_subnets(prefixes).await?;
@@ -286,12 +315,9 @@ impl Discovery {
         if !self.answer.dry_run {
             self.mark_stale_hosts().await?;
         }
-        if !create_neighbors {
-            return Ok(());
-        }
-        for device in joined.iter() {
-            for neighbor in named::devices_named_by(&device.tables) {
-                self.discover_device(&neighbor, Role::Neighbor).await?;
+        for tables in naming {
+            for neighbor in named::devices_named_by(&tables) {
+                self.discover_device(Arc::new(neighbor), Role::Neighbor).await?;
             }
             self.resolve_neighbors().await?;
         }

@@ -6,6 +6,13 @@ use std::net::IpAddr;
 use crate::discovery::reconcile::Identity;
 use crate::discovery::report::{AddressRow, ArpRow, CdpRow, Device, LldpRow, Table, Tables};
 
+/// Returns the tables that name devices; `None` if there are none.
+pub(super) fn naming_tables(tables: Tables) -> Option<Tables> {
+    let Tables { lldp, cdp, arp, .. } = tables;
+    let has_any = lldp.is_some() || cdp.is_some() || arp.is_some();
+    has_any.then(|| Tables { lldp, cdp, arp, ..Tables::default() })
+}
+
 /// Returns the devices that the tables name, each once, in a stable order.
 ///
 /// A forwarding database names none: a MAC address behind a port says nothing of a device.

@@ -24,28 +24,37 @@ pub(super) struct Stored {
     pub(super) claims: Vec<Record>,
 }
 
+/// The claims of a host by their kinds.
+pub(super) type Claims = BTreeMap<TableKind, ClaimedTable>;
+
 /// A host with what discovery knows of it.
 #[derive(Clone, Debug)]
 pub(super) struct Opened {
     pub(super) host: Host,
     pub(super) discovery: Option<HostDiscovery>,
-    pub(super) claims: BTreeMap<TableKind, ClaimedTable>,
+    pub(super) claims: Claims,
 }
 
 impl Stored {
     pub(super) fn open(&self) -> Result<Opened, Error> {
-        let mut claims = BTreeMap::new();
-        for record in &self.claims {
-            let claimed = decode::<ClaimRecord>(record)?.claimed;
-            claims.insert(claimed.table.kind(), claimed);
-        }
         let discovery = self.state.as_ref().map(decode).transpose()?;
         let host = match &self.host {
             Some(host) => Host::clone(host),
             None => decode_host(&self.record)?,
         };
-        Ok(Opened { host, discovery, claims })
+        Ok(Opened { host, discovery, claims: claims_of(&self.claims)? })
     }
+
+    /// Takes the claims out and decodes them.
+    pub(super) fn take_claims(&mut self) -> Result<Claims, Error> {
+        claims_of(&std::mem::take(&mut self.claims))
+    }
+}
+
+/// Decodes claims.
+fn claims_of(records: &[Record]) -> Result<Claims, Error> {
+    let claimed = records.iter().map(|record| Ok(decode::<ClaimRecord>(record)?.claimed));
+    claimed.map(|claimed| claimed.map(|claimed| (claimed.table.kind(), claimed))).collect()
 }
 
 impl Opened {

@@ -1,8 +1,10 @@
 //! The records that discovery stores beside a host: its state and its claims.
 
 use std::collections::BTreeSet;
+use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -92,6 +94,68 @@ pub(super) fn stale_filter() -> TermFilter {
     TermFilter::new(STALE, [TermRange::exact([1])])
 }
 
+/// A state or a claim as it is stored.
+///
+/// It takes less memory than what it was made from.
+#[derive(Debug)]
+pub(super) struct EncodedRecord {
+    key: Key,
+    facets: Facets,
+    body: Bytes,
+}
+
+impl EncodedRecord {
+    /// Encodes the state of a host.
+    pub(super) fn of_state(host: Uuid, discovery: &HostDiscovery) -> Result<Self, Error> {
+        let (key, facets) = (host_discovery_key(host), state_facets(discovery));
+        Ok(Self { key, facets, body: encode(discovery)? })
+    }
+
+    /// Encodes a claim.
+    pub(super) fn of_claim(place: Place, claimed: ClaimedTable) -> Result<Self, Error> {
+        let Place { organization, network, host } = place;
+        let key = claim_key(host, claimed.table.kind());
+        let facets = Facets::default()
+            .with_organization(organization)
+            .with_network(network)
+            .with_links([Link::new(CLAIM_LINK, host)])
+            .with_terms(claim_terms(&claimed));
+        let record =
+            ClaimRecord { organization_id: organization, network_id: network, host_id: host, claimed };
+        Ok(Self { key, facets, body: encode(&record)? })
+    }
+
+    /// Returns whether the record has the body that the digest was made from.
+    pub(super) fn has_body_of(&self, digest: &BodyDigest) -> bool {
+        digest.is_of(&self.body)
+    }
+
+    /// Adds the record to a batch.
+    pub(super) fn put(self, precondition: Precondition, batch: &mut Batch) {
+        batch.put(self.key, precondition, self.facets, self.body);
+    }
+}
+
+/// A digest of the body of a record. It shows whether a record changes, without the body itself.
+#[derive(Clone, Debug)]
+pub(super) struct BodyDigest {
+    length: usize,
+    hash: u64,
+    /// A secret of its own, so that nobody can prepare bodies with the same hash.
+    hasher: RandomState,
+}
+
+impl BodyDigest {
+    pub(super) fn of(body: &[u8]) -> Self {
+        let hasher = RandomState::new();
+        Self { length: body.len(), hash: hasher.hash_one(body), hasher }
+    }
+
+    fn is_of(&self, body: &[u8]) -> bool {
+        body.len() == self.length && self.hasher.hash_one(body) == self.hash
+    }
+}
+
 /// Adds the state of a host to a batch. The batch must also write or guard the host.
 pub(super) fn put_state(
     host: Uuid,
@@ -99,8 +163,7 @@ pub(super) fn put_state(
     replaced: Option<&Record>,
     batch: &mut Batch,
 ) -> Result<(), Error> {
-    let key = host_discovery_key(host);
-    batch.put(key, unchanged(replaced), state_facets(discovery), encode(discovery)?);
+    EncodedRecord::of_state(host, discovery)?.put(unchanged(replaced), batch);
     Ok(())
 }
 
@@ -136,15 +199,7 @@ fn claim_terms(claimed: &ClaimedTable) -> Vec<Term> {
 
 /// Adds a claim to a batch. The batch must also write or guard the state of the host, which guards the present claim.
 pub(super) fn put_claim(place: Place, claimed: ClaimedTable, batch: &mut Batch) -> Result<(), Error> {
-    let Place { organization, network, host } = place;
-    let key = claim_key(host, claimed.table.kind());
-    let facets = Facets::default()
-        .with_organization(organization)
-        .with_network(network)
-        .with_links([Link::new(CLAIM_LINK, host)])
-        .with_terms(claim_terms(&claimed));
-    let record = ClaimRecord { organization_id: organization, network_id: network, host_id: host, claimed };
-    batch.put(key, Precondition::Any, facets, encode(&record)?);
+    EncodedRecord::of_claim(place, claimed)?.put(Precondition::Any, batch);
     Ok(())
 }
 

@@ -337,8 +337,7 @@ fn find_taken<P: Embedded>(change: &HostChange<'_>, taken: &UniqueKey) -> Option
     if taken.name != P::UNIQUE_KEY {
         return None;
     }
-    let parts = change.puts.iter().flat_map(|encoded| P::list(&encoded.host));
-    let mut ids = parts.map(|part| part.common().id);
+    let mut ids = change.puts.iter().flat_map(EncodedHost::part_ids::<P>);
     let id = ids.find(|id| part_unique_key(taken.name, change.organization, *id) == *taken)?;
     Some(TakenPart { entity: P::ENTITY, id, unique_key: taken.clone() })
 }

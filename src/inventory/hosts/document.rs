@@ -4,6 +4,7 @@
 //! documents joined without separate pieces for the commas.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
@@ -12,7 +13,7 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::parts::Embedded;
-use super::size::likely_size;
+use super::size::{least_size, likely_size};
 use super::terms::{HostTerms, terms};
 use super::validate::validate_host;
 use crate::inventory::background::Offload;
@@ -27,14 +28,40 @@ use crate::store::{Facets, Link, Name, Record, SortKey, UniqueKey};
 
 const COMMA: u8 = b',';
 
-/// Encodes a host as a comma followed by its JSON.
-fn encode(host: &Host) -> Result<Bytes, Error> {
+/// Encodes a host as a comma followed by its JSON. `None`: it has more than this many bytes.
+fn encode(host: &Host, max: usize) -> Result<Option<Bytes>, Error> {
     // Growing a document of megabytes by doubling would touch several times its memory.
-    let mut body = Vec::with_capacity(likely_size(host));
-    body.push(COMMA);
-    serde_json::to_writer(&mut body, host).map_err(Error::internal)?;
+    let mut body = Bounded { bytes: Vec::with_capacity(likely_size(host).min(max)), max };
+    body.bytes.push(COMMA);
+    match serde_json::to_writer(&mut body, host) {
+        Ok(()) => {}
+        Err(error) if error.is_io() => return Ok(None),
+        Err(error) => return Err(Error::internal(error)),
+    }
+    let mut body = body.bytes;
+    debug_assert!(least_size(host) <= body.len(), "a host is not smaller than its parts");
     body.shrink_to_fit();
-    Ok(body.into())
+    Ok(Some(body.into()))
+}
+
+/// Bytes that are written up to a maximum.
+struct Bounded {
+    bytes: Vec<u8>,
+    max: usize,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len().saturating_add(bytes.len()) > self.max {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Decodes a stored host, or a part of it.
@@ -74,6 +101,9 @@ pub(in crate::inventory) struct EncodedHost {
     /// The referenced tags, each with its path in the host as given.
     pub(super) tags: BTreeMap<Uuid, String>,
     encoder: HostEncoder,
+    /// The ids of the interface entries that the host had when it was encoded, if they were dropped since.
+    #[cfg(feature = "discovery")]
+    dropped_entries: Vec<Uuid>,
     /// The facets as if no service virtualized the host. The first attempt to commit takes them.
     facets: Mutex<Option<Facets>>,
 }
@@ -92,15 +122,36 @@ impl HostEncoder {
         validate_host(&host)?;
         let tags = tags(&host);
         host.sort_embedded();
-        let body = encode(&host)?;
-        if let Some(limit) = self.max_bytes
-            && without_comma(body.clone()).len() > limit
-            && body.len() > self.stored_bytes
-        {
-            return Err(ErrorKind::TooLarge { entity: Entity::Host, limit }.into());
-        }
+        let Some(body) = encode(&host, self.max_body())? else { return Err(self.too_large()) };
         let facets = self.facets(&host);
-        Ok(EncodedHost { host, body, tags, encoder: self, facets: Mutex::new(Some(facets)) })
+        Ok(EncodedHost {
+            host,
+            body,
+            tags,
+            encoder: self,
+            #[cfg(feature = "discovery")]
+            dropped_entries: Vec::new(),
+            facets: Mutex::new(Some(facets)),
+        })
+    }
+
+    /// Returns the maximum size of a body in bytes, with its comma.
+    fn max_body(self) -> usize {
+        self.max_bytes.map_or(usize::MAX, |limit| limit.saturating_add(1).max(self.stored_bytes))
+    }
+
+    fn too_large(self) -> Error {
+        let limit = self.max_bytes.unwrap_or(usize::MAX);
+        ErrorKind::TooLarge { entity: Entity::Host, limit }.into()
+    }
+
+    /// Checks by the number of its parts that a host is not too large in any case. This takes no memory.
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    #[cfg(feature = "discovery")]
+    pub(in crate::inventory) fn check_least_size(self, host: &Host) -> Result<(), Error> {
+        if least_size(host) > self.max_body() { Err(self.too_large()) } else { Ok(()) }
     }
 
     /// Computes the facets of a host with sorted lists, as if no service virtualized it.
@@ -123,12 +174,33 @@ impl HostEncoder {
 }
 
 impl EncodedHost {
+    /// Drops the interface entries, which may take much memory, for a host that is committed once and not looked at.
+    #[cfg(feature = "discovery")]
+    pub(in crate::inventory) fn without_entries(mut self) -> Self {
+        self.dropped_entries =
+            std::mem::take(&mut self.host.if_entries).iter().map(|entry| entry.id).collect();
+        self
+    }
+
+    /// Returns the ids of the parts of a kind.
+    pub(super) fn part_ids<P: Embedded>(&self) -> impl Iterator<Item = Uuid> {
+        let ids = P::list(&self.host).iter().map(|part| part.common().id);
+        #[cfg(feature = "discovery")]
+        let ids = ids.chain(self.dropped_entries.iter().copied().filter(|_| P::ENTITY == Entity::IfEntry));
+        ids
+    }
+
     /// Returns the facets of the host when virtualized by a named service.
     ///
     /// An empty name means that the host is not virtualized. Nearly every host is committed at the first attempt, so
     /// that only further attempts compute the facets again.
     pub(super) fn facets(&self, virtualized_by: &str) -> Facets {
         let computed = self.facets.lock().unwrap_or_else(PoisonError::into_inner).take();
+        #[cfg(feature = "discovery")]
+        debug_assert!(
+            computed.is_some() || self.dropped_entries.is_empty(),
+            "a host without its entries is committed once"
+        );
         let mut facets = computed.unwrap_or_else(|| self.encoder.facets(&self.host));
         set_virtualized_by(&mut facets, virtualized_by);
         facets

@@ -45,6 +45,18 @@ pub(in crate::inventory) fn likely_size(host: &Host) -> usize {
         + host.if_entries.iter().map(if_entry_size).sum::<usize>()
 }
 
+/// The bytes of a part of which only the required fields are set, rounded down.
+const LEAST_INTERFACE: usize = 192;
+const LEAST_PORT: usize = 192;
+const LEAST_IF_ENTRY: usize = 512;
+
+/// Returns a number of bytes that a host's document has at least.
+pub(super) const fn least_size(host: &Host) -> usize {
+    LEAST_INTERFACE * host.interfaces.len()
+        + LEAST_PORT * host.ports.len()
+        + LEAST_IF_ENTRY * host.if_entries.len()
+}
+
 fn service_size(service: &Service) -> usize {
     let virtualization = service.virtualization.as_ref().map_or(0, |by| match by {
         ServiceVirtualization::Docker(details) => length(&[&details.container_name, &details.container_id]),

@@ -205,7 +205,8 @@ impl Drop for Execution {
             interrupted.await;
             drop(running);
         };
-        self.inventory.state.tasks.spawn(|| true, release);
+        // Otherwise the key would stay in use for up to a minute.
+        self.inventory.state.tasks.spawn_required(release);
     }
 }
 

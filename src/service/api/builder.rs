@@ -13,7 +13,7 @@ use crate::service::endpoints::many::{BULK_REQUESTS_AT_ONCE, IMPORTS_AT_ONCE};
 use crate::service::endpoints::reports::{REPORT_ROWS, REPORTS_AT_ONCE, report_bytes};
 #[cfg(feature = "topology")]
 use crate::service::endpoints::topology::{DrawingSlots, Drawings};
-use crate::service::input::body_bytes;
+use crate::service::input::{body_bytes, incoming_bytes};
 use crate::service::response::Responder;
 use crate::service::response::body::Sweeper;
 use crate::service::response::error::ApiError;
@@ -161,7 +161,8 @@ impl ApiBuilder {
     ///
     /// All bodies that are being received or processed together take at most eight times the largest of the limits for
     /// bodies, and no more than 128 MiB or one and a half times that limit; those of one user or daemon key two times, and
-    /// those of an organization a share, as for slots. Beyond this, a body of more than 64 KiB is rejected with 429
+    /// those of an organization a share, as for slots. Until they have arrived to their end, those of an organization take at
+    /// most a quarter of all, or are a single one. Beyond this, a body of more than 64 KiB is rejected with 429
     /// `rate_limit_exceeded`. Smaller ones are always accepted.
     #[must_use]
     pub fn body_limit(self, bytes: usize) -> Self {
@@ -352,6 +353,7 @@ impl ApiBuilder {
             responder: Responder::new(self.server_version, self.inventory.clock()),
             credentials: Credentials::new(self.inventory.clone(), cookie),
             bodies: Budget::new(body_bytes(largest_body), ApiError::too_many_bodies),
+            incoming_bodies: Budget::new(incoming_bytes(largest_body), ApiError::too_many_bodies),
             path_prefix: self.path_prefix,
             inventory: self.inventory,
             buckets: self.rate_limit.map(Buckets::new),

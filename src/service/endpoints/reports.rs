@@ -29,7 +29,7 @@ pub(in crate::service) const fn report_bytes(largest: usize) -> (usize, usize) {
 }
 
 /// The maximum number of rows that become parts of one host, per user or daemon key and in total, of all reports that are
-/// merged at the same time. A row takes up to 5 KB meanwhile; most reports have few for each of their devices.
+/// merged at the same time. A row takes up to 2.5 KB meanwhile; most reports have few for each of their devices.
 pub(in crate::service) const REPORT_ROWS: (usize, usize) = (100_000, 200_000);
 
 /// The size in bytes above which parsing a report is long work, for which no other work should wait.
@@ -87,23 +87,29 @@ pub(in crate::service) fn import_report(mut call: Call<'_>) -> Pending<'_> {
         let report = report.map_err(|error| unparsable(format, &error))?;
         let _rows = state.report_rows.reserve(holder, report.rows_of_largest_device().max(1))?;
         let options = options_of(&query, network);
+        let is_observer = format != Format::Report && is_only_observer(&report);
         let answer = match &sender {
-            Sender::Caller(caller) => state.inventory.discover(caller, &report, options).await?,
-            Sender::Daemon(daemon) => state.inventory.discover_as_daemon(daemon, &report, options).await?,
+            Sender::Caller(caller) => state.inventory.discover_owned(caller, report, options).await?,
+            Sender::Daemon(daemon) => {
+                state.inventory.discover_owned_as_daemon(daemon, report, options).await?
+            }
         };
-        refuse_unknown_reporter(format, &report, &answer)?;
+        if is_observer {
+            refuse_unknown_reporter(&answer)?;
+        }
         state.responder.value(&answer)
     })
 }
 
-/// Refuses a body whose device the query names, if it is no host and the body does not describe it. Nothing is stored.
-fn refuse_unknown_reporter(
-    format: Format,
-    report: &Report,
-    answer: &DiscoveryReport,
-) -> Result<(), ApiError> {
-    let ([device], [host]) = (report.devices.as_slice(), answer.hosts.as_slice()) else { return Ok(()) };
-    if format == Format::Report || host.outcome != DiscoveryOutcome::Ignored || !device.is_only_observer() {
+/// Returns whether the report has a single device, and describes others only.
+fn is_only_observer(report: &Report) -> bool {
+    matches!(report.devices.as_slice(), [device] if device.is_only_observer())
+}
+
+/// Refuses a body that describes only others than the device that the query names, if this is no host. Nothing is stored.
+fn refuse_unknown_reporter(answer: &DiscoveryReport) -> Result<(), ApiError> {
+    let [host] = answer.hosts.as_slice() else { return Ok(()) };
+    if host.outcome != DiscoveryOutcome::Ignored {
         return Ok(());
     }
     let message = host.reason.clone().unwrap_or_default();

@@ -67,6 +67,17 @@ pub(super) fn body_bytes(largest: usize) -> (usize, usize) {
     (largest.saturating_mul(of_holder), largest.saturating_mul(in_total).min(most))
 }
 
+/// The fraction of the bytes of all bodies that those of an organization may have before they have arrived to their end.
+///
+/// A client decides how long its body takes to arrive. One body may always arrive, whatever its size.
+const INCOMING_SHARE: usize = 4;
+
+/// Returns the number of bytes of bodies that an organization may have before they have arrived to their end, and of all
+/// together, which is unlimited.
+pub(super) fn incoming_bytes(largest: usize) -> (usize, usize) {
+    (body_bytes(largest).1 / INCOMING_SHARE, usize::MAX)
+}
+
 /// The values of the parameters in the path.
 pub(super) type PathParameters<'r> = Params<'static, 'r>;
 

@@ -3,10 +3,9 @@ use std::num::NonZeroU32;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use uuid::Uuid;
-
 use crate::access::ClientPrefix;
 use crate::invariant::Invariant;
+use crate::service::budget::Holder;
 
 /// A token-bucket rate limit per client: `burst` requests, refilled by `per_minute` requests a minute.
 ///
@@ -73,11 +72,10 @@ const MICROS_PER_SECOND: Ticks = 1_000_000;
 /// The owner of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::service) enum Client {
-    /// All requests of an authenticated user, with any credential.
-    User(Uuid),
-    /// All requests with an API key of daemons.
-    #[cfg(feature = "discovery")]
-    DaemonKey(Uuid),
+    /// All requests of an authenticated user, with any credential, or with an API key of daemons.
+    ///
+    /// The organization belongs to it: host applications may use one user id in several organizations.
+    Holder(Holder),
     /// Unauthenticated requests from this address prefix.
     Prefix(ClientPrefix),
     /// Unauthenticated requests whose address is unknown, or for which the table is full.

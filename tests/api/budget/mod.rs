@@ -3,7 +3,9 @@
 //! The promises are the table in the operations page of the guide.
 
 mod bodies;
+mod incoming;
 mod inputs;
+mod large_device;
 mod measure;
 mod promises;
 mod reports;

@@ -45,6 +45,21 @@ async fn default_limit_is_300_per_minute_and_150_at_once() {
 }
 
 #[tokio::test]
+async fn one_user_id_in_two_organizations_has_two_buckets() {
+    let (fixture, server) = limited(60, 2).await;
+    let send = async |organization| {
+        let caller = Caller::new(organization, OFFICE, Permission::Viewer, Scope::all());
+        server.send(with_caller(get(HOSTS), caller)).await
+    };
+    let [home, abroad] = [&fixture.home, &fixture.abroad].map(|site| site.organization.id);
+    for _ in 0..2 {
+        assert_eq!(send(home).await.status, 200);
+    }
+    send(home).await.refuses(429, "rate_limit_exceeded");
+    assert_eq!(figures(&send(abroad).await), [60, 1, 1]);
+}
+
+#[tokio::test]
 async fn clones_of_a_server_share_buckets_and_other_servers_do_not() {
     let (fixture, server) = limited(60, 2).await;
     assert_eq!(server.get(HOSTS).await.status, 401);

@@ -96,6 +96,33 @@ fn server_that_pauses_between_two_commits_stores_nothing_more() {
 }
 
 #[test]
+fn dropped_request_releases_its_key_while_many_background_tasks_run() {
+    run_new(async |fixture| {
+        let mut keys = Vec::new();
+        for _ in 0..64 {
+            keys.push(fixture.owner_key(&fixture.home).await);
+        }
+        let (hook, server) = hooked(&fixture);
+        {
+            let mut dropped = Box::pin(server.send(request(&fixture.key, false)));
+            let gate = after_first_commit(dropped.as_mut(), &hook).await;
+            // Each of them stores the time of the use of a key in the background, which waits for the gate.
+            for key in &keys {
+                assert_eq!(server.get_with(key, "/api/v1/networks").await.status, 200);
+            }
+            until_commits(dropped.as_mut(), &hook, 2).await;
+            drop(dropped);
+            drop(gate);
+        }
+        fixture.store.hook().settle().await;
+        // The time for which the request counted as running is not over.
+        let resumed = fixture.send(request(&fixture.key, false)).await;
+        assert_eq!(resumed.data().as_array().unwrap().len(), MANY);
+        assert_eq!(fixture.list("").await.total(), MANY as u64);
+    });
+}
+
+#[test]
 fn paused_server_reports_that_another_continues_its_request() {
     run_new(async |fixture| {
         let (hook, server) = hooked(&fixture);

@@ -50,8 +50,8 @@ impl Merge<'_> {
     /// Clears the name of each port that a neighbor's row has named by what the report knows as its description.
     ///
     /// The report's name then takes its place, as if the report had come first.
-    pub(super) fn withdraw_descriptions(&mut self, planned: &[Planned<IfEntry>]) {
-        for Planned { part, place } in planned {
+    pub(super) fn withdraw_descriptions(&mut self, planned: &Planned<IfEntry>) {
+        for (part, place) in planned.iter() {
             if let Some(present) = place.and_then(|place| self.host.if_entries.get_mut(place))
                 && present.if_descr.is_empty()
                 && part.if_name != present.if_name

@@ -9,7 +9,7 @@ pub(super) mod plan;
 mod ports;
 mod values;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use uuid::Uuid;
 
@@ -54,30 +54,68 @@ pub fn merge(
     observed_at: Timestamp,
     now: Timestamp,
 ) -> Merged {
+    merge_owned(current.cloned(), state.cloned(), projection.clone(), observed_at, now)
+}
+
+/// Merges like [`merge`], and takes the parts of its arguments instead of copying them.
+pub(crate) fn merge_owned(
+    current: Option<Host>,
+    state: Option<HostState>,
+    mut projection: Projection,
+    observed_at: Timestamp,
+    now: Timestamp,
+) -> Merged {
     let Some(current) = current else { return create(projection, observed_at, now) };
     // Earlier versions kept a state of hosts entered by users without merging reports into them.
     let state = state.filter(|state| current.source != Source::Manual || !state.observed.is_empty());
-    let mut next_state = state.cloned().unwrap_or_else(|| adopt(current));
-    note_edits(&mut next_state, current);
-    let is_entered = state.is_none() && !current.if_entries.is_empty();
+    let before = state.as_ref().map(Before::of);
+    let mut next_state = state.unwrap_or_else(|| adopt(&current));
+    let has_host_as_baseline = next_state.baseline == current;
+    note_edits(&mut next_state, &current);
+    let is_entered = before.is_none() && !current.if_entries.is_empty();
+    let reported = projection.take_host();
     let mut merge = Merge {
-        projection,
+        projection: &projection,
         observed_at,
         now,
         has_interface_table: is_entered || next_state.has_interface_table(),
         freshness_of_device: Freshness::Absent,
         freshness_of_tables: BTreeMap::new(),
-        host: current.clone(),
+        host: current,
         state: next_state,
+        has_host_as_baseline,
         changes: Vec::new(),
         is_changed: false,
     };
     merge.compare_times();
     merge.merge_device();
-    merge.merge_parts(current);
+    merge.merge_parts(reported);
     merge.derive_name();
     merge.note_observed();
-    merge.finish(current, state)
+    merge.finish(before)
+}
+
+/// The parts of a state that a merge changes even if it has nothing to write.
+struct Before {
+    edited: BTreeSet<String>,
+    deleted: BTreeSet<String>,
+    observed: BTreeMap<String, Observed>,
+    seen: BTreeMap<Uuid, Seen>,
+    kept: BTreeMap<String, Timestamp>,
+    has_derived_chassis: bool,
+}
+
+impl Before {
+    fn of(state: &HostState) -> Self {
+        Self {
+            edited: state.edited.clone(),
+            deleted: state.deleted.clone(),
+            observed: state.observed.clone(),
+            seen: state.seen.clone(),
+            kept: state.kept.clone(),
+            has_derived_chassis: state.has_derived_chassis,
+        }
+    }
 }
 
 /// Creates the state of a host that discovery has not written. A display name of its own stays.
@@ -92,13 +130,13 @@ fn adopt(host: &Host) -> HostState {
     state
 }
 
-fn create(projection: &Projection, observed_at: Timestamp, now: Timestamp) -> Merged {
-    let mut host = projection.host.clone();
+fn create(mut projection: Projection, observed_at: Timestamp, now: Timestamp) -> Merged {
+    let mut host = projection.take_host();
     (host.created_at, host.updated_at) = (now, now);
     for_each_part_type!(P => P::list_mut(&mut host).iter_mut().for_each(|part| part.set_times(Some(now), now)));
     host.sort_embedded();
     let mut merge = Merge {
-        projection,
+        projection: &projection,
         observed_at,
         now,
         has_interface_table: false,
@@ -109,6 +147,7 @@ fn create(projection: &Projection, observed_at: Timestamp, now: Timestamp) -> Me
             ..HostState::of_host(&host)
         },
         host,
+        has_host_as_baseline: true,
         changes: Vec::new(),
         is_changed: true,
     };
@@ -121,6 +160,7 @@ fn create(projection: &Projection, observed_at: Timestamp, now: Timestamp) -> Me
 }
 
 struct Merge<'m> {
+    /// The report of the device, without the parts of its host.
     projection: &'m Projection,
     observed_at: Timestamp,
     now: Timestamp,
@@ -130,6 +170,8 @@ struct Merge<'m> {
     freshness_of_tables: BTreeMap<TableKind, Freshness>,
     host: Host,
     state: HostState,
+    /// Whether the host is as discovery wrote it last.
+    has_host_as_baseline: bool,
     changes: Vec<String>,
     is_changed: bool,
 }
@@ -142,41 +184,39 @@ impl Merge<'_> {
         }
     }
 
-    fn merge_parts(&mut self, current: &Host) {
+    fn merge_parts(&mut self, reported: Host) {
         let may_add = |merge: &Self, table| {
             !matches!(merge.freshness(Origin::Table(table)), Freshness::Older { may_add: false })
         };
         let trust =
             Trust { reported: !self.projection.has_derived_entries, current: self.has_interface_table };
-        let mut plan = Plan::new(current, &self.projection.host, &self.state.deleted, trust, |table| {
-            may_add(self, table)
-        });
+        let open: HashSet<_> = reported.ports.iter().map(|port| (port.protocol, port.number)).collect();
+        let may_add = |table| may_add(self, table);
+        let mut plan = Plan::new(&self.host, reported, &self.state.deleted, trust, may_add);
         if self.projection.has_derived_entries && self.has_interface_table {
-            plan.if_entries.retain(|planned| planned.place.is_some() || is_described(&planned.part));
-            for planned in plan.if_entries.iter_mut().filter(|planned| planned.place.is_none()) {
-                planned.part.if_index = 0;
+            plan.if_entries.retain_new(is_described);
+            for entry in plan.if_entries.new_parts() {
+                entry.if_index = 0;
             }
         }
-        let open: HashSet<_> =
-            self.projection.host.ports.iter().map(|port| (port.protocol, port.number)).collect();
         let covers = |ports: &[_]| {
             ports.iter().all(|(protocol, number)| {
                 self.projection.covers_port(*protocol, *number) && !open.contains(&(*protocol, *number))
             })
         };
         let ports: Vec<bool> =
-            current.ports.iter().map(|port| covers(&[(port.protocol, port.number)])).collect();
+            self.host.ports.iter().map(|port| covers(&[(port.protocol, port.number)])).collect();
         let services: Vec<bool> =
-            bound_ports(current).iter().map(|ports| !ports.is_empty() && covers(ports)).collect();
-        let interfaces = vec![true; current.interfaces.len()];
-        let entries = vec![true; current.if_entries.len()];
+            bound_ports(&self.host).iter().map(|ports| !ports.is_empty() && covers(ports)).collect();
+        let interfaces = vec![true; self.host.interfaces.len()];
+        let entries = vec![true; self.host.if_entries.len()];
         self.merge_list::<Interface>(plan.interfaces, &interfaces);
         self.merge_list::<Port>(plan.ports, &ports);
         self.merge_list::<Service>(plan.services, &services);
         let indexes: HashMap<i64, Uuid> =
-            plan.if_entries.iter().map(|planned| (planned.part.if_index, planned.part.id)).collect();
+            plan.if_entries.iter().map(|(entry, _)| (entry.if_index, entry.id)).collect();
         let freshness = self.freshness(Origin::Table(TableKind::IfEntries));
-        let reported: HashSet<Uuid> = plan.if_entries.iter().map(|planned| planned.part.id).collect();
+        let reported: HashSet<Uuid> = plan.if_entries.iter().map(|(entry, _)| entry.id).collect();
         self.withdraw_descriptions(&plan.if_entries);
         self.merge_list::<IfEntry>(plan.if_entries, &entries);
         if matches!(freshness, Freshness::Newer { .. } | Freshness::Same { .. }) {
@@ -188,11 +228,11 @@ impl Merge<'_> {
     }
 
     /// Merges a list. `may_miss` states for each present part whether a complete table would show it.
-    fn merge_list<P: MergedPart>(&mut self, planned: Vec<Planned<P>>, may_miss: &[bool]) {
+    fn merge_list<P: MergedPart>(&mut self, planned: Planned<P>, may_miss: &[bool]) {
         let freshness = self.freshness(Origin::Table(P::TABLE));
         let mut list = std::mem::take(P::list_mut(&mut self.host));
         let mut is_reported = vec![false; list.len()];
-        for Planned { mut part, place } in planned {
+        for (mut part, place) in planned {
             let present = place.and_then(|place| {
                 if let Some(is_reported) = is_reported.get_mut(place) {
                     *is_reported = true;
@@ -273,7 +313,7 @@ impl Merge<'_> {
         }
     }
 
-    fn finish(mut self, current: &Host, before: Option<&HostState>) -> Merged {
+    fn finish(mut self, before: Option<Before>) -> Merged {
         self.forget_gone_parts();
         if self.is_changed {
             self.host.updated_at = self.now;
@@ -285,10 +325,10 @@ impl Merge<'_> {
             && before.has_derived_chassis == self.state.has_derived_chassis
         {
             // Edits that this merge found are found again by the next one that has something to write.
-            self.state.clone_from(before);
+            (self.state.edited, self.state.deleted) = (before.edited, before.deleted);
             return self.into_merged(MergeOutcome::Unchanged, false);
         }
-        if self.is_changed || self.state.baseline != *current {
+        if self.is_changed || !self.has_host_as_baseline {
             self.state.baseline.clone_from(&self.host);
         }
         let outcome = if self.is_changed { MergeOutcome::Updated } else { MergeOutcome::Unchanged };

@@ -106,9 +106,11 @@ macro_rules! define_claim_rows {
                 }
             }
 
-            /// Returns the tables of a device, as [`claimed`] does.
+            /// Returns the tables of a device, as [`claimed`] does, one after the other.
             fn of_device(tables: &Tables) -> impl Iterator<Item = (bool, bool, Self)> {
-                [$(claimed(tables.$field.as_deref())),*].into_iter().flatten()
+                TableKind::ALL.iter().filter_map(|kind| match kind {
+                    $(TableKind::$kind => claimed(tables.$field.as_deref()),)*
+                })
             }
         }
 

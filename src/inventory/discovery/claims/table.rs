@@ -30,13 +30,13 @@ pub(in crate::inventory::discovery) struct ClaimedTable {
     pub(in crate::inventory::discovery) missing: Vec<MissingRows>,
 }
 
-/// Returns the tables of a device as claims.
-pub(in crate::inventory::discovery) fn claimed_tables(
-    tables: &Tables,
+/// Returns the tables of a device as claims, each of which is made when it is asked for.
+pub(in crate::inventory::discovery) fn claimed_tables<'t>(
+    tables: &'t Tables,
     observed_at: Timestamp,
-    reporter: &Reporter,
-) -> Vec<ClaimedTable> {
-    let claims = ClaimRows::of_device(tables).map(|(complete, derived, table)| ClaimedTable {
+    reporter: &'t Reporter,
+) -> impl Iterator<Item = ClaimedTable> + 't {
+    ClaimRows::of_device(tables).map(move |(complete, derived, table)| ClaimedTable {
         observed_at,
         complete,
         reporter: reporter.clone(),
@@ -45,8 +45,7 @@ pub(in crate::inventory::discovery) fn claimed_tables(
         derived,
         earlier: Vec::new(),
         missing: Vec::new(),
-    });
-    claims.collect()
+    })
 }
 
 /// Returns whether a table is complete, whether it is derived, and its rows by subject.

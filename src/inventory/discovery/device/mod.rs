@@ -27,7 +27,7 @@ use crate::inventory::schema::{
 };
 use crate::inventory::{Entity, Error, ErrorKind};
 use crate::model::{Host, MacAddress};
-use crate::store::{Key, Query, Record};
+use crate::store::{Key, Query, Record, Version};
 
 /// Maximum number of hosts that a device is compared with, for each kind of identity.
 const MAX_CANDIDATES: usize = 64;
@@ -61,12 +61,13 @@ impl Discovery {
     /// Discovers a device, and adds its outcome and its tables to the answer.
     pub(in crate::inventory::discovery) async fn discover_device(
         &mut self,
-        device: &Device,
+        device: Arc<Device>,
         role: Role,
     ) -> Result<(), Error> {
         // Stores in memory answer at once: without a pause, other requests would wait for all devices of a report.
         tokio::task::yield_now().await;
-        let subject = Subject { device: Arc::new(device.clone()), reported: None, role };
+        let subject = Subject { device, reported: None, role };
+        let device = &*subject.device;
         let outcome = match self.try_discover(&subject).await {
             Ok(outcome) => outcome,
             Err(error) if concerns_device(&error) => ignored(device, error.to_string()),
@@ -99,6 +100,9 @@ impl Discovery {
             let candidates = self.candidates(device, &identities).await?;
             let (Recognized { recognition, notes, .. }, names, cached) =
                 self.recognize(subject, &candidates).await?;
+            // Their bodies are read again, with those of the other records.
+            let candidates: BTreeMap<Uuid, Version> =
+                candidates.into_iter().map(|(id, record)| (id, record.version)).collect();
             if subject.role == Role::Cached
                 && !matches!(&recognition, Recognition::Known { merged, .. } if !merged.is_empty())
             {

@@ -11,13 +11,13 @@ use super::Target;
 use crate::discovery::report::{Device, TableKind};
 use crate::inventory::discovery::opened::Stored;
 use crate::inventory::discovery::plan::{Known, Plan, Planned};
-use crate::inventory::discovery::records::{Place, claim_key, put_claim, put_discovered_hosts, put_state};
+use crate::inventory::discovery::records::{Place, claim_key, put_discovered_hosts};
 use crate::inventory::discovery::reported::Subject;
 use crate::inventory::discovery::{DiscoveredHost, Discovery};
 use crate::inventory::hosts::{Attempt, HostChange};
 use crate::inventory::schema::{host_discovery_key, host_key};
 use crate::inventory::{Error, Inventory, unchanged};
-use crate::store::{Batch, Guard, Key, Precondition, Record};
+use crate::store::{Batch, Guard, Key, Precondition, Record, Version};
 
 /// The end of an attempt to store a device.
 pub(super) enum Stage {
@@ -43,7 +43,7 @@ impl Discovery {
     pub(super) async fn store(
         &mut self,
         attempt: Attempted<'_>,
-        candidates: &BTreeMap<Uuid, Record>,
+        candidates: &BTreeMap<Uuid, Version>,
     ) -> Result<Stage, Error> {
         let Attempted { subject, target, marker, has_fresh_ids, names } = attempt;
         let device = &subject.device;
@@ -106,7 +106,7 @@ impl Discovery {
         id: Uuid,
         merged: &[Uuid],
         device: &Device,
-        candidates: &BTreeMap<Uuid, Record>,
+        candidates: &BTreeMap<Uuid, Version>,
     ) -> Result<Option<Known>, Error> {
         let kinds: BTreeSet<TableKind> = match merged {
             [] => device.tables.summaries().into_iter().map(|table| table.kind).collect(),
@@ -115,7 +115,7 @@ impl Discovery {
         let mut stored = Vec::with_capacity(merged.len() + 1);
         for host in std::iter::once(id).chain(merged.iter().copied()) {
             let Some(mut found) = self.inventory.read_stored(host, &kinds).await? else { return Ok(None) };
-            if candidates.get(&host).map(|record| record.version) != Some(found.record.version) {
+            if candidates.get(&host) != Some(&found.record.version) {
                 return Ok(None);
             }
             found.host = self.decoded.known(&found.record);
@@ -133,13 +133,14 @@ impl Discovery {
     ) -> Result<Attempt, Error> {
         let mut batch = Batch::new();
         let place = Place { organization: self.organization, network: self.network, host: target.id() };
-        for claimed in &planned.claims {
-            put_claim(place, claimed.clone(), &mut batch)?;
+        let state = unchanged(planned.state_record.as_ref());
+        let has_claims = !planned.claims.is_empty();
+        for claim in planned.claims.drain(..) {
+            claim.put(Precondition::Any, &mut batch);
         }
-        if let Some(discovery) = &planned.discovery {
-            put_state(place.host, discovery, planned.state_record.as_ref(), &mut batch)?;
-        } else if !planned.claims.is_empty() {
-            let state = unchanged(planned.state_record.as_ref());
+        if let Some(encoded) = planned.state.take() {
+            encoded.put(state, &mut batch);
+        } else if has_claims {
             batch.guard(Guard::record(host_discovery_key(place.host), state));
         }
         let is_written = !batch.writes().is_empty() || planned.encoded.is_some();

@@ -3,6 +3,7 @@
 pub(super) mod follow;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use uuid::Uuid;
 
@@ -59,34 +60,41 @@ impl Inventory {
     ) -> Result<bool, Error> {
         // Read before the candidates: a later change of a candidate resolves the host again.
         let Some(reporting) = self.read_reporting(id).await? else { return Ok(true) };
-        let Reporting { record, state, mut discovery, lldp, cdp } = reporting;
+        let Reporting { mut record, state, mut discovery, lldp, cdp } = reporting;
         let host = decoded.get(self, organization, &record).await?;
+        let size = record.body.len();
+        record.body.clear();
         let named = named_by(&lldp, &cdp);
         let found = self.hosts_with((organization, network), &named, MAX_CANDIDATES).await?;
         let tables = self.own_tables(&lldp, &found).await?;
-        let mut candidates = Vec::with_capacity(found.len());
+        let mut held = Vec::with_capacity(found.len());
         for record in found.values() {
-            candidates.push(decoded.get(self, organization, record).await?);
+            held.push(decoded.get(self, organization, record).await?);
         }
         let of_table = |host: &Host| tables.get(&host.id).map_or(&[][..], Vec::as_slice);
         let candidates: Vec<Candidate<'_>> =
-            candidates.iter().map(|host| Candidate::new(host, of_table(host))).collect();
+            held.iter().map(|host| Candidate::new(host, of_table(host))).collect();
         let mut neighbors = resolve(&host, &lldp, &cdp, &candidates);
         // Discovery does not know the other entries, which users have added.
         let own: HashSet<Uuid> = discovery.state.baseline.if_entries.iter().map(|entry| entry.id).collect();
         neighbors.retain(|entry, _| own.contains(entry));
 
-        let mut host = Host::clone(&host);
+        let named = neighbor_hosts(&neighbors, &candidates);
+        let before = neighbors_of(&discovery.state.baseline);
         note_edited_neighbors(&host, &mut discovery);
-        let before = discovery.clone();
+        drop(held);
+        // Not copied, because it may be large.
+        let mut host = decoded.take(host, size);
         let now = self.now();
         let changes = set_neighbors(&mut host, &mut discovery.state, &neighbors, now);
-        if changes.is_empty() && discovery == before {
+        if changes.is_empty() && neighbors_of(&discovery.state.baseline) == before {
+            decoded.keep(record.version, size, Arc::new(host));
             return Ok(true);
         }
         let mut batch = Batch::new();
         put_state(id, &discovery, Some(&state), &mut batch)?;
-        for candidate in neighbor_hosts(&neighbors, &candidates) {
+        drop(discovery);
+        for candidate in named {
             if let Some(record) = found.get(&candidate).filter(|record| record.key.id != id) {
                 batch.guard(Guard::record(record.key, Precondition::Version(record.version)));
             }
@@ -96,7 +104,7 @@ impl Inventory {
             return self.commit_if_unchanged(batch).await;
         }
         host.updated_at = now;
-        let encoder = self.host_encoder(organization).of_stored(record.body.len());
+        let encoder = self.host_encoder(organization).of_stored(size);
         let summary = Summary::from(&host);
         let puts = [encoder.encode_in(&self.state.offload, host).await?];
         let change = HostChange::putting(organization, &puts);
@@ -124,7 +132,10 @@ impl Inventory {
         if !has_claims {
             return Ok(None);
         }
+        let mut state = state;
         let discovery = decode(&state)?;
+        // Only its version is needed from now on.
+        state.body.clear();
         Ok(Some(Reporting { record, state, discovery, lldp, cdp }))
     }
 
@@ -185,6 +196,11 @@ fn note_edited_neighbors(host: &Host, discovery: &mut HostDiscovery) {
             state.edited.insert(format!("if_entries.{}.neighbor", entry.id));
         }
     }
+}
+
+/// Returns the neighbor of each interface entry.
+fn neighbors_of(host: &Host) -> Vec<Option<Neighbor>> {
+    host.if_entries.iter().map(|entry| entry.neighbor).collect()
 }
 
 /// Returns the hosts that are neighbors or have a port that is one.

@@ -7,18 +7,18 @@ use uuid::Uuid;
 
 use super::merged::MergedHost;
 use super::past::Past;
-use super::{Plan, Planned, Role};
+use super::{Known, Plan, Planned, Role};
 use crate::discovery::reconcile::{Identity, is_address_only, undescribed_prefixes, withdraw_cached_macs};
 use crate::discovery::report::TableKind;
 use crate::inventory::Error;
-use crate::inventory::discovery::claims::{ClaimedTable, claimed_tables};
+use crate::inventory::discovery::claims::claimed_tables;
 use crate::inventory::discovery::neighbors::follow::Naming;
-use crate::inventory::discovery::opened::Opened;
-use crate::inventory::discovery::records::{HostDiscovery, Place};
+use crate::inventory::discovery::opened::{Claims, Opened};
+use crate::inventory::discovery::records::{EncodedRecord, HostDiscovery, Place};
 use crate::inventory::discovery::report::DiscoveryOutcome;
 use crate::inventory::discovery::subnets::SubnetsOfAddresses;
-use crate::inventory::hosts::{Before, decode as decode_host};
-use crate::model::{Host, MacAddress};
+use crate::inventory::hosts::EncodedHost;
+use crate::model::MacAddress;
 
 /// A host with a device merged into it. The subnets of its addresses are still to be set.
 #[derive(Debug)]
@@ -26,46 +26,71 @@ pub(in crate::inventory::discovery) struct Draft {
     plan: Plan,
     past: Past,
     merged: MergedHost,
-    /// The claims of the host afterwards, of the kinds that were read or reported.
-    claims: BTreeMap<TableKind, ClaimedTable>,
+    claims: NextClaims,
     /// The hosts that a user has split from this one.
     separate: BTreeSet<Uuid>,
     is_known: bool,
 }
 
+/// The claims of a host after a report.
+#[derive(Debug)]
+struct NextClaims {
+    /// The kinds of all claims that were read or reported.
+    kinds: BTreeSet<TableKind>,
+    /// The claims that change.
+    changed: Vec<EncodedRecord>,
+}
+
 impl Plan {
     /// Merges the device into the host.
     ///
+    /// Each thing is encoded or moved as soon as possible, because large devices would take much memory otherwise.
+    ///
     /// # Errors
-    /// `Invalid` for a device with too long a text.
+    /// `Invalid` for a device with too long a text, and `TooLarge` for one that is too large in any case.
     pub(in crate::inventory::discovery) fn draft(mut self) -> Result<Draft, Error> {
+        let claims = self.next_claims()?;
         let (past, mut opened) = self.open_known()?;
         let cached = opened.as_mut().map(withdraw_cached).unwrap_or_default();
-        let mut merged = match (self.role, &opened) {
-            (Role::Cached, Some(opened)) => MergedHost::of(opened, past.derives_name),
-            _ => MergedHost::new(&self, opened.as_ref())?,
+        let is_known = opened.is_some();
+        let (host, discovery) = opened.map(|opened| (opened.host, opened.discovery)).unzip();
+        let (state, separate) = discovery.flatten().map(|known| (known.state, known.separate)).unzip();
+        let mut merged = match (self.role, host) {
+            (Role::Cached, Some(host)) => MergedHost::of(host, state, past.derives_name),
+            (_, host) => MergedHost::new(&self, host, state)?,
         };
         merged.restore_cached_macs(&cached, self.now);
-        let is_known = opened.is_some();
-        let (discovery, mut claims) =
-            opened.map(|opened| (opened.discovery, opened.claims)).unwrap_or_default();
-        let separate = discovery.map(|known| known.separate).unwrap_or_default();
-        if self.role != Role::Cached {
-            self.add_claims(&mut claims);
-        }
-        Ok(Draft { plan: self, past, merged, claims, separate, is_known })
+        Ok(Draft { plan: self, past, merged, claims, separate: separate.unwrap_or_default(), is_known })
     }
 
-    /// Adds the tables of the device to the claims.
-    fn add_claims(&self, claims: &mut BTreeMap<TableKind, ClaimedTable>) {
-        for claimed in claimed_tables(&self.device.tables, self.observed_at, &self.reporter) {
+    /// Takes the stored claims, and adds those of the hosts that become a part of this one and the tables of the device.
+    fn next_claims(&mut self) -> Result<NextClaims, Error> {
+        let (mut stored, mut changed) = (Claims::new(), Claims::new());
+        if let Some(Known { host, others }) = &mut self.known {
+            stored = host.take_claims()?;
+            for other in others {
+                for (kind, claimed) in other.take_claims()? {
+                    let own = changed.remove(&kind).or_else(|| stored.get(&kind).cloned());
+                    let joined = own.map_or(claimed.clone(), |own| own.joined(claimed));
+                    changed.insert(kind, joined);
+                }
+            }
+        }
+        let is_reported = self.role != Role::Cached;
+        let tables = claimed_tables(&self.device.tables, self.observed_at, &self.reporter);
+        for claimed in tables.take_while(|_| is_reported) {
             let kind = claimed.table.kind();
-            let after = match claims.get(&kind) {
-                Some(stored) => claimed.after(stored),
+            let after = match changed.get(&kind).or_else(|| stored.get(&kind)) {
+                Some(before) => claimed.after(before),
                 None => Some(claimed),
             };
-            claims.extend(after.map(|after| (kind, after)));
+            changed.extend(after.map(|after| (kind, after)));
         }
+        let kinds = stored.keys().chain(changed.keys()).copied().collect();
+        changed.retain(|kind, claimed| stored.get(kind) != Some(claimed));
+        drop(stored);
+        let changed = changed.into_values().map(|claimed| EncodedRecord::of_claim(self.place, claimed));
+        Ok(NextClaims { kinds, changed: changed.collect::<Result<_, _>>()? })
     }
 }
 
@@ -89,9 +114,8 @@ impl Draft {
         let is_aged = self.merged.set_ages();
         let affected = self.affected();
         let kinds = self.kinds();
-        let Self { plan, past, merged, mut claims, separate, is_known } = self;
-        claims.retain(|kind, claimed| past.claims.get(kind) != Some(claimed));
-        let Place { organization, network, .. } = plan.place;
+        let Self { plan, past, merged, claims, separate, is_known } = self;
+        let Place { organization, network, host } = plan.place;
         let discovery = HostDiscovery {
             organization_id: organization,
             network_id: network,
@@ -99,18 +123,22 @@ impl Draft {
             state: merged.state,
             separate,
         };
+        let state = EncodedRecord::of_state(host, &discovery)?;
+        drop(discovery);
+        let is_same = past.state_digest.is_some_and(|digest| state.has_body_of(&digest));
         let prefixes = undescribed_prefixes(&plan.device.tables, &merged.host.if_entries);
         let name = merged.host.name.clone();
         let parts = if is_address_only(&merged.host) { merged.host.interfaces.as_slice() } else { &[] };
         let addresses = parts.iter().map(|part| part.ip_address).collect();
-        let encoder = plan.encoder.of_stored(stored_size(&past.before, plan.place.host));
+        let encoder = plan.encoder.of_stored(past.size);
         let is_written = is_changed || is_aged;
+        let encoded = is_written.then(|| encoder.encode(merged.host)).transpose()?;
         Ok(Planned {
-            encoded: is_written.then(|| encoder.encode(merged.host)).transpose()?,
+            encoded: encoded.map(EncodedHost::without_entries),
             before: past.before,
-            discovery: Some(discovery).filter(|discovery| Some(discovery) != past.discovery.as_ref()),
+            state: Some(state).filter(|_| !is_same),
             state_record: past.state_record,
-            claims: claims.into_values().collect(),
+            claims: claims.changed,
             replaced: past.replaced,
             affected,
             prefixes,
@@ -130,9 +158,7 @@ impl Draft {
     /// Gives new parts random ids if the plan has a source of them.
     fn refresh_ids(&mut self) -> Result<(), Error> {
         let Some(random) = &self.plan.random else { return Ok(()) };
-        let former = self.past.before.get(&self.plan.place.host);
-        let former = former.map(|(record, _)| decode_host::<Host>(record)).transpose()?;
-        self.merged.refresh_ids(former.as_ref(), &**random)
+        self.merged.refresh_ids(&self.past.part_ids, &**random)
     }
 
     /// Returns the identities by which others may have named the host, if these have changed.
@@ -147,8 +173,8 @@ impl Draft {
 
     /// Returns the kinds of the host's claims. A claim of a kind that was not read stays.
     fn kinds(&self) -> Vec<TableKind> {
-        let mut kinds = self.past.discovery.as_ref().map(|known| known.claims.clone()).unwrap_or_default();
-        kinds.extend(self.claims.keys().copied());
+        let mut kinds = self.past.kinds.clone();
+        kinds.extend(&self.claims.kinds);
         kinds.sort_unstable();
         kinds.dedup();
         kinds
@@ -161,9 +187,4 @@ fn withdraw_cached(opened: &mut Opened) -> BTreeMap<Uuid, MacAddress> {
         withdraw_cached_macs(&mut known.state.baseline);
     }
     withdraw_cached_macs(&mut opened.host)
-}
-
-/// Returns the size of the stored host in bytes.
-fn stored_size(before: &Before, host: Uuid) -> usize {
-    before.get(&host).map_or(0, |(record, _)| record.body.len())
 }

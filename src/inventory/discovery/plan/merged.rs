@@ -8,10 +8,10 @@ use uuid::Uuid;
 use super::{Plan, Role};
 use crate::access::{RandomSource, uuid_v4};
 use crate::discovery::reconcile::{
-    HostState, MergeOutcome, Projection, derived_name, merge, restore_cached_macs, set_ages, set_subnets,
+    HostState, MergeOutcome, Projection, derived_name, merge_owned, restore_cached_macs, set_ages,
+    set_subnets,
 };
 use crate::inventory::Error;
-use crate::inventory::discovery::opened::Opened;
 use crate::inventory::discovery::subnets::SubnetsOfAddresses;
 use crate::inventory::hosts::{check_host_texts, rename_parts};
 use crate::model::{Host, MacAddress, Neighbor, Timestamp, part_ids};
@@ -32,21 +32,22 @@ impl MergedHost {
     /// Merges the device of a plan into the host.
     ///
     /// # Errors
-    /// `Invalid` for a device with too long a text.
-    pub(super) fn new(plan: &Plan, opened: Option<&Opened>) -> Result<Self, Error> {
-        let current = opened.map(|opened| &opened.host);
-        let state = opened.and_then(|opened| opened.discovery.as_ref()).map(|known| &known.state);
+    /// `Invalid` for a device with too long a text, and `TooLarge` for a new host that is too large in any case.
+    pub(super) fn new(plan: &Plan, current: Option<Host>, state: Option<HostState>) -> Result<Self, Error> {
         let (network, host_id) = (plan.place.network, plan.place.host);
         let projection = match &plan.reported {
             Some(reported) => Projection::of_host(reported.as_host(host_id)),
             None => Projection::of_device(&plan.device, network, host_id, &plan.scanned_ports),
         };
         check_host_texts(projection.host(), None)?;
-        let by_hand = match (current, state) {
+        if current.is_none() {
+            plan.encoder.check_least_size(projection.host())?;
+        }
+        let by_hand = match (&current, &state) {
             (Some(host), Some(state)) => values_by_hand(host, &state.baseline),
             _ => Vec::new(),
         };
-        let merged = merge(current, state, &projection, plan.observed_at, plan.now);
+        let merged = merge_owned(current, state, projection, plan.observed_at, plan.now);
         let mut merged = Self {
             is_changed: merged.outcome != MergeOutcome::Unchanged,
             host: merged.host,
@@ -58,9 +59,7 @@ impl MergedHost {
     }
 
     /// Returns a host that took over others, and that no report describes. It may be named after its fields.
-    pub(super) fn of(opened: &Opened, derives_name: bool) -> Self {
-        let mut host = opened.host.clone();
-        let state = opened.discovery.as_ref().map(|known| known.state.clone());
+    pub(super) fn of(mut host: Host, state: Option<HostState>, derives_name: bool) -> Self {
         let mut state = state.unwrap_or_else(|| HostState::of_host(&host));
         if derives_name && !state.is_edited("name") {
             host.name = derived_name(&host);
@@ -104,15 +103,11 @@ impl MergedHost {
         set_ages(&mut self.host, &mut self.state)
     }
 
-    /// Gives the parts that the former host lacks random ids.
+    /// Gives the parts random ids, apart from those that the former host has.
     ///
     /// Other hosts then have the ids that follow from the host's id.
-    pub(super) fn refresh_ids(
-        &mut self,
-        former: Option<&Host>,
-        random: &dyn RandomSource,
-    ) -> Result<(), Error> {
-        let known: HashSet<Uuid> = former.into_iter().flat_map(part_ids).collect();
+    pub(super) fn refresh_ids(&mut self, known: &[Uuid], random: &dyn RandomSource) -> Result<(), Error> {
+        let known: HashSet<Uuid> = known.iter().copied().collect();
         let mut renamed: HashMap<Uuid, Uuid> = HashMap::new();
         for id in part_ids(&self.host).into_iter().filter(|id| !known.contains(id)) {
             renamed.insert(id, uuid_v4(random)?);

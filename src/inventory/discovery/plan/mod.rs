@@ -13,11 +13,10 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::claims::ClaimedTable;
 use super::consolidate::absorb::Replaced;
 use super::device::listed;
 use super::opened::Stored;
-use super::records::{HostDiscovery, Place};
+use super::records::{EncodedRecord, Place};
 use super::report::{DiscoveredHost, DiscoveryOutcome};
 use crate::access::RandomSource;
 use crate::discovery::reconcile::{Identity, MatchedBy};
@@ -67,13 +66,13 @@ pub(super) struct Plan {
 pub(super) struct Planned {
     /// `None`: the host stays as it is.
     pub(super) encoded: Option<EncodedHost>,
-    /// The hosts as read.
+    /// The hosts as read, without their bodies.
     pub(super) before: Before,
     /// `None`: the state stays as it is.
-    pub(super) discovery: Option<HostDiscovery>,
+    pub(super) state: Option<EncodedRecord>,
     pub(super) state_record: Option<Record>,
     /// The claims that change.
-    pub(super) claims: Vec<ClaimedTable>,
+    pub(super) claims: Vec<EncodedRecord>,
     /// The replacements of hosts and parts that are gone.
     pub(super) replaced: Replaced,
     /// The identities by which others may have named the host, if these have changed.

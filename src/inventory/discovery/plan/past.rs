@@ -1,6 +1,6 @@
 //! What is stored of a host before a device is merged into it.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use uuid::Uuid;
 
@@ -8,25 +8,32 @@ use super::{Known, Plan};
 use crate::discovery::reconcile::derived_name;
 use crate::discovery::report::TableKind;
 use crate::inventory::Error;
-use crate::inventory::discovery::claims::ClaimedTable;
 use crate::inventory::discovery::consolidate::absorb::Replaced;
 use crate::inventory::discovery::neighbors::follow::Naming;
-use crate::inventory::discovery::opened::{Opened, Stored};
-use crate::inventory::discovery::records::HostDiscovery;
-use crate::inventory::hosts::{Before, Summary};
+use crate::inventory::discovery::opened::{Claims, Opened, Stored};
+use crate::inventory::discovery::records::BodyDigest;
+use crate::inventory::hosts::{Before, Summary, decode as decode_host};
+use crate::inventory::schema::decode;
+use crate::model::part_ids;
 use crate::store::Record;
 
 /// What is stored of a host, and of the hosts that become a part of it. It is empty for a new host.
+///
+/// The records have no bodies any more: only their versions are needed, and what was decoded is as large.
 #[derive(Debug, Default)]
 pub(super) struct Past {
     pub(super) before: Before,
     /// By what others may have named the hosts.
     pub(super) naming: Vec<Naming>,
     pub(super) state_record: Option<Record>,
-    /// What discovery knew of the host itself.
-    pub(super) discovery: Option<HostDiscovery>,
-    /// The claims of the host itself.
-    pub(super) claims: BTreeMap<TableKind, ClaimedTable>,
+    /// The digest of what discovery knew of the host itself.
+    pub(super) state_digest: Option<BodyDigest>,
+    /// The kinds of the claims of the host itself, by its state.
+    pub(super) kinds: Vec<TableKind>,
+    /// The size of the stored host in bytes.
+    pub(super) size: usize,
+    /// The ids of the parts of the host itself, if new parts get random ids.
+    pub(super) part_ids: Vec<Uuid>,
     pub(super) merged_hosts: Vec<Uuid>,
     /// Whether the host, or one that becomes a part of it, is shown.
     pub(super) is_shown: bool,
@@ -37,15 +44,22 @@ pub(super) struct Past {
 }
 
 impl Plan {
-    /// Decodes what is stored. Also returns the host with everything of the hosts that become a part of it.
+    /// Decodes what is stored, apart from the claims, which must have been taken out.
+    ///
+    /// Also returns the host with everything of the hosts that become a part of it.
     pub(super) fn open_known(&mut self) -> Result<(Past, Option<Opened>), Error> {
         let mut past = Past::default();
-        let Some(Known { host, others }) = self.known.take() else { return Ok((past, None)) };
-        let mut opened = past.open(&host)?;
-        past.discovery.clone_from(&opened.discovery);
-        past.claims.clone_from(&opened.claims);
+        let Some(Known { mut host, others }) = self.known.take() else { return Ok((past, None)) };
+        past.size = host.record.body.len();
+        past.state_digest = host.state.as_ref().map(|state| BodyDigest::of(&state.body));
+        let mut opened = past.open(&mut host)?;
+        past.kinds = opened.discovery.as_ref().map(|known| known.claims.clone()).unwrap_or_default();
         past.state_record = host.state;
-        let others = others.iter().map(|other| past.open(other)).collect::<Result<Vec<_>, _>>()?;
+        if self.random.is_some() {
+            past.part_ids = part_ids(&opened.host);
+        }
+        let others =
+            others.into_iter().map(|mut other| past.open(&mut other)).collect::<Result<Vec<_>, _>>()?;
         past.is_shown = !opened.host.hidden || others.iter().any(|other| !other.host.hidden);
         past.derives_name = derived_name(&opened.host) == opened.host.name;
         for other in others {
@@ -58,9 +72,18 @@ impl Plan {
 }
 
 impl Past {
-    fn open(&mut self, stored: &Stored) -> Result<Opened, Error> {
-        let opened = stored.open()?;
-        self.before.insert(opened.host.id, (stored.record.clone(), Summary::from(&opened.host)));
+    /// Decodes a host and its state, and drops the body of each once it is decoded.
+    fn open(&mut self, stored: &mut Stored) -> Result<Opened, Error> {
+        let Stored { record, host, state, .. } = stored;
+        let discovery = state.as_ref().map(decode).transpose()?;
+        state.iter_mut().for_each(|state| state.body.clear());
+        let host = match host.take() {
+            Some(host) => Arc::unwrap_or_clone(host),
+            None => decode_host(record)?,
+        };
+        let opened = Opened { host, discovery, claims: Claims::new() };
+        record.body.clear();
+        self.before.insert(opened.host.id, (record.clone(), Summary::from(&opened.host)));
         self.naming.push(Naming::of(&opened.host));
         Ok(opened)
     }

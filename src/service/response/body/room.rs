@@ -16,7 +16,7 @@ const ADDED: (usize, usize) = (512, 8);
 /// A write reserves them before it is executed: then it must be answered, and can no longer be refused. Other answers may be
 /// refused when they are known, and reserve nothing before.
 pub(in crate::service) struct RequestRoom<'r> {
-    bodies: &'r Arc<Budget>,
+    bodies: [&'r Arc<Budget>; 2],
     holder: Holder,
     body: Mutex<Option<Reservation>>,
     answer: AnswerRoom,
@@ -29,8 +29,9 @@ pub(in crate::service) struct RequestRoom<'r> {
 pub(in crate::service) struct AnswerRoom(Option<Arc<Mutex<Reservation>>>);
 
 impl<'r> RequestRoom<'r> {
-    /// Creates room without any bytes. Those of the body will be taken from `bodies`.
-    pub(in crate::service) fn new(bodies: &'r Arc<Budget>, holder: Holder) -> Self {
+    /// Creates room without any bytes. Those of the body will be taken from `bodies`: the budgets of all bodies, and of
+    /// those that have not arrived to their end.
+    pub(in crate::service) fn new(bodies: [&'r Arc<Budget>; 2], holder: Holder) -> Self {
         Self { bodies, holder, body: Mutex::default(), answer: AnswerRoom::default() }
     }
 
@@ -45,13 +46,17 @@ impl<'r> RequestRoom<'r> {
     }
 
     /// Begins the reservation of a body, which grows as the body arrives.
-    pub(in crate::service) fn begin_body(&self) -> Reservation {
-        self.bodies.begin(self.holder)
+    pub(in crate::service) fn begin_body(&self) -> IncomingBody {
+        let [bodies, incoming] = self.bodies;
+        IncomingBody {
+            held: bodies.begin(self.holder),
+            incoming: incoming.begin(self.holder.of_organization()),
+        }
     }
 
     /// Holds the bytes of a body that has arrived.
-    pub(in crate::service) fn hold_body(&self, body: Reservation) {
-        *lock(&self.body) = Some(body);
+    pub(in crate::service) fn hold_body(&self, body: IncomingBody) {
+        *lock(&self.body) = Some(body.held);
     }
 
     /// Returns the room for the answer.
@@ -72,6 +77,23 @@ impl<'r> RequestRoom<'r> {
         let mut answer = mem::replace(&mut *lock(&reserved), answers.begin(self.holder));
         answer.resize(bytes);
         Ok(answer)
+    }
+}
+
+/// The bytes of a body that has not arrived to its end.
+pub(in crate::service) struct IncomingBody {
+    held: Reservation,
+    incoming: Reservation,
+}
+
+impl IncomingBody {
+    /// Reserves further bytes, up to `bytes` altogether.
+    ///
+    /// # Errors
+    /// `BudgetExhausted`. The body must not be received then.
+    pub(in crate::service) fn grow(&mut self, bytes: usize) -> Result<(), BudgetExhausted> {
+        self.incoming.grow(bytes)?;
+        self.held.grow(bytes)
     }
 }
 
