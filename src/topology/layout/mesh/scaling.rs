@@ -66,9 +66,9 @@ pub(super) fn drawing(axes: &[Vec<f64>], first: usize, second: usize, distances:
     }
     let factor = if actual > 0.0 { desired / actual } else { 1.0 };
     let jitter = distances.unit * 0.05;
-    for node in 0..count {
+    for (node, point) in points.iter_mut().enumerate() {
         let offset = |salt: usize| ((node * 7 + salt) % 17) as f64 / 17.0 - 0.5;
-        points[node] = points[node].times(factor).plus(Point::new(offset(3), offset(11)).times(jitter));
+        *point = point.times(factor).plus(Point::new(offset(3), offset(11)).times(jitter));
     }
     points
 }

@@ -24,8 +24,8 @@ pub(super) fn resize(points: &mut [Point], sizes: &[Size]) -> f64 {
     if factor == 1.0 || points.len() <= 2 {
         return 1.0;
     }
-    for node in 0..points.len() {
-        points[node] = points[node].times(factor);
+    for point in points {
+        *point = point.times(factor);
     }
     factor
 }
