@@ -339,7 +339,7 @@ impl Committer {
         let connector = &self.shared.pool.connector;
         match &outcome {
             Outcome::Unknown(_) if connection.is_answered() => {
-                connector.servers.distrust(connection.epoch, None)
+                connector.servers.distrust(connection.epoch, None);
             }
             Outcome::Committed => connector.servers.note_write(connection.epoch, true),
             Outcome::ReadOnly(_) => connector.servers.note_write(connection.epoch, false),
