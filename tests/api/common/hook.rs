@@ -83,6 +83,8 @@ pub(crate) struct Hook {
     pub(crate) open: Semaphore,
     /// Each commit takes a permit and puts it back, except for uses of keys.
     pub(crate) writable: Semaphore,
+    /// Each commit of a use of a key takes a permit and puts it back.
+    pub(crate) uses: Semaphore,
     commits: AtomicUsize,
 }
 
@@ -132,6 +134,7 @@ impl Hook {
             yields,
             open: Semaphore::new(1),
             writable: Semaphore::new(1),
+            uses: Semaphore::new(1),
             commits: AtomicUsize::new(0),
         })
     }
@@ -226,6 +229,9 @@ impl Intercept for Hook {
             Operation::Commit(batch) if batch.writes().iter().any(|write| write.key().kind != KEY_USE) => {
                 self.commits.fetch_add(1, Ordering::SeqCst);
                 Some(self.writable.acquire().await.unwrap())
+            }
+            Operation::Commit(batch) if !batch.writes().is_empty() => {
+                Some(self.uses.acquire().await.unwrap())
             }
             _ => None,
         };

@@ -103,10 +103,11 @@ fn dropped_request_releases_its_key_while_many_background_tasks_run() {
             keys.push(fixture.owner_key(&fixture.home).await);
         }
         let (hook, server) = hooked(&fixture);
+        // The uses of keys are stored in the background, and wait.
+        let _uses = hook.uses.acquire().await.unwrap();
         {
             let mut dropped = Box::pin(server.send(request(&fixture.key, false)));
             let gate = after_first_commit(dropped.as_mut(), &hook).await;
-            // Each of them stores the time of the use of a key in the background, which waits for the gate.
             for key in &keys {
                 assert_eq!(server.get_with(key, "/api/v1/networks").await.status, 200);
             }
