@@ -143,11 +143,12 @@ impl Connection {
     pub(super) async fn is_alive(&mut self) -> bool {
         let doubts = self.connector.servers.doubts();
         if self.is_usable() && self.doubts != doubts {
-            match timeout(doubt::PATIENCE, self.link.client.batch_execute("")).await {
-                Ok(Ok(())) => self.doubts = doubts,
-                Ok(Err(_)) => return false,
+            let (ended, asked) = (pin!(self.replaced()), pin!(self.link.client.batch_execute("")));
+            match select(ended, pin!(timeout(doubt::PATIENCE, asked))).await {
+                Either::Right((Ok(Ok(())), _)) => self.doubts = doubts,
+                Either::Left(_) | Either::Right((Ok(Err(_)), _)) => return false,
                 // The network has lost the state of this connection, and perhaps that of others.
-                Err(_) => self.connector.servers.distrust(self.epoch, None),
+                Either::Right((Err(_), _)) => self.connector.servers.distrust(self.epoch, None),
             }
         }
         self.is_usable()
