@@ -11,6 +11,7 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::print_stdout,
+    clippy::unreachable,
     clippy::unwrap_used,
     reason = "a benchmark stops at its first mistake and prints"
 )]
