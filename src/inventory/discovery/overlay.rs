@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::model::Timestamp;
 use crate::store::{
     Batch, Cursor, Guard, Key, MemoryStore, Name, Page, Precondition, Query, Record, Revision, Snapshot,
-    Start, Store, StoreError, UniqueKey, Write,
+    Start, Store, StoreError, UniqueKey, Version, Write,
 };
 
 /// Reads from a store and from what was committed to the overlay.
@@ -123,7 +123,7 @@ impl Store for Overlay {
         let mut records = self.beneath.get(keys).await?;
         for (record, own) in records.iter_mut().zip(self.written.get(keys).await?) {
             if own.is_some() {
-                *record = own;
+                *record = own.map(with_own_version);
             }
         }
         for (record, key) in records.iter_mut().zip(keys) {
@@ -136,7 +136,7 @@ impl Store for Overlay {
 
     async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
         if let Some(own) = self.written.get_by_unique_key(unique_key).await? {
-            return Ok(Some(own));
+            return Ok(Some(with_own_version(own)));
         }
         let found = self.beneath.get_by_unique_key(unique_key).await?;
         Ok(found.filter(|record| !self.is_written(record.key)))
@@ -162,7 +162,7 @@ impl Store for Overlay {
             _ => true,
         };
         let has_more_of_own = own.next.is_some();
-        page.records.extend(own.records.into_iter().filter(is_after));
+        page.records.extend(own.records.into_iter().filter(is_after).map(with_own_version));
         page.records.sort_by_key(|record| record.key.id);
         let limit = query.limit.unwrap_or(usize::MAX);
         let has_more = page.next.is_some() || has_more_of_own || page.records.len() > limit;
@@ -209,6 +209,14 @@ impl Store for Overlay {
     async fn revision(&self, _kind: Name, _organization: Uuid) -> Result<Option<Revision>, StoreError> {
         Ok(None)
     }
+}
+
+/// Gives a record of the overlay a version that no record beneath has.
+///
+/// Otherwise a host that the overlay has changed could have the version that it had beneath.
+fn with_own_version(record: Record) -> Record {
+    let Version(version) = record.version;
+    Record { version: Version(version | 1 << 63), ..record }
 }
 
 impl fmt::Debug for Overlay {

@@ -243,7 +243,8 @@ fn users_of_one_organization_leave_memory_for_others() {
                 open.extend(upload.settled().await.err());
             }
         }
-        assert_eq!(open.len(), 6);
+        // A quarter of the eight bodies that fit.
+        assert_eq!(open.len(), 2);
         for _ in 0..2 {
             let upload = Upload::begin(&server, bulk(&abroad)).await;
             upload.send(&part);

@@ -83,6 +83,33 @@ fn dry_run_gives_the_same_answer_and_stores_nothing() {
 }
 
 #[test]
+fn dry_run_reads_its_own_changes_whatever_the_versions_of_stored_hosts_are() {
+    run(async || {
+        let serial = || Some("S1".to_owned());
+        let named = || {
+            let mut device = switch(1);
+            device.serial_number = serial();
+            device
+        };
+        let mut unnamed = Device::default();
+        unnamed.serial_number = serial();
+        for earlier in 0..24 {
+            let fixture = Fixture::new().await;
+            for number in 0..earlier {
+                fixture.inventory.create_tag(fixture.organization, &format!("tag {number}")).await.unwrap();
+            }
+            discover(&fixture, vec![switch(1)], FIRST).await;
+            let devices = || (2..6).map(switch).chain([named(), unnamed.clone()]).collect::<Vec<_>>();
+            let options = DiscoverOptions::new(fixture.network);
+            let dry = discover_with(&fixture, devices(), SECOND, options.dry_run()).await;
+            let stored = discover_with(&fixture, devices(), SECOND, options).await;
+            assert_eq!(outcomes(&dry), outcomes(&stored), "after {earlier} changes");
+            assert_eq!(dry.hosts.last().unwrap().id, stored.hosts.last().unwrap().id);
+        }
+    });
+}
+
+#[test]
 fn device_without_identity_is_ignored() {
     run(async || {
         let fixture = Fixture::new().await;
