@@ -19,6 +19,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
+use crate::invariant::Invariant;
 use crate::keyed_lock::{KeyGuard, KeyedLock};
 
 /// The most jobs of one organization that run or wait, small and large ones each.
@@ -47,8 +48,8 @@ pub(crate) fn yield_turn() {
 
 /// Runs jobs on the runtime's blocking threads, one at a time for each organization.
 ///
-/// A large job lets all other jobs of its organization that wait go first when its turn is over, so that small ones do not
-/// wait for its end. Of the large jobs of an organization, one is in progress.
+/// Of an organization, one small and one large job are in progress. The large one lets small ones work as long as it
+/// works itself, so that they do not wait for its end.
 ///
 /// In total, fewer jobs run than there are processors, so that one is left for everything else. On a single processor,
 /// one job runs. Organizations take turns in the order in which they asked.
@@ -56,8 +57,11 @@ pub(crate) fn yield_turn() {
 /// Where there is no runtime, jobs run in place.
 #[derive(Clone, Debug)]
 pub(crate) struct FairThreads {
+    /// The organizations of which a job works. Only jobs that have one of the runtime's threads hold or await it.
     organizations: KeyedLock<Uuid>,
-    /// The organizations whose large jobs are in progress.
+    /// The organizations of which a small job is in progress.
+    with_small: KeyedLock<Uuid>,
+    /// The organizations of which a large job is in progress.
     with_large: KeyedLock<Uuid>,
     begun: Arc<Semaphore>,
     large: Arc<Semaphore>,
@@ -83,20 +87,22 @@ pub(crate) enum NotRun {
 
 /// The right to begin a job.
 struct Begun {
+    _in_progress: KeyGuard<Uuid>,
     _permit: OwnedSemaphorePermit,
     /// `None` for a job that is not large.
-    large: Option<(KeyGuard<Uuid>, OwnedSemaphorePermit)>,
+    large: Option<OwnedSemaphorePermit>,
 }
 
 /// The right to run a job.
 struct Turn {
     id: Uuid,
     organizations: KeyedLock<Uuid>,
-    /// `None` while a large job lets others of its organization work.
-    organization: Option<KeyGuard<Uuid>>,
     begun: Begun,
     /// `None` while the job waits for its turn. Only jobs that have one of the runtime's threads wait for it: a job that
-    /// the runtime cannot start yet must not keep others from ending.
+    /// the runtime cannot start yet must not keep others from ending. The same holds for `thread`.
+    organization: Option<KeyGuard<Uuid>>,
+    /// When the job has got the turn of its organization, and how long it has waited for that.
+    organization_since: (Instant, Duration),
     thread: Option<OwnedSemaphorePermit>,
     threads: Arc<Threads>,
     since: Instant,
@@ -106,11 +112,14 @@ impl Default for FairThreads {
     fn default() -> Self {
         let processors = available_parallelism().map_or(1, NonZero::get);
         let threads = processors.saturating_sub(1).max(1);
+        let large = LARGE_BEGUN.max(threads);
         Self {
             organizations: KeyedLock::new(WAITING),
+            with_small: KeyedLock::new(WAITING),
             with_large: KeyedLock::new(WAITING),
-            begun: Arc::new(Semaphore::new(BEGUN.max(threads))),
-            large: Arc::new(Semaphore::new(LARGE_BEGUN.max(threads))),
+            // More than large jobs can take, so that small jobs never wait for the end of all of these.
+            begun: Arc::new(Semaphore::new(BEGUN.max(large + threads))),
+            large: Arc::new(Semaphore::new(large)),
             threads: Arc::new(Threads {
                 free: Arc::new(Semaphore::new(threads)),
                 waiting: AtomicUsize::new(0),
@@ -170,35 +179,33 @@ impl FairThreads {
     async fn turn(&self, organization: Uuid, is_large: bool) -> Result<Turn, NotRun> {
         let permit =
             async |of: &Arc<Semaphore>| Arc::clone(of).acquire_owned().await.map_err(|_| NotRun::ShutDown);
-        if is_large {
-            let guard = self.with_large.lock(organization).await.ok_or(NotRun::Busy)?;
-            // Before the other one, so that a job that waits for it keeps no small job waiting.
-            let large = Some((guard, permit(&self.large).await?));
-            let begun = Begun { _permit: permit(&self.begun).await?, large };
-            // It waits for its organization once it has a thread of the runtime, as it does after each turn.
-            return Ok(self.granted(organization, None, begun));
-        }
-        let guard = self.organizations.lock(organization).await.ok_or(NotRun::Busy)?;
-        let begun = Begun { _permit: permit(&self.begun).await?, large: None };
-        Ok(self.granted(organization, Some(guard), begun))
+        let in_progress = if is_large { &self.with_large } else { &self.with_small };
+        let in_progress = in_progress.lock(organization).await.ok_or(NotRun::Busy)?;
+        // Before the other one, so that a job that waits for it keeps no small job waiting.
+        let large = if is_large { Some(permit(&self.large).await?) } else { None };
+        let begun = Begun { _in_progress: in_progress, _permit: permit(&self.begun).await?, large };
+        Ok(self.granted(organization, begun))
     }
 
     fn try_turn(&self, organization: Uuid) -> Option<Turn> {
-        let guard = self.organizations.try_lock(organization)?;
-        let begun = Begun { _permit: Arc::clone(&self.begun).try_acquire_owned().ok()?, large: None };
-        let is_free = self.threads.free.available_permits() > 0;
-        is_free.then(|| self.granted(organization, Some(guard), begun))
+        let in_progress = self.with_small.try_lock(organization)?;
+        let permit = Arc::clone(&self.begun).try_acquire_owned().ok()?;
+        let begun = Begun { _in_progress: in_progress, _permit: permit, large: None };
+        let is_free = self.with_large.try_lock(organization).is_some();
+        (is_free && self.threads.free.available_permits() > 0).then(|| self.granted(organization, begun))
     }
 
-    fn granted(&self, id: Uuid, organization: Option<KeyGuard<Uuid>>, begun: Begun) -> Turn {
+    fn granted(&self, id: Uuid, begun: Begun) -> Turn {
+        let now = Instant::now();
         Turn {
             id,
             organizations: self.organizations.clone(),
-            organization,
             begun,
+            organization: None,
+            organization_since: (now, Duration::ZERO),
             thread: None,
             threads: Arc::clone(&self.threads),
-            since: Instant::now(),
+            since: now,
         }
     }
 }
@@ -250,8 +257,7 @@ impl Turn {
         if self.since.elapsed() < SLICE {
             return;
         }
-        let is_overtaken =
-            self.begun.large.is_some() && self.organization.as_ref().is_some_and(KeyGuard::is_awaited);
+        let is_overtaken = self.lets_others_of_its_organization_work();
         if !is_overtaken && self.threads.waiting.load(Ordering::Relaxed) == 0 {
             self.since = Instant::now();
             return;
@@ -263,12 +269,21 @@ impl Turn {
         self.wait();
     }
 
+    /// Returns whether the job is a large one that has worked as long as it waited for a small one before.
+    fn lets_others_of_its_organization_work(&self) -> bool {
+        let (since, waited) = self.organization_since;
+        self.begun.large.is_some()
+            && since.elapsed() >= waited
+            && self.organization.as_ref().is_some_and(KeyGuard::is_awaited)
+    }
+
     /// Waits for the job's turn: first among the jobs of its organization, then among all.
     fn wait(&mut self) {
         if let Ok(runtime) = Handle::try_current() {
             if self.organization.is_none() {
-                // Where too many wait, the job goes on beside them.
-                self.organization = runtime.block_on(self.organizations.lock(self.id));
+                let start = Instant::now();
+                self.organization = runtime.block_on(self.organizations.lock(self.id)).asserted();
+                self.organization_since = (Instant::now(), start.elapsed());
             }
             self.thread = runtime.block_on(self.threads.acquire());
         }
@@ -340,6 +355,25 @@ mod tests {
         end.send(()).unwrap();
         assert_eq!((first.await.unwrap(), second.await.unwrap()), (Ok(()), Ok(())));
         assert_eq!(begun.try_recv(), Ok(2));
+    }
+
+    #[test]
+    fn jobs_of_both_sizes_end_on_a_single_blocking_thread() {
+        let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+        runtime.block_on(async {
+            let threads = FairThreads::default();
+            let id = Uuid::from_u128(1);
+            // The large one waits behind a job of the runtime, and the small one behind it.
+            let blocker = tokio::task::spawn_blocking(|| std::thread::park_timeout(Duration::from_millis(5)));
+            let large = threads.run_of_size(id, true, || {
+                let start = Instant::now();
+                while start.elapsed() < 3 * SLICE {
+                    yield_turn();
+                }
+            });
+            let (large, small) = tokio::join!(large, threads.run(id, || ()));
+            assert_eq!((large, small, blocker.await.is_ok()), (Ok(()), Ok(()), true));
+        });
     }
 
     #[tokio::test]

@@ -20,8 +20,16 @@ const MAX_DOCUMENT: usize = 4 * 1024 * 1024;
 /// A report reads the same hosts again and again: to recognize a device, to merge it, and to find its neighbors.
 #[derive(Debug, Default)]
 pub(super) struct DecodedHosts {
-    hosts: HashMap<Uuid, (Version, Arc<Host>)>,
+    hosts: HashMap<Uuid, Decoded>,
+    /// The size of their documents.
     bytes: usize,
+}
+
+#[derive(Debug)]
+struct Decoded {
+    version: Version,
+    bytes: usize,
+    host: Arc<Host>,
 }
 
 impl DecodedHosts {
@@ -45,25 +53,30 @@ impl DecodedHosts {
         if bytes > MAX_DOCUMENT {
             return;
         }
-        self.bytes = self.bytes.saturating_add(bytes);
-        if self.bytes > MAX_DECODED {
+        self.forget(host.id);
+        if self.bytes + bytes > MAX_DECODED {
             self.hosts.clear();
-            self.bytes = bytes;
+            self.bytes = 0;
         }
-        self.hosts.insert(host.id, (version, host));
+        self.bytes += bytes;
+        self.hosts.insert(host.id, Decoded { version, bytes, host });
     }
 
-    /// Takes a host out that is about to change, with the bytes of its document.
-    pub(super) fn take(&mut self, host: Arc<Host>, bytes: usize) -> Host {
-        if self.hosts.remove(&host.id).is_some() {
-            self.bytes = self.bytes.saturating_sub(bytes);
-        }
+    /// Takes a host out that is about to change.
+    pub(super) fn take(&mut self, host: Arc<Host>) -> Host {
+        self.forget(host.id);
         Arc::unwrap_or_clone(host)
+    }
+
+    fn forget(&mut self, id: Uuid) {
+        if let Some(forgotten) = self.hosts.remove(&id) {
+            self.bytes -= forgotten.bytes;
+        }
     }
 
     /// Returns a host if this version of it is kept.
     pub(super) fn known(&self, record: &Record) -> Option<Arc<Host>> {
-        let (version, host) = self.hosts.get(&record.key.id)?;
-        (*version == record.version).then(|| Arc::clone(host))
+        let known = self.hosts.get(&record.key.id)?;
+        (known.version == record.version).then(|| Arc::clone(&known.host))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The store beneath stays as it is, for discovery that only answers.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,19 +22,20 @@ use crate::store::{
 pub(super) struct Overlay {
     beneath: Arc<dyn Store>,
     written: MemoryStore,
-    keys: Mutex<BTreeMap<Key, Written>>,
+    keys: Mutex<WrittenKeys>,
 }
 
 /// Number of records beneath up to which they are read to count the hidden ones. Lists by identity have few, while the
 /// overlay may hide thousands.
-const FEW: usize = 64;
+const FEW: u64 = 64;
 
-/// The last write of a key.
-#[derive(Clone, Copy)]
-struct Written {
-    is_deleted: bool,
-    /// Whether the store beneath may have a record with this key. It has none if the record was new.
-    may_hide: bool,
+/// The keys of what was committed to the overlay.
+#[derive(Default)]
+struct WrittenKeys {
+    /// Each with whether its record was deleted.
+    all: HashMap<Key, bool>,
+    /// Those of which the store beneath may have a record. It has none if the record was new.
+    may_hide: BTreeSet<Key>,
 }
 
 impl Overlay {
@@ -42,7 +43,7 @@ impl Overlay {
         Self { beneath, written: MemoryStore::new(), keys: Mutex::default() }
     }
 
-    fn keys(&self) -> MutexGuard<'_, BTreeMap<Key, Written>> {
+    fn keys(&self) -> MutexGuard<'_, WrittenKeys> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -51,13 +52,15 @@ impl Overlay {
         let all = Query { limit: Some(0), start: Start::Offset(0), ..query.clone() };
         let ids = match &query.ids {
             Some(ids) => ids.iter().copied().filter(|id| self.may_hide(Key::new(query.kind, *id))).collect(),
-            None => {
-                let found = self.beneath.list(&Query { limit: Some(FEW), ..all.clone() }).await?;
-                if found.total <= FEW as u64 {
-                    return Ok(found.records.iter().filter(|record| self.may_hide(record.key)).count() as u64);
+            None if self.hidden(query.kind, 1).is_empty() => return Ok(0),
+            None => match self.beneath.list(&all).await?.total {
+                0 => return Ok(0),
+                total if total <= FEW => {
+                    let records = self.beneath.list(&Query { limit: None, ..all }).await?.records;
+                    return Ok(records.iter().filter(|record| self.may_hide(record.key)).count() as u64);
                 }
-                self.hidden(query.kind)
-            }
+                _ => self.hidden(query.kind, usize::MAX),
+            },
         };
         if ids.is_empty() {
             return Ok(0);
@@ -65,19 +68,19 @@ impl Overlay {
         Ok(self.beneath.list(&Query { ids: Some(ids), ..all }).await?.total)
     }
 
-    /// Returns the ids of all records of a kind that the overlay may hide.
-    fn hidden(&self, kind: Name) -> Vec<Uuid> {
+    /// Returns the ids of records of a kind that the overlay may hide, at most `limit`.
+    fn hidden(&self, kind: Name, limit: usize) -> Vec<Uuid> {
         let keys = self.keys();
-        let hidden = keys.iter().filter(|(key, written)| key.kind == kind && written.may_hide);
-        hidden.map(|(key, _)| key.id).collect()
+        let hidden = keys.may_hide.range(Key::new(kind, Uuid::nil())..).take_while(|key| key.kind == kind);
+        hidden.take(limit).map(|key| key.id).collect()
     }
 
     fn may_hide(&self, key: Key) -> bool {
-        self.keys().get(&key).is_some_and(|written| written.may_hide)
+        self.keys().may_hide.contains(&key)
     }
 
     fn is_written(&self, key: Key) -> bool {
-        self.keys().contains_key(&key)
+        self.keys().all.contains_key(&key)
     }
 
     /// Checks the conditions that concern only the store beneath.
@@ -127,7 +130,7 @@ impl Store for Overlay {
             }
         }
         for (record, key) in records.iter_mut().zip(keys) {
-            if self.keys().get(key).is_some_and(|written| written.is_deleted) {
+            if self.keys().all.get(key) == Some(&true) {
                 *record = None;
             }
         }
@@ -189,11 +192,10 @@ impl Store for Overlay {
         let mut keys = self.keys();
         for write in &writes {
             // Only the first write of a key states whether it is in the store beneath.
-            let may_hide = keys
-                .get(&write.key())
-                .map_or(write.precondition() != Precondition::Absent, |written| written.may_hide);
-            let is_deleted = matches!(write, Write::Delete { .. });
-            keys.insert(write.key(), Written { is_deleted, may_hide });
+            let is_first = keys.all.insert(write.key(), matches!(write, Write::Delete { .. })).is_none();
+            if is_first && write.precondition() != Precondition::Absent {
+                keys.may_hide.insert(write.key());
+            }
         }
         Ok(())
     }

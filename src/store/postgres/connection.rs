@@ -12,6 +12,7 @@ use futures_util::TryStreamExt;
 use futures_util::future::{Either, join, join_all, select};
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
+use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error, Row, RowStream, SimpleQueryMessage, Statement};
 
 use super::connector::{Connector, Driver};
@@ -216,7 +217,7 @@ impl Connection {
         };
         self.is_idle = true;
         // An attempt to connect that began before may fail after others have succeeded, and note an outage.
-        if results.iter().any(Result::is_ok) {
+        if results.first().is_some_and(Result::is_ok) {
             self.connector.servers.end_outage();
         }
         Ok(results)
@@ -236,11 +237,15 @@ impl Connection {
     }
 
     /// Returns the number of the server's session. `None` if the server does not tell.
-    pub(super) async fn session(&self) -> Result<Option<String>, StoreError> {
+    pub(super) async fn session(&self) -> Result<Option<String>, Fault> {
         let asked =
             timeout(self.connector.options.answer_timeout(), self.link.client.simple_query(sql::SESSION));
-        let rows = asked.await.map_err(|_| timed_out())?;
-        Ok(rows.ok().and_then(|rows| text(&rows, 0).map(str::to_owned)))
+        match asked.await.map_err(|_| timed_out())? {
+            Ok(rows) => Ok(text(&rows, 0).map(str::to_owned)),
+            // Servers that are similar to PostgreSQL may lack the function.
+            Err(error) if error.code() == Some(&SqlState::UNDEFINED_FUNCTION) => Ok(None),
+            Err(error) => Err(Fault::of(&error)),
+        }
     }
 
     /// Runs statements without parameters, and without preparing them.

@@ -47,12 +47,18 @@ impl Hosts {
     /// Splits a configuration into its hosts.
     ///
     /// # Errors
-    /// `Invalid` if there is no host, or the numbers of hosts, addresses and ports differ.
+    /// `Invalid` if there is no host, the numbers of hosts, addresses and ports differ, or a name contains an `@`.
     pub(super) fn new(config: &Config) -> Result<Self, StoreError> {
         let (names, addresses, ports) = (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
         let count = names.len().max(addresses.len());
         if count == 0 {
             return Err(StoreError::invalid("the connection string has no host"));
+        }
+        // It is not quoted, because it may be the end of a password.
+        if names.iter().any(|name| matches!(name, Host::Tcp(name) if name.contains('@'))) {
+            return Err(StoreError::invalid(
+                "the name of a host in the connection string contains an @: write it as %40 in a user name or password",
+            ));
         }
         let differs = |number: usize| number != 0 && number != count;
         if differs(names.len()) || differs(addresses.len()) || (differs(ports.len()) && ports.len() != 1) {
@@ -80,7 +86,8 @@ impl Hosts {
         self.hosts.len()
     }
 
-    /// Returns whether the only host is a Unix socket, which can lead to no other machine.
+    /// Returns whether the only host is a Unix socket, which usually leads to no other machine. A proxy behind one is
+    /// followed when connections are renewed.
     pub(super) fn is_local(&self) -> bool {
         matches!(&self.hosts[..], [host] if host.address.ip.is_none() && host.unresolved.is_none())
     }

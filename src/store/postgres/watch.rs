@@ -23,8 +23,8 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// Time that a server has to answer.
 const PATIENCE: Duration = Duration::from_millis(750);
 
-/// Number of looks on one connection if there is only one host: its address may lead to another server by now, as that of a
-/// proxy or a Kubernetes service does.
+/// Number of looks after which the connections to one of the hosts, in turn, are made anew: its address may lead to
+/// another server by now, as that of a proxy or a Kubernetes service does.
 const LOOKS_OF_A_LINK: u64 = 3;
 
 /// What earlier looks have left.
@@ -60,8 +60,10 @@ impl Watch {
         let Some(used) = view.trusted() else { return };
         let targets = targets(connector, &view).await;
         self.count += 1;
-        if connector.hosts.count() == 1 && self.count.is_multiple_of(LOOKS_OF_A_LINK) {
-            self.links.clear();
+        // A name, an address or a proxy may lead to another server by now. One host after the other is asked anew.
+        if self.count.is_multiple_of(LOOKS_OF_A_LINK) {
+            let turn = self.count / LOOKS_OF_A_LINK % connector.hosts.count().max(1) as u64;
+            self.links.retain(|address, _| address.host as u64 != turn);
         }
         let asked = targets.into_iter().map(|target| {
             let link = self.links.remove(&target.address);

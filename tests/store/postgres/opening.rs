@@ -99,6 +99,7 @@ async fn connection_string_that_cannot_work_is_refused_and_names_the_part() {
         ("host=a port=99999 user=u", "`port`"),
         ("postgres://u:secret@[::1/d", "`host`"),
         ("host=a hostaddr=nowhere user=u", "`hostaddr`"),
+        ("postgres://u:p@secret@b/d", "%40"),
     ];
     for (connection, part) in cases {
         let error = PostgresStore::open(connection).await.unwrap_err();

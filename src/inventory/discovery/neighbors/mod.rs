@@ -84,7 +84,7 @@ impl Inventory {
         note_edited_neighbors(&host, &mut discovery);
         drop(held);
         // Not copied, because it may be large.
-        let mut host = decoded.take(host, size);
+        let mut host = decoded.take(host);
         let now = self.now();
         let changes = set_neighbors(&mut host, &mut discovery.state, &neighbors, now);
         if changes.is_empty() && neighbors_of(&discovery.state.baseline) == before {

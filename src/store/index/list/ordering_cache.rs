@@ -109,6 +109,7 @@ impl OrderingCache {
     /// dropped.
     pub(in crate::store::index) fn note_changes(&self, key: ListKey, changed: &Arc<Mutex<ChangedRows>>) {
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        pending.retain(|pending| pending.changed.strong_count() > 0);
         pending.push(Pending { key, changed: Arc::downgrade(changed) });
     }
 
