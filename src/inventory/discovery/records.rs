@@ -141,7 +141,7 @@ impl EncodedRecord {
 pub(super) struct BodyDigest {
     length: usize,
     hash: u64,
-    /// A secret of its own, so that nobody can prepare bodies with the same hash.
+    /// Keyed at random: with a fixed key, bodies with the same hash could be prepared.
     hasher: RandomState,
 }
 

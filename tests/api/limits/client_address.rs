@@ -179,8 +179,8 @@ async fn warnings(
     let server = Server::built(configure(Api::builder(fixture.inventory.clone())), limit(1, 1_000));
     let log = Log::default();
     let _guard = tracing::dispatcher::set_default(&log.dispatch());
-    // Tests on other threads, which log nothing, may be the first to reach the warning, and tracing remembers that nobody
-    // listens. Once it has been reached, it is decided again for this thread.
+    // `tracing` caches for each call site whether anything is logged. A test on another thread may be the first to reach
+    // this one, and logs nothing. So the call site is reached, and the cache rebuilt, before warnings are counted.
     let other = Server::built(configure(Api::builder(fixture.inventory.clone())), limit(1, 1_000));
     other.send(get("/api/version")).await;
     tracing::callsite::rebuild_interest_cache();

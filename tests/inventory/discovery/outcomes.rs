@@ -2,9 +2,10 @@ use std::time::Duration;
 
 use toposcope::discovery::report::{ArpRow, Device, Table, Warning, WarningCode};
 use toposcope::inventory::{
-    DiscoverOptions, DiscoveryOutcome, DiscoveryReport, Entity, ErrorKind, Problem, Quotas,
+    DiscoverOptions, DiscoveryOutcome, DiscoveryReport, Entity, ErrorKind, Inventory, Problem, Quotas,
 };
 use toposcope::model::{Host, MacAddress, Permission, Source, SourceType, Subnet};
+use toposcope::store::MemoryStore;
 use uuid::Uuid;
 
 use super::support::{
@@ -82,31 +83,35 @@ fn dry_run_gives_the_same_answer_and_stores_nothing() {
     });
 }
 
-#[test]
-fn dry_run_reads_its_own_changes_whatever_the_versions_of_stored_hosts_are() {
-    run(async || {
-        let serial = || Some("S1".to_owned());
-        let named = || {
-            let mut device = switch(1);
-            device.serial_number = serial();
-            device
-        };
-        let mut unnamed = Device::default();
-        unnamed.serial_number = serial();
-        for earlier in 0..24 {
-            let fixture = Fixture::new().await;
-            for number in 0..earlier {
-                fixture.inventory.create_tag(fixture.organization, &format!("tag {number}")).await.unwrap();
-            }
-            discover(&fixture, vec![switch(1)], FIRST).await;
-            let devices = || (2..6).map(switch).chain([named(), unnamed.clone()]).collect::<Vec<_>>();
-            let options = DiscoverOptions::new(fixture.network);
-            let dry = discover_with(&fixture, devices(), SECOND, options.dry_run()).await;
-            let stored = discover_with(&fixture, devices(), SECOND, options).await;
-            assert_eq!(outcomes(&dry), outcomes(&stored), "after {earlier} changes");
-            assert_eq!(dry.hosts.last().unwrap().id, stored.hosts.last().unwrap().id);
+/// Stores in memory number their changes, as the changes of a dry run are numbered.
+#[tokio::test]
+async fn dry_run_reads_its_own_changes_whatever_the_versions_of_stored_hosts_are() {
+    let named = || {
+        let mut device = switch(1);
+        device.serial_number = Some("FOC1234X0AB".to_owned());
+        device
+    };
+    let mut unnamed = Device::default();
+    unnamed.serial_number = Some("FOC1234X0AB".to_owned());
+    for earlier in 0..16 {
+        let inventory = Inventory::new(MemoryStore::new());
+        let organization = inventory.create_organization("Example").await.unwrap().id;
+        let network = inventory.create_network(organization, "Office").await.unwrap().id;
+        for number in 0..earlier {
+            inventory.create_tag(organization, &format!("tag {number}")).await.unwrap();
         }
-    });
+        let discover = async |devices: Vec<Device>, options: DiscoverOptions| {
+            let report = report_of(devices, FIRST);
+            inventory.discover(&owner_of(organization), &report, options).await.unwrap()
+        };
+        let options = DiscoverOptions::new(network);
+        discover(vec![switch(1)], options).await;
+        let devices = || (2..6).map(switch).chain([named(), unnamed.clone()]).collect::<Vec<_>>();
+        let dry = discover(devices(), options.dry_run()).await;
+        let stored = discover(devices(), options).await;
+        assert_eq!(outcomes(&dry), outcomes(&stored), "after {earlier} changes");
+        assert_eq!(dry.hosts.last().unwrap().id, stored.hosts.last().unwrap().id);
+    }
 }
 
 #[test]
