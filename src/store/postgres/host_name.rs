@@ -1,6 +1,6 @@
 //! Names of hosts, and the addresses that they lead to.
 //!
-//! A resolver may not answer for as long as it likes, and cannot be interrupted. So at most one look-up of a name runs at
+//! A resolver may be silent for any time, and cannot be interrupted. So at most one look-up of a name runs at
 //! a time, on a thread of its own: it takes no thread of the runtime, and does not delay the end of the runtime. While it is
 //! without an answer, the last known addresses are used.
 

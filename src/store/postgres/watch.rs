@@ -12,6 +12,7 @@ use tokio::time::{sleep, timeout};
 
 use super::connection::{Link, Purpose};
 use super::connector::Connector;
+use super::doubt::PATIENCE;
 use super::error::Fault;
 use super::hosts::{Address, Target};
 use super::server::{Server, View};
@@ -19,9 +20,6 @@ use super::shared::Shared;
 
 /// Time between two looks at the servers.
 const INTERVAL: Duration = Duration::from_millis(500);
-
-/// Time that a server has to answer.
-const PATIENCE: Duration = Duration::from_millis(750);
 
 /// Number of looks after which the connections to one of the hosts, in turn, are made anew: its address may lead to
 /// another server by now, as that of a proxy or a Kubernetes service does.
