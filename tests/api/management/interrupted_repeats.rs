@@ -72,6 +72,25 @@ fn hooked(fixture: &Fixture) -> (Arc<Hook>, Server) {
 }
 
 #[test]
+fn repetition_during_the_first_request_is_refused() {
+    run_new(async |fixture| {
+        let (hook, server) = hooked(&fixture);
+        let create = send_json("POST", HOSTS, &host_body());
+        let create = with_header(with_key(create, &fixture.key), "idempotency-key", "key");
+        let gate = hook.writable.acquire().await.unwrap();
+        let mut first = pin!(server.send(create.clone()));
+        until_commits(first.as_mut(), &hook, 1).await;
+        let second = until(first.as_mut(), server.send(create.clone())).await;
+        second.refuses(409, "idempotency_key_in_use");
+        drop(gate);
+        let first = first.await;
+        assert!(!is_replayed(&first) && first.data().is_object());
+        assert!(is_replayed(&server.send(create).await));
+        assert_eq!(fixture.list("").await.total(), 1);
+    });
+}
+
+#[test]
 fn server_that_pauses_between_two_commits_stores_nothing_more() {
     run_new(async |fixture| {
         for (round, has_asked) in [false, true].into_iter().enumerate() {

@@ -136,21 +136,6 @@ fn repetition_is_checked_like_a_first_request() {
 }
 
 #[test]
-fn repetition_during_the_first_request_is_refused() {
-    run_new(async |fixture| {
-        let server = Server::new(fixture.inventory_with(&Hook::yielding()), ample());
-        let request = || with_key(create(HOSTS, &host_body(), "key"), &fixture.key);
-        let (one, other) = tokio::join!(server.send(request()), server.send(request()));
-        // Either of them may be the first that runs.
-        let (first, second) = if one.status == 200 { (one, other) } else { (other, one) };
-        assert_eq!(first.status, 200);
-        second.refuses(409, "idempotency_key_in_use");
-        assert!(is_replayed(&server.send(request()).await));
-        assert_eq!(fixture.list("").await.total(), 1);
-    });
-}
-
-#[test]
 fn two_servers_execute_a_request_once() {
     run_new(async |fixture| {
         let servers = [(); 2].map(|()| Server::new(fixture.inventory_with(&Hook::yielding()), ample()));
