@@ -14,18 +14,30 @@ mod collections;
 mod daemons;
 #[cfg(feature = "discovery")]
 mod discovery;
+mod effects;
 mod email;
 mod error;
 mod hosts;
 mod idempotency;
 mod import;
 mod natural;
+#[cfg(feature = "topology")]
+mod network_changes;
+mod networks;
+mod organizations;
+mod prefixes;
 mod queues;
 mod quotas;
 mod records;
+#[cfg_attr(
+    not(feature = "topology"),
+    allow(dead_code, reason = "a store may have the records of features that are disabled")
+)]
 mod schema;
 mod sessions;
 mod shares;
+mod subnets;
+mod tags;
 #[cfg(feature = "topology")]
 mod topology;
 mod transaction;
@@ -42,26 +54,13 @@ use uuid::Uuid;
 
 pub use api_keys::{IssuedKey, NewDaemonApiKey, NewUserApiKey};
 pub use bootstrap::{Bootstrap, Bootstrapped};
-#[cfg(feature = "discovery")]
-pub(crate) use collections::MAX_SUBNETS;
-#[cfg(feature = "discovery")]
-pub use collections::NewDiscovery;
 pub use collections::{
-    BulkDeletable, Creatable, Deletable, ListOrderField, ListPage, ListQuery, NewOrganization, PageCursor,
-    PageCursorError, Resource,
+    BulkDeletable, Creatable, Deletable, ListOrderField, ListPage, ListQuery, PageCursor, PageCursorError,
+    Resource,
 };
 pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, Requirement};
 #[cfg(feature = "discovery")]
-pub(in crate::inventory) use daemons::HeldCredentials;
-#[cfg(feature = "discovery")]
-pub use daemons::{DaemonStatus, DiscoveryUpdate, NewDaemon, Work};
-#[cfg(feature = "discovery")]
-pub(in crate::inventory) use discovery::NeighborCaches;
-#[cfg(feature = "discovery")]
-pub use discovery::{
-    Claim, ClaimRows, DiscoverOptions, DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome,
-    DiscoveryReport, HostSplit, MissingRows, SeenPart, StaleDeletion,
-};
+pub(crate) use daemons::MAX_SUBNETS;
 pub use error::{Entity, Error, ErrorKind, Problem};
 pub use hosts::{
     Atomicity, BulkChange, BulkHost, BulkResult, HostPage, HostQuery, Part, PortFilter, PortFilterError,
@@ -73,19 +72,31 @@ pub(crate) use hosts::{
 };
 pub(crate) use idempotency::{Answer, Begun, KeyedRequest};
 pub use import::{Alteration, DroppedPort, Import, ImportReport, Reassignment, Refusal};
+pub use organizations::NewOrganization;
 pub use quotas::Quotas;
 pub use sessions::IssuedSession;
-#[cfg(feature = "topology")]
-pub(crate) use shares::OpenShare;
 pub use shares::{NewShare, PasswordChange, ShareToken};
-#[cfg(feature = "topology")]
-pub(crate) use topology::{KnownNetwork, MAX_POSITIONS, NetworkChanges, TopologyRevision};
 pub use users::NewUser;
 pub(crate) use validate::dotted;
+#[cfg(feature = "discovery")]
+pub use {
+    daemons::{DaemonStatus, DiscoveryUpdate, NewDaemon, NewDiscovery, Work},
+    discovery::{
+        Claim, ClaimRows, DiscoverOptions, DiscoveredHost, DiscoveredSubnet, DiscoveredTable,
+        DiscoveryOutcome, DiscoveryReport, HostSplit, MissingRows, SeenPart, StaleDeletion,
+    },
+};
+#[cfg(feature = "topology")]
+pub(crate) use {
+    network_changes::{KnownNetwork, NetworkChanges, TopologyRevision},
+    shares::OpenShare,
+    topology::MAX_POSITIONS,
+};
 
 use self::background::{BackgroundTasks, Offload};
 use self::caches::AuthenticationCache;
-use self::hosts::{HostTerms, PartLists};
+use self::effects::HOST_EFFECTS;
+use self::hosts::{HostEffect, HostTerms, PartLists};
 use self::idempotency::{PendingAnswer, RunningRequests};
 use self::queues::UpdateQueues;
 use self::records::belongs_to;
@@ -140,6 +151,7 @@ pub struct Inventory {
     passwords: PasswordHasher,
     quotas: Quotas,
     host_terms: HostTerms,
+    host_effects: &'static [&'static dyn HostEffect],
     session_lifetime: Duration,
     attempts: Arc<LoginAttempts>,
     share_attempts: Arc<LoginAttempts>,
@@ -165,9 +177,9 @@ struct State {
     #[cfg(feature = "discovery")]
     long: Offload,
     #[cfg(feature = "discovery")]
-    credentials: HeldCredentials,
+    credentials: daemons::HeldCredentials,
     #[cfg(feature = "discovery")]
-    neighbor_caches: Arc<NeighborCaches>,
+    neighbor_caches: Arc<discovery::NeighborCaches>,
     /// The lists of the parts of all hosts that were read last.
     part_lists: PartLists,
     /// Queues per organization for reading such lists.
@@ -219,6 +231,7 @@ impl Inventory {
             passwords: PasswordHasher::new(),
             quotas: Quotas::default(),
             host_terms: HostTerms::All,
+            host_effects: HOST_EFFECTS,
             session_lifetime: DEFAULT_SESSION_LIFETIME,
             attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
             share_attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),

@@ -3,7 +3,9 @@
 //! A key's verifier is stored apart from the key, so that no response contains it.
 
 mod daemon;
+mod daemon_record;
 mod user;
+mod user_record;
 
 use std::fmt;
 use std::sync::Arc;

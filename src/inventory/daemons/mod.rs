@@ -4,6 +4,8 @@
 //! network. A daemon that another key has registered does not exist.
 
 mod credentials;
+mod discoveries;
+mod record;
 mod register;
 mod sessions;
 mod subnets;
@@ -14,12 +16,13 @@ use std::collections::HashSet;
 use uuid::Uuid;
 
 pub(super) use self::credentials::HeldCredentials;
+pub(crate) use self::discoveries::MAX_SUBNETS;
+pub use self::discoveries::NewDiscovery;
 pub use self::register::NewDaemon;
-pub(super) use self::subnets::is_discovered;
 pub use self::work::{DaemonStatus, DiscoveryUpdate, Work};
 use super::collections::CollectionRecord;
-use super::schema::{DAEMON, DAEMON_KEY_LINK, SUBNET, decode, encode, on_network};
-use super::{Entity, Error, ErrorKind, Inventory, MAX_SUBNETS, Problem, unchanged};
+use super::schema::{DAEMON, DAEMON_KEY_LINK, decode, encode, on_network};
+use super::{Entity, Error, ErrorKind, Inventory, Problem, unchanged};
 use crate::access::DaemonCaller;
 use crate::model::{DaemonCapabilities, DiscoveryDaemon, Timestamp};
 use crate::store::{Batch, LinkFilter, Query, Record};
@@ -141,19 +144,6 @@ impl Inventory {
         let mut seen = HashSet::new();
         ids.retain(|id| own.contains(id) && seen.insert(*id));
         Ok(capabilities)
-    }
-
-    /// Returns those of these subnets that are on the daemon's network.
-    pub(super) async fn own_subnets(
-        &self,
-        caller: &DaemonCaller,
-        ids: Vec<Uuid>,
-    ) -> Result<HashSet<Uuid>, Error> {
-        if ids.is_empty() {
-            return Ok(HashSet::new());
-        }
-        let own = Query { ids: Some(ids), ..on_network(SUBNET, caller.organization_id, caller.network_id) };
-        Ok(self.store.list(&own).await?.records.iter().map(|record| record.key.id).collect())
     }
 }
 

@@ -1,9 +1,10 @@
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use super::discoveries::MAX_OPEN;
 use super::{check_version, put_contact};
 use crate::access::DaemonCaller;
-use crate::inventory::collections::{CollectionRecord, MAX_OPEN};
+use crate::inventory::collections::CollectionRecord;
 use crate::inventory::schema::{
     ASSIGNED_LINK, DAEMON, DAEMON_KEY_LINK, DISCOVERY, OPEN_LINK, daemon_api_key_key, daemon_key, decode,
     encode, exists, linked, network_key, on_network,

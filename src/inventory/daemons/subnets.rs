@@ -1,7 +1,9 @@
 use uuid::Uuid;
 
 use crate::access::DaemonCaller;
-use crate::inventory::collections::{CollectionRecord, cidr_unique_key};
+use crate::inventory::collections::CollectionRecord;
+use crate::inventory::hosts::is_discovered;
+use crate::inventory::prefixes::cidr_unique_key;
 use crate::inventory::schema::{SUBNET, decode, encode, exists, network_key, on_network, subnet_key};
 use crate::inventory::transaction::Attempt;
 use crate::inventory::{Entity, Error, Inventory, unchanged};
@@ -79,9 +81,4 @@ impl Inventory {
         }
         Ok((self.new_random_id()?, None))
     }
-}
-
-/// Returns whether a record comes from a daemon.
-pub(in crate::inventory) const fn is_discovered(source: &Source) -> bool {
-    matches!(source, Source::Discovery { .. } | Source::DiscoveryWithMatch { .. })
 }

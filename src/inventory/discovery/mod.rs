@@ -5,7 +5,7 @@
 //! committed together ([`device`]). Then the neighbors of the ports are resolved, for the hosts of the report and for
 //! those whose claims name them ([`neighbors`]), and hosts that are known by addresses only get the MAC addresses that
 //! neighbor caches state ([`caches`]). Every other change of hosts is followed in the same way
-//! ([`neighbors::follow`]).
+//! ([`neighbors::follow`]), as one of its [effects](super::effects).
 //!
 //! Beside a host, discovery stores ([`records`]):
 //! - its *state*: the host as discovery wrote it last, what users have edited and deleted, and when each part was seen,
@@ -40,7 +40,6 @@ use uuid::Uuid;
 
 pub use claims::{Claim, ClaimRows, MissingRows, SeenPart};
 pub use options::DiscoverOptions;
-pub(in crate::inventory) use records::forget_network;
 #[cfg(feature = "topology")]
 pub(in crate::inventory) use records::{claim_of, host_of_claim};
 pub use report::{DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome, DiscoveryReport};
@@ -53,6 +52,7 @@ use self::duplicates::Duplicates;
 use self::overlay::Overlay;
 use self::plan::Role;
 use self::subnets::Subnets;
+pub(in crate::inventory) use self::subnets::put_deleted_subnet;
 use super::hosts::HostTerms;
 use super::records::belongs_to;
 use super::schema::network_key;

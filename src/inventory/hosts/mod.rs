@@ -46,7 +46,8 @@ pub(super) use validate::check_source;
 #[cfg(feature = "discovery")]
 pub(super) use {
     bulk::rename_parts,
-    change::{Attempt, HostChange},
+    change::Attempt,
+    discovered::is_discovered,
     document::{HostEncoder, decode},
     rewrite::{FIRST_HOSTS, MAX_HOSTS, first_bytes},
     terms::{
@@ -56,8 +57,8 @@ pub(super) use {
     virtualization::Summary,
 };
 
-pub(super) use self::change::Before;
 use self::change::check_replacement;
+pub(super) use self::change::{Before, HostChange, HostEffect};
 use super::records::organization_of;
 use super::schema::{HOST, network_key};
 use super::{Entity, Error, ErrorKind, Inventory};

@@ -1,6 +1,7 @@
 //! Shares: public views of a topology, accessible to anyone with the share's id.
 
 mod password;
+mod record;
 #[cfg(feature = "topology")]
 mod topology;
 

@@ -1,6 +1,7 @@
 //! Users: accounts that can log in, and their rights.
 
 mod password;
+mod record;
 mod referrals;
 mod upgrade;
 

@@ -158,8 +158,9 @@ impl Inventory {
         let encoder = self.host_encoder(organization).of_stored(stored);
         let mut puts = vec![encoder.encode_in(&self.state.offload, host).await?];
         self.replace_references(place, &replaced, (&mut puts, &mut before, &mut batch)).await?;
-        let change = HostChange::replacing(organization, &puts, std::slice::from_ref(&other));
-        if !matches!(self.commit_hosts(&change, &before, batch).await?, Attempt::Committed) {
+        let gone = std::slice::from_ref(&other);
+        let attempt = self.commit_merged(organization, (&puts, gone), &before, batch).await?;
+        if !matches!(attempt, Attempt::Committed) {
             return Ok(None);
         }
         let resolved = self
@@ -175,6 +176,22 @@ impl Inventory {
         }
         puts.truncate(1);
         Ok(puts.pop().map(|encoded| encoded.host))
+    }
+
+    /// Puts hosts and deletes those that are merged into them, together with what is in the batch.
+    ///
+    /// The batch has the states, claims and links that the remaining hosts take over.
+    pub(super) async fn commit_merged(
+        &self,
+        organization: Uuid,
+        (puts, gone): (&[EncodedHost], &[Uuid]),
+        before: &Before,
+        mut batch: Batch,
+    ) -> Result<Attempt, Error> {
+        self.forget_hosts(gone, &mut batch).await?;
+        let mut change = HostChange::putting(organization, puts);
+        change.deletes = gone;
+        self.commit_hosts(&change, before, batch).await
     }
 
     /// Adds the hosts that refer to records that are gone to a change. Their references are replaced.

@@ -169,7 +169,7 @@ impl Inventory {
         let kept = encoder.encode_in(&self.state.offload, opened.host).await?;
         let puts = [kept, encoder.encode_in(&self.state.offload, moved.host).await?];
         let before = Before::from([(id, (stored.record, summary))]);
-        let change = HostChange::replacing(organization, &puts, &[]);
+        let change = HostChange::putting(organization, &puts);
         if !matches!(self.commit_hosts(&change, &before, batch).await?, Attempt::Committed) {
             return Ok(None);
         }

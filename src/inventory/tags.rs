@@ -1,10 +1,13 @@
+//! Tags: their rules, and their removal from what has them.
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::deletion::{Referenced, Rewritten, put_stand_in};
-use super::{BulkDeletable, CollectionRecord, Creatable, Deletable, Requirements};
 use crate::access::Caller;
+use crate::inventory::collections::{
+    BulkDeletable, CollectionRecord, Creatable, Deletable, Referenced, Requirements, Rewritten, put_stand_in,
+};
 use crate::inventory::records::{daemon_api_key_facets, named, user_api_key_facets};
 use crate::inventory::schema::{
     DAEMON_API_KEY, NAME, NETWORK, SERVICE_TAG_LINK, SUBNET, TAG, TAG_DELETION, TAG_LINK,

@@ -1,19 +1,18 @@
+//! Networks: their rules, creation and deletion.
+
 use uuid::Uuid;
 
-use super::{CollectionRecord, Creatable, Deletable, Reference, Requirement, Requirements};
 use crate::access::Caller;
-#[cfg(feature = "discovery")]
-use crate::inventory::discovery::forget_network;
-use crate::inventory::records::{named, user_api_key_facets, user_facets};
-#[cfg(feature = "discovery")]
-use crate::inventory::schema::{DAEMON, DELETED_SUBNET, DISCOVERY};
-use crate::inventory::schema::{
-    DAEMON_API_KEY, HOST, NAME, NETWORK, NETWORK_LINK, NETWORK_NAME_UNIQUE_KEY, SHARE, SUBNET, TAG_LINK,
-    USER, USER_API_KEY, all_of, decode, encode, exists, linked, links, name_unique_key, network_key,
-    on_network, organization_key, tag_key,
+use crate::inventory::collections::{
+    CollectionRecord, Creatable, Deletable, Reference, Requirement, Requirements,
 };
-#[cfg(feature = "topology")]
-use crate::inventory::schema::{TOPOLOGY_LAYOUT, TOPOLOGY_LINK};
+use crate::inventory::records::{named, user_api_key_facets, user_facets};
+use crate::inventory::schema::{
+    DAEMON, DAEMON_API_KEY, DELETED_SUBNET, DISCOVERED_HOSTS, DISCOVERY, HOST, NAME, NETWORK, NETWORK_LINK,
+    NETWORK_NAME_UNIQUE_KEY, SHARE, SUBNET, TAG_LINK, TOPOLOGY_LAYOUT, TOPOLOGY_LINK, USER, USER_API_KEY,
+    all_of, decode, encode, exists, linked, links, name_unique_key, network_key, on_network,
+    organization_key, tag_key,
+};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged, validate};
 use crate::model::{Network, Permission, Timestamp, User, UserApiKey};
 use crate::store::{Batch, Direction, Facets, Guard, Link, Name, Order, Precondition, Query, StoreErrorKind};
@@ -138,17 +137,9 @@ const NETWORK_CONTENTS: &[(Entity, Name)] = &[
     (Entity::Daemon, DAEMON),
 ];
 
-/// The kinds of records that are deleted with their network.
-const NETWORK_APPENDAGES: &[Name] = &[
-    #[cfg(feature = "discovery")]
-    DISCOVERY,
-    #[cfg(feature = "discovery")]
-    DELETED_SUBNET,
-    #[cfg(feature = "topology")]
-    TOPOLOGY_LINK,
-    #[cfg(feature = "topology")]
-    TOPOLOGY_LAYOUT,
-];
+/// The kinds of records that are deleted with their network, also those of features that are disabled.
+const NETWORK_APPENDAGES: &[Name] =
+    &[DISCOVERED_HOSTS, DISCOVERY, DELETED_SUBNET, TOPOLOGY_LINK, TOPOLOGY_LAYOUT];
 
 impl Inventory {
     /// Creates a network.
@@ -253,8 +244,6 @@ impl Inventory {
                 return Err(ErrorKind::InUse { entity: Entity::Network, name, used_by }.into());
             }
         }
-        #[cfg(feature = "discovery")]
-        forget_network(id, batch);
         for kind in NETWORK_APPENDAGES.iter().copied() {
             for record in self.store.list(&on_network(kind, organization, id)).await?.records {
                 batch.delete(record.key, unchanged(Some(&record)));

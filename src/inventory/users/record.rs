@@ -1,7 +1,9 @@
+//! Users as records of a collection.
+
 use uuid::Uuid;
 
-use super::{CollectionRecord, Reference, Requirement, Requirements};
 use crate::access::Caller;
+use crate::inventory::collections::{CollectionRecord, Reference, Requirement, Requirements};
 use crate::inventory::records::{is_enabled_owner, user_facets};
 use crate::inventory::schema::{USER, network_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, validate};

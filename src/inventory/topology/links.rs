@@ -1,7 +1,9 @@
+//! Links that users enter.
+
 use uuid::Uuid;
 
-use super::{CollectionRecord, Creatable, Deletable, Reference, Requirements};
 use crate::access::Caller;
+use crate::inventory::collections::{CollectionRecord, Creatable, Deletable, Reference, Requirements};
 use crate::inventory::schema::{
     HOST, LINKED_HOST, TOPOLOGY_LINK, UPDATED_AT, exists, facets, host_key, network_key, on_network, time_key,
 };

@@ -1,7 +1,9 @@
+//! Organizations.
+
 use uuid::Uuid;
 
-use super::{CollectionRecord, Requirement, Requirements};
 use crate::access::Caller;
+use crate::inventory::collections::{CollectionRecord, Requirement, Requirements};
 use crate::inventory::records::named;
 use crate::inventory::schema::{CREATED_AT, ORGANIZATION, encode, organization_key};
 use crate::inventory::{Entity, Error, Inventory, validate};

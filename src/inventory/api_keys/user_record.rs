@@ -1,7 +1,9 @@
+//! The API keys of users as records of a collection.
+
 use uuid::Uuid;
 
-use super::{CollectionRecord, Reference, Requirement, Requirements};
 use crate::access::Caller;
+use crate::inventory::collections::{CollectionRecord, Reference, Requirement, Requirements};
 use crate::inventory::records::{delete_key_records, user_api_key_facets, user_caller};
 use crate::inventory::schema::{
     NETWORK, USER, USER_API_KEY, USER_LINK, all_of, decode, network_key, tag_key, user_key,

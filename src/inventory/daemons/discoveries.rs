@@ -1,10 +1,12 @@
+//! Discovery jobs: the work of daemons.
+
 use std::collections::HashSet;
 
 use uuid::Uuid;
 
-use super::{CollectionRecord, Reference, Requirements};
 use crate::access::Caller;
 use crate::invariant::Invariant;
+use crate::inventory::collections::{CollectionRecord, Reference, Requirements};
 use crate::inventory::queues::Turns;
 use crate::inventory::schema::{
     ASSIGNED_LINK, DAEMON, DISCOVERY, ENDED_LINK, OPEN_LINK, SUBNET, UPDATED_AT, daemon_key, discovery_key,
