@@ -8,7 +8,7 @@ use crate::inventory::collections::{
 };
 use crate::inventory::records::{named, user_api_key_facets, user_facets};
 use crate::inventory::schema::{
-    DAEMON, DAEMON_API_KEY, DELETED_SUBNET, DISCOVERED_HOSTS, DISCOVERY, HOST, NAME, NETWORK, NETWORK_LINK,
+    DAEMON_API_KEY, DELETED_SUBNET, DISCOVERED_HOSTS, DISCOVERY, HOST, NAME, NETWORK, NETWORK_LINK,
     NETWORK_NAME_UNIQUE_KEY, SHARE, SUBNET, TAG_LINK, TOPOLOGY_LAYOUT, TOPOLOGY_LINK, USER, USER_API_KEY,
     all_of, decode, encode, exists, linked, links, name_unique_key, network_key, on_network,
     organization_key, tag_key,
@@ -134,7 +134,7 @@ const NETWORK_CONTENTS: &[(Entity, Name)] = &[
     (Entity::DaemonApiKey, DAEMON_API_KEY),
     (Entity::Share, SHARE),
     #[cfg(feature = "discovery")]
-    (Entity::Daemon, DAEMON),
+    (Entity::Daemon, crate::inventory::schema::DAEMON),
 ];
 
 /// The kinds of records that are deleted with their network, also those of features that are disabled.

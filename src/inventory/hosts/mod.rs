@@ -46,7 +46,7 @@ pub(super) use validate::check_source;
 #[cfg(feature = "discovery")]
 pub(super) use {
     bulk::rename_parts,
-    change::Attempt,
+    change::{Attempt, HostChange},
     discovered::is_discovered,
     document::{HostEncoder, decode},
     rewrite::{FIRST_HOSTS, MAX_HOSTS, first_bytes},
@@ -58,7 +58,7 @@ pub(super) use {
 };
 
 use self::change::check_replacement;
-pub(super) use self::change::{Before, HostChange, HostEffect};
+pub(super) use self::change::{Before, HostEffect};
 use super::records::organization_of;
 use super::schema::{HOST, network_key};
 use super::{Entity, Error, ErrorKind, Inventory};
