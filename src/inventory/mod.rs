@@ -52,19 +52,19 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-pub use api_keys::{IssuedKey, NewDaemonApiKey, NewUserApiKey};
+pub use api_keys::{DaemonApiKeys, IssuedKey, NewDaemonApiKey, NewUserApiKey, UserApiKeys};
 pub use bootstrap::{Bootstrap, Bootstrapped};
 pub use collections::{
-    BulkDeletable, Creatable, Deletable, ListOrderField, ListPage, ListQuery, PageCursor, PageCursorError,
-    Resource,
+    BulkDeletable, Collection, Creatable, Deletable, ListOrderField, ListPage, ListQuery, PageCursor,
+    PageCursorError, Resource, Switchable,
 };
 pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, Requirement};
 #[cfg(feature = "discovery")]
 pub(crate) use daemons::MAX_SUBNETS;
 pub use error::{Entity, Error, ErrorKind, Problem};
 pub use hosts::{
-    Atomicity, BulkChange, BulkHost, BulkResult, HostPage, HostQuery, Part, PortFilter, PortFilterError,
-    PortUpdate, Written,
+    Atomicity, BulkChange, BulkHost, BulkResult, HostPage, HostParts, HostQuery, Hosts, Part, PortFilter,
+    PortFilterError, PortUpdate, Written,
 };
 pub(crate) use hosts::{
     HOST_FIELDS, IF_ENTRY_FIELDS, INTERFACE_FIELDS, PORT_FIELDS, SERVICE_FIELDS, parse_host,
@@ -72,18 +72,23 @@ pub(crate) use hosts::{
 };
 pub(crate) use idempotency::{Answer, Begun, KeyedRequest};
 pub use import::{Alteration, DroppedPort, Import, ImportReport, Reassignment, Refusal};
-pub use organizations::NewOrganization;
+pub use networks::Networks;
+pub use organizations::{NewOrganization, Organizations};
 pub use quotas::Quotas;
 pub use sessions::IssuedSession;
-pub use shares::{NewShare, PasswordChange, ShareToken};
-pub use users::NewUser;
+pub use shares::{NewShare, PasswordChange, ShareToken, Shares};
+pub use subnets::Subnets;
+pub use tags::Tags;
+#[cfg(feature = "topology")]
+pub use topology::{TopologyLinks, TopologyRecords};
+pub use users::{NewUser, Users};
 pub(crate) use validate::dotted;
 #[cfg(feature = "discovery")]
 pub use {
-    daemons::{DaemonStatus, DiscoveryUpdate, NewDaemon, NewDiscovery, Work},
+    daemons::{DaemonStatus, Daemons, DiscoveryJobs, DiscoveryUpdate, NewDaemon, NewDiscovery, Work},
     discovery::{
         Claim, ClaimRows, DiscoverOptions, DiscoveredHost, DiscoveredSubnet, DiscoveredTable,
-        DiscoveryOutcome, DiscoveryReport, HostSplit, MissingRows, SeenPart, StaleDeletion,
+        DiscoveryOutcome, DiscoveryReport, HostSplit, MissingRows, Reconciliation, SeenPart, StaleDeletion,
     },
 };
 #[cfg(feature = "topology")]
@@ -111,8 +116,11 @@ use crate::store::{Batch, Key, Precondition, Query, Record, Store};
 
 /// A network inventory in a [`Store`].
 ///
-/// Cloning is cheap, and clones share all state. Methods without a [`Caller`] parameter are for the host application
-/// and check no permissions. Where a method exists in both forms, the one that checks permissions ends in `_as`.
+/// Cloning is cheap, and clones share all state.
+///
+/// The operations are methods of handles, one for each capability: `inventory.hosts()`, `inventory.tags()` and so on. They
+/// take the [`Caller`] for whom they act, and check what the caller may do. The host application acts for itself with
+/// [`Caller::system`].
 ///
 /// # Concurrency
 /// Every change reads records, decides, and commits on the condition that the records have not changed since. Changes
@@ -411,6 +419,11 @@ fn unchanged(record: Option<&Record>) -> Precondition {
 /// Requires that the caller has this level or a higher one.
 fn require_level(caller: &Caller, level: Permission) -> Result<(), Error> {
     if caller.permission() >= level { Ok(()) } else { Err(ErrorKind::PermissionDenied.into()) }
+}
+
+/// Requires that the caller is the host application itself.
+fn require_system(caller: &Caller) -> Result<(), Error> {
+    if caller.is_system() { Ok(()) } else { Err(ErrorKind::PermissionDenied.into()) }
 }
 
 /// Requires that the caller is authenticated by a session.

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::access::Caller;
 use crate::inventory::collections::{
     BulkDeletable, CollectionRecord, Creatable, Deletable, ListQuery, Reference, Referenced, Requirements,
-    put_stand_in,
+    handle, put_stand_in,
 };
 use crate::inventory::effects;
 use crate::inventory::hosts::check_source;
@@ -20,7 +20,7 @@ use crate::model::{Cidr, Host, Permission, Source, Subnet, SubnetType, Timestamp
 use crate::store::{Batch, Facets, Link, Name, Query};
 
 impl Subnet {
-    /// A subnet of a network, for [`Inventory::create_as`], which sets id, organization and times.
+    /// A subnet of a network, for [`Collection::create`](crate::inventory::Collection::create), which sets id, organization and times.
     #[must_use]
     pub fn new(network_id: Uuid, name: impl Into<String>, cidr: Cidr) -> Self {
         let now = Timestamp::now();
@@ -161,6 +161,11 @@ impl CollectionRecord for Subnet {
         let may = |subnet: &Self| caller.scope().allows(subnet.network_id);
         inventory.finish_deletion_of(caller.organization_id(), id, may).await
     }
+}
+
+handle! {
+    /// The subnets of the networks of an organization.
+    pub struct Subnets(Subnet) = subnets;
 }
 
 impl Creatable for Subnet {}

@@ -31,12 +31,14 @@ impl CollectionRecord for UserApiKey {
     }
 
     fn restrict(mut query: Query, caller: &Caller) -> Query {
-        query.links.push(LinkFilter::new(USER_LINK, [caller.user_id()]));
+        if !caller.is_system() {
+            query.links.push(LinkFilter::new(USER_LINK, [caller.user_id()]));
+        }
         query
     }
 
     fn is_hidden_from(&self, caller: &Caller) -> bool {
-        self.user_id != caller.user_id()
+        !caller.is_system() && self.user_id != caller.user_id()
     }
 
     fn begin(&mut self, id: Uuid, organization: Uuid, now: Timestamp) {

@@ -7,6 +7,7 @@
 mod change;
 mod cursor;
 mod deletion;
+mod handle;
 mod list;
 mod parts;
 
@@ -19,11 +20,12 @@ use uuid::Uuid;
 
 pub(crate) use self::change::MAX_BULK;
 pub(super) use self::change::guard_references;
-pub use self::change::{BulkDeletable, Creatable, Deletable};
+pub use self::change::{BulkDeletable, Creatable, Deletable, Switchable};
 pub use self::cursor::{PageCursor, PageCursorError};
 pub(in crate::inventory) use self::cursor::{Position, fingerprint, invalid_cursor};
 pub(super) use self::deletion::{Referenced, Rewritten, put_stand_in};
-pub(in crate::inventory) use self::list::position_of;
+pub use self::handle::Collection;
+pub(in crate::inventory) use self::handle::handle;
 pub(crate) use self::list::{DocumentPages, Documents};
 pub use self::list::{ListOrderField, ListPage, ListQuery};
 pub(in crate::inventory) use self::parts::Parts;
@@ -32,7 +34,7 @@ use crate::access::Caller;
 use crate::model::{Permission, Timestamp};
 use crate::store::{Batch, Facets, Key, Name, Query};
 
-/// A kind of record with the generic methods of [`Inventory`]. Callers list, read, change and delete records with them.
+/// A kind of record that a [`Collection`] has.
 ///
 /// Implemented by the records of the API; not implementable outside of this crate.
 pub trait Resource: CollectionRecord {}

@@ -80,16 +80,17 @@ impl Inventory {
     /// again by the next successful login.
     ///
     /// ```
+    /// # use toposcope::access::Caller;
     /// # use toposcope::inventory::{Inventory, NewUser};
     /// # use toposcope::model::Permission;
     /// # use toposcope::store::MemoryStore;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
-    /// let mut owner = NewUser::new(organization.id, "owner@example.net", Permission::Owner);
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// let mut owner = NewUser::new("owner@example.net", Permission::Owner);
     /// owner.password = Some("correct horse".to_owned());
-    /// let owner = inventory.create_user(owner).await?;
+    /// let owner = inventory.users().create(&Caller::system(organization.id), owner).await?;
     ///
     /// let session = inventory.log_in("Owner@Example.net", "correct horse".to_owned()).await?;
     /// let caller = inventory.authenticate_session(session.plaintext()).await?;

@@ -5,6 +5,8 @@ mod links;
 mod references;
 
 pub(crate) use self::layouts::MAX_POSITIONS;
+pub use self::layouts::TopologyRecords;
+pub use self::links::TopologyLinks;
 pub(in crate::inventory) use self::references::{removed_nodes, subnet_nodes};
 
 use uuid::Uuid;

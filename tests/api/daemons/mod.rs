@@ -12,6 +12,7 @@ mod versions;
 mod work;
 
 use std::time::Duration;
+use toposcope::access::Caller;
 
 use serde_json::{Value, json};
 use toposcope::inventory::NewDaemonApiKey;
@@ -47,7 +48,14 @@ impl Scene {
 
     async fn daemon_key(&self, network: Uuid) -> String {
         let key = NewDaemonApiKey::new(network, "a daemon");
-        self.fixture.inventory.create_daemon_api_key(key).await.unwrap().plaintext().to_owned()
+        self.fixture
+            .inventory
+            .daemon_api_keys()
+            .create(&Caller::system(self.fixture.home.organization.id), key)
+            .await
+            .unwrap()
+            .plaintext()
+            .to_owned()
     }
 
     /// Sends a request with the key of daemons in the office.
