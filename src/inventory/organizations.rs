@@ -117,25 +117,6 @@ impl Organizations<'_> {
 }
 
 impl Inventory {
-    /// Returns an organization.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub(in crate::inventory) async fn organization(&self, id: Uuid) -> Result<Organization, Error> {
-        Ok(self.read(organization_key(id), Entity::Organization).await?.1)
-    }
-
-    /// Requires that the organization of a system caller exists. The others belong to users of one that does.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub(in crate::inventory) async fn require_organization(&self, caller: &Caller) -> Result<(), Error> {
-        if caller.is_system() {
-            self.organization(caller.organization_id()).await?;
-        }
-        Ok(())
-    }
-
     async fn set_api_access(&self, id: Uuid, api_access: bool) -> Result<Organization, Error> {
         let set = |organization: &mut Organization, now| {
             organization.api_access = api_access;

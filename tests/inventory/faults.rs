@@ -85,18 +85,12 @@ impl Populated {
         fixture.inventory.users().submit_referral(&caller, "reddit", None).await.unwrap();
         let mut share = NewShare::new("the office");
         share.password = Some(PASSWORD.to_owned());
-        let share =
-            fixture.inventory.shares().create(&Caller::system(fixture.organization), share).await.unwrap().id;
+        let share = fixture.inventory.shares().create(&fixture.system(), share).await.unwrap().id;
         let mut host = bare_host(id(1), fixture.network);
         host.ports = vec![port(&host, PORT, 443, Protocol::Tcp)];
         fixture.put(&host).await;
-        let free_network = fixture
-            .inventory
-            .networks()
-            .create(&Caller::system(fixture.organization), Network::new("free"))
-            .await
-            .unwrap()
-            .id;
+        let free_network =
+            fixture.inventory.networks().create(&fixture.system(), Network::new("free")).await.unwrap().id;
         fixture.user("grantee@example.net", Permission::Viewer, &[free_network]).await;
         let free_tag = fixture.tags[1];
         let system = Caller::system(fixture.organization);

@@ -47,7 +47,7 @@ impl Secrets {
         let inventory = &fixture.inventory;
         let mut new = NewUser::new("owner@example.net", Permission::Owner);
         new.password = Some(PASSWORD.to_owned());
-        let user = inventory.users().create(&Caller::system(fixture.organization), new).await.unwrap();
+        let user = inventory.users().create(&fixture.system(), new).await.unwrap();
         inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
         inventory
             .users()
@@ -57,7 +57,7 @@ impl Secrets {
         let session = inventory.log_in(&user.email, NEXT_PASSWORD.to_owned()).await.unwrap();
         let mut new = NewShare::new("the office");
         new.password = Some(SHARE_PASSWORD.to_owned());
-        let share = inventory.shares().create(&Caller::system(fixture.organization), new).await.unwrap().id;
+        let share = inventory.shares().create(&fixture.system(), new).await.unwrap().id;
         assert!(inventory.shares().verify_password(share, SHARE_PASSWORD.to_owned()).await.unwrap());
         let key = fixture.user_key(&user, |_| {}).await;
         let daemon_key = fixture.daemon_key(|_| {}).await;
@@ -138,7 +138,7 @@ async fn debug_output_holds_no_password_no_key_and_no_session_id() {
         &fixture.store,
         &fixture.contents().await,
         &fixture.unique_keys(),
-        &inventory.users().referrals(&Caller::system(fixture.organization)).await.unwrap(),
+        &inventory.users().referrals(&fixture.system()).await.unwrap(),
     ];
     for value in values {
         let shown = shown(value);

@@ -7,6 +7,7 @@ mod credentials;
 mod discoveries;
 mod record;
 mod register;
+mod reports;
 mod sessions;
 mod subnets;
 mod work;

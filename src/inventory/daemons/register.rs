@@ -90,7 +90,7 @@ impl Daemons<'_> {
     ///
     /// # Errors
     /// - `Invalid`: the name or the version has a wrong length, or there are more than 1,000 subnets.
-    /// - `Invalid` with the field `discovery`: the inventory stores hosts [without terms](Self::without_host_terms).
+    /// - `Invalid` with the field `discovery`: the inventory stores hosts [without terms](crate::Inventory::without_host_terms).
     /// - `QuotaExceeded`: the network has 100 daemons, or 100 open discoveries, or the key's daemons have 50 of them, or the
     ///   organization has too many hosts.
     pub async fn register(self, caller: &DaemonCaller, new: NewDaemon) -> Result<DiscoveryDaemon, Error> {
@@ -239,7 +239,7 @@ impl Inventory {
         }
         let mut host = Host::with_id(id, caller.network_id, name);
         host.source = Source::Discovery { metadata: vec![metadata(daemon, id, now)] };
-        Ok(self.daemons().report_host(caller, host, now).await?.id)
+        Ok(self.discover_host(caller, host, now).await?.id)
     }
 }
 

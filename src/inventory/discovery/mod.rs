@@ -62,7 +62,6 @@ use crate::access::{Caller, DaemonCaller};
 use crate::discovery::Report;
 use crate::discovery::reconcile::{Identity, Merging, described_prefixes, join_pieces};
 use crate::discovery::report::{Device, PortRange, Reporter};
-use crate::inventory::daemons::Daemons;
 use crate::model::{Cidr, Permission, Timestamp};
 
 /// Number of devices after which neighbors are resolved.
@@ -142,7 +141,7 @@ impl Reconciliation<'_> {
     /// - `PermissionDenied`: the caller is below Member.
     /// - `NotFound`: there is no such network, or it belongs to another organization.
     /// - `AccessDenied`: the caller cannot access the network.
-    /// - `Invalid` with the field `discovery`: the inventory stores hosts [without terms](Self::without_host_terms).
+    /// - `Invalid` with the field `discovery`: the inventory stores hosts [without terms](crate::Inventory::without_host_terms).
     /// - `Busy`: too much work of the organization is waiting.
     pub async fn reconcile(
         self,
@@ -151,23 +150,6 @@ impl Reconciliation<'_> {
         options: DiscoverOptions,
     ) -> Result<DiscoveryReport, Error> {
         self.inventory.discover_owned(caller, report.clone(), options).await
-    }
-}
-
-impl Daemons<'_> {
-    /// Reconciles a report like [`Reconciliation::reconcile`](crate::inventory::Reconciliation::reconcile), on behalf of a daemon. The network must be the daemon's.
-    ///
-    /// Existing hosts never become one: a device that has identities of several is ambiguous.
-    ///
-    /// # Errors
-    /// `AccessDenied` for another network than the daemon's; otherwise those of [`Reconciliation::reconcile`](crate::inventory::Reconciliation::reconcile).
-    pub async fn report(
-        self,
-        daemon: &DaemonCaller,
-        report: &Report,
-        options: DiscoverOptions,
-    ) -> Result<DiscoveryReport, Error> {
-        self.inventory.discover_owned_as_daemon(daemon, report.clone(), options).await
     }
 }
 

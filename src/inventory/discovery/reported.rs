@@ -9,9 +9,8 @@ use super::{DiscoverOptions, DiscoveryOutcome};
 use crate::access::DaemonCaller;
 use crate::discovery::reconcile::{Merging, device_of};
 use crate::discovery::report::{Device, Report, Reporter};
-use crate::inventory::daemons::Daemons;
 use crate::inventory::schema::host_key;
-use crate::inventory::{Entity, Error, ErrorKind};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::{Host, Timestamp, derived_id};
 
 /// A device to be discovered.
@@ -23,41 +22,25 @@ pub(super) struct Subject {
     pub(super) role: Role,
 }
 
-impl Daemons<'_> {
-    /// Stores a host that a daemon reports, on the network of its key.
-    ///
-    /// The host is the one with the given id if discovery has made it. Otherwise, it is recognized as in
-    /// [`Daemons::report`](crate::inventory::Daemons::report), or is new and keeps its id unless another host has it. The
-    /// report is merged into the host as by `report`, the lists as truncated tables. Tags, credentials and
-    /// neighbors of the report are left out, and so are subnets and virtualizing services that are not on the network.
-    /// Subnets follow from addresses, and neighbors from what is reported by LLDP and CDP.
-    ///
-    /// Returns the host as stored.
-    ///
-    /// # Errors
-    /// - `ReferenceInvalid`: an embedded record refers to nothing within the host.
-    /// - `AlreadyExists` with the entity `Port`: two ports share number and protocol.
-    /// - `AlreadyExists` with the entity `Host`: the host may be any of several hosts, and none of them was changed.
-    /// - `Invalid`, `TooLarge` and `QuotaExceeded`: as for [`Hosts::put`](crate::inventory::Hosts::put).
-    /// - `Invalid` with the field `discovery`: the inventory stores hosts [without terms](Self::without_host_terms).
-    pub async fn report_host(
-        self,
+impl Inventory {
+    /// Merges a host that a daemon reports into the host that it is, or stores it as a new one.
+    pub(in crate::inventory) async fn discover_host(
+        &self,
         caller: &DaemonCaller,
         host: Host,
         observed_at: Timestamp,
     ) -> Result<Host, Error> {
         let (organization, network) = (caller.organization_id, caller.network_id);
-        let host = self.inventory.reported_host(caller, host).await?;
+        let host = self.reported_host(caller, host).await?;
         let mut device = device_of(&host);
         for id in given_ids(network, host.id) {
-            if device.id.is_none() && self.inventory.discovered_host(caller, id).await?.is_some() {
+            if device.id.is_none() && self.discovered_host(caller, id).await?.is_some() {
                 device.id = Some(id);
             }
         }
         let report = Report::new(Reporter::new("daemon"), observed_at);
         let options = DiscoverOptions::new(network);
-        let mut discovery =
-            self.inventory.begin_discovery(organization, &report, options, Merging::Forbidden)?;
+        let mut discovery = self.begin_discovery(organization, &report, options, Merging::Forbidden)?;
         let name = host.name.clone();
         let subject =
             Subject { device: Arc::new(device), reported: Some(Arc::new(host)), role: Role::Reported };
@@ -76,7 +59,7 @@ impl Daemons<'_> {
             .get(host_key(id))
             .await?
             .ok_or(ErrorKind::NotFound { entity: Entity::Host, id })?;
-        self.inventory.decode_host(organization, &record).await
+        self.decode_host(organization, &record).await
     }
 }
 

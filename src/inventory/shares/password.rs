@@ -160,7 +160,7 @@ impl Shares<'_> {
     /// Issues a token that opens a share for 12 hours, if the password is correct.
     ///
     /// Five wrong passwords for a share from a client within 15 minutes lock that client out of the share, and fifty from
-    /// all clients lock out all of them; tokens still open it. [`with_login_limits`](Self::with_login_limits) changes the
+    /// all clients lock out all of them; tokens still open it. [`with_login_limits`](crate::Inventory::with_login_limits) changes the
     /// numbers. `None` stands for all clients without an address. Any password opens a share that requires none.
     ///
     /// ```

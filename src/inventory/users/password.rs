@@ -96,7 +96,7 @@ impl Users<'_> {
 
     /// Changes the caller's own password and ends the caller's other sessions.
     ///
-    /// `kept_session` is the id in the browser's cookie, as for [`log_out`](Self::log_out); that session continues.
+    /// `kept_session` is the id in the browser's cookie, as for [`log_out`](crate::Inventory::log_out); that session continues.
     /// `None` ends all sessions.
     ///
     /// ```

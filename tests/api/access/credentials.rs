@@ -65,13 +65,7 @@ async fn over_or_off(fixture: &Populated) -> Vec<Row> {
     let daemon = async |change: fn(&mut NewDaemonApiKey)| {
         let mut key = NewDaemonApiKey::new(OFFICE, "daemon");
         change(&mut key);
-        inventory
-            .daemon_api_keys()
-            .create(&Caller::system(fixture.home.organization.id), key)
-            .await
-            .unwrap()
-            .plaintext()
-            .to_owned()
+        inventory.daemon_api_keys().create(&fixture.system(), key).await.unwrap().plaintext().to_owned()
     };
     let keys = [
         ("User API Key", "entity_expired", key(|key| key.expires_at = Some(at(1))).await),

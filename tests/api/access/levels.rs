@@ -60,14 +60,7 @@ impl Endpoint {
 /// Creates a key of a user, and returns its id.
 async fn key_of(fixture: &Populated, user: &User) -> Uuid {
     let key = key_for(user, Permission::Viewer, &[]);
-    fixture
-        .inventory
-        .user_api_keys()
-        .create(&Caller::system(fixture.home.organization.id), key)
-        .await
-        .unwrap()
-        .record()
-        .id
+    fixture.inventory.user_api_keys().create(&fixture.system(), key).await.unwrap().record().id
 }
 
 #[test]
@@ -357,12 +350,7 @@ fn changes_of_hosts_are_visible_to_the_next_request() {
         assert_eq!(ids().await, [1, 2]);
         fixture.put([host(1, VAULT)]).await;
         assert_eq!(ids().await, [2]);
-        fixture
-            .inventory
-            .hosts()
-            .delete(&Caller::system(fixture.home.organization.id), Uuid::from_u128(2))
-            .await
-            .unwrap();
+        fixture.inventory.hosts().delete(&fixture.system(), Uuid::from_u128(2)).await.unwrap();
         assert_eq!(ids().await, [0; 0]);
     });
 }

@@ -61,12 +61,7 @@ fn login_ignores_case_and_outer_spaces_of_the_address_only() {
     run_with(Populated::new, async |fixture| {
         let mut user = NewUser::new("Größe@Example.NET", Permission::Viewer);
         user.password = Some(" pass word ".to_owned());
-        let user = fixture
-            .inventory
-            .users()
-            .create(&Caller::system(fixture.home.organization.id), user)
-            .await
-            .unwrap();
+        let user = fixture.inventory.users().create(&fixture.system(), user).await.unwrap();
         assert_eq!(user.email, "größe@example.net");
         let mut rows = Vec::new();
         for email in
@@ -88,12 +83,7 @@ async fn wrong(fixture: &Populated) -> Vec<(String, &'static str)> {
     let disabled = fixture.user(&fixture.home, Permission::Owner, &[]).await;
     fixture.inventory.users().disable(&Caller::system(disabled.organization_id), disabled.id).await.unwrap();
     let without = NewUser::new("without@example.net", Permission::Owner);
-    let without = fixture
-        .inventory
-        .users()
-        .create(&Caller::system(fixture.home.organization.id), without)
-        .await
-        .unwrap();
+    let without = fixture.inventory.users().create(&fixture.system(), without).await.unwrap();
     let deleted = fixture.user(&fixture.home, Permission::Owner, &[]).await;
     fixture.inventory.users().delete(&Caller::system(deleted.organization_id), deleted.id).await.unwrap();
     vec![

@@ -425,7 +425,7 @@ fn credential_that_ends_while_the_body_is_read_is_rejected() {
                     fixture
                         .inventory
                         .user_api_keys()
-                        .disable(&Caller::system(fixture.home.organization.id), fixture.member_key_id)
+                        .disable(&fixture.system(), fixture.member_key_id)
                         .await
                         .unwrap();
                 } else {
@@ -438,7 +438,7 @@ fn credential_that_ends_while_the_body_is_read_is_rejected() {
                 fixture
                     .inventory
                     .user_api_keys()
-                    .enable(&Caller::system(fixture.home.organization.id), fixture.member_key_id)
+                    .enable(&fixture.system(), fixture.member_key_id)
                     .await
                     .unwrap();
             } else {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
-use toposcope::access::Caller;
 
 use bytes::Bytes;
 use http::Request;
@@ -94,7 +93,7 @@ impl World {
         let daemon_key = fixture
             .inventory
             .daemon_api_keys()
-            .create(&Caller::system(fixture.home.organization.id), key)
+            .create(&fixture.system(), key)
             .await
             .unwrap()
             .plaintext()

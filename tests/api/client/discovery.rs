@@ -2,7 +2,6 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
-use toposcope::access::Caller;
 
 use http_body::Body;
 use serde_json::json;
@@ -29,7 +28,7 @@ async fn client_passes_credentials_on_to_a_daemon() {
     let key = fixture
         .inventory
         .daemon_api_keys()
-        .create(&Caller::system(fixture.home.organization.id), NewDaemonApiKey::new(OFFICE, "scanner"))
+        .create(&fixture.system(), NewDaemonApiKey::new(OFFICE, "scanner"))
         .await
         .unwrap();
     let client = client_of(&fixture.server, key.plaintext());
@@ -58,7 +57,7 @@ async fn client_runs_a_daemon_from_registration_to_report() {
     let key = fixture
         .inventory
         .daemon_api_keys()
-        .create(&Caller::system(fixture.home.organization.id), NewDaemonApiKey::new(OFFICE, "scanner"))
+        .create(&fixture.system(), NewDaemonApiKey::new(OFFICE, "scanner"))
         .await
         .unwrap();
     let client = client_of(&fixture.server, key.plaintext());
@@ -160,7 +159,7 @@ async fn daemon_imports_a_report_with_its_reporter() {
     let key = fixture
         .inventory
         .daemon_api_keys()
-        .create(&Caller::system(fixture.home.organization.id), NewDaemonApiKey::new(OFFICE, "scanner"))
+        .create(&fixture.system(), NewDaemonApiKey::new(OFFICE, "scanner"))
         .await
         .unwrap();
     let client = client_of(&fixture.server, key.plaintext());

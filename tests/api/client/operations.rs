@@ -98,12 +98,7 @@ async fn operations_send_what_the_contract_names() {
 #[tokio::test]
 async fn password_of_a_share_is_changed_only_on_demand() {
     let (fixture, _) = owner().await;
-    let share = fixture
-        .inventory
-        .shares()
-        .create(&Caller::system(fixture.home.organization.id), NewShare::new("a share"))
-        .await
-        .unwrap();
+    let share = fixture.inventory.shares().create(&fixture.system(), NewShare::new("a share")).await.unwrap();
     let (client, sent) = recorded(json!(share));
     client.update(&share, None).await.unwrap();
     client.update_share_password(&share, Some(PASSWORD)).await.unwrap();

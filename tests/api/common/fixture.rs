@@ -52,6 +52,11 @@ pub(crate) struct Site {
 }
 
 impl Fixture {
+    /// Returns the caller for work of the host application at home.
+    pub(crate) const fn system(&self) -> Caller {
+        Caller::system(self.home.organization.id)
+    }
+
     pub(crate) async fn new() -> Self {
         let store = InProgress::watched_store().await;
         let clock = ManualClock::new(at(0));

@@ -195,17 +195,11 @@ impl Populated {
         let daemon = fixture
             .inventory
             .daemon_api_keys()
-            .create(&Caller::system(fixture.home.organization.id), NewDaemonApiKey::new(OFFICE, "a daemon"))
+            .create(&fixture.system(), NewDaemonApiKey::new(OFFICE, "a daemon"))
             .await;
         let daemon = daemon.unwrap();
         let share = NewShare::new("a share");
-        let share_id = fixture
-            .inventory
-            .shares()
-            .create(&Caller::system(fixture.home.organization.id), share)
-            .await
-            .unwrap()
-            .id;
+        let share_id = fixture.inventory.shares().create(&fixture.system(), share).await.unwrap().id;
         let (daemon_key, daemon_key_id) = (daemon.plaintext().to_owned(), daemon.record().id);
         Self {
             fixture,
@@ -333,7 +327,7 @@ async fn issue(fixture: &Fixture, owner: &User, level: Permission) -> (String, U
     let issued = fixture
         .inventory
         .user_api_keys()
-        .create(&Caller::system(fixture.home.organization.id), key_for(owner, level, &[OFFICE, LAB]))
+        .create(&fixture.system(), key_for(owner, level, &[OFFICE, LAB]))
         .await
         .unwrap();
     (issued.plaintext().to_owned(), issued.record().id)

@@ -12,7 +12,6 @@ mod versions;
 mod work;
 
 use std::time::Duration;
-use toposcope::access::Caller;
 
 use serde_json::{Value, json};
 use toposcope::inventory::NewDaemonApiKey;
@@ -51,7 +50,7 @@ impl Scene {
         self.fixture
             .inventory
             .daemon_api_keys()
-            .create(&Caller::system(self.fixture.home.organization.id), key)
+            .create(&self.fixture.system(), key)
             .await
             .unwrap()
             .plaintext()

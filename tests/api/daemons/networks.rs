@@ -169,21 +169,9 @@ fn daemon_of_another_key_does_not_exist() {
 #[test]
 fn daemon_of_a_deleted_key_is_taken_over_by_the_next_key() {
     run_with(Scene::with_daemon, async |scene| {
-        let keys = scene
-            .fixture
-            .inventory
-            .daemon_api_keys()
-            .all(&Caller::system(scene.fixture.home.organization.id))
-            .await
-            .unwrap();
+        let keys = scene.fixture.inventory.daemon_api_keys().all(&scene.fixture.system()).await.unwrap();
         let next = scene.daemon_key(OFFICE).await;
-        scene
-            .fixture
-            .inventory
-            .daemon_api_keys()
-            .delete(&Caller::system(scene.fixture.home.organization.id), keys[0].id)
-            .await
-            .unwrap();
+        scene.fixture.inventory.daemon_api_keys().delete(&scene.fixture.system(), keys[0].id).await.unwrap();
         let gone = scene.post(&format!("/api/daemons/{DAEMON}/request-work"), json!({})).await;
         gone.refuses(401, "auth_not_authenticated");
         let registered = scene.post_with(&next, "/api/daemons/register", registration(DAEMON)).await;

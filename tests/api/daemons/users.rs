@@ -1,6 +1,5 @@
 //! Operations of users on daemons and their work.
 
-use toposcope::access::Caller;
 use toposcope::model::Permission;
 
 use super::*;
@@ -140,30 +139,14 @@ fn network_is_deleted_with_its_discoveries_once_it_has_no_daemons() {
         let work = scene.work(DAEMON).await;
         let hosts = scene.get("/api/v1/hosts").await;
         let id = hosts[0]["id"].as_str().unwrap().parse().unwrap();
-        inventory.hosts().delete(&Caller::system(scene.fixture.home.organization.id), id).await.unwrap();
-        let keys = inventory
-            .daemon_api_keys()
-            .all(&Caller::system(scene.fixture.home.organization.id))
-            .await
-            .unwrap();
-        inventory
-            .daemon_api_keys()
-            .delete(&Caller::system(scene.fixture.home.organization.id), keys[0].id)
-            .await
-            .unwrap();
-        let error = inventory
-            .networks()
-            .delete(&Caller::system(scene.fixture.home.organization.id), OFFICE)
-            .await
-            .unwrap_err();
+        inventory.hosts().delete(&scene.fixture.system(), id).await.unwrap();
+        let keys = inventory.daemon_api_keys().all(&scene.fixture.system()).await.unwrap();
+        inventory.daemon_api_keys().delete(&scene.fixture.system(), keys[0].id).await.unwrap();
+        let error = inventory.networks().delete(&scene.fixture.system(), OFFICE).await.unwrap_err();
         assert!(error.to_string().ends_with(": a record of type Daemon depends on it."), "{error}");
         let delete = bare("DELETE", &format!("/api/v1/daemons/{DAEMON}"));
         scene.fixture.send(with_key(delete, &scene.fixture.key)).await.data();
-        inventory
-            .networks()
-            .delete(&Caller::system(scene.fixture.home.organization.id), OFFICE)
-            .await
-            .unwrap();
+        inventory.networks().delete(&scene.fixture.system(), OFFICE).await.unwrap();
         let gone = format!("{DISCOVERIES}/{}", work["session_id"].as_str().unwrap());
         scene.fixture.server.get_with(&scene.fixture.key, &gone).await.refuses(404, "entity_not_found");
     });

@@ -17,7 +17,7 @@ async fn update(fixture: &Populated, id: Uuid, body: &Value) -> Value {
 }
 
 async fn host(fixture: &Populated, id: Uuid) -> Host {
-    fixture.inventory.hosts().get(&Caller::system(fixture.home.organization.id), id).await.unwrap()
+    fixture.inventory.hosts().get(&fixture.system(), id).await.unwrap()
 }
 
 /// [`PORT`] after an update at this second.

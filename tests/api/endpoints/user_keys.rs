@@ -22,12 +22,7 @@ async fn rich_key(fixture: &Populated) -> (String, Uuid) {
     let mut key: NewUserApiKey = key_for(&fixture.member, Permission::Member, &[LAB, OFFICE]);
     key.tags = fixture.home.tags[..2].to_vec();
     key.expires_at = Some(at(1000));
-    let issued = fixture
-        .inventory
-        .user_api_keys()
-        .create(&Caller::system(fixture.home.organization.id), key)
-        .await
-        .unwrap();
+    let issued = fixture.inventory.user_api_keys().create(&fixture.system(), key).await.unwrap();
     (issued.plaintext().to_owned(), issued.record().id)
 }
 
@@ -64,12 +59,7 @@ fn updated_key_is_returned_masked() {
             "permissions": "Viewer",
         });
         assert_eq!(update(&fixture, id, &body).await, expected);
-        let stored = fixture
-            .inventory
-            .user_api_keys()
-            .get(&Caller::system(fixture.home.organization.id), id)
-            .await
-            .unwrap();
+        let stored = fixture.inventory.user_api_keys().get(&fixture.system(), id).await.unwrap();
         assert_eq!(serde_json::to_value(stored).unwrap(), expected);
     });
 }
@@ -78,15 +68,9 @@ fn updated_key_is_returned_masked() {
 fn omitted_fields_of_a_key_stay_unchanged() {
     run_with(Populated::new, async |fixture| {
         let (_, id) = rich_key(&fixture).await;
-        let before = serde_json::to_value(
-            fixture
-                .inventory
-                .user_api_keys()
-                .get(&Caller::system(fixture.home.organization.id), id)
-                .await
-                .unwrap(),
-        )
-        .unwrap();
+        let before =
+            serde_json::to_value(fixture.inventory.user_api_keys().get(&fixture.system(), id).await.unwrap())
+                .unwrap();
         fixture.clock.set(at(1));
         let least = fixture.key_body();
         let expected = with(&with(&before, "tags", json!([])), "updated_at", json!(at(1)));
@@ -100,12 +84,7 @@ fn omitted_fields_of_a_key_stay_unchanged() {
         ] {
             let (_, id) = rich_key(&fixture).await;
             let before = serde_json::to_value(
-                fixture
-                    .inventory
-                    .user_api_keys()
-                    .get(&Caller::system(fixture.home.organization.id), id)
-                    .await
-                    .unwrap(),
+                fixture.inventory.user_api_keys().get(&fixture.system(), id).await.unwrap(),
             )
             .unwrap();
             let changed = update(&fixture, id, &with(&least, field, value.clone())).await;
@@ -249,10 +228,7 @@ fn key_may_be_given_rights_up_to_those_of_its_user() {
             let issued = fixture
                 .inventory
                 .user_api_keys()
-                .create(
-                    &Caller::system(fixture.home.organization.id),
-                    key_for(&user, Permission::Viewer, &[]),
-                )
+                .create(&fixture.system(), key_for(&user, Permission::Viewer, &[]))
                 .await
                 .unwrap();
             let id = issued.record().id;

@@ -1,7 +1,6 @@
 //! Requests that the records do not allow.
 
 use std::time::Duration;
-use toposcope::access::Caller;
 
 use serde_json::{Value, json};
 use toposcope::inventory::NewShare;
@@ -50,13 +49,10 @@ async fn shares(fixture: &Populated) -> Vec<Row> {
     disabled.is_enabled = false;
     let mut ids = vec![NOBODY, Uuid::nil(), HOST];
     for share in [over, disabled] {
-        ids.push(
-            inventory.shares().create(&Caller::system(fixture.home.organization.id), share).await.unwrap().id,
-        );
+        ids.push(inventory.shares().create(&fixture.system(), share).await.unwrap().id);
     }
-    let deleted =
-        inventory.shares().create(&Caller::system(fixture.home.organization.id), draft()).await.unwrap().id;
-    inventory.shares().delete(&Caller::system(fixture.home.organization.id), deleted).await.unwrap();
+    let deleted = inventory.shares().create(&fixture.system(), draft()).await.unwrap().id;
+    inventory.shares().delete(&fixture.system(), deleted).await.unwrap();
     ids.push(deleted);
     fixture.clock.advance(Duration::from_secs(1));
     let row = |id| {
@@ -151,14 +147,8 @@ async fn record_rows() -> Produced {
     let fixture = Populated::new().await;
     let abroad = fixture.user(&fixture.abroad, Permission::Owner, &[]).await;
     let foreign_key = crate::common::key_for(&abroad, Permission::Owner, &[ELSEWHERE]);
-    let foreign_key = fixture
-        .inventory
-        .user_api_keys()
-        .create(&Caller::system(fixture.home.organization.id), foreign_key)
-        .await
-        .unwrap()
-        .record()
-        .id;
+    let foreign_key =
+        fixture.inventory.user_api_keys().create(&fixture.system(), foreign_key).await.unwrap().record().id;
     let shares = shares(&fixture).await;
     let before = fixture.stored().await;
     let rows = [

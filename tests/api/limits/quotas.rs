@@ -129,10 +129,7 @@ fn daemon_api_keys_of_a_network_are_limited_exactly() {
         limited
             .inventory
             .daemon_api_keys()
-            .create(
-                &Caller::system(limited.fixture.home.organization.id),
-                NewDaemonApiKey::new(LAB, "another network's"),
-            )
+            .create(&limited.fixture.system(), NewDaemonApiKey::new(LAB, "another network's"))
             .await
             .unwrap();
     });

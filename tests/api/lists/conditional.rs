@@ -83,12 +83,7 @@ fn change_of_a_host_changes_the_tag() {
         poll.finds_another("a new host").await;
         fixture.put([host(2, OFFICE)]).await;
         poll.finds_another("a host written again").await;
-        fixture
-            .inventory
-            .hosts()
-            .delete(&Caller::system(fixture.home.organization.id), Uuid::from_u128(2))
-            .await
-            .unwrap();
+        fixture.inventory.hosts().delete(&fixture.system(), Uuid::from_u128(2)).await.unwrap();
         poll.finds_another("a host deleted").await;
         let port = Uuid::from_u128(7);
         fixture.put([with_port(Uuid::from_u128(1), OFFICE, port)]).await;
@@ -112,12 +107,7 @@ fn changes_elsewhere_keep_the_tag() {
         let user = fixture.user(&fixture.home, Permission::Viewer, &[OFFICE]).await;
         fixture.issue(key_for(&user, Permission::Viewer, &[OFFICE])).await;
         fixture.sign_in(&user).await;
-        fixture
-            .inventory
-            .tags()
-            .create(&Caller::system(fixture.home.organization.id), Tag::new("another tag"))
-            .await
-            .unwrap();
+        fixture.inventory.tags().create(&fixture.system(), Tag::new("another tag")).await.unwrap();
         poll.finds_nothing_new("users, keys, sessions and tags that no host has").await;
     });
 }

@@ -1,6 +1,5 @@
 //! The order of a list, field by field. For filters, groups and pages see [`super::oracle`].
 
-use toposcope::access::Caller;
 use toposcope::model::{Host, HostOrderField};
 use uuid::Uuid;
 
@@ -135,12 +134,7 @@ fn guests_are_ordered_by_the_name_of_their_service() {
         nodes[1].services.clear();
         fixture.put(nodes).await;
         assert_eq!(fixture.ids("order_by=virtualized_by").await, [1, 2, 5, 6, 7, 3, 4]);
-        fixture
-            .inventory
-            .hosts()
-            .delete(&Caller::system(fixture.home.organization.id), Uuid::from_u128(1))
-            .await
-            .unwrap();
+        fixture.inventory.hosts().delete(&fixture.system(), Uuid::from_u128(1)).await.unwrap();
         assert_eq!(fixture.ids("order_by=virtualized_by&order_direction=desc").await, [2, 3, 4, 5, 6, 7]);
     });
 }

@@ -227,12 +227,7 @@ fn export_is_aborted_when_the_key_is_revoked() {
         fixture.put((1..=600).map(|id| host(id, OFFICE))).await;
         let user = fixture.user(&fixture.home, Permission::Member, &[OFFICE]).await;
         let key = key_for(&user, Permission::Member, &[OFFICE]);
-        let key = fixture
-            .inventory
-            .user_api_keys()
-            .create(&Caller::system(fixture.home.organization.id), key)
-            .await
-            .unwrap();
+        let key = fixture.inventory.user_api_keys().create(&fixture.system(), key).await.unwrap();
         let mut reading = Reading::begin(fixture.server.api.clone(), export(key.plaintext())).await;
         assert!(reading.read_on().await.unwrap());
         fixture

@@ -86,10 +86,7 @@ fn sender_whose_rights_end_while_the_body_arrives_is_refused() {
         let user = fixture.user(&fixture.home, Permission::Member, &[OFFICE]).await;
         let key = inventory
             .user_api_keys()
-            .create(
-                &Caller::system(fixture.home.organization.id),
-                key_for(&user, Permission::Member, &[OFFICE]),
-            )
+            .create(&fixture.system(), key_for(&user, Permission::Member, &[OFFICE]))
             .await
             .unwrap();
         let deleted = async || {
@@ -104,10 +101,7 @@ fn sender_whose_rights_end_while_the_body_arrives_is_refused() {
 
         let key = inventory
             .user_api_keys()
-            .create(
-                &Caller::system(fixture.home.organization.id),
-                key_for(&user, Permission::Member, &[OFFICE]),
-            )
+            .create(&fixture.system(), key_for(&user, Permission::Member, &[OFFICE]))
             .await
             .unwrap();
         let demoted = async || {
@@ -123,16 +117,11 @@ fn sender_whose_rights_end_while_the_body_arrives_is_refused() {
 
         let daemon = inventory
             .daemon_api_keys()
-            .create(&Caller::system(fixture.home.organization.id), NewDaemonApiKey::new(OFFICE, "a daemon"))
+            .create(&fixture.system(), NewDaemonApiKey::new(OFFICE, "a daemon"))
             .await
             .unwrap();
-        let deleted = async || {
-            inventory
-                .daemon_api_keys()
-                .delete(&Caller::system(fixture.home.organization.id), daemon.record().id)
-                .await
-                .unwrap()
-        };
+        let deleted =
+            async || inventory.daemon_api_keys().delete(&fixture.system(), daemon.record().id).await.unwrap();
         let reply = import_after(&fixture, daemon.plaintext(), deleted).await;
         reply.refuses(401, "auth_not_authenticated");
         assert_eq!(hosts(&fixture).await, Vec::<Value>::new());

@@ -10,7 +10,6 @@ mod splitting;
 
 use http::Request;
 use serde_json::{Value, json};
-use toposcope::access::Caller;
 use toposcope::inventory::NewDaemonApiKey;
 use toposcope::model::Timestamp;
 use uuid::Uuid;
@@ -73,14 +72,7 @@ fn switch(number: u8, addresses: &[&str]) -> Value {
 
 async fn daemon_key(fixture: &Fixture, network: Uuid) -> String {
     let key = NewDaemonApiKey::new(network, "a daemon");
-    fixture
-        .inventory
-        .daemon_api_keys()
-        .create(&Caller::system(fixture.home.organization.id), key)
-        .await
-        .unwrap()
-        .plaintext()
-        .to_owned()
+    fixture.inventory.daemon_api_keys().create(&fixture.system(), key).await.unwrap().plaintext().to_owned()
 }
 
 /// Returns all hosts at home, sorted by name.

@@ -90,12 +90,7 @@ fn own_endpoint_refuses_what_the_api_refuses() {
         refuses(&missing, 404, "entity_not_found");
         assert_eq!(missing.1["params"], json!({"entity": "Host", "id": NOBODY}));
         let daemon = NewDaemonApiKey::new(OFFICE, "a scanner");
-        let daemon = fixture
-            .inventory
-            .daemon_api_keys()
-            .create(&Caller::system(fixture.home.organization.id), daemon)
-            .await
-            .unwrap();
+        let daemon = fixture.inventory.daemon_api_keys().create(&fixture.system(), daemon).await.unwrap();
         let answer = ask(&application, with_key(own(id), daemon.plaintext())).await;
         refuses(&answer, 403, "auth_user_context_required");
 

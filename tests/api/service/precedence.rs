@@ -147,12 +147,7 @@ fn port_update_reports_the_first_error() {
             step(409, "entity_already_exists", set_body(place(LAB_HOST, LAB, 443))),
         ]);
         assert_first_errors(&fixture, steps).await;
-        let moved = fixture
-            .inventory
-            .hosts()
-            .get(&Caller::system(fixture.home.organization.id), LAB_HOST)
-            .await
-            .unwrap();
+        let moved = fixture.inventory.hosts().get(&fixture.system(), LAB_HOST).await.unwrap();
         assert_eq!(moved.ports.iter().map(|port| port.id).collect::<Vec<_>>(), [PORT]);
     });
 }
@@ -289,17 +284,9 @@ fn state_of_a_key_is_reported_before_its_rights() {
             )
             .await
             .unwrap();
-        inventory
-            .user_api_keys()
-            .disable(&Caller::system(fixture.home.organization.id), fixture.member_key_id)
-            .await
-            .unwrap();
+        inventory.user_api_keys().disable(&fixture.system(), fixture.member_key_id).await.unwrap();
         send().await.refuses(401, "entity_disabled");
-        inventory
-            .user_api_keys()
-            .enable(&Caller::system(fixture.home.organization.id), fixture.member_key_id)
-            .await
-            .unwrap();
+        inventory.user_api_keys().enable(&fixture.system(), fixture.member_key_id).await.unwrap();
         send().await.refuses(403, "billing_feature_not_available");
         inventory.organizations().enable_api_access(fixture.member.organization_id).await.unwrap();
         send().await.refuses(403, "auth_permission_denied");

@@ -227,12 +227,7 @@ fn network_deleted_while_its_graph_is_drawn_is_empty_or_not_found() {
         while drawings(&hook) == 0 {
             yield_now().await;
         }
-        campus
-            .inventory
-            .networks()
-            .delete(&Caller::system(campus.home.organization.id), network)
-            .await
-            .unwrap();
+        campus.inventory.networks().delete(&campus.system(), network).await.unwrap();
         drop(permit);
         let reply = task.await.unwrap();
         assert!(reply.status == 404 || reply.data()["nodes"] == json!([]), "{} {}", reply.status, reply.json);

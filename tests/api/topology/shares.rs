@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::time::Duration;
-use toposcope::access::Caller;
 
 use serde_json::{Value, json};
 use toposcope::inventory::NewShare;
@@ -339,13 +338,7 @@ fn missing_disabled_and_expired_shares_are_not_found_even_without_a_token() {
         let without_network = async |password: Option<&str>| {
             let mut share = NewShare::new("everything");
             share.password = password.map(str::to_owned);
-            campus
-                .inventory
-                .shares()
-                .create(&Caller::system(campus.home.organization.id), share)
-                .await
-                .unwrap()
-                .id
+            campus.inventory.shares().create(&campus.system(), share).await.unwrap().id
         };
         let shares = [
             NOBODY,

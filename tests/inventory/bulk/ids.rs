@@ -1,6 +1,5 @@
 //! Ids that are taken by other hosts or organizations.
 
-use toposcope::access::Caller;
 use toposcope::inventory::{Atomicity, BulkChange, Quotas};
 use toposcope::model::{BindingTarget, Host, HostVirtualization, IfEntry, Neighbor, Protocol};
 use uuid::Uuid;
@@ -13,7 +12,7 @@ async fn host_id_of_another_organization_is_replaced_by_a_random_one() {
     for mode in MODES {
         let (fixture, foreign) = Fixture::with_foreign().await;
         let theirs = rich_host(2, foreign.network, &[]);
-        fixture.inventory.hosts().put(&Caller::system(foreign.organization), theirs.clone()).await.unwrap();
+        fixture.inventory.hosts().put(&foreign.system(), theirs.clone()).await.unwrap();
         let mut hosts = [1, 2, 3].map(|number| rich_host(number, fixture.network, &[]));
         hosts[2].if_entries[0].neighbor = Some(Neighbor::Host(id(2)));
         let (inventory, probe) = fixture.probed();
@@ -29,10 +28,7 @@ async fn host_id_of_another_organization_is_replaced_by_a_random_one() {
         let parts = |host: &Host| host.ports.iter().map(|port| port.id).collect::<Vec<_>>();
         assert_eq!(parts(&ours), parts(&hosts[1]), "ids of parts are unique within an organization only");
         assert_eq!(fixture.host(id(3)).await.if_entries[0].neighbor, Some(Neighbor::Host(ids[1])));
-        assert_eq!(
-            fixture.inventory.hosts().get(&Caller::system(foreign.organization), id(2)).await.unwrap(),
-            theirs
-        );
+        assert_eq!(fixture.inventory.hosts().get(&foreign.system(), id(2)).await.unwrap(), theirs);
     }
 }
 
@@ -139,7 +135,7 @@ async fn largest_request_with_many_foreign_ids_is_stored() {
         fixture
             .inventory
             .hosts()
-            .put(&Caller::system(foreign.organization), bare_host(id(number), foreign.network))
+            .put(&foreign.system(), bare_host(id(number), foreign.network))
             .await
             .unwrap();
     }

@@ -53,13 +53,8 @@ impl Tagged {
             .id;
         let mut new = NewDaemonApiKey::new(fixture.network, "scanner");
         new.tags = fixture.tags.to_vec();
-        let daemon_key = inventory
-            .daemon_api_keys()
-            .create(&Caller::system(fixture.organization), new)
-            .await
-            .unwrap()
-            .record()
-            .id;
+        let daemon_key =
+            inventory.daemon_api_keys().create(&fixture.system(), new).await.unwrap().record().id;
         Self { subnet, user_key, daemon_key }
     }
 
@@ -68,31 +63,16 @@ impl Tagged {
         let (inventory, admin, [first, second]) = (&fixture.inventory, fixture.admin(), fixture.tags);
         assert_eq!(fixture.mentioning(first).await, []);
         assert_eq!(
-            inventory
-                .networks()
-                .get(&Caller::system(fixture.organization), fixture.network)
-                .await
-                .unwrap()
-                .tags,
+            inventory.networks().get(&fixture.system(), fixture.network).await.unwrap().tags,
             [second]
         );
         assert_eq!(inventory.subnets().get(&admin, self.subnet.id).await.unwrap().tags, [second]);
         assert_eq!(
-            inventory
-                .user_api_keys()
-                .get(&Caller::system(fixture.organization), self.user_key)
-                .await
-                .unwrap()
-                .tags,
+            inventory.user_api_keys().get(&fixture.system(), self.user_key).await.unwrap().tags,
             [second]
         );
         assert_eq!(
-            inventory
-                .daemon_api_keys()
-                .get(&Caller::system(fixture.organization), self.daemon_key)
-                .await
-                .unwrap()
-                .tags,
+            inventory.daemon_api_keys().get(&fixture.system(), self.daemon_key).await.unwrap().tags,
             [second]
         );
     }
@@ -134,12 +114,7 @@ fn deleted_tag_is_removed_from_every_record_that_has_it() {
             assert_eq!(found, expected);
         }
         assert_eq!(
-            inventory
-                .networks()
-                .get(&Caller::system(fixture.organization), fixture.network)
-                .await
-                .unwrap()
-                .updated_at,
+            inventory.networks().get(&fixture.system(), fixture.network).await.unwrap().updated_at,
             now
         );
         let again = inventory.tags().delete(&fixture.admin(), first).await;
@@ -194,12 +169,7 @@ fn rewritten_hosts_keep_their_order_by_virtualizing_service() {
             page.documents.iter().map(|text| serde_json::from_slice::<Host>(text).unwrap().id).collect()
         };
         let ids = order(&fixture).await;
-        fixture
-            .inventory
-            .tags()
-            .delete(&Caller::system(fixture.organization), fixture.tags[0])
-            .await
-            .unwrap();
+        fixture.inventory.tags().delete(&fixture.system(), fixture.tags[0]).await.unwrap();
         assert_eq!((order(&fixture).await, before), (ids, HOSTS as usize));
     });
 }
@@ -280,11 +250,10 @@ fn interrupted_deletion_frees_the_name_refuses_new_uses_and_lets_other_changes_p
         let (failing, probe) = fixture.probed();
         probe.set(Fault::UnavailableAfterCommits(1));
         assert_eq!(
-            refusal(failing.tags().delete(&Caller::system(fixture.organization), first).await),
+            refusal(failing.tags().delete(&fixture.system(), first).await),
             ErrorKind::StoreUnavailable
         );
-        let again =
-            inventory.tags().create(&Caller::system(fixture.organization), Tag::new("first")).await.unwrap();
+        let again = inventory.tags().create(&fixture.system(), Tag::new("first")).await.unwrap();
         let mut host = bare_host(id(0x99), fixture.network);
         host.tags = vec![first];
         refusal(fixture.try_put(host).await);
@@ -293,11 +262,7 @@ fn interrupted_deletion_frees_the_name_refuses_new_uses_and_lets_other_changes_p
             Ok(())
         };
         inventory.records().update(&admin, tagged.subnet.id, rename).await.unwrap();
-        inventory
-            .user_api_keys()
-            .disable(&Caller::system(fixture.organization), tagged.user_key)
-            .await
-            .unwrap();
+        inventory.user_api_keys().disable(&fixture.system(), tagged.user_key).await.unwrap();
         for number in [1, 2] {
             let hide = |host: &mut Host| {
                 host.hidden = true;
@@ -309,7 +274,7 @@ fn interrupted_deletion_frees_the_name_refuses_new_uses_and_lets_other_changes_p
         probe.set(Fault::UnavailableAfterCommits(1));
         let both = failing.tags().delete_many(&admin, &[first, second]).await;
         assert_eq!(refusal(both), ErrorKind::StoreUnavailable);
-        assert_eq!(inventory.tags().all(&Caller::system(fixture.organization)).await.unwrap(), [again]);
+        assert_eq!(inventory.tags().all(&fixture.system()).await.unwrap(), [again]);
         assert_eq!(inventory.tags().delete_many(&admin, &[first, second, first]).await.unwrap(), 2);
         for tag in [first, second] {
             assert_eq!(fixture.mentioning(tag).await, []);
@@ -332,7 +297,7 @@ fn bulk_deletion_skips_what_the_caller_does_not_see() {
         }
         assert_eq!(inventory.tags().delete_many(&admin, &ids).await.unwrap(), 1);
         tagged.assert_without_first_tag(&fixture).await;
-        inventory.tags().get(&Caller::system(foreign.organization), foreign.tag).await.unwrap();
+        inventory.tags().get(&foreign.system(), foreign.tag).await.unwrap();
         assert_eq!(inventory.tags().delete_many(&admin, &ids).await.unwrap(), 0);
         let subnets = [tagged.subnet.id];
         assert_eq!(inventory.subnets().delete_many(&member, &subnets).await.unwrap(), 0);
@@ -360,16 +325,14 @@ fn network_is_deleted_with_its_grants_once_nothing_is_on_it() {
                 _ => {
                     let mut new = NewShare::new("share");
                     new.network_id = Some(network);
-                    inventory.shares().create(&Caller::system(fixture.organization), new).await.unwrap().id
+                    inventory.shares().create(&fixture.system(), new).await.unwrap().id
                 }
             };
             let delete = async || inventory.networks().delete(&fixture.admin(), network).await;
             let in_use = ErrorKind::InUse { entity: Entity::Network, name: "Office".to_owned(), used_by };
             assert_eq!(fixture.refusal(delete()).await, in_use);
             assert_eq!(
-                fixture
-                    .refusal(inventory.networks().delete(&Caller::system(fixture.organization), network))
-                    .await,
+                fixture.refusal(inventory.networks().delete(&fixture.system(), network)).await,
                 in_use
             );
             match used_by {
@@ -377,12 +340,10 @@ fn network_is_deleted_with_its_grants_once_nothing_is_on_it() {
                 Entity::Subnet => {
                     inventory.subnets().delete(&fixture.admin(), release).await.unwrap();
                 }
-                Entity::DaemonApiKey => inventory
-                    .daemon_api_keys()
-                    .delete(&Caller::system(fixture.organization), release)
-                    .await
-                    .unwrap(),
-                _ => inventory.shares().delete(&Caller::system(fixture.organization), release).await.unwrap(),
+                Entity::DaemonApiKey => {
+                    inventory.daemon_api_keys().delete(&fixture.system(), release).await.unwrap()
+                }
+                _ => inventory.shares().delete(&fixture.system(), release).await.unwrap(),
             }
             delete().await.unwrap();
             assert_eq!(fixture.mentioning(network).await, []);

@@ -119,14 +119,7 @@ fn subnet_created_while_its_network_is_deleted_keeps_the_network_or_is_refused()
                 async |fixture, (_, network), result| {
                     if deletes_first && result.is_ok() {
                         // The deletion came after the commit, while interfaces were assigned to the subnet.
-                        assert!(
-                            fixture
-                                .inventory
-                                .networks()
-                                .get(&Caller::system(fixture.organization), *network)
-                                .await
-                                .is_ok()
-                        );
+                        assert!(fixture.inventory.networks().get(&fixture.system(), *network).await.is_ok());
                         return;
                     }
                     let kind = refusal(result);
@@ -138,12 +131,7 @@ fn subnet_created_while_its_network_is_deleted_keeps_the_network_or_is_refused()
                         _ => false,
                     };
                     assert!(is_expected, "{kind:?}");
-                    let exists = fixture
-                        .inventory
-                        .networks()
-                        .get(&Caller::system(fixture.organization), *network)
-                        .await
-                        .is_ok();
+                    let exists = fixture.inventory.networks().get(&fixture.system(), *network).await.is_ok();
                     assert_eq!(exists, !deletes_first);
                     assert!(exists || fixture.mentioning(*network).await.is_empty());
                 },

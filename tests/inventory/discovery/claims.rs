@@ -1,5 +1,4 @@
 use std::sync::Arc;
-use toposcope::access::Caller;
 
 use toposcope::discovery::report::{Device, Table, TableKind};
 use toposcope::inventory::{ClaimRows, Entity, Inventory};
@@ -68,22 +67,10 @@ fn deleting_a_host_deletes_its_claims_and_then_its_network_can_be_deleted() {
         let ids: Vec<Uuid> = answer.hosts.iter().map(|host| host.id.unwrap()).collect();
         fixture.delete(ids[0]).await.unwrap();
         assert!(fixture.mentioning(ids[0]).await.is_empty());
-        assert!(
-            fixture
-                .inventory
-                .networks()
-                .delete(&Caller::system(fixture.organization), fixture.network)
-                .await
-                .is_err()
-        );
+        assert!(fixture.inventory.networks().delete(&fixture.system(), fixture.network).await.is_err());
         assert_eq!(fixture.inventory.hosts().delete_many(&caller, &ids).await.unwrap(), 1);
         assert!(fixture.mentioning(ids[1]).await.is_empty());
-        fixture
-            .inventory
-            .networks()
-            .delete(&Caller::system(fixture.organization), fixture.network)
-            .await
-            .unwrap();
+        fixture.inventory.networks().delete(&fixture.system(), fixture.network).await.unwrap();
         assert!(fixture.mentioning(fixture.network).await.is_empty());
     });
 }
@@ -97,12 +84,7 @@ fn host_that_moves_to_another_network_loses_its_claims() {
         fixture.put(&moved).await;
         let caller = owner_of(fixture.organization);
         assert!(fixture.inventory.discovery().claims(&caller, host.id, None).await.unwrap().is_empty());
-        fixture
-            .inventory
-            .networks()
-            .delete(&Caller::system(fixture.organization), fixture.network)
-            .await
-            .unwrap();
+        fixture.inventory.networks().delete(&fixture.system(), fixture.network).await.unwrap();
     });
 }
 

@@ -1,5 +1,4 @@
 use serde_json::json;
-use toposcope::access::Caller;
 use toposcope::inventory::{Atomicity, BulkChange, BulkHost, DiscoveryOutcome, Entity, Import, Problem};
 use toposcope::model::{Host, IfEntry, Vlans};
 
@@ -36,7 +35,7 @@ fn described_host_is_stored_by_every_way_of_writing_hosts() {
         fixture
             .inventory
             .hosts()
-            .import(&Caller::system(fixture.organization), &jsonl([&host])[..], Import::new())
+            .import(&fixture.system(), &jsonl([&host])[..], Import::new())
             .await
             .unwrap();
         assert_eq!(fixture.host(host.id).await, host);

@@ -1,4 +1,3 @@
-use toposcope::access::Caller;
 use toposcope::discovery::report::Table;
 use toposcope::inventory::{DiscoveryOutcome, Import};
 use toposcope::model::{Host, IfEntry, Neighbor, Source};
@@ -85,7 +84,7 @@ fn neighbors_follow_changes_of_hosts_by_users() {
         fixture
             .inventory
             .hosts()
-            .import(&Caller::system(fixture.organization), &jsonl([&second])[..], Import::new())
+            .import(&fixture.system(), &jsonl([&second])[..], Import::new())
             .await
             .unwrap();
         assert_eq!(neighbor().await, Some(Neighbor::IfEntry(second.if_entries[0].id)));

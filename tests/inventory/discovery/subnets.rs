@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use toposcope::access::Caller;
 
 use toposcope::discovery::report::{AddressRow, Device, IfEntryRow, Table, WarningCode};
 use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome, ListQuery};
@@ -185,12 +184,7 @@ fn subnet_that_a_user_deleted_or_changed_is_not_created_again() {
             fixture.delete(host.id).await.unwrap();
         }
         fixture.inventory.subnets().delete(&caller, known["10.0.0.0/24"].id).await.unwrap();
-        fixture
-            .inventory
-            .networks()
-            .delete(&Caller::system(fixture.organization), fixture.network)
-            .await
-            .unwrap();
+        fixture.inventory.networks().delete(&fixture.system(), fixture.network).await.unwrap();
         assert!(
             fixture.mentioning(fixture.network).await.iter().all(|key| key.kind.as_str() != "deleted_subnet")
         );

@@ -1,4 +1,3 @@
-use toposcope::access::Caller;
 use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome, Entity};
 
 use super::support::{FIRST, SECOND, discover, discover_one, outcomes, report_of, switch, switch_seeing};
@@ -22,7 +21,7 @@ fn discovery_matches_and_names_no_host_of_another_tenant() {
         assert_eq!(documents(&fixture.inventory, fixture.organization).await, own);
         // Deleting the neighbor of one tenant leaves that of the other.
         let second = discovered.hosts[1].id.unwrap();
-        fixture.inventory.hosts().delete(&Caller::system(foreign.organization), second).await.unwrap();
+        fixture.inventory.hosts().delete(&foreign.system(), second).await.unwrap();
         assert_eq!(documents(&fixture.inventory, fixture.organization).await, own);
         let first = answer.hosts[0].id.unwrap();
         let other = answer.hosts[1].id.unwrap();

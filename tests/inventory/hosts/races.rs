@@ -196,11 +196,11 @@ async fn host_that_has_become_another_organizations_is_not_deleted() {
         async |inventory, (organization, _, foreign)| {
             other.set(Some(inventory.hosts().delete(&Caller::system(*organization), id(1)).await));
             let theirs = bare_host(id(1), foreign.network);
-            inventory.hosts().put(&Caller::system(foreign.organization), theirs).await.unwrap();
+            inventory.hosts().put(&foreign.system(), theirs).await.unwrap();
         },
         async |fixture, (_, _, foreign), result| {
             assert!(
-                fixture.inventory.hosts().get(&Caller::system(foreign.organization), id(1)).await.is_ok(),
+                fixture.inventory.hosts().get(&foreign.system(), id(1)).await.is_ok(),
                 "the host of another organization was deleted ({result:?})"
             );
             assert_eq!(refusal(second(other.take(), result)), not_found(Entity::Host, id(1)));

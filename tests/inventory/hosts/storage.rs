@@ -2,7 +2,6 @@
 
 use std::pin::Pin;
 use std::sync::mpsc::channel;
-use toposcope::access::Caller;
 
 use fastrand::Rng;
 use serde_json::{Map, Number, Value, json};
@@ -264,19 +263,9 @@ async fn document_with_floating_point_numbers_is_imported_unchanged() {
     let fixture = Fixture::new().await;
     let mut host = bare_host(id(1), fixture.network);
     host.source = discovery([("numbers".to_owned(), Value::Array(floats()))]);
-    fixture
-        .inventory
-        .hosts()
-        .import(&Caller::system(fixture.organization), &jsonl([&host])[..], Import::new())
-        .await
-        .unwrap();
+    fixture.inventory.hosts().import(&fixture.system(), &jsonl([&host])[..], Import::new()).await.unwrap();
     let first = fixture.documents().await;
-    fixture
-        .inventory
-        .hosts()
-        .import(&Caller::system(fixture.organization), &first[0][..], Import::new())
-        .await
-        .unwrap();
+    fixture.inventory.hosts().import(&fixture.system(), &first[0][..], Import::new()).await.unwrap();
     assert!(fixture.documents().await == first, "a second import of the same document alters its numbers");
 }
 

@@ -142,12 +142,7 @@ async fn longer_text_that_is_stored_already_keeps_nothing_else_from_being_change
     let owner = Caller::new(fixture.organization, id(1), Permission::Owner, Scope::all());
     let subnet = Subnet::new(fixture.network, "Servers", "192.0.2.0/24".parse().unwrap());
     let subnet = fixture.inventory.records().create(&owner, subnet).await.unwrap();
-    let tag = fixture
-        .inventory
-        .tags()
-        .create(&Caller::system(fixture.organization), Tag::new("to be deleted"))
-        .await
-        .unwrap();
+    let tag = fixture.inventory.tags().create(&fixture.system(), Tag::new("to be deleted")).await.unwrap();
     let mut host = rich_host(1, fixture.network, &[tag.id]);
     host.interfaces[0].subnet_id = Some(subnet.id);
     fixture.put(&host).await;

@@ -116,23 +116,13 @@ async fn service_of_another_organization_counts_as_none() {
             fixture.put(&guest(fixture.network)).await;
         }
         for name in ["secret", "renamed"] {
-            fixture
-                .inventory
-                .hosts()
-                .put(&Caller::system(foreign.organization), node(foreign.network, name))
-                .await
-                .unwrap();
+            fixture.inventory.hosts().put(&foreign.system(), node(foreign.network, name)).await.unwrap();
             fixture.put(&guest(fixture.network)).await;
             assert_name(&fixture, "").await;
-            fixture
-                .inventory
-                .hosts()
-                .put(&Caller::system(foreign.organization), node(foreign.network, "again"))
-                .await
-                .unwrap();
+            fixture.inventory.hosts().put(&foreign.system(), node(foreign.network, "again")).await.unwrap();
             assert_name(&fixture, "").await;
         }
-        fixture.inventory.hosts().delete(&Caller::system(foreign.organization), NODE).await.unwrap();
+        fixture.inventory.hosts().delete(&foreign.system(), NODE).await.unwrap();
         assert_name(&fixture, "").await;
         fixture.put(&node(fixture.network, "ours")).await;
         assert_name(&fixture, "ours").await;
@@ -211,7 +201,7 @@ async fn import_knows_services_in_earlier_and_later_lines() {
                 let report = fixture
                     .inventory
                     .hosts()
-                    .import(&Caller::system(fixture.organization), &lines[..], Import::new())
+                    .import(&fixture.system(), &lines[..], Import::new())
                     .await
                     .unwrap();
                 assert_eq!(report.imported, hosts.len() as u64, "{report}");
@@ -227,12 +217,7 @@ async fn import_of_the_node_moves_existing_guests() {
     fixture.put(&guest(fixture.network)).await;
     for name in ["one", "two"] {
         let lines = jsonl(&[node(fixture.network, name), bare_host(id(1), fixture.network)]);
-        fixture
-            .inventory
-            .hosts()
-            .import(&Caller::system(fixture.organization), &lines[..], Import::new())
-            .await
-            .unwrap();
+        fixture.inventory.hosts().import(&fixture.system(), &lines[..], Import::new()).await.unwrap();
         assert_name(&fixture, name).await;
     }
 }
@@ -412,11 +397,7 @@ async fn many_guests() -> Fixture {
     let guests: Vec<Host> =
         (0..MANY).map(|number| Host { id: id(20 + number), ..guest(fixture.network) }).collect();
     let lines = jsonl(&guests);
-    let report = fixture
-        .inventory
-        .hosts()
-        .import(&Caller::system(fixture.organization), lines.as_slice(), Import::new())
-        .await;
+    let report = fixture.inventory.hosts().import(&fixture.system(), lines.as_slice(), Import::new()).await;
     assert_eq!(report.unwrap().imported, MANY as u64);
     fixture
 }

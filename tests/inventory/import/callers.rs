@@ -189,12 +189,7 @@ async fn own_host_that_is_deleted_meanwhile_keeps_its_id() {
 #[tokio::test]
 async fn report_has_a_json_form() {
     let (fixture, foreign) = Fixture::with_foreign().await;
-    fixture
-        .inventory
-        .hosts()
-        .put(&Caller::system(foreign.organization), bare_host(id(2), foreign.network))
-        .await
-        .unwrap();
+    fixture.inventory.hosts().put(&foreign.system(), bare_host(id(2), foreign.network)).await.unwrap();
     let odd = Document::of(&rich_host(1, fixture.network, &[]))
         .with("ports.0.number", 0)
         .with("interfaces.0.mac_address", "")

@@ -1,7 +1,6 @@
 //! Odd values of real devices, how each is corrected, and the report.
 
 use std::collections::BTreeSet;
-use toposcope::access::Caller;
 
 use serde_json::{Value, json};
 use toposcope::inventory::{Alteration, Import, ImportReport};
@@ -273,12 +272,7 @@ async fn last_report_of_progress_is_the_final_one() {
     let mut last = None;
     let lines = [&jsonl(&numbered_hosts(fixture.network, 300))[..], b"bad\n"].concat();
     let import = Import::new().on_progress(|report| last = Some(report.clone()));
-    let report = fixture
-        .inventory
-        .hosts()
-        .import(&Caller::system(fixture.organization), &lines[..], import)
-        .await
-        .unwrap();
+    let report = fixture.inventory.hosts().import(&fixture.system(), &lines[..], import).await.unwrap();
     assert_eq!(last, Some(report));
 }
 

@@ -22,20 +22,12 @@ async fn key_of_all_networks_reaches_networks_made_later() {
     };
     let both = vec![fixture.network, fixture.other_network];
     assert_eq!(known(issued.record()), sorted(both.clone()));
-    let new = inventory
-        .networks()
-        .create(&Caller::system(fixture.organization), Network::new("Warehouse"))
-        .await
-        .unwrap()
-        .id;
+    let new = inventory.networks().create(&fixture.system(), Network::new("Warehouse")).await.unwrap().id;
     let caller = inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
     assert_eq!(caller.scope(), &Scope::all());
     let all = sorted([both.as_slice(), &[new]].concat());
     let id = issued.record().id;
-    assert_eq!(
-        known(&inventory.user_api_keys().get(&Caller::system(fixture.organization), id).await.unwrap()),
-        all
-    );
+    assert_eq!(known(&inventory.user_api_keys().get(&fixture.system(), id).await.unwrap()), all);
     assert_eq!(
         known(
             &inventory
@@ -47,23 +39,14 @@ async fn key_of_all_networks_reaches_networks_made_later() {
         all
     );
     assert_eq!(known(&inventory.user_api_keys().get(&caller, id).await.unwrap()), all);
-    assert_eq!(
-        known(&inventory.user_api_keys().disable(&Caller::system(fixture.organization), id).await.unwrap()),
-        all
-    );
-    assert_eq!(
-        known(&inventory.user_api_keys().enable(&Caller::system(fixture.organization), id).await.unwrap()),
-        all
-    );
-    let rotated = inventory.user_api_keys().rotate(&Caller::system(fixture.organization), id).await.unwrap();
+    assert_eq!(known(&inventory.user_api_keys().disable(&fixture.system(), id).await.unwrap()), all);
+    assert_eq!(known(&inventory.user_api_keys().enable(&fixture.system(), id).await.unwrap()), all);
+    let rotated = inventory.user_api_keys().rotate(&fixture.system(), id).await.unwrap();
     assert!(rotated.record().all_networks);
     assert_eq!(known(rotated.record()), all);
     // The key grants nothing that must be revoked.
-    inventory.networks().delete(&Caller::system(fixture.organization), new).await.unwrap();
-    assert_eq!(
-        known(&inventory.user_api_keys().get(&Caller::system(fixture.organization), id).await.unwrap()),
-        sorted(both)
-    );
+    inventory.networks().delete(&fixture.system(), new).await.unwrap();
+    assert_eq!(known(&inventory.user_api_keys().get(&fixture.system(), id).await.unwrap()), sorted(both));
 }
 
 #[tokio::test]

@@ -148,10 +148,7 @@ fn update_of_a_user_key_changes_what_its_user_may_change() {
         let (expires_at, updated_at, permissions) = (Some(time(NOW)), time(LATER), Permission::Admin);
         let expected = UserApiKey { expires_at, updated_at, permissions, is_enabled: false, ..before };
         assert_eq!(fixture.inventory.records().update(&caller, id, change).await.unwrap(), expected);
-        assert_eq!(
-            fixture.inventory.user_api_keys().get(&Caller::system(fixture.organization), id).await.unwrap(),
-            expected
-        );
+        assert_eq!(fixture.inventory.user_api_keys().get(&fixture.system(), id).await.unwrap(), expected);
         for change in [
             |key: &mut UserApiKey| key.organization_id = Uuid::nil(),
             |key: &mut UserApiKey| key.user_id = Uuid::nil(),
@@ -246,7 +243,7 @@ fn deleted_key_leaves_nothing() {
     run(async || {
         let (fixture, first) = Fixture::with_key().await;
         let user = fixture.by_key(&first).await.unwrap().user_id();
-        let user = fixture.inventory.users().get(&Caller::system(fixture.organization), user).await.unwrap();
+        let user = fixture.inventory.users().get(&fixture.system(), user).await.unwrap();
         let caller = in_person(&user);
         let second = fixture.user_key(&user, |_| {}).await;
         fixture.by_key(&second).await.unwrap();
@@ -320,10 +317,7 @@ fn daemon_keys_are_for_members_within_their_networks() {
         }
         let ids = [near.id, far.id, theirs.id];
         assert_eq!(inventory.daemon_api_keys().delete_many(&caller, &ids).await.unwrap(), 1);
-        assert_eq!(
-            inventory.daemon_api_keys().all(&Caller::system(fixture.organization)).await.unwrap(),
-            [far]
-        );
+        assert_eq!(inventory.daemon_api_keys().all(&fixture.system()).await.unwrap(), [far]);
     });
 }
 
@@ -336,8 +330,7 @@ fn update_of_a_daemon_key_keeps_its_network_and_its_secret() {
         fixture.until_used(issued.record().id).await;
         let caller = member(&fixture, &[fixture.network, fixture.other_network]);
         let id = issued.record().id;
-        let before =
-            fixture.inventory.daemon_api_keys().get(&Caller::system(fixture.organization), id).await.unwrap();
+        let before = fixture.inventory.daemon_api_keys().get(&fixture.system(), id).await.unwrap();
         fixture.clock.set(time(LATER));
         let (first, second) = (fixture.tags[0], fixture.tags[1]);
         let change = |key: &mut DaemonApiKey| {
@@ -350,10 +343,7 @@ fn update_of_a_daemon_key_keeps_its_network_and_its_secret() {
         let (name, tags) = ("probe".to_owned(), vec![second, first]);
         let expected = DaemonApiKey { name, tags, expires_at, updated_at, is_enabled: false, ..before };
         assert_eq!(fixture.inventory.records().update(&caller, id, change).await.unwrap(), expected);
-        assert_eq!(
-            fixture.inventory.daemon_api_keys().get(&Caller::system(fixture.organization), id).await.unwrap(),
-            expected
-        );
+        assert_eq!(fixture.inventory.daemon_api_keys().get(&fixture.system(), id).await.unwrap(), expected);
         let refused = refusal(fixture.inventory.authenticate_daemon_key(issued.plaintext()).await);
         assert_eq!(refused, ErrorKind::Disabled { entity: Entity::DaemonApiKey });
         type Alter<'a> = &'a (dyn Fn(&mut DaemonApiKey) + Sync);

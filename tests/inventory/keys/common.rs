@@ -1,7 +1,6 @@
 //! Keys of both kinds: creation, authentication, enabling and deletion.
 
 use std::time::Duration;
-use toposcope::access::Caller;
 
 use serde_json::{Value, json};
 use toposcope::inventory::{ErrorKind, Problem};
@@ -188,7 +187,7 @@ async fn enabling_and_disabling_changes_nothing_else() {
         }
         // The key still has its links to tags.
         let tags = kind.get(inventory, issued.organization, issued.id).await.unwrap()["tags"].clone();
-        inventory.tags().delete(&Caller::system(fixture.organization), fixture.tags[0]).await.unwrap();
+        inventory.tags().delete(&fixture.system(), fixture.tags[0]).await.unwrap();
         let without = kind.get(inventory, issued.organization, issued.id).await.unwrap()["tags"].clone();
         assert_eq!((tags, without), (json!(fixture.tags), json!([fixture.tags[1]])));
     }

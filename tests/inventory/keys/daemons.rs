@@ -19,9 +19,7 @@ async fn assert_refused(fixture: &Fixture, expected: ErrorKind, adapt: impl Fn(&
     let by_user = fixture.inventory.daemon_api_keys().create(&caller, new.clone());
     assert_eq!(fixture.refusal(by_user).await, expected);
     assert_eq!(
-        fixture
-            .refusal(fixture.inventory.daemon_api_keys().create(&Caller::system(fixture.organization), new))
-            .await,
+        fixture.refusal(fixture.inventory.daemon_api_keys().create(&fixture.system(), new)).await,
         expected
     );
 }
@@ -149,34 +147,14 @@ async fn keys_are_listed_by_age_for_their_organization_only() {
         records.push(issued.await.record().clone());
     }
     let theirs = NewDaemonApiKey::new(foreign.network, "theirs");
-    let theirs = fixture
-        .inventory
-        .daemon_api_keys()
-        .create(&Caller::system(foreign.organization), theirs)
-        .await
-        .unwrap()
-        .record()
-        .clone();
-    assert_eq!(
-        fixture.inventory.daemon_api_keys().all(&Caller::system(fixture.organization)).await.unwrap(),
-        records
-    );
-    assert_eq!(
-        fixture.inventory.daemon_api_keys().all(&Caller::system(foreign.organization)).await.unwrap(),
-        [theirs]
-    );
+    let theirs =
+        fixture.inventory.daemon_api_keys().create(&foreign.system(), theirs).await.unwrap().record().clone();
+    assert_eq!(fixture.inventory.daemon_api_keys().all(&fixture.system()).await.unwrap(), records);
+    assert_eq!(fixture.inventory.daemon_api_keys().all(&foreign.system()).await.unwrap(), [theirs]);
     assert!(fixture.inventory.daemon_api_keys().all(&Caller::system(id(9))).await.unwrap().is_empty());
-    fixture
-        .inventory
-        .daemon_api_keys()
-        .delete(&Caller::system(fixture.organization), records[1].id)
-        .await
-        .unwrap();
+    fixture.inventory.daemon_api_keys().delete(&fixture.system(), records[1].id).await.unwrap();
     records.remove(1);
-    assert_eq!(
-        fixture.inventory.daemon_api_keys().all(&Caller::system(fixture.organization)).await.unwrap(),
-        records
-    );
+    assert_eq!(fixture.inventory.daemon_api_keys().all(&fixture.system()).await.unwrap(), records);
 }
 
 #[tokio::test]
@@ -208,12 +186,12 @@ async fn valid_daemon_key_is_refused_as_such_where_a_user_is_required() {
     let (key, text) = (issued.record().id, issued.plaintext());
     let refusal_of = async || refusal(fixture.inventory.authenticate_user_key(text).await);
     assert_eq!(refusal_of().await, ErrorKind::UserContextRequired);
-    fixture.inventory.daemon_api_keys().disable(&Caller::system(fixture.organization), key).await.unwrap();
+    fixture.inventory.daemon_api_keys().disable(&fixture.system(), key).await.unwrap();
     assert_eq!(refusal_of().await, ErrorKind::Disabled { entity: Entity::DaemonApiKey });
-    fixture.inventory.daemon_api_keys().enable(&Caller::system(fixture.organization), key).await.unwrap();
+    fixture.inventory.daemon_api_keys().enable(&fixture.system(), key).await.unwrap();
     fixture.clock.set(time("2026-08-14T13:00:00Z"));
     assert_eq!(refusal_of().await, ErrorKind::Expired { entity: Entity::DaemonApiKey });
-    fixture.inventory.daemon_api_keys().delete(&Caller::system(fixture.organization), key).await.unwrap();
+    fixture.inventory.daemon_api_keys().delete(&fixture.system(), key).await.unwrap();
     assert_eq!(refusal_of().await, ErrorKind::NotAuthenticated);
 }
 
@@ -223,19 +201,14 @@ async fn new_key_is_of_its_network_whether_the_host_or_a_user_creates_it() {
     let mut new = NewDaemonApiKey::new(fixture.network, " scanner ");
     new.tags = vec![fixture.tags[1], fixture.tags[0], fixture.tags[1]];
     new.is_enabled = false;
-    let by_host = fixture
-        .inventory
-        .daemon_api_keys()
-        .create(&Caller::system(fixture.organization), new.clone())
-        .await
-        .unwrap();
+    let by_host = fixture.inventory.daemon_api_keys().create(&fixture.system(), new.clone()).await.unwrap();
     let by_user = fixture.inventory.daemon_api_keys().create(&in_person(&owner), new).await.unwrap();
     assert_ne!(by_host.plaintext(), by_user.plaintext());
     let (id, key) = (by_user.record().id, by_user.record().key.clone());
     assert_ne!(by_host.record().id, id);
     assert_eq!(by_user.record(), &DaemonApiKey { id, key, ..by_host.record().clone() });
     assert_eq!(
-        &fixture.inventory.daemon_api_keys().get(&Caller::system(fixture.organization), id).await.unwrap(),
+        &fixture.inventory.daemon_api_keys().get(&fixture.system(), id).await.unwrap(),
         by_user.record()
     );
 }

@@ -83,11 +83,7 @@ impl Kind {
         } else {
             let mut new = NewDaemonApiKey::new(fixture.network, name);
             (new.tags, new.expires_at, new.is_enabled) = (tags, expires_at, is_enabled);
-            let issued = fixture
-                .inventory
-                .daemon_api_keys()
-                .create(&Caller::system(fixture.organization), new)
-                .await?;
+            let issued = fixture.inventory.daemon_api_keys().create(&fixture.system(), new).await?;
             let (text, record) = (issued.plaintext().to_owned(), json(issued.record()));
             Ok(Issued { id: issued.record().id, organization: user.organization_id, text, record })
         }

@@ -99,14 +99,12 @@ async fn rotation_enables_no_key_that_is_disabled_or_expired() {
     let fixture = Fixture::new().await;
     let (_, old) = full_key(&fixture).await;
     let id = old.record().id;
-    fixture.inventory.user_api_keys().disable(&Caller::system(fixture.organization), id).await.unwrap();
-    let new =
-        fixture.inventory.user_api_keys().rotate(&Caller::system(fixture.organization), id).await.unwrap();
+    fixture.inventory.user_api_keys().disable(&fixture.system(), id).await.unwrap();
+    let new = fixture.inventory.user_api_keys().rotate(&fixture.system(), id).await.unwrap();
     assert_eq!(refusal(fixture.by_key(&new).await), ErrorKind::Disabled { entity: Entity::UserApiKey });
-    fixture.inventory.user_api_keys().enable(&Caller::system(fixture.organization), id).await.unwrap();
+    fixture.inventory.user_api_keys().enable(&fixture.system(), id).await.unwrap();
     fixture.clock.set(time("2027-01-01T00:00:00Z"));
-    let new =
-        fixture.inventory.user_api_keys().rotate(&Caller::system(fixture.organization), id).await.unwrap();
+    let new = fixture.inventory.user_api_keys().rotate(&fixture.system(), id).await.unwrap();
     assert_eq!(refusal(fixture.by_key(&new).await), ErrorKind::Expired { entity: Entity::UserApiKey });
 }
 

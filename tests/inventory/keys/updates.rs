@@ -75,10 +75,7 @@ async fn assert_becomes(
     let id = expected.id;
     let changed = update.send(&fixture.inventory, &in_person(&owner), id).await.unwrap();
     assert_eq!(changed, expected);
-    assert_eq!(
-        fixture.inventory.user_api_keys().get(&Caller::system(fixture.organization), id).await.unwrap(),
-        expected
-    );
+    assert_eq!(fixture.inventory.user_api_keys().get(&fixture.system(), id).await.unwrap(), expected);
 }
 
 #[tokio::test]

@@ -178,7 +178,7 @@ async fn issue(
 ) -> (User, IssuedKey<UserApiKey>) {
     let mut new = NewUser::new("owner@example.net", level);
     new.network_ids = vec![fixture.network, fixture.other_network];
-    let user = fixture.inventory.users().create(&Caller::system(fixture.organization), new).await.unwrap();
+    let user = fixture.inventory.users().create(&fixture.system(), new).await.unwrap();
     let mut new = NewUserApiKey::new(user.id, "key", level);
     new.network_ids = vec![fixture.network, fixture.other_network];
     adapt(&mut new);
@@ -224,13 +224,8 @@ async fn key_acts_with_the_lower_of_both_current_levels() {
 async fn key_reaches_those_of_its_networks_that_its_owner_can_currently_access() {
     let fixture = Fixture::new().await;
     let (user, issued) = issue(&fixture, Permission::Member, |_| {}).await;
-    let third = fixture
-        .inventory
-        .networks()
-        .create(&Caller::system(fixture.organization), Network::new("Third"))
-        .await
-        .unwrap()
-        .id;
+    let third =
+        fixture.inventory.networks().create(&fixture.system(), Network::new("Third")).await.unwrap().id;
     for granted in [vec![], vec![fixture.network], vec![third], vec![third, fixture.other_network]] {
         let both = granted.iter().copied().filter(|network| *network != third);
         let expected = Scope::only(both);
@@ -278,15 +273,7 @@ async fn new_key_has_the_rights_that_were_asked_for() {
     assert_eq!((record.user_id, record.organization_id), (owner.id, fixture.organization));
     assert_eq!(record.network_ids, [fixture.other_network, fixture.network]);
     assert_eq!(record.permissions, Permission::Member);
-    assert_eq!(
-        &fixture
-            .inventory
-            .user_api_keys()
-            .get(&Caller::system(fixture.organization), record.id)
-            .await
-            .unwrap(),
-        record
-    );
+    assert_eq!(&fixture.inventory.user_api_keys().get(&fixture.system(), record.id).await.unwrap(), record);
     assert_eq!(
         fixture
             .inventory
@@ -316,9 +303,7 @@ async fn key_without_networks_reaches_none_even_of_an_owner() {
 async fn keys_of_an_unknown_user_are_not_found() {
     let (fixture, owner) = Fixture::with_owner().await;
     assert_eq!(
-        refusal(
-            fixture.inventory.user_api_keys().of_user(&Caller::system(fixture.organization), id(3)).await
-        ),
+        refusal(fixture.inventory.user_api_keys().of_user(&fixture.system(), id(3)).await),
         not_found(Entity::User, id(3))
     );
     let new = NewUserApiKey::new(id(3), "key", Permission::Viewer);

@@ -39,7 +39,7 @@ async fn unused_key_has_no_time_of_use() {
         fixture
             .inventory
             .daemon_api_keys()
-            .get(&Caller::system(fixture.organization), daemons.record().id)
+            .get(&fixture.system(), daemons.record().id)
             .await
             .unwrap()
             .last_used,
@@ -62,12 +62,8 @@ async fn use_of_a_key_is_recorded_at_most_once_a_minute() {
             settle().await;
         }
         assert_eq!(fixture.last_used(issued.record().id).await, Some(after(recorded)), "after {seconds} s");
-        let found = fixture
-            .inventory
-            .daemon_api_keys()
-            .get(&Caller::system(fixture.organization), daemons.record().id)
-            .await
-            .unwrap();
+        let found =
+            fixture.inventory.daemon_api_keys().get(&fixture.system(), daemons.record().id).await.unwrap();
         assert_eq!(found.last_used, Some(after(recorded)), "after {seconds} s");
         assert_eq!(fixture.commits() - commits, if seconds == recorded { 2 } else { 0 });
     }
@@ -154,8 +150,7 @@ async fn record_of_a_use_does_not_change_the_key() {
         settle().await;
     }
     assert_eq!([fixture.versions(ids[0]).await, fixture.versions(ids[1]).await], before);
-    let found =
-        fixture.inventory.user_api_keys().get(&Caller::system(fixture.organization), ids[0]).await.unwrap();
+    let found = fixture.inventory.user_api_keys().get(&fixture.system(), ids[0]).await.unwrap();
     assert_eq!((found.last_used, found.updated_at), (Some(after(120)), issued.record().updated_at));
 }
 
@@ -197,22 +192,11 @@ async fn every_method_that_returns_a_key_includes_its_last_use() {
     let updated = inventory.records().update(&in_person(&owner), key.id, rename).await.unwrap();
     assert_eq!(updated.last_used, used);
     let key = daemons.record().id;
-    assert_eq!(
-        inventory.daemon_api_keys().get(&Caller::system(fixture.organization), key).await.unwrap().last_used,
-        used
-    );
-    for found in inventory.daemon_api_keys().all(&Caller::system(fixture.organization)).await.unwrap() {
+    assert_eq!(inventory.daemon_api_keys().get(&fixture.system(), key).await.unwrap().last_used, used);
+    for found in inventory.daemon_api_keys().all(&fixture.system()).await.unwrap() {
         assert_eq!(found.last_used, used.filter(|_| found.id != unused_daemons.record().id));
     }
-    assert_eq!(
-        inventory
-            .daemon_api_keys()
-            .disable(&Caller::system(fixture.organization), key)
-            .await
-            .unwrap()
-            .last_used,
-        used
-    );
+    assert_eq!(inventory.daemon_api_keys().disable(&fixture.system(), key).await.unwrap().last_used, used);
 }
 
 #[tokio::test]
@@ -228,29 +212,24 @@ async fn use_of_a_refused_key_is_not_recorded() {
         settle().await;
         assert_eq!(fixture.commits(), commits);
     };
-    inventory.user_api_keys().disable(&Caller::system(fixture.organization), key).await.unwrap();
+    inventory.user_api_keys().disable(&fixture.system(), key).await.unwrap();
     assert_refused(ErrorKind::Disabled { entity: Entity::UserApiKey }).await;
-    inventory.user_api_keys().enable(&Caller::system(fixture.organization), key).await.unwrap();
+    inventory.user_api_keys().enable(&fixture.system(), key).await.unwrap();
     inventory.users().disable(&Caller::system(owner.organization_id), owner.id).await.unwrap();
     assert_refused(ErrorKind::Disabled { entity: Entity::User }).await;
     inventory.users().enable(&Caller::system(owner.organization_id), owner.id).await.unwrap();
     inventory.organizations().disable_api_access(fixture.organization).await.unwrap();
     assert_refused(ErrorKind::ApiAccessRequired).await;
     inventory.organizations().enable_api_access(fixture.organization).await.unwrap();
-    inventory.daemon_api_keys().disable(&Caller::system(fixture.organization), daemons_key).await.unwrap();
+    inventory.daemon_api_keys().disable(&fixture.system(), daemons_key).await.unwrap();
     refusal(inventory.authenticate_daemon_key(daemons.plaintext()).await);
-    inventory.daemon_api_keys().enable(&Caller::system(fixture.organization), daemons_key).await.unwrap();
+    inventory.daemon_api_keys().enable(&fixture.system(), daemons_key).await.unwrap();
     fixture.clock.set(after(100));
     assert_refused(ErrorKind::Expired { entity: Entity::UserApiKey }).await;
     refusal(inventory.authenticate_daemon_key(daemons.plaintext()).await);
     assert_eq!(fixture.last_used(key).await, None);
     assert_eq!(
-        inventory
-            .daemon_api_keys()
-            .get(&Caller::system(fixture.organization), daemons_key)
-            .await
-            .unwrap()
-            .last_used,
+        inventory.daemon_api_keys().get(&fixture.system(), daemons_key).await.unwrap().last_used,
         None
     );
 }
@@ -270,12 +249,7 @@ async fn key_deleted_before_its_use_is_recorded_leaves_no_record() {
         .delete(&Caller::system(issued.record().organization_id), issued.record().id)
         .await
         .unwrap();
-    fixture
-        .inventory
-        .daemon_api_keys()
-        .delete(&Caller::system(fixture.organization), daemons.record().id)
-        .await
-        .unwrap();
+    fixture.inventory.daemon_api_keys().delete(&fixture.system(), daemons.record().id).await.unwrap();
     settle().await;
     assert_eq!(fixture.contents().await, before);
 }

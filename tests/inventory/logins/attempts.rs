@@ -44,7 +44,7 @@ async fn assert_blocked(inventory: &Inventory, email: &str, retry_after: u64) {
 async fn fifth_failure_blocks_an_address_with_or_without_an_account() {
     let (fixture, _) = Fixture::with_owner().await;
     let without = NewUser::new("without@example.net", Permission::Viewer);
-    fixture.inventory.users().create(&Caller::system(fixture.organization), without).await.unwrap();
+    fixture.inventory.users().create(&fixture.system(), without).await.unwrap();
     let longest = "x".repeat(254);
     let disabled = fixture.user("disabled@example.net", Permission::Viewer, &[]).await;
     fixture.inventory.users().disable(&Caller::system(disabled.organization_id), disabled.id).await.unwrap();

@@ -23,7 +23,7 @@ async fn watched() -> (Fixture, Arc<Probe>, Inventory) {
     let disabled = fixture.user("disabled@example.net", Permission::Owner, &[]).await;
     fixture.inventory.users().disable(&Caller::system(disabled.organization_id), disabled.id).await.unwrap();
     let without = NewUser::new("without@example.net", Permission::Viewer);
-    fixture.inventory.users().create(&Caller::system(fixture.organization), without).await.unwrap();
+    fixture.inventory.users().create(&fixture.system(), without).await.unwrap();
     let (inventory, probe) = fixture.probed();
     (fixture, probe, inventory)
 }
@@ -110,7 +110,7 @@ async fn address_without_an_account_gets_no_session_with_the_password_of_a_decoy
 async fn decoy_that_was_deleted_is_replaced_by_the_next_login() {
     let (fixture, probe, inventory) = watched().await;
     fail(&inventory, "absent@example.net", PASSWORD).await;
-    for user in fixture.inventory.users().all(&Caller::system(fixture.organization)).await.unwrap() {
+    for user in fixture.inventory.users().all(&fixture.system()).await.unwrap() {
         if user.email != "third@example.net" {
             fixture.inventory.users().delete(&Caller::system(user.organization_id), user.id).await.unwrap();
         }

@@ -41,7 +41,7 @@ async fn failed_login_has_the_same_error_for_every_cause_and_changes_nothing() {
     let disabled = fixture.user("disabled@example.net", Permission::Owner, &[]).await;
     fixture.inventory.users().disable(&Caller::system(disabled.organization_id), disabled.id).await.unwrap();
     let without = NewUser::new("without@example.net", Permission::Owner);
-    fixture.inventory.users().create(&Caller::system(fixture.organization), without).await.unwrap();
+    fixture.inventory.users().create(&fixture.system(), without).await.unwrap();
     let long = "x".repeat(100_000);
     let longest_email = format!("{}@example.net", "n".repeat(254 - "@example.net".len()));
     for (email, password) in [

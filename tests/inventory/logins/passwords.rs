@@ -105,12 +105,8 @@ fn invalid_change_of_password_is_refused() {
         let owner = fixture.owner().await;
         fixture.log_in(&owner).await;
         let without_password = NewUser::new("none@example.net", Permission::Viewer);
-        let without_password = fixture
-            .inventory
-            .users()
-            .create(&Caller::system(fixture.organization), without_password)
-            .await
-            .unwrap();
+        let without_password =
+            fixture.inventory.users().create(&fixture.system(), without_password).await.unwrap();
         for (new, problem) in [
             ("ü".repeat(9), Problem::MinLength { min: 10 }),
             ("ü".repeat(1001), Problem::MaxLength { max: 1000 }),

@@ -131,7 +131,7 @@ async fn purge_removes_and_counts_expired_sessions_only() {
     let mut share = NewShare::new("over");
     share.expires_at = Some(end);
     share.password = Some(PASSWORD.to_owned());
-    fixture.inventory.shares().create(&Caller::system(fixture.organization), share).await.unwrap();
+    fixture.inventory.shares().create(&fixture.system(), share).await.unwrap();
     fixture.inventory.users().submit_referral(&in_person(&user), "reddit", None).await.unwrap();
     let others = fixture.contents().await;
     let mut sessions = Vec::new();

@@ -53,27 +53,13 @@ async fn blank_name_is_refused_and_nothing_is_stored() {
         let empty = invalid("name", Problem::Empty);
         assert_eq!(refusal(fixture.inventory.organizations().create(name).await), empty);
         assert_eq!(
-            refusal(
-                fixture
-                    .inventory
-                    .networks()
-                    .create(&Caller::system(fixture.organization), Network::new(name))
-                    .await
-            ),
+            refusal(fixture.inventory.networks().create(&fixture.system(), Network::new(name)).await),
             empty
         );
-        let with_id = fixture
-            .inventory
-            .networks()
-            .create_with_id(&Caller::system(fixture.organization), id(1), Network::new(name))
-            .await;
+        let with_id =
+            fixture.inventory.networks().create_with_id(&fixture.system(), id(1), Network::new(name)).await;
         assert_eq!(refusal(with_id), empty);
-        assert_eq!(
-            refusal(
-                fixture.inventory.tags().create(&Caller::system(fixture.organization), Tag::new(name)).await
-            ),
-            empty
-        );
+        assert_eq!(refusal(fixture.inventory.tags().create(&fixture.system(), Tag::new(name)).await), empty);
     }
     assert_eq!(fixture.commits(), commits);
 }
@@ -85,42 +71,21 @@ async fn name_has_at_most_100_characters() {
     let padded = format!("  {longest}  ");
     assert_eq!(fixture.inventory.organizations().create(padded.as_str()).await.unwrap().name, longest);
     assert_eq!(
-        fixture
-            .inventory
-            .networks()
-            .create(&Caller::system(fixture.organization), Network::new(&padded))
-            .await
-            .unwrap()
-            .name,
+        fixture.inventory.networks().create(&fixture.system(), Network::new(&padded)).await.unwrap().name,
         longest
     );
     assert_eq!(
-        fixture
-            .inventory
-            .tags()
-            .create(&Caller::system(fixture.organization), Tag::new(&padded))
-            .await
-            .unwrap()
-            .name,
+        fixture.inventory.tags().create(&fixture.system(), Tag::new(&padded)).await.unwrap().name,
         longest
     );
     let (name, too_long) = ("n".repeat(101), invalid("name", Problem::MaxLength { max: 100 }));
     assert_eq!(fixture.refusal(fixture.inventory.organizations().create(name.as_str())).await, too_long);
     assert_eq!(
-        fixture
-            .refusal(
-                fixture
-                    .inventory
-                    .networks()
-                    .create(&Caller::system(fixture.organization), Network::new(&name))
-            )
-            .await,
+        fixture.refusal(fixture.inventory.networks().create(&fixture.system(), Network::new(&name))).await,
         too_long
     );
     assert_eq!(
-        fixture
-            .refusal(fixture.inventory.tags().create(&Caller::system(fixture.organization), Tag::new(&name)))
-            .await,
+        fixture.refusal(fixture.inventory.tags().create(&fixture.system(), Tag::new(&name))).await,
         too_long
     );
 }
@@ -155,11 +120,11 @@ async fn unknown_record_is_reported_with_its_entity() {
     // Ids are unique within a kind only: a network may have the id of an organization.
     let wanted = fixture.organization;
     assert_eq!(
-        refusal(fixture.inventory.networks().get(&Caller::system(fixture.organization), wanted).await),
+        refusal(fixture.inventory.networks().get(&fixture.system(), wanted).await),
         not_found(Entity::Network, wanted)
     );
     assert_eq!(
-        refusal(fixture.inventory.users().get(&Caller::system(fixture.organization), wanted).await),
+        refusal(fixture.inventory.users().get(&fixture.system(), wanted).await),
         not_found(Entity::User, wanted)
     );
     assert_eq!(
@@ -176,7 +141,7 @@ async fn network_gets_the_id_that_is_given_unless_it_is_taken() {
     let network = fixture
         .inventory
         .networks()
-        .create_with_id(&Caller::system(fixture.organization), id(5), Network::new("five"))
+        .create_with_id(&fixture.system(), id(5), Network::new("five"))
         .await
         .unwrap();
     assert_eq!(network.id, id(5));
@@ -302,12 +267,12 @@ async fn networks_and_tags_are_listed_by_name_for_their_organization_only() {
         fixture
             .inventory
             .networks()
-            .create_with_id(&Caller::system(fixture.organization), id(number), Network::new(name))
+            .create_with_id(&fixture.system(), id(number), Network::new(name))
             .await
             .unwrap();
     }
     for name in ["Zoo", "annex", "\u{c4}"] {
-        fixture.inventory.tags().create(&Caller::system(fixture.organization), Tag::new(name)).await.unwrap();
+        fixture.inventory.tags().create(&fixture.system(), Tag::new(name)).await.unwrap();
     }
     let mut by_name = ListQuery::default();
     by_name.order_by = ListOrderField::Name;

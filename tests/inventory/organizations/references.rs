@@ -147,7 +147,7 @@ impl Target {
             }
             Referrer::DaemonKey => {
                 let key = inventory.daemon_api_keys().all(&Caller::system(self.organization)).await?[0].id;
-                inventory.daemon_api_keys().delete(&Caller::system(fixture.organization), key).await
+                inventory.daemon_api_keys().delete(&fixture.system(), key).await
             }
             _ => panic!("{referrer:?} keeps no network"),
         }
@@ -254,12 +254,7 @@ async fn network_is_not_deleted_until_the_last_reference_is_removed() {
         let fixture = Fixture::new().await;
         let target = Target::new(&fixture, entity).await;
         target.refer(&fixture.inventory, referrer).await.unwrap();
-        fixture
-            .inventory
-            .shares()
-            .create(&Caller::system(fixture.organization), NewShare::new("everything"))
-            .await
-            .unwrap();
+        fixture.inventory.shares().create(&fixture.system(), NewShare::new("everything")).await.unwrap();
         let in_use = ErrorKind::InUse { entity, name: target.name.to_owned(), used_by };
         for _ in 0..2 {
             let refused = fixture.refusal(target.delete(&fixture.inventory)).await;
@@ -351,13 +346,8 @@ async fn two_concurrent_deletions_delete_a_network_or_tag_once() {
 #[tokio::test]
 async fn deletion_of_a_network_withdraws_it_from_users_and_keys() {
     let fixture = Fixture::new().await;
-    let third = fixture
-        .inventory
-        .networks()
-        .create(&Caller::system(fixture.organization), Network::new("third"))
-        .await
-        .unwrap()
-        .id;
+    let third =
+        fixture.inventory.networks().create(&fixture.system(), Network::new("third")).await.unwrap().id;
     let networks = [fixture.network, third, fixture.other_network];
     let mut people: Vec<(User, UserApiKey)> = Vec::new();
     for level in [Permission::Viewer, Permission::Member, Permission::Owner] {
@@ -373,7 +363,7 @@ async fn deletion_of_a_network_withdraws_it_from_users_and_keys() {
     let others = fixture.user_key(&other, |new| new.network_ids = vec![fixture.network]).await;
     let updated_at = time("2026-08-15T00:00:00Z");
     fixture.clock.set(updated_at);
-    fixture.inventory.networks().delete(&Caller::system(fixture.organization), third).await.unwrap();
+    fixture.inventory.networks().delete(&fixture.system(), third).await.unwrap();
     assert_eq!(fixture.mentioning(third).await, []);
     assert_eq!(
         fixture.inventory.users().get(&Caller::system(other.organization_id), other.id).await.unwrap(),
@@ -406,13 +396,8 @@ async fn deletion_of_a_network_withdraws_it_from_users_and_keys() {
 #[tokio::test]
 async fn withdrawn_grant_leaves_users_keys_and_sessions_otherwise_unchanged() {
     let fixture = Fixture::new().await;
-    let third = fixture
-        .inventory
-        .networks()
-        .create(&Caller::system(fixture.organization), Network::new("third"))
-        .await
-        .unwrap()
-        .id;
+    let third =
+        fixture.inventory.networks().create(&fixture.system(), Network::new("third")).await.unwrap().id;
     let user = fixture.user("a@example.net", Permission::Member, &[fixture.network, third]).await;
     let disabled = fixture.user("b@example.net", Permission::Member, &[third]).await;
     fixture.inventory.users().disable(&Caller::system(disabled.organization_id), disabled.id).await.unwrap();
@@ -425,7 +410,7 @@ async fn withdrawn_grant_leaves_users_keys_and_sessions_otherwise_unchanged() {
         .await
         .unwrap();
     let session = fixture.log_in(&user).await;
-    fixture.inventory.networks().delete(&Caller::system(fixture.organization), third).await.unwrap();
+    fixture.inventory.networks().delete(&fixture.system(), third).await.unwrap();
     let by_key = fixture.by_key(&key).await.unwrap();
     assert_eq!(by_key.scope().networks(), Some(&[fixture.network][..]));
     let in_person = fixture.by_session(&session).await.unwrap();
@@ -439,25 +424,8 @@ async fn withdrawn_grant_leaves_users_keys_and_sessions_otherwise_unchanged() {
 #[tokio::test]
 async fn empty_network_is_deleted_whatever_other_networks_contain() {
     let (fixture, foreign) = Fixture::with_foreign().await;
-    fixture
-        .inventory
-        .hosts()
-        .put(&Caller::system(foreign.organization), bare_host(id(1), foreign.network))
-        .await
-        .unwrap();
+    fixture.inventory.hosts().put(&foreign.system(), bare_host(id(1), foreign.network)).await.unwrap();
     fixture.put(&bare_host(id(2), fixture.network)).await;
-    fixture
-        .inventory
-        .networks()
-        .delete(&Caller::system(fixture.organization), fixture.other_network)
-        .await
-        .unwrap();
-    assert!(
-        fixture
-            .inventory
-            .networks()
-            .delete(&Caller::system(foreign.organization), foreign.network)
-            .await
-            .is_err()
-    );
+    fixture.inventory.networks().delete(&fixture.system(), fixture.other_network).await.unwrap();
+    assert!(fixture.inventory.networks().delete(&foreign.system(), foreign.network).await.is_err());
 }

@@ -29,10 +29,7 @@ async fn referral_is_recorded_with_its_user_and_time() {
         updated_at: now,
     };
     assert_eq!(said, expected);
-    assert_eq!(
-        fixture.inventory.users().referrals(&Caller::system(fixture.organization)).await.unwrap(),
-        [said]
-    );
+    assert_eq!(fixture.inventory.users().referrals(&fixture.system()).await.unwrap(), [said]);
 }
 
 #[tokio::test]
@@ -48,10 +45,7 @@ async fn second_referral_of_a_user_replaces_the_first() {
         assert!(again.updated_at > first.updated_at);
         assert_eq!(again.referral_source, source);
         assert_eq!(again.referral_source_other.as_deref(), other);
-        assert_eq!(
-            fixture.inventory.users().referrals(&Caller::system(fixture.organization)).await.unwrap(),
-            [again]
-        );
+        assert_eq!(fixture.inventory.users().referrals(&fixture.system()).await.unwrap(), [again]);
         assert_eq!(fixture.contents().await.len(), contents);
     }
 }
@@ -119,14 +113,11 @@ async fn referrals_are_listed_by_age_for_their_organization_only() {
     }
     let theirs = said.remove(2);
     assert_eq!(
-        fixture.inventory.users().referrals(&Caller::system(fixture.organization)).await.unwrap(),
+        fixture.inventory.users().referrals(&fixture.system()).await.unwrap(),
         said,
         "the oldest first"
     );
-    assert_eq!(
-        fixture.inventory.users().referrals(&Caller::system(foreign.organization)).await.unwrap(),
-        [theirs]
-    );
+    assert_eq!(fixture.inventory.users().referrals(&foreign.system()).await.unwrap(), [theirs]);
     assert!(fixture.inventory.users().referrals(&Caller::system(id(9))).await.unwrap().is_empty());
 }
 
@@ -140,10 +131,7 @@ async fn concurrent_referrals_of_one_user_are_recorded_once() {
     for error in referrals.await.into_iter().filter_map(Result::err) {
         assert!(matches!(error.kind(), ErrorKind::Conflict { .. }), "{error}");
     }
-    assert_eq!(
-        fixture.inventory.users().referrals(&Caller::system(fixture.organization)).await.unwrap().len(),
-        1
-    );
+    assert_eq!(fixture.inventory.users().referrals(&fixture.system()).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -164,10 +152,7 @@ async fn later_of_two_concurrent_referrals_is_recorded() {
             async |fixture, _, result| {
                 let said = result.unwrap();
                 assert_eq!(said.referral_source, "last");
-                assert_eq!(
-                    fixture.inventory.users().referrals(&Caller::system(fixture.organization)).await.unwrap(),
-                    [said]
-                );
+                assert_eq!(fixture.inventory.users().referrals(&fixture.system()).await.unwrap(), [said]);
             },
         )
         .await;

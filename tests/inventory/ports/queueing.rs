@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::time::Duration;
-use toposcope::access::Caller;
 
 use fastrand::Rng;
 use tokio::task::{JoinSet, yield_now};
@@ -129,7 +128,7 @@ async fn updates_of_other_organizations_do_not_wait() {
     let foreign = busy.fixture.foreign().await;
     let mut theirs = bare_host(id(2), foreign.network);
     theirs.ports = vec![port(&theirs, id(0x99), 1, Protocol::Tcp)];
-    busy.fixture.inventory.hosts().put(&Caller::system(foreign.organization), theirs.clone()).await.unwrap();
+    busy.fixture.inventory.hosts().put(&foreign.system(), theirs.clone()).await.unwrap();
     let mut updates = JoinSet::new();
     for place in 0..100 {
         updates.spawn(busy.update(place));

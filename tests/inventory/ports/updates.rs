@@ -241,7 +241,7 @@ async fn unknown_or_foreign_port_is_not_found() {
     let foreign = fixture.foreign().await;
     let mut theirs = bare_host(id(9), foreign.network);
     theirs.ports = vec![port(&theirs, id(0x99), 443, Protocol::Tcp)];
-    fixture.inventory.hosts().put(&Caller::system(foreign.organization), theirs.clone()).await.unwrap();
+    fixture.inventory.hosts().put(&foreign.system(), theirs.clone()).await.unwrap();
     let caller = owner_of(fixture.organization);
     // A scope that contains a foreign network does not grant access to it.
     let reaching = member_of(&fixture, foreign.network);
@@ -299,7 +299,7 @@ async fn port_does_not_move_to_an_unknown_or_foreign_host() {
     let (fixture, hosts) = Hosts::new().await;
     let foreign = fixture.foreign().await;
     let theirs = bare_host(id(9), foreign.network);
-    fixture.inventory.hosts().put(&Caller::system(foreign.organization), theirs.clone()).await.unwrap();
+    fixture.inventory.hosts().put(&foreign.system(), theirs.clone()).await.unwrap();
     let expected = reference_invalid(Entity::Host, "host_id");
     for host in [theirs.id, id(77), FREE, fixture.network] {
         let update = PortUpdate::new(host, fixture.network, 1.try_into().unwrap(), Protocol::Tcp);

@@ -125,9 +125,7 @@ async fn invalid_share_is_refused() {
         new.network_id = Some(fixture.network);
         alter(&mut new);
         assert_eq!(
-            fixture
-                .refusal(fixture.inventory.shares().create(&Caller::system(fixture.organization), new))
-                .await,
+            fixture.refusal(fixture.inventory.shares().create(&fixture.system(), new)).await,
             expected
         );
     }
@@ -154,17 +152,9 @@ async fn enabled_and_disabled_shares_are_listed_by_age_for_their_organization_on
         });
         shares.push(share.await);
     }
-    let theirs = fixture
-        .inventory
-        .shares()
-        .create(&Caller::system(foreign.organization), NewShare::new("theirs"))
-        .await
-        .unwrap();
-    assert_eq!(fixture.inventory.shares().all(&Caller::system(fixture.organization)).await.unwrap(), shares);
-    assert_eq!(
-        fixture.inventory.shares().all(&Caller::system(foreign.organization)).await.unwrap(),
-        [theirs]
-    );
+    let theirs = fixture.inventory.shares().create(&foreign.system(), NewShare::new("theirs")).await.unwrap();
+    assert_eq!(fixture.inventory.shares().all(&fixture.system()).await.unwrap(), shares);
+    assert_eq!(fixture.inventory.shares().all(&foreign.system()).await.unwrap(), [theirs]);
     assert!(fixture.inventory.shares().all(&Caller::system(id(9))).await.unwrap().is_empty());
 }
 
@@ -174,20 +164,13 @@ async fn unknown_share_is_not_found() {
     for unknown in [id(3), fixture.organization, fixture.network] {
         fixture.assert_hidden(unknown).await;
         let expected = not_found(Entity::Share, unknown);
+        assert_eq!(refusal(fixture.inventory.shares().get(&fixture.system(), unknown).await), expected);
         assert_eq!(
-            refusal(fixture.inventory.shares().get(&Caller::system(fixture.organization), unknown).await),
+            fixture.refusal(fixture.inventory.shares().enable(&fixture.system(), unknown)).await,
             expected
         );
         assert_eq!(
-            fixture
-                .refusal(fixture.inventory.shares().enable(&Caller::system(fixture.organization), unknown))
-                .await,
-            expected
-        );
-        assert_eq!(
-            fixture
-                .refusal(fixture.inventory.shares().delete(&Caller::system(fixture.organization), unknown))
-                .await,
+            fixture.refusal(fixture.inventory.shares().delete(&fixture.system(), unknown)).await,
             expected
         );
     }

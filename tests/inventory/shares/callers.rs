@@ -73,7 +73,7 @@ fn shares_are_visible_within_the_networks_of_the_caller() {
         let far = fixture.share(|new| new.network_id = Some(fixture.other_network)).await;
         let everywhere = fixture.share(|_| {}).await;
         let theirs = NewShare::new("theirs");
-        let theirs = inventory.shares().create(&Caller::system(foreign.organization), theirs).await.unwrap();
+        let theirs = inventory.shares().create(&foreign.system(), theirs).await.unwrap();
         let hidden = |share: &Share| not_found(Entity::Share, share.id);
         let rename = |share: &mut Share| {
             share.name.push('!');
@@ -191,7 +191,7 @@ fn password_of_a_share_is_set_kept_and_cleared() {
             (set(other), Some(other), true),
             (PasswordChange::Clear, None, true),
         ] {
-            let before = inventory.shares().get(&Caller::system(fixture.organization), share).await.unwrap();
+            let before = inventory.shares().get(&fixture.system(), share).await.unwrap();
             fixture.clock.advance(std::time::Duration::from_secs(1));
             let after =
                 inventory.shares().update_with_password(&caller, share, change, |_| Ok(())).await.unwrap();

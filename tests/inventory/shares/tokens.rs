@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use toposcope::access::{Caller, ClientPrefix, PrefixLengths};
+use toposcope::access::{ClientPrefix, PrefixLengths};
 use toposcope::inventory::{Entity, Error, ErrorKind, PasswordChange, ShareToken};
 use uuid::Uuid;
 
@@ -115,7 +115,7 @@ fn closed_or_unknown_share_is_not_found_before_anything_else() {
             fixture.token(expiring, PASSWORD, 1).await.unwrap().token,
             fixture.token(disabled, PASSWORD, 1).await.unwrap().token,
         ];
-        fixture.inventory.shares().disable(&Caller::system(fixture.organization), disabled).await.unwrap();
+        fixture.inventory.shares().disable(&fixture.system(), disabled).await.unwrap();
         fixture.clock.set(end);
         for share in [expiring, disabled, id(3), fixture.organization] {
             for password in [PASSWORD, "wrong password"].repeat(4) {
@@ -128,7 +128,7 @@ fn closed_or_unknown_share_is_not_found_before_anything_else() {
             }
         }
         fixture.clock.set(time(NOW));
-        fixture.inventory.shares().enable(&Caller::system(fixture.organization), disabled).await.unwrap();
+        fixture.inventory.shares().enable(&fixture.system(), disabled).await.unwrap();
         assert!(fixture.opens(disabled, &tokens[1]).await);
         fixture.token(disabled, PASSWORD, 1).await.unwrap();
     });

@@ -76,7 +76,19 @@ impl Stored {
     }
 }
 
+impl Foreign {
+    /// Returns the caller for work of the host application in the organization.
+    pub(crate) const fn system(&self) -> Caller {
+        Caller::system(self.organization)
+    }
+}
+
 impl Fixture {
+    /// Returns the caller for work of the host application in the organization.
+    pub(crate) const fn system(&self) -> Caller {
+        Caller::system(self.organization)
+    }
+
     pub(crate) async fn new() -> Self {
         let backend = Arc::new(TestStore::new().await);
         let store = Arc::new(Interceptor::new(backend.store(), Recorder::default()));

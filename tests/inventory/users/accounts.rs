@@ -27,7 +27,7 @@ async fn new_user_has_the_address_in_lower_case() {
     let mut new = fixture.new_user(" Jürgen.MÜLLER@Example.NET\n");
     new.network_ids = vec![fixture.other_network, fixture.network];
     new.password = Some("correct horse".to_owned());
-    let user = fixture.inventory.users().create(&Caller::system(fixture.organization), new).await.unwrap();
+    let user = fixture.inventory.users().create(&fixture.system(), new).await.unwrap();
     assert_eq!(user.email, "jürgen.müller@example.net");
     assert_eq!(user.network_ids, [fixture.other_network, fixture.network]);
     assert_eq!((user.organization_id, user.permissions), (fixture.organization, Permission::Member));
@@ -44,7 +44,7 @@ async fn invalid_new_user_is_refused() {
     let refused = async |adapt: &dyn Fn(&mut NewUser)| {
         let mut new = fixture.new_user("a@example.net");
         adapt(&mut new);
-        fixture.refusal(fixture.inventory.users().create(&Caller::system(fixture.organization), new)).await
+        fixture.refusal(fixture.inventory.users().create(&fixture.system(), new)).await
     };
     let too_long = format!("m@{}", "d".repeat(253));
     for (email, problem) in [
@@ -80,19 +80,14 @@ async fn invalid_new_user_is_refused() {
     for (email, length) in [("a@example.net", 10), (&too_long[..254], 1000)] {
         let mut new = fixture.new_user(email);
         new.password = Some("🦀".repeat(length));
-        fixture.inventory.users().create(&Caller::system(fixture.organization), new).await.unwrap();
+        fixture.inventory.users().create(&fixture.system(), new).await.unwrap();
     }
 }
 
 #[tokio::test]
 async fn address_is_taken_in_every_case_variant_and_in_every_organization() {
     let (fixture, foreign) = Fixture::with_foreign().await;
-    fixture
-        .inventory
-        .users()
-        .create(&Caller::system(fixture.organization), fixture.new_user("Owner@Example.net"))
-        .await
-        .unwrap();
+    fixture.inventory.users().create(&fixture.system(), fixture.new_user("Owner@Example.net")).await.unwrap();
     let commits = fixture.commits();
     for email in ["owner@example.net", "OWNER@EXAMPLE.NET", " oWnEr@eXaMpLe.NeT "] {
         for organization in [fixture.organization, foreign.organization] {
@@ -112,7 +107,7 @@ async fn one_of_many_concurrent_users_with_one_address_is_created() {
     let fixture = Fixture::new().await;
     let users = concurrently(&fixture, 16, |fixture, number| async move {
         let email = if number % 2 == 0 { "a@example.net" } else { "A@EXAMPLE.NET" };
-        fixture.inventory.users().create(&Caller::system(fixture.organization), fixture.new_user(email)).await
+        fixture.inventory.users().create(&fixture.system(), fixture.new_user(email)).await
     });
     let refused: Vec<_> = users.await.into_iter().filter_map(Result::err).collect();
     assert_eq!(refused.len(), 15);
@@ -130,14 +125,13 @@ async fn users_are_listed_by_age_for_their_organization_only() {
         users.push(fixture.user(email, Permission::Viewer, &[]).await);
     }
     let theirs = NewUser::new("theirs@example.net", Permission::Owner);
-    let theirs =
-        fixture.inventory.users().create(&Caller::system(foreign.organization), theirs).await.unwrap();
-    assert_eq!(fixture.inventory.users().all(&Caller::system(fixture.organization)).await.unwrap(), users);
-    assert_eq!(fixture.inventory.users().all(&Caller::system(foreign.organization)).await.unwrap(), [theirs]);
+    let theirs = fixture.inventory.users().create(&foreign.system(), theirs).await.unwrap();
+    assert_eq!(fixture.inventory.users().all(&fixture.system()).await.unwrap(), users);
+    assert_eq!(fixture.inventory.users().all(&foreign.system()).await.unwrap(), [theirs]);
     assert!(fixture.inventory.users().all(&Caller::system(id(9))).await.unwrap().is_empty());
     fixture.inventory.users().delete(&Caller::system(users[1].organization_id), users[1].id).await.unwrap();
     users.remove(1);
-    assert_eq!(fixture.inventory.users().all(&Caller::system(fixture.organization)).await.unwrap(), users);
+    assert_eq!(fixture.inventory.users().all(&fixture.system()).await.unwrap(), users);
 }
 
 #[tokio::test]

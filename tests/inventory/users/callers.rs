@@ -39,8 +39,7 @@ fn admins_see_all_users_of_the_organization_and_others_themselves() {
     run(async || {
         let (fixture, foreign) = Fixture::with_foreign().await;
         let theirs = NewUser::new("theirs@example.net", Permission::Owner);
-        let theirs =
-            fixture.inventory.users().create(&Caller::system(foreign.organization), theirs).await.unwrap();
+        let theirs = fixture.inventory.users().create(&foreign.system(), theirs).await.unwrap();
         let users = one_of_each(&fixture).await;
         for user in &users {
             for caller in [in_person(user), through_a_key(user)] {
@@ -124,7 +123,7 @@ fn invalid_new_user_is_refused() {
     run(async || {
         let (fixture, foreign) = Fixture::with_foreign().await;
         let theirs = NewUser::new("theirs@example.net", Permission::Owner);
-        fixture.inventory.users().create(&Caller::system(foreign.organization), theirs).await.unwrap();
+        fixture.inventory.users().create(&foreign.system(), theirs).await.unwrap();
         let owner = fixture.owner().await;
         let narrow =
             Caller::new(fixture.organization, owner.id, Permission::Admin, Scope::only([fixture.network]));
@@ -270,7 +269,7 @@ fn last_enabled_owner_is_neither_demoted_nor_disabled_nor_deleted() {
     run(async || {
         let (fixture, foreign) = Fixture::with_foreign().await;
         let theirs = NewUser::new("theirs@example.net", Permission::Owner);
-        fixture.inventory.users().create(&Caller::system(foreign.organization), theirs).await.unwrap();
+        fixture.inventory.users().create(&foreign.system(), theirs).await.unwrap();
         let owner = fixture.owner().await;
         let caller = in_person(&owner);
         fixture.user("admin@example.net", Permission::Admin, &[]).await;

@@ -30,10 +30,7 @@ async fn unknown_user_is_not_changed() {
         let users = fixture.inventory.users();
         let with_unknown_network = users.set_rights(&system, unknown, Permission::Viewer, vec![id(7)]);
         assert_eq!(fixture.refusal(with_unknown_network).await, expected);
-        assert_eq!(
-            refusal(fixture.inventory.users().get(&Caller::system(fixture.organization), unknown).await),
-            expected
-        );
+        assert_eq!(refusal(fixture.inventory.users().get(&fixture.system(), unknown).await), expected);
     }
 }
 
@@ -264,7 +261,7 @@ async fn enabling_and_disabling_changes_nothing_else() {
             fixture.inventory.users().get(&Caller::system(user.organization_id), user.id).await.unwrap(),
             expected
         );
-        let users = fixture.inventory.users().all(&Caller::system(fixture.organization)).await.unwrap();
+        let users = fixture.inventory.users().all(&fixture.system()).await.unwrap();
         assert_eq!(users, std::slice::from_ref(&expected));
         let login = fixture.inventory.log_in(&user.email, PASSWORD.to_owned());
         if is_enabled {
