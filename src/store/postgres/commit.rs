@@ -329,7 +329,7 @@ impl Committer {
     async fn attempt(&mut self, proposal: &Proposal, nonce: Uuid) -> Outcome {
         let mut connection = match self.connect().await {
             Ok(connection) => connection,
-            Err(Fault { error, is_transient: true }) if self.shared.pool.connector.may_wait() => {
+            Err(Fault { error, is_transient: true, .. }) if self.shared.pool.connector.may_wait() => {
                 return Outcome::Interrupted(error);
             }
             Err(Fault { error, .. }) => return Outcome::Failed(error),

@@ -18,6 +18,7 @@ use super::load::{load, migrate};
 use super::maintain;
 use super::pool::Pool;
 use super::read::{Lookup, Reader, Records};
+use super::server::Server;
 use super::sessions::require_sessions;
 use super::shared::{Counts, Shared};
 use super::single_flight::SingleFlight;
@@ -179,7 +180,7 @@ impl PostgresStore {
             read_rounds: read(rounds),
             commit_conflicts: read(conflicts),
             reloads: read(loads),
-            timeline: server.as_ref().and_then(|server| Some(server.history?.timeline)),
+            timeline: server.as_ref().and_then(Server::timeline),
             server: server.map(|server| server.name.to_string()).unwrap_or_default(),
             server_changes: read(&servers.changes),
             failed_connects: read(&servers.failed_connects),
@@ -239,7 +240,7 @@ async fn prepare(connector: &Connector) -> Result<Replica, StoreError> {
             migrate(connector).await?;
             load(connector, 0).await
         };
-        let Fault { error, is_transient } = match loaded.await {
+        let Fault { error, is_transient, .. } = match loaded.await {
             Ok(replica) => return Ok(replica),
             Err(fault) => fault,
         };
