@@ -139,6 +139,11 @@ impl View {
         if lags { Err(Fault::unsuitable(server)) } else { Ok(()) }
     }
 
+    /// Returns whether the server in use tells its timeline, so that no earlier one is used any more.
+    pub(super) fn tells_timeline(&self) -> bool {
+        self.server.as_ref().is_some_and(|server| server.timeline().is_some())
+    }
+
     /// Returns whether a server passes the [`check`](Self::check).
     pub(super) fn accepts(&self, server: &Server) -> bool {
         self.check(server).is_ok()
