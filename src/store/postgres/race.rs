@@ -32,10 +32,10 @@ const REPETITION: Duration = Duration::from_millis(250);
 /// A result in a race.
 enum Step {
     Resolved(Vec<Target>),
-    Done(Target, Box<Attempt>),
     Failed(Fault),
-    /// The answer to a repeated question.
-    Repeated(Target, Box<Attempt>),
+    Found(Target, Box<(Link, Server)>),
+    /// The answer to a repeated question, if there is one.
+    Repeated(Target, Option<Box<(Link, Server)>>),
 }
 
 type Stepping = Pin<Box<dyn Future<Output = Step> + Send>>;
@@ -90,28 +90,8 @@ impl<'r> Race<'r> {
                 Either::Right(_) if self.best.is_some() => break,
                 Either::Right(_) => continue,
             };
-            let (target, attempt) = match step {
-                Step::Resolved(targets) => {
-                    self.queue(targets);
-                    continue;
-                }
-                Step::Failed(fault) => {
-                    self.note_failure(fault);
-                    continue;
-                }
-                Step::Done(target, attempt) => (target, *attempt),
-                Step::Repeated(target, attempt) => {
-                    self.unsuitable -= 1;
-                    (target, *attempt)
-                }
-            };
-            match attempt {
-                Ok((link, server)) if !self.connector.hosts.can_use(&server) => {
-                    self.ask_again(target, link, &server);
-                }
-                Ok((link, server)) if self.is_in_use(&server) => return Ok((link, server)),
-                Ok((link, server)) => self.consider(link, server),
-                Err(fault) => self.note_failure(fault),
+            if let Some(found) = self.take(step) {
+                return Ok(found);
             }
         }
         let Self { best, fault, conflict, .. } = self;
@@ -119,6 +99,38 @@ impl<'r> Race<'r> {
             return Err(conflict);
         }
         best.ok_or_else(|| fault.unwrap_or_else(|| timed_out().into()))
+    }
+
+    /// Takes a result. Returns the connection if it leads to the server in use.
+    fn take(&mut self, step: Step) -> Option<(Link, Server)> {
+        let (target, (link, server)) = match step {
+            Step::Resolved(targets) => {
+                self.queue(targets);
+                return None;
+            }
+            Step::Failed(fault) => {
+                self.note_failure(fault);
+                return None;
+            }
+            Step::Found(target, found) => {
+                if !self.connector.hosts.can_use(&found.1) {
+                    self.note_failure(Fault::unsuitable(&found.1));
+                }
+                (target, *found)
+            }
+            Step::Repeated(target, found) => {
+                self.unsuitable -= 1;
+                (target, *found?)
+            }
+        };
+        if !self.connector.hosts.can_use(&server) {
+            self.ask_again(target, link);
+        } else if self.is_in_use(&server) {
+            return Some((link, server));
+        } else {
+            self.consider(link, server);
+        }
+        None
     }
 
     /// Tries all hosts at once if the server in use is in doubt, and otherwise the next one if it is its turn.
@@ -154,15 +166,13 @@ impl<'r> Race<'r> {
     }
 
     /// Asks a server that cannot be used a little later, on the same connection.
-    fn ask_again(&mut self, target: Target, link: Link, server: &Server) {
-        self.note_failure(Fault::unsuitable(server));
+    fn ask_again(&mut self, target: Target, link: Link) {
         self.unsuitable += 1;
         let limit = self.connector.options.connect_timeout;
         self.running.push(Box::pin(async move {
             sleep(REPETITION).await;
-            let answer = timeout(limit, link.identify(&target)).await;
-            let attempt = answer.unwrap_or_else(|_| Err(timed_out().into())).map(|server| (link, server));
-            Step::Repeated(target, Box::new(attempt))
+            let server = timeout(limit, link.identify(&target)).await.ok().and_then(Result::ok);
+            Step::Repeated(target, server.map(|server| Box::new((link, server))))
         }));
     }
 
@@ -191,8 +201,10 @@ impl<'r> Race<'r> {
 fn try_host(connector: Connector, target: Target, purpose: Purpose) -> Stepping {
     Box::pin(async move {
         if !target.is_unresolved() {
-            let attempt = connector.attempt(&target, purpose).await;
-            return Step::Done(target, Box::new(attempt));
+            return match connector.attempt(&target, purpose).await {
+                Ok(found) => Step::Found(target, Box::new(found)),
+                Err(fault) => Step::Failed(fault),
+            };
         }
         match target.resolve(connector.options.connect_timeout).await {
             Ok(targets) => Step::Resolved(targets),

@@ -48,6 +48,7 @@ const MAX_SNAPSHOTS: usize = 4;
 ///   asynchronous standby, which may lack the latest commits, the instances load the state of the new server.
 /// * **Atomicity.** A commit whose connection is lost is looked up in the log by a random number before it is answered. It
 ///   returns `Unavailable` only while the database does not answer; the batch is then applied completely or not at all.
+///   If a promoted server lacks the log to which it was to be added, it is checked and applied there.
 /// * **One server.** All connections lead to one server. When the connection of a commit is lost, a server is silent or
 ///   another one was promoted, they are closed at once, and opened to the server of the highest timeline among those
 ///   that answer. So no read returns an older state than one that this instance has returned or acknowledged, even while

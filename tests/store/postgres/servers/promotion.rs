@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep;
 use toposcope::store::{PostgresStore, StoreErrorKind};
 
-use super::super::{database_of, open};
+use super::super::{database_of, open, proxy};
 use super::load::Instance;
 use super::network::{Network, Proxy};
 use super::{LONGEST_OUTAGE, connection, direct, rounds};
@@ -172,6 +172,20 @@ async fn single_address_is_followed_to_the_promoted_server_and_not_back() {
     proxy.lead_to(standby.folder());
     instance.write().await.unwrap();
     instance.read().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn proxy_behind_a_unix_socket_is_followed_to_the_promoted_server() {
+    let Some(primary) = Cluster::start_new(UNSYNCED) else { return };
+    let database = primary.create_database();
+    let standby = primary.start_standby();
+    let proxy = proxy::Proxy::start(primary.folder(), proxy::Fault::Nothing);
+    let builder = PostgresStore::builder(&proxy.connection(&database));
+    let instance = Instance::new(open(builder).await, 0, 1);
+    await_standby(&primary);
+    instance.write().await.unwrap();
+    let outage = follow_promotion(&instance, &standby, || proxy.lead_to(standby.folder())).await;
+    println!("a proxy behind a Unix socket is followed within {outage:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
