@@ -111,7 +111,7 @@ impl PostgresStoreBuilder {
     /// Sets how long a connection is used before another one replaces it. The default is 5 minutes.
     ///
     /// It bounds how long an instance goes on with a server whose host name leads to another one by now, where the servers
-    /// do not tell their timeline. Those of PostgreSQL do, and a promoted one is found within two seconds.
+    /// do not tell their timeline. Those of PostgreSQL do, and a promoted one is found within a few seconds.
     #[must_use]
     pub fn connection_lifetime(mut self, lifetime: Duration) -> Self {
         self.options.connection_lifetime = lifetime;

@@ -33,7 +33,7 @@ const INTERVAL: Duration = Duration::from_millis(500);
 const INTERVALS_OF_A_LINK: u64 = 3;
 
 /// Time that a server has to answer on the connection that is kept, before another one is made.
-const HEAD_START: Duration = Duration::from_millis(250);
+const HEAD_START: Duration = Duration::from_millis(500);
 
 /// Time for which an address in use answers nothing, on the connection that is kept and on another one, before another server
 /// is used that does answer.
