@@ -79,6 +79,7 @@ impl Link {
             Ok(rows) => read_history(&rows),
             // Other databases with the same protocol have no such functions.
             Err(error) if is_unsupported(&error) => None,
+            Err(error) if error.as_db_error().is_none() => return Err(Fault::of(&error)),
             // Without its history, a server could be any.
             Err(error) => return Err(Fault::unidentified(&target.name, &error)),
         };
