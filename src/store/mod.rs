@@ -42,7 +42,7 @@ pub use wrapper::Wrapper;
 #[cfg(feature = "postgres")]
 pub use self::postgres::{PostgresStatus, PostgresStore, PostgresStoreBuilder};
 #[cfg(feature = "sled")]
-pub use self::sled::{Compaction, Durability, Repair, SledStore, SledStoreBuilder, Verification};
+pub use self::sled::{Backup, Compaction, Durability, Repair, SledStore, SledStoreBuilder, Verification};
 use crate::model::Timestamp;
 
 /// A database of records with facets: the interface of every storage backend.
