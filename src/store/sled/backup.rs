@@ -1,7 +1,8 @@
 //! Backups: a copy of the state of one moment, in a folder of its own.
 //!
-//! The copy is written beside the name that a store looks for, and gets that name and the file `format` last. So a
-//! folder whose backup was interrupted is not the folder of a store: it can be neither opened nor repaired.
+//! The copy is written beside the name that a store looks for. Only when it is complete does it get that name, and then
+//! the folder the file `format`. So the folder of an interrupted backup does not open, and a repair does not find a part of
+//! the records in it.
 
 use std::error::Error;
 use std::fs;

@@ -154,7 +154,7 @@ impl SledStore {
     /// [`Export`](crate::store::Export).
     ///
     /// The path must be an empty folder or not exist; missing parent folders are created. The folder becomes that of a
-    /// store in the last step, so an interrupted backup can be neither opened nor repaired. After an error, and when the
+    /// store in the last step, so an interrupted backup does not open as a complete one. After an error, and when the
     /// future is dropped, everything that was written is removed. When the process is killed, the parts stay; delete them.
     ///
     /// Reads and commits continue. Memory use is that of a [`snapshot`](Store::snapshot), and about 10 MB. Until the backup
