@@ -28,8 +28,11 @@ const CLOCK: Key = Key::new(Name::new("clock"), Uuid::nil());
 const NOTES: u64 = 300;
 const WRITERS: usize = 4;
 
+/// The facets and the body of a note.
+type Note = (Facets, Vec<u8>);
+
 /// Returns the notes that a commit writes, with facets and a body, or deletes. They are three different ones.
-fn changes(number: u64) -> [(Key, Option<(Facets, Vec<u8>)>); 3] {
+fn changes(number: u64) -> [(Key, Option<Note>); 3] {
     std::array::from_fn(|place| {
         let key = key(u128::from((number * 7 + place as u64 * 13) % NOTES));
         // Bodies that can be compressed, and some that need several parts.
@@ -48,7 +51,7 @@ fn facets(number: u64, key: Key) -> Facets {
 }
 
 /// Returns the notes after the first commits.
-fn notes_after(commits: u64) -> BTreeMap<Key, (Facets, Vec<u8>)> {
+fn notes_after(commits: u64) -> BTreeMap<Key, Note> {
     let mut notes = BTreeMap::new();
     for (key, note) in (1..=commits).flat_map(changes) {
         match note {
