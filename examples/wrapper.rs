@@ -163,14 +163,16 @@ impl Cipher {
         [&nonce[..], &self.mac(&[key.to_string().as_bytes(), &nonce, &body]), &body].concat().into()
     }
 
-    fn open(&self, record: Record) -> Result<Record, StoreError> {
-        let damaged = || StoreError::corrupt(format!("the body of {} is not what was encrypted", record.key));
+    fn open(&self, mut record: Record) -> Result<Record, StoreError> {
+        let key = record.key;
+        let damaged = || StoreError::corrupt(format!("the body of {key} is not what was encrypted"));
         let (nonce, rest) = record.body.split_first_chunk::<16>().ok_or_else(damaged)?;
         let (tag, body) = rest.split_first_chunk::<32>().ok_or_else(damaged)?;
-        if self.mac(&[record.key.to_string().as_bytes(), nonce, body]) != *tag {
+        if self.mac(&[key.to_string().as_bytes(), nonce, body]) != *tag {
             return Err(damaged());
         }
-        Ok(Record { body: self.apply(*nonce, body).into(), ..record })
+        record.body = self.apply(*nonce, body).into();
+        Ok(record)
     }
 
     /// Encrypts or decrypts.
