@@ -64,8 +64,9 @@
 //!   durability, operations, several processes, discovery, topology, sharing, the client.
 //!
 //! # Crates of the API
-//! [`bytes`], [`http`], [`uuid`] and the attribute [`async_trait`] are exported again: their types are in the API, and a
-//! [`Store`] is written with them. [Embedding](guide::embedding#crates-in-the-api) names those that are not at 1.0 yet.
+//! [`bytes`], [`http`], [`uuid`] and the attribute [`async_trait`](macro@async_trait) are exported again: the API has
+//! their types, and a [`Store`] is written with them. [Embedding](guide::embedding#crates-in-the-api) names the crates
+//! of the API that are not at 1.0 yet.
 //!
 //! # Features
 //! * `csv`, on by default: lists of hosts and parts as CSV, and import of hosts from it. It adds the crate `csv-core`.
