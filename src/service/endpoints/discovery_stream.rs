@@ -121,7 +121,7 @@ impl DiscoveryStream {
     /// Returns the events of the discoveries changed since the previous call, the oldest change first.
     async fn changes(&mut self) -> Result<String, Error> {
         // Read before the list: a revision newer than the list would hide changes.
-        let revision = self.inventory.revision_of::<Discovery>(&self.caller).await?;
+        let revision = self.inventory.discovery_jobs().revision(&self.caller).await?;
         if revision.is_some() && revision == self.revision {
             return Ok(String::new());
         }
@@ -132,7 +132,7 @@ impl DiscoveryStream {
             limit: Some(LATEST),
             ..ListQuery::default()
         };
-        let latest = self.inventory.list_as::<Discovery>(&self.caller, &query).await?.records;
+        let latest = self.inventory.discovery_jobs().list(&self.caller, &query).await?.records;
         let mut events = String::new();
         for discovery in latest.iter().rev() {
             if self.sent.get(&discovery.id) != Some(discovery) {

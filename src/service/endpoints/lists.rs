@@ -33,7 +33,7 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
         let shape = shape.or_columns(host_columns);
         let caller = &call.into_caller()?;
         // The tag is read before the list: a tag newer than its list would hide changes from the client.
-        let revision = state.inventory.hosts_revision(caller).await?;
+        let revision = state.inventory.hosts().revision(caller).await?;
         let version = state.responder.server_version();
         let tag = revision.and_then(|revision| EntityTag::of_list(revision, caller, request, version));
         let tag = representation.tag(tag);
@@ -48,7 +48,7 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
         {
             return Ok(vary(representation.outcome(request, body).with_tag(tag)));
         }
-        let pages = inventory.host_pages(caller, &query).await?;
+        let pages = inventory.hosts().pages(caller, &query).await?;
         let pages = Shaped { pages, shape, inventory: inventory.clone(), organization, has_begun: false };
         let body = begin_list(state, caller, request, pages, paging, representation).await?;
         let body = match &tag {
@@ -65,14 +65,14 @@ pub(in crate::service) fn list<T: Resource>(call: Call<'_>) -> Pending<'_> {
         let (state, request) = (call.state, call.input.request);
         let (query, paging) = read_list_query(request.uri.query(), &call.route.query)?;
         let caller = &call.into_caller()?;
-        let revision = state.inventory.revision_of::<T>(caller).await?;
+        let revision = state.inventory.records::<T>().revision(caller).await?;
         let version = state.responder.server_version();
         let tag =
             revision.and_then(|revision| EntityTag::of_personal_list(revision, caller, request, version));
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(Outcome::not_modified(tag));
         }
-        let pages = state.inventory.pages_as::<T>(caller, &query).await?;
+        let pages = state.inventory.records::<T>().pages(caller, &query).await?;
         let body = begin_list(state, caller, request, pages, paging, Representation::Envelope).await?;
         Ok(Outcome::new(body).with_tag(tag))
     })
