@@ -54,11 +54,7 @@ impl Inventory {
             }
             (_, Some(id)) => id,
         };
-        let record = self
-            .inventory
-            .get(host_key(id))
-            .await?
-            .ok_or(ErrorKind::NotFound { entity: Entity::Host, id })?;
+        let record = self.get(host_key(id)).await?.ok_or(ErrorKind::NotFound { entity: Entity::Host, id })?;
         self.decode_host(organization, &record).await
     }
 }

@@ -54,7 +54,7 @@ pub(crate) struct Site {
 impl Fixture {
     /// Returns the caller for work of the host application at home.
     pub(crate) const fn system(&self) -> Caller {
-        Caller::system(self.home.organization.id)
+        self.home.system()
     }
 
     pub(crate) async fn new() -> Self {
@@ -225,6 +225,11 @@ impl Fixture {
 }
 
 impl Site {
+    /// Returns the caller for work of the host application in the organization.
+    pub(crate) const fn system(&self) -> Caller {
+        Caller::system(self.organization.id)
+    }
+
     pub(crate) async fn new(inventory: &Inventory, name: &str, api_access: bool, first: u128) -> Self {
         let mut new = NewOrganization::new(name);
         new.api_access = api_access;

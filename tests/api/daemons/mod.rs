@@ -47,10 +47,12 @@ impl Scene {
 
     async fn daemon_key(&self, network: Uuid) -> String {
         let key = NewDaemonApiKey::new(network, "a daemon");
+        let is_home = self.fixture.home.networks.contains(&network);
+        let site = if is_home { &self.fixture.home } else { &self.fixture.abroad };
         self.fixture
             .inventory
             .daemon_api_keys()
-            .create(&self.fixture.system(), key)
+            .create(&site.system(), key)
             .await
             .unwrap()
             .plaintext()

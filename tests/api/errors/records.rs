@@ -147,8 +147,14 @@ async fn record_rows() -> Produced {
     let fixture = Populated::new().await;
     let abroad = fixture.user(&fixture.abroad, Permission::Owner, &[]).await;
     let foreign_key = crate::common::key_for(&abroad, Permission::Owner, &[ELSEWHERE]);
-    let foreign_key =
-        fixture.inventory.user_api_keys().create(&fixture.system(), foreign_key).await.unwrap().record().id;
+    let foreign_key = fixture
+        .inventory
+        .user_api_keys()
+        .create(&fixture.abroad.system(), foreign_key)
+        .await
+        .unwrap()
+        .record()
+        .id;
     let shares = shares(&fixture).await;
     let before = fixture.stored().await;
     let rows = [
