@@ -1,10 +1,13 @@
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use uuid::Uuid;
 
 use super::role::{self, RoleReason};
 use crate::inventory::Claim;
-use crate::model::{Host, HostRole, ServiceVirtualization, Timestamp};
+use crate::model::{
+    Host, HostPart, HostRole, Record, Redaction, ServiceVirtualization, Timestamp, for_each_part_type,
+};
 
 /// The summary of a host that the views show. It is much smaller than the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +20,8 @@ pub struct HostSummary {
     pub name: Option<String>,
     /// All names of the host, the serial number excluded; each occurs once.
     pub names: Vec<String>,
-    /// The serial number of the chassis.
-    pub serial_number: Option<String>,
+    /// The texts of the host and its parts that shares conceal, each once.
+    pub(super) concealed: Vec<(Redaction, Box<str>)>,
     /// The role, as set by a user or as the host itself reveals it.
     pub role: HostRole,
     /// The evidence that the role is derived from; `None` for an unknown role.
@@ -76,7 +79,7 @@ impl HostSummary {
             id: host.id,
             name: names.first().cloned(),
             names,
-            serial_number: host.serial_number.clone(),
+            concealed: concealed(host),
             role,
             role_reason,
             role_by_ports,
@@ -118,6 +121,12 @@ fn names(host: &Host) -> Vec<String> {
         }
     }
     names
+}
+
+fn concealed(host: &Host) -> Vec<(Redaction, Box<str>)> {
+    let mut texts: BTreeSet<(Redaction, &str)> = host.concealed_texts().collect();
+    for_each_part_type!(P => texts.extend(P::list(host).iter().flat_map(Record::concealed_texts)));
+    texts.into_iter().map(|(kind, text)| (kind, text.into())).collect()
 }
 
 fn interfaces(host: &Host) -> Vec<InterfaceSummary> {

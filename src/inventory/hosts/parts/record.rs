@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 
 use crate::inventory::hosts::input::{parse_if_entry, parse_interface, parse_port, parse_service};
-use crate::inventory::hosts::texts::Texts;
 use crate::inventory::schema::{
     IF_ENTRY_UNIQUE_KEY, INTERFACE_UNIQUE_KEY, PORT_UNIQUE_KEY, SERVICE_UNIQUE_KEY,
 };
@@ -16,7 +15,7 @@ use crate::model::{
 use crate::store::Name;
 
 /// A part of a host, with the rules by which requests change it.
-pub trait Embedded: HostPart + Texts {
+pub trait Embedded: HostPart {
     /// The kind of part, as named in errors.
     const ENTITY: Entity;
     /// The name of the unique key by which the host of a part is found.
