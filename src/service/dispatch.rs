@@ -45,8 +45,7 @@ impl ApiState {
             Some(Access::Unlimited) => None,
             _ => self.allowance(identified, prefix),
         };
-        let mut room =
-            RequestRoom::new([&self.bodies, &self.incoming_bodies], Self::holder(identified, prefix));
+        let mut room = RequestRoom::new(self.body_budgets(), Self::holder(identified, prefix));
         // Endpoints without a credential read, or have short answers.
         let is_refusable = request.method.is_safe() || access.is_none_or(Access::is_public);
         let admission = match allowance.and_then(|allowance| allowance.retry_after) {
@@ -73,15 +72,14 @@ impl ApiState {
         if let Some(allowance) = &allowance {
             add_allowance(&mut response, allowance);
         }
-        // A server closes a connection whose request did not arrive to its end. The client must not use it again.
-        if is_early(response.status()) && !body_end.is_reached() && request.version < Version::HTTP_2 {
-            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        if !body_end.is_reached() {
+            close_if_early(&mut response, request);
         }
         if request.method == Method::HEAD { without_body(response) } else { response }
     }
 
     /// Reserves the bytes of the body of a response until the client has read it.
-    fn hold_bytes(&self, room: RequestRoom<'_>, outcome: Outcome) -> Result<Outcome, ApiError> {
+    pub(super) fn hold_bytes(&self, room: RequestRoom<'_>, outcome: Outcome) -> Result<Outcome, ApiError> {
         outcome.map_body(|body| {
             let reserve = |bytes| room.into_answer(&self.response_bytes, bytes);
             Ok(body.held(reserve, &self.sweeper)?)
@@ -127,6 +125,15 @@ impl ApiState {
             return Err(ApiError::idempotency_key_not_accepted());
         }
         (route.handler)(Call::new(self, (route, RouteTable::all()), path, sender, input)).await
+    }
+}
+
+/// Announces that the connection closes, if the response was sent before the body of its request had arrived.
+///
+/// A server closes a connection whose request did not arrive to its end. The client must not use it again.
+pub(super) fn close_if_early(response: &mut Response<ResponseBody>, request: &Parts) {
+    if is_early(response.status()) && request.version < Version::HTTP_2 {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
 }
 

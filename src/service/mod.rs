@@ -14,7 +14,7 @@ mod routes;
 mod sender;
 mod state;
 
-pub use api::{Api, ApiBuilder, ResponseFuture};
+pub use api::{Admitted, Api, ApiBuilder, ResponseFuture};
 #[cfg(feature = "openapi")]
 pub use description::openapi;
 pub use response::body::{BodyError, ResponseBody};

@@ -110,6 +110,11 @@ impl ApiState {
         sender.map_or_else(|| Holder::of_prefix(prefix), Sender::holder)
     }
 
+    /// Returns the budgets of the bodies of requests: of all, and of those that have not arrived to their end.
+    pub(super) const fn body_budgets(&self) -> [&Arc<Budget>; 2] {
+        [&self.bodies, &self.incoming_bodies]
+    }
+
     /// Takes one request from the client's bucket. Returns `None` without a rate limit.
     ///
     /// `prefix` is that of a client without a credential, if it is known.

@@ -96,6 +96,8 @@ mod service {
     mod envelope;
     mod health;
     mod locations;
+    #[cfg(feature = "axum")]
+    mod own_endpoints;
     mod precedence;
     mod unread_bodies;
 }
