@@ -42,7 +42,8 @@ pub trait Record: Sized + 'static {
 
     /// Returns the texts of the record that clients and devices choose. The parts of a host are records of their own.
     fn texts(&self) -> impl Iterator<Item = Text<'_>> {
-        Self::FIELDS.iter().filter(|field| field.setter != Setter::Server).flat_map(|field| {
+        let has_texts = |field: &&Field<Self>| field.setter != Setter::Server && !field.is_plain;
+        Self::FIELDS.iter().filter(has_texts).flat_map(|field| {
             let texts = field.access.texts(self).into_iter().flatten();
             texts.map(|(within, text)| Text { field: field.name, within, text })
         })
@@ -50,7 +51,8 @@ pub trait Record: Sized + 'static {
 
     /// Estimates the size of the record's JSON in bytes, rounding up. Only escapes in texts are not counted.
     fn likely_size(&self) -> usize {
-        Self::PLAIN_SIZE + Self::FIELDS.iter().map(|field| field.access.likely_size(self)).sum::<usize>()
+        let others = Self::FIELDS.iter().filter(|field| !field.is_plain);
+        Self::PLAIN_SIZE + others.map(|field| field.access.likely_size(self)).sum::<usize>()
     }
 
     /// Copies a field that clients set from another record.
@@ -88,11 +90,17 @@ pub trait Record: Sized + 'static {
 }
 
 /// A field of a record.
+#[cfg_attr(
+    not(all(feature = "csv", feature = "discovery", feature = "topology")),
+    allow(dead_code, reason = "some of the readers are features")
+)]
 pub struct Field<R: 'static> {
     pub(crate) name: &'static str,
     pub(crate) form: Form,
     /// Whether null is a value of the field.
     pub(crate) is_nullable: bool,
+    /// Whether the field has neither texts nor lists.
+    pub(crate) is_plain: bool,
     pub(crate) setter: Setter,
     /// What the API says of the field, if clients set it.
     pub(crate) description: &'static str,
@@ -131,6 +139,7 @@ impl<R: 'static> Field<R> {
             name,
             form: V::FORM,
             is_nullable: V::IS_NULLABLE,
+            is_plain: V::IS_PLAIN,
             setter: Setter::Server,
             description: "",
             is_reported: false,
@@ -182,6 +191,10 @@ impl Text<'_> {
 }
 
 /// Reads and writes one field, whatever its type.
+#[cfg_attr(
+    not(all(feature = "csv", feature = "discovery", feature = "topology")),
+    allow(dead_code, reason = "some of the readers are features")
+)]
 pub(crate) trait Access<R>: Sync {
     /// Returns whether the value is not empty.
     fn is_set(&self, record: &R) -> bool;

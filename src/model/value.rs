@@ -63,6 +63,9 @@ pub(crate) trait Value: Clone + PartialEq + Serialize + 'static {
     /// Whether null is a value.
     const IS_NULLABLE: bool = false;
 
+    /// Whether the value has neither texts nor lists.
+    const IS_PLAIN: bool = false;
+
     /// Returns whether the value is not empty. A record that absorbs another takes its value in place of an empty one.
     fn is_set(&self) -> bool {
         true
@@ -91,6 +94,7 @@ pub(crate) trait Item: Clone + PartialEq + Serialize + 'static {
 impl<V: Value> Value for Option<V> {
     const FORM: Form = V::FORM;
     const IS_NULLABLE: bool = true;
+    const IS_PLAIN: bool = V::IS_PLAIN;
 
     fn is_set(&self) -> bool {
         self.is_some()
@@ -122,6 +126,7 @@ macro_rules! plain_values {
     ($($type:ty: $form:expr;)*) => {$(
         impl Value for $type {
             const FORM: Form = $form;
+            const IS_PLAIN: bool = true;
         }
     )*};
 }
@@ -157,6 +162,7 @@ impl Value for String {
 /// The index of an interface entry is 0 where it is unknown.
 impl Value for i64 {
     const FORM: Form = Form::Integer { min: Self::MIN, max: Self::MAX };
+    const IS_PLAIN: bool = true;
 
     fn is_set(&self) -> bool {
         *self != 0

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 use uuid::Uuid;
 
 use super::texts::check_host_texts;
-use super::validate::{check_source, check_values, check_vlans};
+use super::validate::check_values;
 use crate::inventory::{Error, Problem, dotted};
 use crate::json_objects::Objects;
 use crate::model::{
@@ -48,7 +48,7 @@ pub(crate) fn parse_host(json: &[u8]) -> Result<Host, Error> {
 /// # Errors
 /// Those of [`parse_host`].
 pub(crate) fn parse_host_changes(json: &[u8]) -> Result<Host, Error> {
-    let Input(mut host): Input<Host> = parse_object(json)?;
+    let mut host: Host = parse_given(json)?;
     for (index, interface) in host.interfaces.iter_mut().enumerate() {
         place(&mut interface.position, index);
     }
@@ -60,35 +60,16 @@ pub(crate) fn parse_host_changes(json: &[u8]) -> Result<Host, Error> {
     Ok(host)
 }
 
-/// Parses an interface. Without a position, it gets the position of a part to be placed behind the others.
-pub(super) fn parse_interface(json: &[u8]) -> Result<Interface, Error> {
-    let Input(mut interface): Input<Interface> = parse_object(json)?;
-    place_last(&mut interface.position);
-    Ok(interface)
+/// Parses a record as requests carry it.
+///
+/// # Errors
+/// `Invalid`, with the path of the faulty value; an empty path means the record itself.
+pub(super) fn parse_given<T: Given>(json: &[u8]) -> Result<T, Error> {
+    parse_object(json).map(|Input(given)| given)
 }
 
-/// Parses a port.
-pub(super) fn parse_port(json: &[u8]) -> Result<Port, Error> {
-    let Input(port) = parse_object(json)?;
-    Ok(port)
-}
-
-/// Parses a service. Without a position, it gets the position of a part to be placed behind the others.
-pub(super) fn parse_service(json: &[u8]) -> Result<Service, Error> {
-    let Input(mut service): Input<Service> = parse_object(json)?;
-    place_last(&mut service.position);
-    check_source(&service.source, format_args!("source"))?;
-    Ok(service)
-}
-
-/// Parses an interface entry.
-pub(super) fn parse_if_entry(json: &[u8]) -> Result<IfEntry, Error> {
-    let Input(entry): Input<IfEntry> = parse_object(json)?;
-    check_vlans(&entry, format_args!("vlans"))?;
-    Ok(entry)
-}
-
-fn place_last(position: &mut i64) {
+/// Gives a part without a position that of a part to be placed behind the others.
+pub(super) const fn place_last(position: &mut i64) {
     if *position == UNPLACED {
         *position = i64::MAX;
     }
@@ -151,7 +132,7 @@ fn place(position: &mut i64, index: usize) {
 }
 
 /// A record, or a value of one, as requests carry it.
-pub(in crate::inventory) trait Given: Sized {
+pub trait Given: Sized {
     /// Reads the value that a request has.
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
 }
@@ -351,7 +332,7 @@ mod tests {
     extended_fields!(given serde(default));
 
     fn parse(json: &str) -> Result<Option<String>, Error> {
-        parse_object(json.as_bytes()).map(|Input(Extended { rack, .. })| rack)
+        parse_given(json.as_bytes()).map(|Extended { rack, .. }| rack)
     }
 
     #[test]

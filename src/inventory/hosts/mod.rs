@@ -17,7 +17,6 @@ mod parts;
 mod query;
 mod renamings;
 mod rewrite;
-mod size;
 mod terms;
 mod texts;
 mod update;

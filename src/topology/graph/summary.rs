@@ -168,3 +168,52 @@ fn container_name(service: &crate::model::Service) -> String {
 fn last_seen(claim: &Claim) -> Timestamp {
     claim.parts.iter().map(|part| part.last_seen_at).fold(claim.observed_at, Timestamp::max)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde::Serialize;
+    use serde::de::DeserializeOwned;
+
+    use super::*;
+    use crate::model::{Form, Interface, Service, ServiceDefinition, Setter};
+
+    /// Returns a record of which each text is marked, and the marks.
+    fn marked<R: Record + Serialize + DeserializeOwned>(record: &R, kind: &str) -> (R, Vec<String>) {
+        let mut document = serde_json::to_value(record).unwrap();
+        let mut marks = Vec::new();
+        for field in R::FIELDS {
+            if field.setter != Setter::Server && matches!(field.form, Form::Text { min: 0 | 1, .. }) {
+                let mark = format!("<{kind} {}>", field.name);
+                document[field.name] = mark.clone().into();
+                marks.push(mark);
+            }
+        }
+        (serde_json::from_value(document).unwrap(), marks)
+    }
+
+    #[test]
+    fn shares_conceal_every_text_of_a_host_that_pictures_show() {
+        let (mut host, mut marks) = marked(&Host::new(Uuid::nil(), ""), "host");
+        let definition = ServiceDefinition::new("Web").unwrap();
+        let mut web = Service::new(&host, "", definition);
+        let container = serde_json::json!({
+            "type": "Docker",
+            "details": {"container_name": null, "container_id": null, "service_id": Uuid::nil()},
+        });
+        web.virtualization = Some(serde_json::from_value(container).unwrap());
+        let (web, of_service) = marked(&web, "service");
+        let address = Interface::new(&host, [192, 0, 2, 7].into());
+        let (interface, of_interface) = marked(&address, "interface");
+        host.services.push(web);
+        host.interfaces.push(interface);
+        marks.extend(of_service.into_iter().chain(of_interface));
+        let mut summary = HostSummary::of(&host, &[]);
+        let concealed = std::mem::take(&mut summary.concealed);
+        let shown = format!("{summary:?}");
+        let shown: Vec<String> = marks.into_iter().filter(|mark| shown.contains(mark)).collect();
+        assert_eq!(shown, ["<host name>", "<host hostname>", "<host sys_name>", "<service name>"]);
+        for mark in shown {
+            assert!(concealed.iter().any(|(_, text)| **text == *mark), "{mark} is not concealed");
+        }
+    }
+}
