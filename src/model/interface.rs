@@ -153,7 +153,7 @@ macro_rules! if_entry_fields {
         network_id: Uuid;
         interface_id: Option<Uuid> = "The host's interface on this port.";
         if_index: i64 = required "`ifIndex`.";
-        if_name: Option<String> = "`ifName`.";
+        if_name: Option<String> = "`ifName`.", kept;
         if_descr: String = required "`ifDescr`.";
         if_alias: Option<String> = "`ifAlias`.";
         if_type: Option<i64> = "`ifType`.";

@@ -6,8 +6,8 @@ use super::parameter::{Kind, Parameter, Presence};
 use crate::access::PasswordHasher;
 use crate::inventory::{BulkHost, ListOrderField};
 use crate::model::{
-    Form, Host, HostOrderField, IfEntry, Interface, MAX_TEXT, OrderDirection, PORT_NAMES, Permission, Port,
-    Record, Service, Setter, SourceType, SubnetType, TopologyView,
+    Form, Host, HostOrderField, IfEntry, Interface, OrderDirection, PORT_NAMES, Permission, Port, Record,
+    Service, Setter, SourceType, SubnetType, TopologyView,
 };
 use crate::service::input::{DEFAULT_LIMIT, MAX_IDS, MAX_OFFSET, MAX_TERMS};
 use crate::wire::MAX_LIMIT;
@@ -16,9 +16,6 @@ const fn text(min: usize, max: usize) -> Kind {
     Kind::Text { min, max }
 }
 
-/// Texts of hosts, which devices send.
-#[cfg(feature = "discovery")]
-pub(super) const DEVICE_TEXT: Kind = text(0, MAX_TEXT);
 /// The text of a filter. Servers refuse addresses above 64 KiB, and percent-encoding makes text up to twelve times as long.
 const FILTER_TEXT: Kind = text(0, 1_024);
 const NAME: Kind = Kind::Name;
@@ -374,6 +371,7 @@ pub(super) const REFERRAL: &[Parameter] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::MAX_TEXT;
     use crate::model::extended::Extended;
 
     #[test]
