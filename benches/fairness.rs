@@ -25,6 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
+use toposcope::access::Caller;
 
 use bytes::Bytes;
 use host::{Random, benchmark_host};
@@ -33,7 +34,7 @@ use http_body_util::{BodyExt, Full};
 use tokio::task::JoinSet;
 use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
 use toposcope::model::{
-    Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, Permission, Port, PortNumber, Protocol,
+    Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, Network, Permission, Port, PortNumber, Protocol, Tag,
 };
 use toposcope::service::Api;
 use toposcope::store::MemoryStore;
@@ -343,14 +344,26 @@ async fn put(api: &Api, key: &str, port: &Port, number: u16) -> u16 {
 }
 
 async fn tenant(inventory: &Inventory, name: &str, hosts: usize) -> Result<Tenant, Box<dyn Error>> {
-    let organization = inventory.create_organization(name).await?.id;
+    let organization = inventory.organizations().create(name).await?.id;
     let mut networks = Vec::new();
     for number in 0..NETWORKS {
-        networks.push(inventory.create_network(organization, &format!("Network {number}")).await?.id);
+        networks.push(
+            inventory
+                .networks()
+                .create(&Caller::system(organization), Network::new(&format!("Network {number}")))
+                .await?
+                .id,
+        );
     }
     let mut tags = Vec::new();
     for number in 0..TAGS {
-        tags.push(inventory.create_tag(organization, &format!("Tag {number}")).await?.id);
+        tags.push(
+            inventory
+                .tags()
+                .create(&Caller::system(organization), Tag::new(&format!("Tag {number}")))
+                .await?
+                .id,
+        );
     }
     let (mut random, mut ports) = (Random::new(hosts as u64), Vec::new());
     for number in 0..hosts {
@@ -358,7 +371,7 @@ async fn tenant(inventory: &Inventory, name: &str, hosts: usize) -> Result<Tenan
         if number.is_multiple_of(hosts.div_ceil(10_000)) {
             ports.push(host.ports[0].clone());
         }
-        inventory.put_host(organization, host).await?;
+        inventory.hosts().put(&Caller::system(organization), host).await?;
     }
     let heavy = heavy(inventory, organization, networks[0], if name == "small" { 50 } else { 500 }).await?;
     networks.push(heavy.network);
@@ -373,7 +386,7 @@ async fn heavy(
     network: Uuid,
     bulk: usize,
 ) -> Result<Heavy, Box<dyn Error>> {
-    let drawn = inventory.create_network(organization, "Drawn").await?.id;
+    let drawn = inventory.networks().create(&Caller::system(organization), Network::new("Drawn")).await?.id;
     let mut random = Random::new(77 + bulk as u64);
     let chassis = |number: usize| LldpChassisId {
         subtype: LldpChassisIdSubtype::LocallyAssigned,
@@ -390,7 +403,7 @@ async fn heavy(
             ..IfEntry::new(&host, port)
         };
         host.if_entries = (1..=3).map(|port| entry(port, random.next() as usize % HEAVY)).collect();
-        inventory.put_host(organization, host).await?;
+        inventory.hosts().put(&Caller::system(organization), host).await?;
         let rows: Vec<_> = (0..50).map(|row| address(number * 50 + row)).collect();
         devices.push(serde_json::json!({
             "sys_name": format!("device-{number}"),
@@ -424,8 +437,9 @@ fn address(number: usize) -> serde_json::Value {
 
 /// Creates an organization with a few hosts that have the maximum number of ports.
 async fn giants(inventory: &Inventory) -> Result<Tenant, Box<dyn Error>> {
-    let organization = inventory.create_organization("giants").await?.id;
-    let network = inventory.create_network(organization, "Network").await?.id;
+    let organization = inventory.organizations().create("giants").await?.id;
+    let network =
+        inventory.networks().create(&Caller::system(organization), Network::new("Network")).await?.id;
     let (mut random, mut ports) = (Random::new(8), Vec::new());
     for number in 0..4 {
         let mut host = lean_host(&mut random, number, network, &[])?;
@@ -439,7 +453,7 @@ async fn giants(inventory: &Inventory) -> Result<Tenant, Box<dyn Error>> {
             })
             .collect();
         ports.extend(host.ports.iter().step_by(100).cloned());
-        inventory.put_host(organization, host).await?;
+        inventory.hosts().put(&Caller::system(organization), host).await?;
     }
     let key = key(inventory, organization, "giants", vec![network]).await?;
     Ok(Tenant { key, tags: Vec::new(), ports, heavy: Heavy::default() })
@@ -451,10 +465,12 @@ async fn key(
     name: &str,
     networks: Vec<Uuid>,
 ) -> Result<String, Box<dyn Error>> {
-    let user = NewUser::new(organization, format!("{name}@example.net"), Permission::Owner);
-    let mut key = NewUserApiKey::new(inventory.create_user(user).await?.id, "benchmark", Permission::Owner);
+    let user = NewUser::new(format!("{name}@example.net"), Permission::Owner);
+    let system = Caller::system(organization);
+    let user = inventory.users().create(&system, user).await?;
+    let mut key = NewUserApiKey::new(user.id, "benchmark", Permission::Owner);
     key.network_ids = networks;
-    Ok(inventory.create_user_api_key(key).await?.plaintext().to_owned())
+    Ok(inventory.user_api_keys().create(&system, key).await?.plaintext().to_owned())
 }
 
 /// Returns a host with one port, so that a million fit into memory. Every third has no hostname; the others share

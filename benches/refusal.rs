@@ -18,11 +18,12 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use toposcope::access::Caller;
 
 use host::{Random, benchmark_host};
 use http::{Request, StatusCode, header};
 use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
-use toposcope::model::{Host, Permission, Port, Protocol};
+use toposcope::model::{Host, Network, Permission, Port, Protocol};
 use toposcope::service::Api;
 use toposcope::store::{MemoryStore, SledStore, Store};
 use tower::ServiceExt;
@@ -86,23 +87,30 @@ impl Ground {
     async fn new(store: Arc<dyn Store>) -> Result<Self, Box<dyn Error>> {
         let inventory = Inventory::new(store);
         let mut random = Random::new(7);
-        let home = inventory.create_organization("Home").await?.id;
-        let network = inventory.create_network(home, "Office").await?.id;
+        let home = inventory.organizations().create("Home").await?.id;
+        let network = inventory.networks().create(&Caller::system(home), Network::new("Office")).await?.id;
         let own = benchmark_host(&mut random, 0, network)?;
-        inventory.put_host(home, own.clone()).await?;
-        let member =
-            inventory.create_user(NewUser::new(home, "owner@example.net", Permission::Owner)).await?;
+        inventory.hosts().put(&Caller::system(home), own.clone()).await?;
+        let member = inventory
+            .users()
+            .create(&Caller::system(home), NewUser::new("owner@example.net", Permission::Owner))
+            .await?;
         let mut key = NewUserApiKey::new(member.id, "benchmark", Permission::Member);
         key.network_ids = vec![network];
-        let key = inventory.create_user_api_key(key).await?.plaintext().to_owned();
+        let key = inventory
+            .user_api_keys()
+            .create(&Caller::system(member.organization_id), key)
+            .await?
+            .plaintext()
+            .to_owned();
 
-        let abroad = inventory.create_organization("Abroad").await?.id;
-        let network = inventory.create_network(abroad, "Theirs").await?.id;
+        let abroad = inventory.organizations().create("Abroad").await?.id;
+        let network = inventory.networks().create(&Caller::system(abroad), Network::new("Theirs")).await?.id;
         let mut foreign = benchmark_host(&mut random, 1, network)?;
         foreign.services.clear();
         foreign.ports =
             (1..=PORTS).map(|number| port(&mut random, &foreign, number)).collect::<Result<_, _>>()?;
-        inventory.put_host(abroad, foreign.clone()).await?;
+        inventory.hosts().put(&Caller::system(abroad), foreign.clone()).await?;
         let api = Api::builder(inventory).rate_limit(None).build();
         Ok(Self { api, key, own, foreign })
     }

@@ -10,6 +10,7 @@
 use std::env;
 use std::error::Error;
 use std::io::{self, Write};
+use toposcope::access::Caller;
 
 use hyper_util::client::legacy;
 use hyper_util::rt::TokioExecutor;
@@ -75,7 +76,10 @@ async fn tour<S: HttpService>(client: &Client<S>) -> Result<(), Box<dyn Error>> 
 async fn example_api() -> Result<(Api, String), Box<dyn Error>> {
     let inventory = Inventory::new(MemoryStore::new());
     let start = inventory.bootstrap(Bootstrap::new("Example", "me@example.net")).await?;
-    inventory.put_host(start.organization.id, Host::new(start.network.id, "printer")).await?;
+    inventory
+        .hosts()
+        .put(&Caller::system(start.organization.id), Host::new(start.network.id, "printer"))
+        .await?;
     let key = start.issued_key.ok_or("only the first start issues a key")?;
     Ok((Api::builder(inventory).build(), key.plaintext().to_owned()))
 }

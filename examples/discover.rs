@@ -111,7 +111,7 @@ impl Args {
 
 async fn all_hosts(inventory: &Inventory, caller: &Caller) -> Result<BTreeMap<Uuid, Host>, Failure> {
     let mut hosts = BTreeMap::new();
-    let page = inventory.list_hosts(caller, &HostQuery::default()).await?;
+    let page = inventory.hosts().list(caller, &HostQuery::default()).await?;
     for document in &page.documents {
         let host: Host = serde_json::from_slice(document)
             .map_err(|error| Failure::because("A host cannot be decoded", &error))?;

@@ -25,10 +25,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // Methods of the inventory without a caller are for the host application and check no permissions.
     let inventory = Inventory::new(MemoryStore::new());
     let start = inventory.bootstrap(Bootstrap::new("Example", "owner@example.net").network("Office")).await?;
-    let mut member = NewUser::new(start.organization.id, "member@example.net", Permission::Member);
+    let mut member = NewUser::new("member@example.net", Permission::Member);
     member.password = Some("correct horse battery".to_owned());
     member.network_ids = vec![start.network.id];
-    let member = inventory.create_user(member).await?;
+    let member = inventory.users().create(&Caller::system(start.organization.id), member).await?;
 
     // Clones of an inventory share all state: changes through the API are visible here, and the other way round.
     let api = Api::builder(inventory.clone()).build();

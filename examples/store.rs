@@ -262,7 +262,8 @@ pub(crate) async fn set_password(place: &Place, email: &str, input: impl AsyncRe
     BufReader::new(input.take(MAX_PASSWORD)).read_line(&mut password).await?;
     let source = place.open_source().await?;
     let inventory = Inventory::new(source.shared());
-    let outcome = inventory.set_password(email, password.trim_end_matches(['\r', '\n']).to_owned()).await;
+    let outcome =
+        inventory.users().set_password_of(email, password.trim_end_matches(['\r', '\n']).to_owned()).await;
     source.close().await?;
     let user = outcome?;
     tell(&format!("The password of {} was set, and all sessions of the user have ended.", user.email));

@@ -80,10 +80,10 @@ pub(crate) async fn run(
 ) -> Result<(), Failure> {
     let Some(args) = Args::parse(arguments)? else { return print(output, USAGE) };
     let inventory = Inventory::new(MemoryStore::new());
-    let organization = inventory.create_organization("Example").await?.id;
+    let organization = inventory.organizations().create("Example").await?.id;
     let caller = Caller::new(organization, Uuid::nil(), Permission::Owner, Scope::all());
     print(output, &args.source.read(&inventory, &caller, args.reporter.as_deref()).await?)?;
-    let networks = inventory.networks(organization).await?;
+    let networks = inventory.networks().all(&Caller::system(organization)).await?;
     let topologies = Topologies::new(inventory);
     let mut options = GraphOptions::new(args.view);
     options.collapse = !args.is_unfolded;
@@ -223,7 +223,8 @@ async fn read_folder(
     let files = find_reports(path, reporter)?;
     let name = path.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_str()?.to_owned()));
     let name = name.unwrap_or_else(|| "Discovered".to_owned());
-    let network = inventory.create_network(caller.organization_id(), &name).await?;
+    let network =
+        inventory.networks().create(&Caller::system(caller.organization_id()), Network::new(&name)).await?;
     let outcomes = discover(inventory, caller, network.id, &files, false).await?;
     let text: String = outcomes.iter().map(|(file, outcome)| described(file, outcome)).collect();
     let read = outcomes.iter().filter(|(_, outcome)| outcome.is_ok()).count();
@@ -253,7 +254,7 @@ async fn read_lines(inventory: &Inventory, caller: &Caller, path: &Path) -> Resu
     let file = File::open(path).await;
     let file = file.map_err(|error| Failure::because(format_args!("{name} cannot be opened"), &error))?;
     let import = Import::new().create_missing_networks();
-    let report = inventory.import_hosts(caller.organization_id(), file, import).await?;
+    let report = inventory.hosts().import(&Caller::system(caller.organization_id()), file, import).await?;
     let reason =
         report.refusals.first().map(|first| format!(", such as line {}: {}", first.line, first.reason));
     let reason = reason.unwrap_or_default();

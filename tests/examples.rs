@@ -58,9 +58,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use toposcope::access::{Credential, PasswordCost, PasswordHasher};
+use toposcope::access::{Caller, Credential, PasswordCost, PasswordHasher};
 use toposcope::inventory::{ErrorKind, HostQuery, Inventory, NewUserApiKey};
-use toposcope::model::{Host, Permission};
+use toposcope::model::{Host, Network, Permission, Tag};
 use toposcope::store::MemoryStore;
 use uuid::Uuid;
 
@@ -164,7 +164,7 @@ async fn report_becomes_hosts_of_the_announced_network() {
     let inventory = Inventory::new(MemoryStore::new()).with_passwords(passwords);
     let given = setup::fill(&inventory, Source::Demo(0), &[report], false).await.unwrap();
     let caller = inventory.authenticate_user_key(given.key.as_deref().unwrap()).await.unwrap();
-    let page = inventory.list_hosts(&caller, &HostQuery::default()).await.unwrap();
+    let page = inventory.hosts().list(&caller, &HostQuery::default()).await.unwrap();
     let host: Host = serde_json::from_slice(&page.documents[0]).unwrap();
     assert_eq!((host.name.as_str(), host.network_id, host.if_entries.len()), ("core-1", given.network, 1));
 }
@@ -265,13 +265,16 @@ async fn reported_credentials_and_ids_are_valid_for_every_source() {
         assert_eq!(session.user().id, caller.user_id());
 
         let organization = caller.organization_id();
-        let networks = inventory.networks(organization).await.unwrap();
+        let networks = inventory.networks().all(&Caller::system(organization)).await.unwrap();
         assert_eq!(networks.first().map(|network| network.id), Some(given.network));
         assert!(networks.iter().all(|network| caller.scope().allows(network.id)));
-        assert_eq!(inventory.tag(given.tag).await.unwrap().organization_id, organization);
-        let share = inventory.share(given.share).await.unwrap();
+        assert_eq!(
+            inventory.tags().get(&Caller::system(organization), given.tag).await.unwrap().organization_id,
+            organization
+        );
+        let share = inventory.shares().get(&Caller::system(organization), given.share).await.unwrap();
         assert_eq!((share.organization_id, share.network_id), (organization, Some(given.network)));
-        assert!(!inventory.share_metadata(given.share).await.unwrap().requires_password);
+        assert!(!inventory.shares().metadata(given.share).await.unwrap().requires_password);
     }
 }
 
@@ -295,8 +298,12 @@ async fn folder_that_is_opened_again_keeps_its_records_and_its_key() {
             key = new;
         }
         let caller = inventory.authenticate_user_key(&key).await.unwrap();
-        assert_eq!(inventory.list_hosts(&caller, &HostQuery::default()).await.unwrap().total, 20);
-        let keys = inventory.user_api_keys(caller.user_id()).await.unwrap();
+        assert_eq!(inventory.hosts().list(&caller, &HostQuery::default()).await.unwrap().total, 20);
+        let keys = inventory
+            .user_api_keys()
+            .of_user(&Caller::system(caller.organization_id()), caller.user_id())
+            .await
+            .unwrap();
         assert_eq!(keys.iter().map(|key| key.id).collect::<Vec<_>>(), [given.key_id], "exactly one key");
         assert_eq!(
             (given.key_id, given.network, given.tag, given.share, given.password),
@@ -394,10 +401,11 @@ async fn key_reaches_later_networks_and_rotation_enables_it_again() {
     let owner = inventory.authenticate_user_key(&key).await.unwrap();
     let (organization, owner) = (owner.organization_id(), owner.user_id());
     let mine = NewUserApiKey::new(owner, "my own key", Permission::Viewer);
-    let mine = inventory.create_user_api_key(mine).await.unwrap();
-    let network = inventory.create_network(organization, "new").await.unwrap().id;
+    let mine = inventory.user_api_keys().create(&Caller::system(organization), mine).await.unwrap();
+    let network =
+        inventory.networks().create(&Caller::system(organization), Network::new("new")).await.unwrap().id;
     assert!(inventory.authenticate_user_key(&key).await.unwrap().scope().allows(network));
-    inventory.disable_user_api_key(given.key_id).await.unwrap();
+    inventory.user_api_keys().disable(&Caller::system(organization), given.key_id).await.unwrap();
 
     setup::fill(&inventory, Source::Demo(0), &[], false).await.unwrap();
     inventory.authenticate_user_key(&key).await.unwrap_err();
@@ -405,7 +413,10 @@ async fn key_reaches_later_networks_and_rotation_enables_it_again() {
     let caller = inventory.authenticate_user_key(again.key.as_deref().unwrap()).await.unwrap();
     assert!(caller.scope().allows(network));
     inventory.authenticate_user_key(mine.plaintext()).await.unwrap();
-    assert_eq!(inventory.user_api_keys(owner).await.unwrap().len(), 2);
+    assert_eq!(
+        inventory.user_api_keys().of_user(&Caller::system(organization), owner).await.unwrap().len(),
+        2
+    );
     backend.close().await.unwrap();
 }
 
@@ -423,15 +434,15 @@ async fn some_demo_hosts_have_the_tag() {
         let caller = inventory.authenticate_user_key(given.key.as_deref().unwrap()).await.unwrap();
         let mut query = HostQuery::default();
         query.tag_ids = Some(vec![given.tag]);
-        assert_eq!(inventory.list_hosts(&caller, &query).await.unwrap().total, expected, "{count}");
+        assert_eq!(inventory.hosts().list(&caller, &query).await.unwrap().total, expected, "{count}");
     }
 }
 
 #[tokio::test]
 async fn creation_of_demo_hosts_yields_to_other_tasks() {
     let inventory = Inventory::new(MemoryStore::new());
-    let organization = inventory.create_organization("Example").await.unwrap().id;
-    let tag = inventory.create_tag(organization, demo::TAG).await.unwrap().id;
+    let organization = inventory.organizations().create("Example").await.unwrap().id;
+    let tag = inventory.tags().create(&Caller::system(organization), Tag::new(demo::TAG)).await.unwrap().id;
     tokio::select! {
         biased;
         _ = setup::make_up(&inventory, organization, tag, 50) => panic!("all hosts were created without a yield"),

@@ -12,7 +12,7 @@ use serde_json::Value;
 use toposcope::access::{Caller, Scope};
 use toposcope::discovery::{Format, ParseOptions, Report, parse};
 use toposcope::inventory::{DiscoverOptions, Inventory};
-use toposcope::model::{MacAddress, Permission, Timestamp};
+use toposcope::model::{MacAddress, Network, Permission, Timestamp};
 use toposcope::store::MemoryStore;
 use uuid::Uuid;
 
@@ -59,14 +59,15 @@ pub(crate) fn measure() -> Result<(), Box<dyn Error>> {
 /// Returns how many seconds it takes to discover all reports, and to discover them again.
 async fn discover(reports: &[Report]) -> Result<(f64, f64), Box<dyn Error>> {
     let inventory = Inventory::new(MemoryStore::new());
-    let organization = inventory.create_organization("Example").await?;
-    let network = inventory.create_network(organization.id, "Office").await?;
+    let organization = inventory.organizations().create("Example").await?;
+    let network =
+        inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
     let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
     let mut seconds = [0.0; 2];
     for seconds in &mut seconds {
         let start = Instant::now();
         for report in reports {
-            inventory.discover(&caller, report, DiscoverOptions::new(network.id)).await?;
+            inventory.discovery().reconcile(&caller, report, DiscoverOptions::new(network.id)).await?;
         }
         *seconds = start.elapsed().as_secs_f64();
     }

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
+use toposcope::access::Caller;
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -25,7 +26,7 @@ pub(crate) async fn measure(lines: &[u8]) -> Result<(), Box<dyn Error>> {
     let bootstrap = || Bootstrap::new("Benchmark", "owner@example.net").rotate_key();
     let start = inventory.bootstrap(bootstrap()).await?;
     let networks = Import::new().create_missing_networks();
-    inventory.import_hosts(start.organization.id, lines, networks).await?;
+    inventory.hosts().import(&Caller::system(start.organization.id), lines, networks).await?;
     // A new key reaches the networks that the import has created.
     let key = inventory.bootstrap(bootstrap()).await?.issued_key.ok_or("there is no key")?;
     let caller = inventory.authenticate_user_key(key.plaintext()).await?;
@@ -53,7 +54,7 @@ pub(crate) async fn measure(lines: &[u8]) -> Result<(), Box<dyn Error>> {
             return Err(format!("{status}: {}", String::from_utf8_lossy(&answer)).into());
         }
         let begin = Instant::now();
-        let report: ImportReport = inventory.import_hosts_as(&caller, lines, Import::new()).await?;
+        let report: ImportReport = inventory.hosts().import(&caller, lines, Import::new()).await?;
         in_process.push(begin.elapsed());
         if report.refused > 0 {
             return Err(report.to_string().into());

@@ -27,6 +27,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Instant;
+use toposcope::access::Caller;
 
 use tokio::io::{AsyncRead, ReadBuf};
 use toposcope::inventory::{Import, ImportReport, Inventory};
@@ -69,7 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 async fn measure(lines: &[u8], times: u32) -> Result<(), Box<dyn Error>> {
     let inventory = Inventory::new(MemoryStore::new());
-    let organization = inventory.create_organization("Benchmark").await?;
+    let organization = inventory.organizations().create("Benchmark").await?;
     let repeated = Repeated::new(lines, times);
     let total = lines.len() as u64 * u64::from(times);
     let spent = Arc::clone(&repeated.spent);
@@ -84,7 +85,12 @@ async fn measure(lines: &[u8], times: u32) -> Result<(), Box<dyn Error>> {
     let (user, system) = processor_seconds()?;
     let start = Instant::now();
     let report = inventory
-        .import_hosts(organization.id, repeated, Import::new().create_missing_networks().on_progress(mark))
+        .hosts()
+        .import(
+            &Caller::system(organization.id),
+            repeated,
+            Import::new().create_missing_networks().on_progress(mark),
+        )
         .await?;
     let seconds = start.elapsed().as_secs_f64() - spent.load(Ordering::Relaxed) as f64 / 1e6;
     let above = memory("VmHWM:")? - memory("VmRSS:")?;

@@ -4,9 +4,10 @@
 
 use std::error::Error;
 use std::net::IpAddr;
+use toposcope::access::Caller;
 
 use toposcope::inventory::Inventory;
-use toposcope::model::{Host, HostVirtualization, ProxmoxVirtualization};
+use toposcope::model::{Host, HostVirtualization, ProxmoxVirtualization, Tag};
 use uuid::Uuid;
 
 use crate::host::{Random, benchmark_host};
@@ -46,7 +47,9 @@ pub(crate) struct Tags {
 
 impl Tags {
     pub(crate) async fn create(inventory: &Inventory, organization: Uuid) -> Result<Self, Box<dyn Error>> {
-        let tag = async |name| inventory.create_tag(organization, name).await.map(|tag| tag.id);
+        let tag = async |name| {
+            inventory.tags().create(&Caller::system(organization), Tag::new(name)).await.map(|tag| tag.id)
+        };
         Ok(Self {
             rare: tag("rare").await?,
             hundredth: tag("hundredth").await?,
@@ -98,7 +101,7 @@ pub(crate) async fn put(
             let (interface, address) = (interface.id, interface.ip_address);
             remembered.push(HostParts { host: host.id, network, port, interface, address });
         }
-        inventory.put_host(organization, host).await?;
+        inventory.hosts().put(&Caller::system(organization), host).await?;
     }
     Ok(remembered)
 }

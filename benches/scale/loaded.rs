@@ -1,9 +1,10 @@
 //! A loaded inventory and the users that query it.
 
 use std::error::Error;
+use toposcope::model::Network;
 
 use tokio::runtime::Runtime;
-use toposcope::access::{PasswordCost, PasswordHasher};
+use toposcope::access::{Caller, PasswordCost, PasswordHasher};
 use toposcope::inventory::{HostPage, HostQuery, Inventory};
 use toposcope::service::Api;
 use toposcope::store::MemoryStore;
@@ -82,10 +83,16 @@ impl LoadedInventory {
             Spread::TenWithoutTerms => inventory.without_host_terms(),
         };
         let loading = async {
-            let organization = inventory.create_organization("Benchmark").await?.id;
+            let organization = inventory.organizations().create("Benchmark").await?.id;
             let mut networks = Vec::new();
             for number in 0..spread.networks() {
-                networks.push(inventory.create_network(organization, &format!("Network {number}")).await?.id);
+                networks.push(
+                    inventory
+                        .networks()
+                        .create(&Caller::system(organization), Network::new(&format!("Network {number}")))
+                        .await?
+                        .id,
+                );
             }
             let tags = Tags::create(&inventory, organization).await?;
             let mut readers = vec![Reader::owner(&inventory, organization, spread.name()).await?];
@@ -112,6 +119,6 @@ impl LoadedInventory {
     }
 
     pub(crate) fn list(&self, reader: &Reader, query: &HostQuery) -> Result<HostPage, Box<dyn Error>> {
-        Ok(self.runtime.block_on(self.inventory.list_hosts(&reader.caller, query))?)
+        Ok(self.runtime.block_on(self.inventory.hosts().list(&reader.caller, query))?)
     }
 }

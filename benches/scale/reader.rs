@@ -28,9 +28,9 @@ impl Reader {
         organization: Uuid,
         networks: &str,
     ) -> Result<Self, Box<dyn Error>> {
-        let mut owner = NewUser::new(organization, "owner@example.net", Permission::Owner);
+        let mut owner = NewUser::new("owner@example.net", Permission::Owner);
         owner.password = Some(PASSWORD.to_owned());
-        inventory.create_user(owner).await?;
+        inventory.users().create(&Caller::system(organization), owner).await?;
         let session = inventory.log_in("owner@example.net", PASSWORD.to_owned()).await?;
         Ok(Self {
             sees: format!("all of {networks} networks"),
@@ -48,12 +48,12 @@ impl Reader {
     ) -> Result<Self, Box<dyn Error>> {
         let count = networks.len();
         let address = format!("member-{count}@example.net");
-        let mut member = NewUser::new(organization, address, Permission::Member);
+        let mut member = NewUser::new(address, Permission::Member);
         member.network_ids = networks.to_vec();
-        let member = inventory.create_user(member).await?;
+        let member = inventory.users().create(&Caller::system(organization), member).await?;
         let mut key = NewUserApiKey::new(member.id, "benchmark", Permission::Member);
         key.network_ids = networks.to_vec();
-        let key = inventory.create_user_api_key(key).await?;
+        let key = inventory.user_api_keys().create(&Caller::system(member.organization_id), key).await?;
         Ok(Self {
             sees: format!("{count} of {all} networks"),
             caller: inventory.authenticate_user_key(key.plaintext()).await?,

@@ -9,7 +9,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use toposcope::access::{PasswordCost, PasswordHasher};
+use toposcope::access::{Caller, PasswordCost, PasswordHasher};
 use toposcope::inventory::{Inventory, NewUser};
 use toposcope::model::Permission;
 use toposcope::store::SledStore;
@@ -65,12 +65,12 @@ fn inventory(store: Arc<SledStore>) -> Result<Inventory, Box<dyn Error>> {
 }
 
 async fn create_users(inventory: &Inventory) -> Result<(), Box<dyn Error>> {
-    let organization = inventory.create_organization("Benchmark").await?.id;
+    let organization = inventory.organizations().create("Benchmark").await?.id;
     for number in 0..USERS {
         for kind in [0, 2] {
-            let mut user = NewUser::new(organization, address(kind, number), Permission::Viewer);
+            let mut user = NewUser::new(address(kind, number), Permission::Viewer);
             user.password = (kind == 0).then(|| format!("the password of {number}"));
-            inventory.create_user(user).await?;
+            inventory.users().create(&Caller::system(organization), user).await?;
         }
     }
     Ok(())

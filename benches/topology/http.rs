@@ -7,7 +7,9 @@ use http::{Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use toposcope::access::{Caller, Scope};
 use toposcope::model::Permission;
-use toposcope::model::{Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype};
+use toposcope::model::{
+    Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, Network,
+};
 use toposcope::service::ResponseBody;
 use toposcope::{Api, Inventory, MemoryStore};
 use tower::ServiceExt;
@@ -65,10 +67,10 @@ impl Asked {
 
 async fn measure_network(hosts: u32) -> Result<(), Box<dyn Error>> {
     let inventory = Inventory::new(MemoryStore::new());
-    let organization = inventory.create_organization("bench").await?.id;
-    let network = inventory.create_network(organization, "bench").await?.id;
+    let organization = inventory.organizations().create("bench").await?.id;
+    let network = inventory.networks().create(&Caller::system(organization), Network::new("bench")).await?.id;
     for number in 0..hosts {
-        inventory.put_host(organization, host(network, number, hosts)).await?;
+        inventory.hosts().put(&Caller::system(organization), host(network, number, hosts)).await?;
     }
     let caller = Caller::new(organization, Uuid::nil(), Permission::Viewer, Scope::all());
     let api = Api::builder(inventory.clone()).rate_limit(None).page_cache(256 << 20).build();
@@ -105,7 +107,7 @@ async fn measure_network(hosts: u32) -> Result<(), Box<dyn Error>> {
         for (times, query) in changed.iter_mut().zip([without_layout, ""]) {
             let mut host = host(network, hosts / 2, hosts);
             host.description = Some(format!("{query} {round}"));
-            inventory.put_host(organization, host).await?;
+            inventory.hosts().put(&Caller::system(organization), host).await?;
             times.push(asked.time(query).await?.0);
         }
     }

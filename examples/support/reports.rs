@@ -98,7 +98,7 @@ async fn discover(
     file: &ReportFile,
     report: &Report,
 ) -> Result<DiscoveryReport, Failure> {
-    let answer = inventory.discover(caller, report, DiscoverOptions::new(network)).await;
+    let answer = inventory.discovery().reconcile(caller, report, DiscoverOptions::new(network)).await;
     answer.map_err(|error| Failure::because(file, &error))
 }
 

@@ -11,7 +11,7 @@ use toposcope::access::{Caller, RandomSource, Scope, SystemRandom};
 #[cfg(feature = "discovery")]
 use toposcope::inventory::DiscoveryOutcome;
 use toposcope::inventory::{Bootstrap, Import, NewShare};
-use toposcope::model::Permission;
+use toposcope::model::{Permission, Tag};
 #[cfg(feature = "postgres")]
 use toposcope::store::PostgresStore;
 use toposcope::{Inventory, MemoryStore, SledStore, Store};
@@ -140,16 +140,27 @@ pub(crate) async fn fill(
     let bootstrap = if rotate_key { bootstrap.rotate_key() } else { bootstrap };
     let start = inventory.bootstrap(bootstrap).await?;
     let organization = start.organization.id;
-    let tag = match inventory.tags(organization).await?.iter().find(|tag| tag.name == demo::TAG) {
+    let tag = match inventory
+        .tags()
+        .all(&Caller::system(organization))
+        .await?
+        .iter()
+        .find(|tag| tag.name == demo::TAG)
+    {
         Some(tag) => tag.id,
-        None => inventory.create_tag(organization, demo::TAG).await?.id,
+        None => inventory.tags().create(&Caller::system(organization), Tag::new(demo::TAG)).await?.id,
     };
     match source {
         Source::Demo(count) if start.is_new => make_up(inventory, organization, tag, count).await?,
         Source::Demo(_) => note("The inventory is not new: no hosts are generated."),
         Source::Import { name, reader } => import(inventory, organization, &name, reader).await?,
     }
-    let network = inventory.networks(organization).await?.first().map_or(start.network.id, |first| first.id);
+    let network = inventory
+        .networks()
+        .all(&Caller::system(organization))
+        .await?
+        .first()
+        .map_or(start.network.id, |first| first.id);
     let owner = Caller::new(organization, start.owner.id, Permission::Owner, Scope::all());
     discover(inventory, &owner, network, reports).await?;
     let share = share(inventory, organization, network).await?;
@@ -159,13 +170,13 @@ pub(crate) async fn fill(
 }
 
 async fn share(inventory: &Inventory, organization: Uuid, network: Uuid) -> Result<Uuid, Failure> {
-    let shares = inventory.shares(organization).await?;
+    let shares = inventory.shares().all(&Caller::system(organization)).await?;
     if let Some(share) = shares.iter().find(|share| share.network_id == Some(network)) {
         return Ok(share.id);
     }
-    let mut share = NewShare::new(organization, "first share");
+    let mut share = NewShare::new("first share");
     share.network_id = Some(network);
-    Ok(inventory.create_share(share).await?.id)
+    Ok(inventory.shares().create(&Caller::system(organization), share).await?.id)
 }
 
 /// Stores generated hosts and their subnets.
@@ -200,7 +211,7 @@ async fn import(
             note(format_args!("{} lines read, {} hosts imported …", report.lines, report.imported));
         }
     });
-    let report = inventory.import_hosts(organization, reader, import).await;
+    let report = inventory.hosts().import(&Caller::system(organization), reader, import).await;
     let report =
         report.map_err(|error| Failure::because(format_args!("{name} cannot be imported"), &error))?;
     note(report.to_string().trim_end());

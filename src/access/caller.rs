@@ -23,6 +23,7 @@ use crate::model::Permission;
 /// let mut request = http::Request::new(());
 /// request.extensions_mut().insert(caller);
 /// ```
+/// # use toposcope::access::Caller;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     organization_id: Uuid,
@@ -45,15 +46,17 @@ pub enum Credential {
         /// The id of the key's record.
         id: Uuid,
     },
+    /// The host application itself, without a user. See [`Caller::system`].
+    System,
 }
 
 impl Credential {
     /// Returns whether operations that require a user session accept this credential.
     ///
-    /// [`HostApplication`](Self::HostApplication) counts as a session.
+    /// [`HostApplication`](Self::HostApplication) and [`System`](Self::System) count as a session.
     #[must_use]
     pub const fn is_session(self) -> bool {
-        matches!(self, Self::HostApplication | Self::Session)
+        matches!(self, Self::HostApplication | Self::Session | Self::System)
     }
 }
 
@@ -64,6 +67,45 @@ impl Caller {
     #[must_use]
     pub const fn new(organization_id: Uuid, user_id: Uuid, permission: Permission, scope: Scope) -> Self {
         Self { organization_id, user_id, permission, scope, credential: Credential::HostApplication }
+    }
+
+    /// Creates the caller for work that the host application does itself in an organization.
+    ///
+    /// It may do everything that an Owner with a session may do, on all networks. In addition, it may
+    /// - demote, disable and delete the last Owner,
+    /// - set the passwords of users and end their sessions,
+    /// - create, read, change and delete the API keys of all users, within the rights of each user,
+    /// - create networks with given ids, and shares without a network,
+    /// - move hosts to other networks by replacing or importing them, and
+    /// - read the referrals of the users.
+    ///
+    /// It has no user: its user id is nil, and operations on the caller's own account fail. Requests of people must never
+    /// be answered with it.
+    ///
+    /// ```
+    /// use toposcope::access::Caller;
+    /// use toposcope::model::Tag;
+    /// use toposcope::{Inventory, MemoryStore};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// let inventory = Inventory::new(MemoryStore::new());
+    /// let organization = inventory.organizations().create("Example").await?;
+    /// let system = Caller::system(organization.id);
+    /// let tag = inventory.tags().create(&system, Tag::new("critical")).await?;
+    /// assert_eq!(inventory.tags().all(&system).await?, [tag]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn system(organization_id: Uuid) -> Self {
+        Self {
+            organization_id,
+            user_id: Uuid::nil(),
+            permission: Permission::Owner,
+            scope: Scope::all(),
+            credential: Credential::System,
+        }
     }
 
     /// Returns the same caller, authenticated by a session.
@@ -134,6 +176,11 @@ impl Caller {
     #[must_use]
     pub const fn scope(&self) -> &Scope {
         &self.scope
+    }
+
+    /// Returns whether the caller is the host application itself, and not a user.
+    pub(crate) const fn is_system(&self) -> bool {
+        matches!(self.credential, Credential::System)
     }
 
     /// Returns the kind of credential that authenticated the caller.

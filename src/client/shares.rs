@@ -27,17 +27,7 @@ impl<S: HttpService> Client<S> {
             redact: &'a [Redaction],
         }
         // Every field is named, so that a new one cannot be forgotten here.
-        let NewShare {
-            organization_id: _,
-            network_id,
-            name,
-            password,
-            options,
-            is_enabled,
-            expires_at,
-            view,
-            redact,
-        } = new;
+        let NewShare { network_id, name, password, options, is_enabled, expires_at, view, redact } = new;
         let body = Body {
             name,
             network_id: *network_id,

@@ -47,14 +47,16 @@ impl Inventory {
     /// Host applications use it in endpoints of their own for daemons. `last_used` is updated in the background.
     ///
     /// ```
+    /// # use toposcope::model::Network;
+    /// # use toposcope::access::Caller;
     /// # use toposcope::inventory::{Inventory, NewDaemonApiKey};
     /// # use toposcope::store::MemoryStore;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
-    /// # let network = inventory.create_network(organization.id, "Office").await?;
-    /// let issued = inventory.create_daemon_api_key(NewDaemonApiKey::new(network.id, "scanner")).await?;
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
+    /// let issued = inventory.daemon_api_keys().create(&Caller::system(network.organization_id), NewDaemonApiKey::new(network.id, "scanner")).await?;
     /// let daemon = inventory.authenticate_daemon_key(issued.plaintext()).await?;
     /// assert_eq!(daemon.network_id, network.id);
     /// # Ok(())

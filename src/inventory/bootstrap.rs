@@ -64,7 +64,7 @@ impl Bootstrap {
     /// Sets the password, of 10 to 1,000 characters, with which the owner is created.
     ///
     /// Default: none, and the owner cannot log in. A later start does not change the password of an existing owner;
-    /// [`Inventory::set_user_password`] does.
+    /// [`Users::set_password`](crate::inventory::Users::set_password) does.
     #[must_use]
     pub fn password(self, password: impl Into<String>) -> Self {
         Self { password: Some(password.into()), ..self }
@@ -166,7 +166,7 @@ impl Inventory {
     /// replaces it.
     ///
     /// The key does not count against the quota of keys when it is created. It reaches all networks of the organization,
-    /// including those made later, until it is restricted with [`Inventory::update_as`].
+    /// including those made later, until it is restricted with [`Collection::update`](crate::inventory::Collection::update).
     ///
     /// ```
     /// use toposcope::inventory::Bootstrap;

@@ -14,18 +14,30 @@ mod collections;
 mod daemons;
 #[cfg(feature = "discovery")]
 mod discovery;
+mod effects;
 mod email;
 mod error;
 mod hosts;
 mod idempotency;
 mod import;
 mod natural;
+#[cfg(feature = "topology")]
+mod network_changes;
+mod networks;
+mod organizations;
+mod prefixes;
 mod queues;
 mod quotas;
 mod records;
+#[cfg_attr(
+    not(feature = "topology"),
+    allow(dead_code, reason = "a store may have the records of features that are disabled")
+)]
 mod schema;
 mod sessions;
 mod shares;
+mod subnets;
+mod tags;
 #[cfg(feature = "topology")]
 mod topology;
 mod transaction;
@@ -40,49 +52,53 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-pub use api_keys::{IssuedKey, NewDaemonApiKey, NewUserApiKey};
+pub use api_keys::{DaemonApiKeys, IssuedKey, NewDaemonApiKey, NewUserApiKey, UserApiKeys};
 pub use bootstrap::{Bootstrap, Bootstrapped};
-#[cfg(feature = "discovery")]
-pub(crate) use collections::MAX_SUBNETS;
-#[cfg(feature = "discovery")]
-pub use collections::NewDiscovery;
 pub use collections::{
-    BulkDeletable, Creatable, Deletable, ListOrderField, ListPage, ListQuery, NewOrganization, PageCursor,
-    PageCursorError, Resource,
+    BulkDeletable, Collection, Creatable, Deletable, ListOrderField, ListPage, ListQuery, PageCursor,
+    PageCursorError, Resource, Switchable,
 };
 pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, Requirement};
 #[cfg(feature = "discovery")]
-pub(in crate::inventory) use daemons::HeldCredentials;
-#[cfg(feature = "discovery")]
-pub use daemons::{DaemonStatus, DiscoveryUpdate, NewDaemon, Work};
-#[cfg(feature = "discovery")]
-pub(in crate::inventory) use discovery::NeighborCaches;
-#[cfg(feature = "discovery")]
-pub use discovery::{
-    Claim, ClaimRows, DiscoverOptions, DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome,
-    DiscoveryReport, HostSplit, MissingRows, SeenPart, StaleDeletion,
-};
+pub(crate) use daemons::MAX_SUBNETS;
 pub use error::{Entity, Error, ErrorKind, Problem};
 pub use hosts::{
-    Atomicity, BulkChange, BulkHost, BulkResult, HostPage, HostQuery, Part, PortFilter, PortFilterError,
-    PortUpdate, Written,
+    Atomicity, BulkChange, BulkHost, BulkResult, HostPage, HostParts, HostQuery, Hosts, Part, PortFilter,
+    PortFilterError, PortUpdate, Written,
 };
 pub(crate) use hosts::{parse_host, parse_host_changes, parse_part, without_comma};
 pub(crate) use idempotency::{Answer, Begun, KeyedRequest};
 pub use import::{Alteration, DroppedPort, Import, ImportReport, Reassignment, Refusal};
+pub use networks::Networks;
+pub use organizations::{NewOrganization, Organizations};
 pub use quotas::Quotas;
 pub use sessions::IssuedSession;
+pub use shares::{NewShare, PasswordChange, ShareToken, Shares};
+pub use subnets::Subnets;
+pub use tags::Tags;
 #[cfg(feature = "topology")]
-pub(crate) use shares::OpenShare;
-pub use shares::{NewShare, PasswordChange, ShareToken};
-#[cfg(feature = "topology")]
-pub(crate) use topology::{KnownNetwork, MAX_POSITIONS, NetworkChanges, TopologyRevision};
-pub use users::NewUser;
+pub use topology::{TopologyLinks, TopologyRecords};
+pub use users::{NewUser, Users};
 pub(crate) use validate::dotted;
+#[cfg(feature = "discovery")]
+pub use {
+    daemons::{DaemonStatus, Daemons, DiscoveryJobs, DiscoveryUpdate, NewDaemon, NewDiscovery, Work},
+    discovery::{
+        Claim, ClaimRows, DiscoverOptions, DiscoveredHost, DiscoveredSubnet, DiscoveredTable,
+        DiscoveryOutcome, DiscoveryReport, HostSplit, MissingRows, Reconciliation, SeenPart, StaleDeletion,
+    },
+};
+#[cfg(feature = "topology")]
+pub(crate) use {
+    network_changes::{KnownNetwork, NetworkChanges, TopologyRevision},
+    shares::OpenShare,
+    topology::MAX_POSITIONS,
+};
 
 use self::background::{BackgroundTasks, Offload};
 use self::caches::AuthenticationCache;
-use self::hosts::{HostTerms, PartLists};
+use self::effects::HOST_EFFECTS;
+use self::hosts::{HostEffect, HostTerms, PartLists};
 use self::idempotency::{PendingAnswer, RunningRequests};
 use self::queues::UpdateQueues;
 use self::records::belongs_to;
@@ -97,8 +113,11 @@ use crate::store::{Batch, Key, Precondition, Query, Record, Store};
 
 /// A network inventory in a [`Store`].
 ///
-/// Cloning is cheap, and clones share all state. Methods without a [`Caller`] parameter are for the host application
-/// and check no permissions. Where a method exists in both forms, the one that checks permissions ends in `_as`.
+/// Cloning is cheap, and clones share all state.
+///
+/// The operations are methods of handles, one for each capability: `inventory.hosts()`, `inventory.tags()` and so on. They
+/// take the [`Caller`] for whom they act, and check what the caller may do. The host application acts for itself with
+/// [`Caller::system`].
 ///
 /// # Concurrency
 /// Every change reads records, decides, and commits on the condition that the records have not changed since. Changes
@@ -137,6 +156,7 @@ pub struct Inventory {
     passwords: PasswordHasher,
     quotas: Quotas,
     host_terms: HostTerms,
+    host_effects: &'static [&'static dyn HostEffect],
     session_lifetime: Duration,
     attempts: Arc<LoginAttempts>,
     share_attempts: Arc<LoginAttempts>,
@@ -162,9 +182,9 @@ struct State {
     #[cfg(feature = "discovery")]
     long: Offload,
     #[cfg(feature = "discovery")]
-    credentials: HeldCredentials,
+    credentials: daemons::HeldCredentials,
     #[cfg(feature = "discovery")]
-    neighbor_caches: Arc<NeighborCaches>,
+    neighbor_caches: Arc<discovery::NeighborCaches>,
     /// The lists of the parts of all hosts that were read last.
     part_lists: PartLists,
     /// Queues per organization for reading such lists.
@@ -216,6 +236,7 @@ impl Inventory {
             passwords: PasswordHasher::new(),
             quotas: Quotas::default(),
             host_terms: HostTerms::All,
+            host_effects: HOST_EFFECTS,
             session_lifetime: DEFAULT_SESSION_LIFETIME,
             attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
             share_attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
@@ -395,6 +416,11 @@ fn unchanged(record: Option<&Record>) -> Precondition {
 /// Requires that the caller has this level or a higher one.
 fn require_level(caller: &Caller, level: Permission) -> Result<(), Error> {
     if caller.permission() >= level { Ok(()) } else { Err(ErrorKind::PermissionDenied.into()) }
+}
+
+/// Requires that the caller is the host application itself.
+fn require_system(caller: &Caller) -> Result<(), Error> {
+    if caller.is_system() { Ok(()) } else { Err(ErrorKind::PermissionDenied.into()) }
 }
 
 /// Requires that the caller is authenticated by a session.

@@ -15,6 +15,8 @@ const SESSIONS: u64 = 100;
 /// exceed a limit by the number of creations the others have in progress.
 ///
 /// ```
+/// # use toposcope::model::Tag;
+/// # use toposcope::access::Caller;
 /// use toposcope::inventory::{ErrorKind, Inventory, Quotas};
 /// use toposcope::store::MemoryStore;
 ///
@@ -23,9 +25,9 @@ const SESSIONS: u64 = 100;
 /// let mut quotas = Quotas::default();
 /// quotas.tags_per_organization = Some(1);
 /// let inventory = Inventory::new(MemoryStore::new()).with_quotas(quotas);
-/// let organization = inventory.create_organization("Example").await?;
-/// inventory.create_tag(organization.id, "first").await?;
-/// let refused = inventory.create_tag(organization.id, "second").await;
+/// let organization = inventory.organizations().create("Example").await?;
+/// inventory.tags().create(&Caller::system(organization.id), Tag::new("first")).await?;
+/// let refused = inventory.tags().create(&Caller::system(organization.id), Tag::new("second")).await;
 /// assert!(refused.is_err_and(|error| matches!(error.kind(), ErrorKind::QuotaExceeded { limit: 1, .. })));
 /// # Ok(())
 /// # }

@@ -8,11 +8,11 @@ use uuid::Uuid;
 use super::email::email_unique_key;
 use super::schema::{
     DIGEST_UNIQUE_KEY, NAME, NETWORK_LINK, OWNER_LINK, TAG_LINK, UPDATED_AT, USER_LINK, decode, encode,
-    exists, facets, key_use_key, links, network_key, secret_key, time_key,
+    exists, facets, key_use_key, links, network_key, organization_key, secret_key, time_key,
 };
-use super::{Entity, Error, ErrorKind};
+use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::{Caller, KeyText, Scope, Verifier};
-use crate::model::{DaemonApiKey, Permission, Share, Timestamp, User, UserApiKey};
+use crate::model::{DaemonApiKey, Organization, Permission, Share, Timestamp, User, UserApiKey};
 use crate::store::{Batch, Facets, Link, Precondition, Record, SortKey, UniqueKey};
 
 /// The owner field that most records share.
@@ -157,4 +157,25 @@ pub(super) struct SessionRecord {
     pub(super) organization_id: Uuid,
     pub(super) created_at: Timestamp,
     pub(super) expires_at: Timestamp,
+}
+
+impl Inventory {
+    /// Returns an organization.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub(in crate::inventory) async fn organization(&self, id: Uuid) -> Result<Organization, Error> {
+        Ok(self.read(organization_key(id), Entity::Organization).await?.1)
+    }
+
+    /// Requires that the organization of a system caller exists. The others belong to users of one that does.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub(in crate::inventory) async fn require_organization(&self, caller: &Caller) -> Result<(), Error> {
+        if caller.is_system() {
+            self.organization(caller.organization_id()).await?;
+        }
+        Ok(())
+    }
 }

@@ -1,4 +1,6 @@
 //! The storage schema: record kinds, unique keys, links and sort keys.
+//!
+//! It is the same whatever features are enabled, because a store may have the records of all.
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -48,32 +50,23 @@ pub(super) const SERVICE_RENAMING: Name = Name::new("service_renaming");
 /// The form of the facets of hosts, stored once in a store.
 pub(super) const HOST_FACETS: Name = Name::new("host_facets");
 /// The state of a host that discovery remembers, stored under the host's id.
-#[cfg(feature = "discovery")]
 pub(super) const HOST_DISCOVERY: Name = Name::new("host_discovery");
 /// The rows of one kind that a host reports.
-#[cfg(feature = "discovery")]
 pub(super) const CLAIM: Name = Name::new("claim");
 /// Written by every discovery that creates or merges hosts, stored under the network's id.
 ///
 /// Such a discovery requires the version that it read first. Two of them thus never create the same device twice.
-#[cfg(feature = "discovery")]
 pub(super) const DISCOVERED_HOSTS: Name = Name::new("discovered_hosts");
 /// The addresses of a subnet that a user has deleted. The id is derived from the network and the addresses.
 ///
 /// Discovery does not create such a subnet again.
-#[cfg(feature = "discovery")]
 pub(super) const DELETED_SUBNET: Name = Name::new("deleted_subnet");
-#[cfg(feature = "discovery")]
 pub(super) const DAEMON: Name = Name::new("daemon");
-#[cfg(feature = "discovery")]
 pub(super) const DISCOVERY: Name = Name::new("discovery");
-#[cfg(feature = "topology")]
 pub(super) const TOPOLOGY_LINK: Name = Name::new("topology_link");
 /// The positions of nodes in a view of a network. The id is derived from the network and the view.
-#[cfg(feature = "topology")]
 pub(super) const TOPOLOGY_LAYOUT: Name = Name::new("topology_layout");
 /// The secret under which a share's pseudonyms are made, stored under the share's id.
-#[cfg(feature = "topology")]
 pub(super) const SHARE_SECRET: Name = Name::new("share_secret");
 
 /// The answer to a request with an idempotency key. The id is derived from the user, the request and the key.
@@ -117,10 +110,8 @@ pub(super) const SUBNET_LINK: Name = Name::new("subnet");
 /// From a host to a neighbor of one of its interface entries. The neighbor is a host or an interface entry.
 pub(super) const NEIGHBOR_LINK: Name = Name::new("neighbor");
 /// From a claim to the host that reports it.
-#[cfg(feature = "discovery")]
 pub(super) const CLAIM_LINK: Name = Name::new("claim_of");
 /// From a link that a user has entered to the hosts at its ends.
-#[cfg(feature = "topology")]
 pub(super) const LINKED_HOST: Name = Name::new("linked_host");
 /// From a host to the service that virtualizes it.
 pub(super) const VIRTUALIZED_BY_LINK: Name = Name::new("virtualized_by");
@@ -128,16 +119,12 @@ pub(super) const VIRTUALIZED_BY_LINK: Name = Name::new("virtualized_by");
 pub(super) const SERVICE_VIRTUALIZED_BY_LINK: Name = Name::new("service_run_by");
 
 /// From a daemon to the API key that registered it.
-#[cfg(feature = "discovery")]
 pub(super) const DAEMON_KEY_LINK: Name = Name::new("registered_by");
 /// From a session of work to its network. It exists while a daemon has to hear of the session.
-#[cfg(feature = "discovery")]
 pub(super) const OPEN_LINK: Name = Name::new("open_on");
 /// From a session of work to its network. It exists once no daemon has to hear of the session.
-#[cfg(feature = "discovery")]
 pub(super) const ENDED_LINK: Name = Name::new("ended_on");
 /// From an open session of work to its daemon.
-#[cfg(feature = "discovery")]
 pub(super) const ASSIGNED_LINK: Name = Name::new("assigned_to");
 
 pub(super) const CREATED_AT: Name = Name::new("created_at");
@@ -184,7 +171,6 @@ pub(super) const fn share_key(id: Uuid) -> Key {
     Key::new(SHARE, id)
 }
 
-#[cfg(feature = "topology")]
 pub(super) const fn share_secret_key(id: Uuid) -> Key {
     Key::new(SHARE_SECRET, id)
 }
@@ -197,27 +183,22 @@ pub(super) const fn host_key(id: Uuid) -> Key {
     Key::new(HOST, id)
 }
 
-#[cfg(feature = "discovery")]
 pub(super) const fn subnet_key(id: Uuid) -> Key {
     Key::new(SUBNET, id)
 }
 
-#[cfg(feature = "discovery")]
 pub(super) const fn daemon_key(id: Uuid) -> Key {
     Key::new(DAEMON, id)
 }
 
-#[cfg(feature = "discovery")]
 pub(super) const fn discovery_key(id: Uuid) -> Key {
     Key::new(DISCOVERY, id)
 }
 
-#[cfg(feature = "discovery")]
 pub(super) const fn host_discovery_key(host: Uuid) -> Key {
     Key::new(HOST_DISCOVERY, host)
 }
 
-#[cfg(feature = "discovery")]
 pub(super) const fn discovered_hosts_key(network: Uuid) -> Key {
     Key::new(DISCOVERED_HOSTS, network)
 }

@@ -115,26 +115,6 @@ impl Inventory {
         Ok(())
     }
 
-    /// Deletes a record, and commits what `delete` adds to the batch. `delete` is called again on every attempt, with
-    /// the value.
-    pub(super) async fn delete<T: DeserializeOwned>(
-        &self,
-        key: Key,
-        entity: Entity,
-        delete: impl Fn(&T, &mut Batch) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let mut transaction = self.transaction(entity, key.id);
-        loop {
-            let (record, value) = self.read(key, entity).await?;
-            let mut batch = Batch::new();
-            delete(&value, &mut batch)?;
-            batch.delete(record.key, unchanged(Some(&record)));
-            if transaction.commit(batch).await? {
-                return Ok(());
-            }
-        }
-    }
-
     /// Commits a batch. Returns `false` when a precondition or guard failed and the change must be decided again.
     pub(super) async fn commit_if_unchanged(&self, batch: Batch) -> Result<bool, Error> {
         Ok(self.failed_condition(batch).await?.is_none())

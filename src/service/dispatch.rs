@@ -27,6 +27,7 @@ const PUBLIC_BODY_LIMIT: usize = 16 * 1024;
 
 impl ApiState {
     pub(super) async fn respond(&self, request: &Parts, body: RequestBody) -> Response<ResponseBody> {
+        let work = self.shutdown.begin();
         let body_end = BodyEnd::of(body.as_ref());
         let found = RouteTable::find(&request.method, request.uri.path());
         let access = found.as_ref().ok().map(|(route, _)| route.access);
@@ -57,7 +58,7 @@ impl ApiState {
             Err(error) => Err(error),
             Ok(()) => {
                 let body_limit = self.body_limit_of(found.as_ref().ok().map(|(route, _)| *route));
-                let body = body.map(|body| body.with_patience(self.patience));
+                let body = body.map(|body| body.limited(self.patience, &self.shutdown));
                 let input = Input { request, body, body_limit, room: &room };
                 let outcome = catch_panic(pin!(self.handle(found, sender, input))).await;
                 outcome.and_then(|outcome| self.hold_bytes(room, outcome))
@@ -75,7 +76,11 @@ impl ApiState {
         if !body_end.is_reached() {
             close_if_early(&mut response, request);
         }
-        if request.method == Method::HEAD { without_body(response) } else { response }
+        if request.method == Method::HEAD {
+            return without_body(response);
+        }
+        response.body_mut().hold(work);
+        response
     }
 
     /// Reserves the bytes of the body of a response until the client has read it.

@@ -12,6 +12,7 @@ mod openapi;
 mod response;
 mod routes;
 mod sender;
+mod shutdown;
 mod state;
 
 pub use api::{Admitted, Api, ApiBuilder, ResponseFuture};

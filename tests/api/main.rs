@@ -99,6 +99,7 @@ mod service {
     #[cfg(feature = "axum")]
     mod own_endpoints;
     mod precedence;
+    mod shutdown;
     mod unread_bodies;
 }
 

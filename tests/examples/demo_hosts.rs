@@ -1,9 +1,10 @@
 //! The generated hosts.
 
 use std::collections::{HashMap, HashSet};
+use toposcope::access::Caller;
 
 use toposcope::inventory::{HostQuery, Inventory, NewUser, NewUserApiKey, Written};
-use toposcope::model::{Host, Neighbor, Permission};
+use toposcope::model::{Host, Neighbor, Network, Permission};
 use toposcope::store::MemoryStore;
 use uuid::Uuid;
 
@@ -70,21 +71,32 @@ fn addresses_of_demo_hosts_are_in_their_subnets() {
 async fn inventory_accepts_every_demo_host() {
     for count in [0, 1, 50, 200] {
         let inventory = Inventory::new(MemoryStore::new());
-        let organization = inventory.create_organization("Example").await.unwrap().id;
+        let organization = inventory.organizations().create("Example").await.unwrap().id;
         let mut networks = Vec::new();
         for (id, name) in demo::networks(count) {
-            networks.push(inventory.create_network_with_id(organization, id, name).await.unwrap().id);
+            networks.push(
+                inventory
+                    .networks()
+                    .create_with_id(&Caller::system(organization), id, Network::new(name))
+                    .await
+                    .unwrap()
+                    .id,
+            );
         }
         for host in demo_hosts(count) {
-            assert_eq!(inventory.put_host(organization, host).await.unwrap(), Written::Created);
+            assert_eq!(
+                inventory.hosts().put(&Caller::system(organization), host).await.unwrap(),
+                Written::Created
+            );
         }
-        let owner = NewUser::new(organization, "owner@example.net", Permission::Owner);
-        let owner = inventory.create_user(owner).await.unwrap();
+        let owner = NewUser::new("owner@example.net", Permission::Owner);
+        let owner = inventory.users().create(&Caller::system(organization), owner).await.unwrap();
         let mut key = NewUserApiKey::new(owner.id, "key", Permission::Viewer);
         key.network_ids = networks;
-        let key = inventory.create_user_api_key(key).await.unwrap();
+        let key =
+            inventory.user_api_keys().create(&Caller::system(owner.organization_id), key).await.unwrap();
         let caller = inventory.authenticate_user_key(key.plaintext()).await.unwrap();
-        let listed = inventory.list_hosts(&caller, &HostQuery::default()).await.unwrap();
+        let listed = inventory.hosts().list(&caller, &HostQuery::default()).await.unwrap();
         assert_eq!(listed.total, u64::from(count));
     }
 }

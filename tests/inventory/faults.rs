@@ -8,7 +8,7 @@ use toposcope::inventory::{
     Entity, Error, ErrorKind, HostQuery, Inventory, IssuedKey, IssuedSession, NewDaemonApiKey, NewShare,
     NewUser, NewUserApiKey, PortUpdate,
 };
-use toposcope::model::{DaemonApiKey, Host, Permission, Protocol, User, UserApiKey};
+use toposcope::model::{DaemonApiKey, Host, Network, Permission, Protocol, Tag, User, UserApiKey};
 #[cfg(feature = "topology")]
 use toposcope::model::{NodePosition, TopologyLayout, TopologyView};
 #[cfg(feature = "topology")]
@@ -32,6 +32,7 @@ struct Populated {
     inventory: Inventory,
     user: User,
     caller: Caller,
+    system: Caller,
     key: IssuedKey<UserApiKey>,
     daemon_key: IssuedKey<DaemonApiKey>,
     session: IssuedSession,
@@ -40,6 +41,8 @@ struct Populated {
     /// A network and a tag without references.
     free_network: Uuid,
     free_tag: Uuid,
+    /// A user who is disabled.
+    disabled: Uuid,
 }
 
 type Pending<'p> = Pin<Box<dyn Future<Output = Result<(), Error>> + 'p>>;
@@ -79,22 +82,27 @@ impl Populated {
         let session = fixture.log_in(&user).await;
         fixture.by_key(&key).await.unwrap();
         settle().await;
-        fixture.inventory.submit_referral(&caller, "reddit", None).await.unwrap();
-        let mut share = NewShare::new(fixture.organization, "the office");
+        fixture.inventory.users().submit_referral(&caller, "reddit", None).await.unwrap();
+        let mut share = NewShare::new("the office");
         share.password = Some(PASSWORD.to_owned());
-        let share = fixture.inventory.create_share(share).await.unwrap().id;
+        let share = fixture.inventory.shares().create(&fixture.system(), share).await.unwrap().id;
         let mut host = bare_host(id(1), fixture.network);
         host.ports = vec![port(&host, PORT, 443, Protocol::Tcp)];
         fixture.put(&host).await;
-        let free_network = fixture.inventory.create_network(fixture.organization, "free").await.unwrap().id;
+        let free_network =
+            fixture.inventory.networks().create(&fixture.system(), Network::new("free")).await.unwrap().id;
         fixture.user("grantee@example.net", Permission::Viewer, &[free_network]).await;
         let free_tag = fixture.tags[1];
+        let system = Caller::system(fixture.organization);
+        let disabled = fixture.user("disabled@example.net", Permission::Viewer, &[]).await.id;
+        fixture.inventory.users().disable(&system, disabled).await.unwrap();
         Self {
             fixture,
             probe,
             inventory,
             user,
             caller,
+            system,
             key,
             daemon_key,
             session,
@@ -102,12 +110,15 @@ impl Populated {
             host,
             free_network,
             free_tag,
+            disabled,
         }
     }
 
     /// The methods that change a record after reading it, or several records at once.
     fn changes(&self) -> Vec<Change<'_>> {
-        let Self { fixture, inventory, user, caller, share, free_network, free_tag, .. } = self;
+        let Self {
+            fixture, inventory, user, caller, system, share, free_network, free_tag, disabled, ..
+        } = self;
         let (organization, network, tags) = (fixture.organization, fixture.network, fixture.tags.to_vec());
         let (key, daemon_key) = (self.key.record(), self.daemon_key.record().id);
         let (of_user, of_key) = ((Entity::User, Some(user.id)), (Entity::UserApiKey, Some(key.id)));
@@ -119,73 +130,93 @@ impl Populated {
             new.tags = tags.clone();
             new
         };
-        let mut new_user = NewUser::new(organization, "b@example.net", Permission::Viewer);
+        let mut new_user = NewUser::new("b@example.net", Permission::Viewer);
         new_user.password = Some(password());
         new_user.network_ids = vec![network];
         let mut new_key = NewUserApiKey::new(user.id, "key", Permission::Viewer);
         new_key.network_ids = vec![network];
         new_key.tags = tags.clone();
-        let mut new_share = NewShare::new(organization, "the office");
+        let mut new_share = NewShare::new("the office");
         new_share.network_id = Some(network);
         new_share.password = Some(password());
         let renumbered = PortUpdate::new(id(1), network, 8443.try_into().unwrap(), Protocol::Tcp);
-        let rights = inventory.set_user_rights(user.id, Permission::Viewer, vec![network]);
+        let rights = inventory.users().set_rights(system, user.id, Permission::Viewer, vec![network]);
         let rename = |key: &mut UserApiKey| {
             key.name.push('!');
             Ok(())
         };
-        let as_user = inventory.create_daemon_api_key_as(caller, new_daemon_key());
+        let as_user = inventory.daemon_api_keys().create(caller, new_daemon_key());
         #[cfg_attr(not(feature = "topology"), allow(unused_mut, reason = "there are no further changes"))]
         let mut changes = vec![
             change(
                 "set_api_access",
                 (Entity::Organization, Some(organization)),
-                inventory.enable_api_access(organization),
+                inventory.organizations().enable_api_access(organization),
             ),
             change(
                 "delete_network",
                 (Entity::Network, Some(*free_network)),
-                inventory.delete_network(*free_network),
+                inventory.networks().delete(system, *free_network),
             ),
-            change("delete_tag", (Entity::Tag, Some(*free_tag)), inventory.delete_tag(*free_tag)),
+            change("delete_tag", (Entity::Tag, Some(*free_tag)), inventory.tags().delete(system, *free_tag)),
             change("set_user_rights", of_user, rights),
-            change("enable user", of_user, inventory.enable_user(user.id)),
-            change("disable user", of_user, inventory.disable_user(user.id)),
-            change("set password", of_user, inventory.set_user_password(user.id, Some(password()))),
-            change("remove password", of_user, inventory.set_user_password(user.id, None)),
-            change("end_sessions", of_user, inventory.end_sessions(user.id)),
-            change("create_user", (Entity::User, None), inventory.create_user(new_user)),
-            change("delete_user", of_user, inventory.delete_user(user.id)),
-            change("create_user_api_key", (Entity::UserApiKey, None), inventory.create_user_api_key(new_key)),
-            change("enable key", of_key, inventory.enable_user_api_key(key.id)),
-            change("rotate_user_api_key", of_key, inventory.rotate_user_api_key(key.id)),
-            change("delete_user_api_key", of_key, inventory.delete_user_api_key(key.id)),
-            change("delete own key", of_key, inventory.delete_as::<UserApiKey>(caller, key.id, |_| Ok(()))),
-            change("update own key", of_key, inventory.update_as(caller, key.id, rename)),
+            change(
+                "enable user",
+                (Entity::User, Some(*disabled)),
+                inventory.users().enable(system, *disabled),
+            ),
+            change("disable user", of_user, inventory.users().disable(system, user.id)),
+            change(
+                "set password",
+                of_user,
+                inventory.users().set_password(system, user.id, Some(password())),
+            ),
+            change("remove password", of_user, inventory.users().set_password(system, user.id, None)),
+            change("end_sessions", of_user, inventory.users().end_sessions(system, user.id)),
+            change("create_user", (Entity::User, None), inventory.users().create(system, new_user)),
+            change("delete_user", of_user, inventory.users().delete(system, user.id)),
+            change(
+                "create_user_api_key",
+                (Entity::UserApiKey, None),
+                inventory.user_api_keys().create(system, new_key),
+            ),
+            change("disable key", of_key, inventory.user_api_keys().disable(system, key.id)),
+            change("rotate_user_api_key", of_key, inventory.user_api_keys().rotate(system, key.id)),
+            change("delete_user_api_key", of_key, inventory.user_api_keys().delete(system, key.id)),
+            change("delete own key", of_key, inventory.user_api_keys().delete(caller, key.id)),
+            change("update own key", of_key, inventory.records().update(caller, key.id, rename)),
             change(
                 "create daemon key",
                 (Entity::DaemonApiKey, None),
-                inventory.create_daemon_api_key(new_daemon_key()),
+                inventory.daemon_api_keys().create(system, new_daemon_key()),
             ),
             change("create_daemon_api_key_as", (Entity::DaemonApiKey, None), as_user),
-            change("enable daemon key", of_daemon_key, inventory.enable_daemon_api_key(daemon_key)),
-            change("delete daemon key", of_daemon_key, inventory.delete_daemon_api_key(daemon_key)),
-            change("create_share", (Entity::Share, None), inventory.create_share(new_share)),
-            change("enable share", of_share, inventory.enable_share(*share)),
-            change("delete_share", of_share, inventory.delete_share(*share)),
+            change(
+                "disable daemon key",
+                of_daemon_key,
+                inventory.daemon_api_keys().disable(system, daemon_key),
+            ),
+            change(
+                "delete daemon key",
+                of_daemon_key,
+                inventory.daemon_api_keys().delete(system, daemon_key),
+            ),
+            change("create_share", (Entity::Share, None), inventory.shares().create(system, new_share)),
+            change("disable share", of_share, inventory.shares().disable(system, *share)),
+            change("delete_share", of_share, inventory.shares().delete(system, *share)),
             change("log_in", of_user, inventory.log_in(&user.email, password())),
-            change("submit_referral", of_user, inventory.submit_referral(caller, "other", None)),
+            change("submit_referral", of_user, inventory.users().submit_referral(caller, "other", None)),
             change(
                 "update_port",
                 (Entity::Port, Some(PORT)),
-                inventory.update_port(caller, PORT, renumbered),
+                inventory.parts().replace(caller, PORT, renumbered),
             ),
         ];
         #[cfg(feature = "topology")]
         changes.push(change(
             "put_topology_layout_as",
             (Entity::TopologyLayout, Some(network)),
-            inventory.put_topology_layout_as(caller, layout(network), |_| Ok(())),
+            inventory.topology().put_layout(caller, layout(network), |_| Ok(())),
         ));
         changes
     }
@@ -193,7 +224,7 @@ impl Populated {
     /// All methods.
     fn methods(&self) -> Vec<Method<'_>> {
         let Self { fixture, inventory, user, share, host, .. } = self;
-        let organization = fixture.organization;
+        let (organization, system) = (fixture.organization, &self.system);
         let (key, daemon_key) = (&self.key, &self.daemon_key);
         let other_name = || "another".to_owned();
         let as_daemon = async {
@@ -202,37 +233,39 @@ impl Populated {
                 other => other.map(drop),
             }
         };
-        let hosts = async { inventory.list_hosts(&self.caller, &HostQuery::default()).await };
+        let hosts = async { inventory.hosts().list(&self.caller, &HostQuery::default()).await };
         let mut methods = vec![
-            method("organization", inventory.organization(organization)),
-            method("organizations", inventory.organizations()),
-            method("network", inventory.network(fixture.network)),
-            method("networks", inventory.networks(organization)),
-            method("tag", inventory.tag(fixture.tags[0])),
-            method("tags", inventory.tags(organization)),
-            method("user", inventory.user(user.id)),
-            method("users", inventory.users(organization)),
-            method("user_api_key", inventory.user_api_key(key.record().id)),
-            method("user_api_keys", inventory.user_api_keys(user.id)),
-            method("daemon_api_key", inventory.daemon_api_key(daemon_key.record().id)),
-            method("daemon_api_keys", inventory.daemon_api_keys(organization)),
-            method("share", inventory.share(*share)),
-            method("shares", inventory.shares(organization)),
-            method("share_metadata", inventory.share_metadata(*share)),
-            method("verify_share_password", inventory.verify_share_password(*share, PASSWORD.to_owned())),
-            method("referrals", inventory.referrals(organization)),
-            method("host", inventory.host(organization, host.id)),
+            method("organization", inventory.organizations().get(organization)),
+            method("organizations", inventory.organizations().all()),
+            method("network", inventory.networks().get(system, fixture.network)),
+            method("networks", inventory.networks().all(system)),
+            method("tag", inventory.tags().get(system, fixture.tags[0])),
+            method("tags", inventory.tags().all(system)),
+            method("user", inventory.users().get(system, user.id)),
+            method("users", inventory.users().all(system)),
+            method("user_api_key", inventory.user_api_keys().get(system, key.record().id)),
+            method("user_api_keys", inventory.user_api_keys().of_user(system, user.id)),
+            method("daemon_api_key", inventory.daemon_api_keys().get(system, daemon_key.record().id)),
+            method("daemon_api_keys", inventory.daemon_api_keys().all(system)),
+            method("share", inventory.shares().get(system, *share)),
+            method("shares", inventory.shares().all(system)),
+            method("share_metadata", inventory.shares().metadata(*share)),
+            method("verify_share_password", inventory.shares().verify_password(*share, PASSWORD.to_owned())),
+            method("referrals", inventory.users().referrals(system)),
+            method("host", inventory.hosts().get(system, host.id)),
             method("list_hosts", hosts),
             method("authenticate_user_key", inventory.authenticate_user_key(key.plaintext())),
             method("authenticate_daemon_key", inventory.authenticate_daemon_key(daemon_key.plaintext())),
             method("authenticate_session", inventory.authenticate_session(self.session.plaintext())),
             method("authenticate_user_key, of a daemon", as_daemon),
             method("purge_expired", inventory.purge_expired()),
-            method("create_organization", inventory.create_organization(other_name())),
-            method("create_network", async move { inventory.create_network(organization, "another").await }),
-            method("create_tag", async move { inventory.create_tag(organization, "another").await }),
-            method("put_host", inventory.put_host(organization, host.clone())),
-            method("delete_host", inventory.delete_host(organization, host.id)),
+            method("create_organization", inventory.organizations().create(other_name())),
+            method("create_network", async move {
+                inventory.networks().create(system, Network::new("another")).await
+            }),
+            method("create_tag", async move { inventory.tags().create(system, Tag::new("another")).await }),
+            method("put_host", inventory.hosts().put(system, host.clone())),
+            method("delete_host", inventory.hosts().delete(system, host.id)),
             method("log_out", inventory.log_out(self.session.plaintext())),
         ];
         methods.extend(self.changes().into_iter().map(|change| change.method));
@@ -248,7 +281,7 @@ impl Populated {
         let spots = topologies.clone();
         let graph = async move { topologies.graph(&self.caller, network, GraphOptions::new(view)).await };
         [
-            method("topology_layout_as", self.inventory.topology_layout_as(&self.caller, network, view)),
+            method("topology_layout_as", self.inventory.topology().layout(&self.caller, network, view)),
             method("graph", graph),
             method("blind_spots", async move { spots.blind_spots(&self.caller, network).await }),
         ]

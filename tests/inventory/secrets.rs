@@ -1,6 +1,7 @@
 //! Passwords, keys and session ids must not be stored or shown in plain text anywhere.
 
 use std::fmt;
+use toposcope::access::Caller;
 
 use http::Request;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, SET_COOKIE};
@@ -44,22 +45,26 @@ impl Secrets {
     async fn new() -> Self {
         let fixture = Fixture::new().await;
         let inventory = &fixture.inventory;
-        let mut new = NewUser::new(fixture.organization, "owner@example.net", Permission::Owner);
+        let mut new = NewUser::new("owner@example.net", Permission::Owner);
         new.password = Some(PASSWORD.to_owned());
-        let user = inventory.create_user(new).await.unwrap();
+        let user = inventory.users().create(&fixture.system(), new).await.unwrap();
         inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
-        inventory.set_user_password(user.id, Some(NEXT_PASSWORD.to_owned())).await.unwrap();
+        inventory
+            .users()
+            .set_password(&Caller::system(user.organization_id), user.id, Some(NEXT_PASSWORD.to_owned()))
+            .await
+            .unwrap();
         let session = inventory.log_in(&user.email, NEXT_PASSWORD.to_owned()).await.unwrap();
-        let mut new = NewShare::new(fixture.organization, "the office");
+        let mut new = NewShare::new("the office");
         new.password = Some(SHARE_PASSWORD.to_owned());
-        let share = inventory.create_share(new).await.unwrap().id;
-        assert!(inventory.verify_share_password(share, SHARE_PASSWORD.to_owned()).await.unwrap());
+        let share = inventory.shares().create(&fixture.system(), new).await.unwrap().id;
+        assert!(inventory.shares().verify_password(share, SHARE_PASSWORD.to_owned()).await.unwrap());
         let key = fixture.user_key(&user, |_| {}).await;
         let daemon_key = fixture.daemon_key(|_| {}).await;
         inventory.authenticate_user_key(key.plaintext()).await.unwrap();
         inventory.authenticate_daemon_key(daemon_key.plaintext()).await.unwrap();
         inventory.authenticate_session(session.plaintext()).await.unwrap();
-        inventory.submit_referral(&in_person(&user), "reddit", None).await.unwrap();
+        inventory.users().submit_referral(&in_person(&user), "reddit", None).await.unwrap();
         settle().await;
         Self { fixture, user, key, daemon_key, session }
     }
@@ -113,9 +118,9 @@ fn shown(value: &dyn fmt::Debug) -> String {
 async fn debug_output_holds_no_password_no_key_and_no_session_id() {
     let secrets = Secrets::new().await;
     let (fixture, inventory) = (&secrets.fixture, &secrets.fixture.inventory);
-    let mut user = NewUser::new(fixture.organization, "owner@example.net", Permission::Owner);
+    let mut user = NewUser::new("owner@example.net", Permission::Owner);
     user.password = Some(PASSWORD.to_owned());
-    let mut share = NewShare::new(fixture.organization, "the office");
+    let mut share = NewShare::new("the office");
     share.password = Some(SHARE_PASSWORD.to_owned());
     let caller = inventory.authenticate_user_key(secrets.key.plaintext()).await.unwrap();
     let in_person = inventory.authenticate_session(secrets.session.plaintext()).await.unwrap();
@@ -133,7 +138,7 @@ async fn debug_output_holds_no_password_no_key_and_no_session_id() {
         &fixture.store,
         &fixture.contents().await,
         &fixture.unique_keys(),
-        &inventory.referrals(fixture.organization).await.unwrap(),
+        &inventory.users().referrals(&fixture.system()).await.unwrap(),
     ];
     for value in values {
         let shown = shown(value);
@@ -173,9 +178,9 @@ async fn debug_output_of_responses_holds_no_key_and_no_session_id() {
 #[tokio::test]
 async fn debug_output_identifies_the_value() {
     let secrets = Secrets::new().await;
-    let mut user = NewUser::new(secrets.fixture.organization, "b@example.net", Permission::Owner);
+    let mut user = NewUser::new("b@example.net", Permission::Owner);
     user.password = Some(PASSWORD.to_owned());
-    let mut share = NewShare::new(secrets.fixture.organization, "the office");
+    let mut share = NewShare::new("the office");
     share.password = Some(SHARE_PASSWORD.to_owned());
     let key = secrets.key.record();
     let daemon_key = secrets.daemon_key.record();
@@ -198,16 +203,28 @@ async fn errors_do_not_repeat_secrets() {
     const KEY: &str = "0123456789ABCDEFGHIJKLMNOPQRSTUV0sQjhO";
     let secrets = Secrets::new().await;
     let inventory = &secrets.fixture.inventory;
-    let mut user = NewUser::new(secrets.fixture.organization, "b@example.net", Permission::Owner);
+    let mut user = NewUser::new("b@example.net", Permission::Owner);
     user.password = Some(SHORT.to_owned());
-    let mut share = NewShare::new(secrets.fixture.organization, "the office");
+    let mut share = NewShare::new("the office");
     share.password = Some(SHORT.to_owned());
     let long = SHORT.repeat(200);
     let mut errors = vec![
-        inventory.create_user(user).await.unwrap_err(),
-        inventory.create_share(share).await.unwrap_err(),
-        inventory.set_user_password(secrets.user.id, Some(SHORT.to_owned())).await.unwrap_err(),
-        inventory.set_user_password(secrets.user.id, Some(long)).await.unwrap_err(),
+        inventory.users().create(&Caller::system(secrets.fixture.organization), user).await.unwrap_err(),
+        inventory.shares().create(&Caller::system(secrets.fixture.organization), share).await.unwrap_err(),
+        inventory
+            .users()
+            .set_password(
+                &Caller::system(secrets.user.organization_id),
+                secrets.user.id,
+                Some(SHORT.to_owned()),
+            )
+            .await
+            .unwrap_err(),
+        inventory
+            .users()
+            .set_password(&Caller::system(secrets.user.organization_id), secrets.user.id, Some(long))
+            .await
+            .unwrap_err(),
         inventory.authenticate_user_key(&format!("topo_u_{KEY}")).await.unwrap_err(),
         inventory.authenticate_daemon_key(&format!("topo_d_{KEY}")).await.unwrap_err(),
         inventory.authenticate_session(KEY).await.unwrap_err(),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tokio::task::yield_now;
 use toposcope::Inventory;
 use toposcope::access::{Caller, Scope};
-use toposcope::model::Permission;
+use toposcope::model::{Network, Permission};
 use uuid::Uuid;
 
 use super::super::failure::Failure;
@@ -22,7 +22,7 @@ pub(crate) async fn store(
     mut on_host: impl FnMut(usize),
 ) -> Result<(), Failure> {
     for (id, name) in networks(count) {
-        inventory.create_network_with_id(organization, id, name).await?;
+        inventory.networks().create_with_id(&Caller::system(organization), id, Network::new(name)).await?;
     }
     let subnet_ids = store_subnets(inventory, organization, count).await?;
     for (before, host) in hosts(count).enumerate() {
@@ -31,7 +31,7 @@ pub(crate) async fn store(
             interface.subnet_id = interface.subnet_id.and_then(|id| subnet_ids.get(&id).copied());
         }
         host.tags.extend(tag.filter(|_| is_monitored(&host)));
-        inventory.put_host(organization, host).await?;
+        inventory.hosts().put(&Caller::system(organization), host).await?;
         // A store in memory never yields: without this, Ctrl-C would take effect only after the last host.
         yield_now().await;
         on_host(before + 1);
@@ -49,7 +49,7 @@ async fn store_subnets(
     let mut ids = HashMap::new();
     for subnet in subnets(count) {
         let subnet = subnet.map_err(|error| Failure::because("Failed to generate a subnet", &error))?;
-        ids.insert(subnet.id, inventory.create_as(&caller, subnet).await?.id);
+        ids.insert(subnet.id, inventory.records().create(&caller, subnet).await?.id);
         yield_now().await;
     }
     Ok(ids)

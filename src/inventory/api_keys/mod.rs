@@ -3,7 +3,9 @@
 //! A key's verifier is stored apart from the key, so that no response contains it.
 
 mod daemon;
+mod daemon_record;
 mod user;
+mod user_record;
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,8 +14,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-pub use daemon::NewDaemonApiKey;
-pub use user::NewUserApiKey;
+pub use daemon::{DaemonApiKeys, NewDaemonApiKey};
+pub use user::{NewUserApiKey, UserApiKeys};
 
 use super::records::KeySecret;
 use super::schema::{DIGEST_UNIQUE_KEY, decode, encode, exists, facets, key_use_key};

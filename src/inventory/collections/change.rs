@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use uuid::Uuid;
 
-use super::{CollectionRecord, Reference, Resource, network_denied};
+use super::{Collection, CollectionRecord, Reference, Resource, network_denied};
 use crate::access::{Caller, Scope};
 use crate::inventory::records::belongs_to;
 use crate::inventory::schema::{NETWORK, decode, encode, exists, organization_key};
@@ -14,7 +14,7 @@ use crate::store::{Batch, Facets, Key, Precondition, Query};
 /// Maximum number of records in a bulk deletion.
 pub(crate) const MAX_BULK: usize = 1_000;
 
-impl Inventory {
+impl<T: Resource + Creatable> Collection<'_, T> {
     /// Creates a record on behalf of a caller.
     ///
     /// The id, the organization and the times of the record are ignored: the inventory sets them.
@@ -24,36 +24,49 @@ impl Inventory {
     /// - `ReferenceInvalid`: a referenced record does not exist in the caller's organization.
     /// - `AccessDenied`: the network is outside of the caller's scope.
     /// - `Invalid`, `AlreadyExists`, `QuotaExceeded`: a rule of the kind is broken.
-    pub async fn create_as<T: Resource + Creatable>(&self, caller: &Caller, record: T) -> Result<T, Error> {
+    pub async fn create(self, caller: &Caller, record: T) -> Result<T, Error> {
+        self.create_with(caller, self.inventory.new_id()?, record).await
+    }
+
+    /// Creates a record like [`create`](Self::create), with this id.
+    pub(in crate::inventory) async fn create_with(
+        self,
+        caller: &Caller,
+        id: Uuid,
+        record: T,
+    ) -> Result<T, Error> {
         T::REQUIREMENTS.create.check(caller)?;
-        let (organization, now) = (caller.organization_id(), self.now());
+        let (organization, now) = (caller.organization_id(), self.inventory.now());
         let mut record = record;
-        record.begin(self.new_id()?, organization, now);
+        record.begin(id, organization, now);
         record.validate(None, now)?;
-        let mut transaction = self.transaction(T::ENTITY, record.id());
-        let (limit, owner) = T::quota(self, caller);
-        let _turn = self.quota_turn(limit, owner, T::ENTITY).await?;
+        self.inventory.require_organization(caller).await?;
+        let mut transaction = self.inventory.transaction(T::ENTITY, record.id());
+        let (limit, owner) = T::quota(self.inventory, caller);
+        let _turn = self.inventory.quota_turn(limit, owner, T::ENTITY).await?;
         loop {
             let references = record.references();
-            self.check_own_references(caller, &references).await?;
+            self.inventory.check_own_references(caller, &references).await?;
             record.deduplicate();
             let all = Query { organization: Some(organization), ..Query::new(T::KIND) };
-            self.check_quota(limit, T::ENTITY, all, 1).await?;
+            self.inventory.check_quota(limit, T::ENTITY, all, 1).await?;
             let mut batch = Batch::new();
             let facets = record.facets(organization);
             batch.put(key(&record), Precondition::Absent, facets.clone(), encode(&record)?);
             guard_references(&references, &mut batch);
-            T::prepare(self, caller, None, &record, &mut batch).await?;
-            self.note_answer(&record, record.network())?;
-            if self.commit_unique(&mut transaction, batch, (&record, &facets)).await? {
+            T::prepare(self.inventory, caller, None, &record, &mut batch).await?;
+            self.inventory.note_answer(&record, record.network())?;
+            if self.inventory.commit_unique(&mut transaction, batch, (&record, &facets)).await? {
                 // Give up the turns, because finishing the creation may take others.
                 drop(transaction);
-                T::finish_creation(self, &record).await;
+                T::finish_creation(self.inventory, &record).await;
                 return Ok(record);
             }
         }
     }
+}
 
+impl<T: Resource> Collection<'_, T> {
     /// Updates a record on behalf of a caller.
     ///
     /// `change` receives the present record and changes it. It is called again if another change is committed first,
@@ -68,33 +81,156 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
+    /// # let organization = inventory.organizations().create("Example").await?;
     /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Admin, Scope::all());
-    /// let tag = inventory.create_as(&caller, Tag::new("critical")).await?;
+    /// let tag = inventory.records().create(&caller, Tag::new("critical")).await?;
     /// let rename = |tag: &mut Tag| {
     ///     tag.name = "important".to_owned();
     ///     Ok(())
     /// };
-    /// let tag = inventory.update_as(&caller, tag.id, rename).await?;
+    /// let tag = inventory.records().update(&caller, tag.id, rename).await?;
     /// assert_eq!(tag.name, "important");
-    /// inventory.delete_as::<Tag>(&caller, tag.id, |_| Ok(())).await?;
+    /// inventory.tags().delete(&caller, tag.id).await?;
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// Those of [`get_as`](Self::get_as) and [`create_as`](Self::create_as); `NetworkMismatch` if the network would
+    /// Those of [`Collection::get`](crate::inventory::Collection::get) and [`Collection::create`](crate::inventory::Collection::create); `NetworkMismatch` if the network would
     /// change; the errors of `change`.
-    pub async fn update_as<T: Resource>(
-        &self,
+    pub async fn update(
+        self,
         caller: &Caller,
         id: Uuid,
         change: impl Fn(&mut T) -> Result<(), Error> + Send + Sync,
     ) -> Result<T, Error> {
-        self.update_with(caller, id, change, |_, _| Ok(())).await
+        self.inventory.update_with(caller, id, change, |_, _| Ok(())).await
+    }
+}
+
+impl<T: Resource + Deletable> Collection<'_, T> {
+    /// Deletes a record on behalf of a caller.
+    ///
+    /// # Errors
+    /// Those of [`get`](crate::inventory::Collection::get); `InUse` while another record depends on it.
+    pub async fn delete(self, caller: &Caller, id: Uuid) -> Result<(), Error> {
+        self.delete_if(caller, id, |_| Ok(())).await
     }
 
-    /// Updates a record like [`update_as`](Self::update_as), together with records that belong to it.
+    /// Deletes a record like [`delete`](Self::delete), if `check` allows it.
+    ///
+    /// `check` receives the record that would be deleted; an error that it returns ends the deletion.
+    ///
+    /// # Errors
+    /// Those of [`Collection::get`](crate::inventory::Collection::get); `InUse` while another record depends on it; the errors of `check`.
+    pub async fn delete_if(
+        self,
+        caller: &Caller,
+        id: Uuid,
+        check: impl Fn(&T) -> Result<(), Error> + Send + Sync,
+    ) -> Result<(), Error> {
+        T::REQUIREMENTS.change.check(caller)?;
+        let mut transaction = self.inventory.transaction(T::ENTITY, id);
+        loop {
+            let (stored, record) = match self.inventory.own_record::<T>(caller, id).await {
+                Ok(found) => found,
+                Err(missing) if matches!(missing.kind(), ErrorKind::NotFound { .. }) => {
+                    drop(transaction);
+                    let resumed = T::finish_deletion(self.inventory, caller, id).await?;
+                    return if resumed { Ok(()) } else { Err(missing) };
+                }
+                Err(error) => return Err(error),
+            };
+            check(&record)?;
+            let mut batch = Batch::new();
+            T::prepare_deletion(self.inventory, caller, &record, &mut batch).await?;
+            batch.delete(stored.key, unchanged(Some(&stored)));
+            if transaction.commit(batch).await? {
+                // Give up the turns, because finishing the deletion takes others.
+                drop(transaction);
+                T::finish_deletion(self.inventory, caller, id).await?;
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl<T: Resource + Switchable> Collection<'_, T> {
+    /// Enables a record, with effect from the next request on.
+    ///
+    /// An enabled user can log in, and enabled API keys of the user are accepted again. An enabled key is accepted and an
+    /// enabled share can be opened, unless it has expired.
+    ///
+    /// # Errors
+    /// Those of [`update`](crate::inventory::Collection::update).
+    pub async fn enable(self, caller: &Caller, id: Uuid) -> Result<T, Error> {
+        self.switch(caller, id, true).await
+    }
+
+    /// Disables a record, with effect from the next request on.
+    ///
+    /// Disabled users cannot log in, and their sessions and API keys are refused. The sessions are then deleted, in
+    /// commits of at most 1,000. A disabled key is refused, and a disabled share cannot be opened.
+    ///
+    /// # Errors
+    /// Those of [`update`](crate::inventory::Collection::update).
+    pub async fn disable(self, caller: &Caller, id: Uuid) -> Result<T, Error> {
+        self.switch(caller, id, false).await
+    }
+
+    async fn switch(self, caller: &Caller, id: Uuid, is_enabled: bool) -> Result<T, Error> {
+        let set = |record: &mut T| {
+            *record.is_enabled_mut() = is_enabled;
+            Ok(())
+        };
+        self.update(caller, id, set).await
+    }
+}
+
+impl<T: Resource + BulkDeletable> Collection<'_, T> {
+    /// Deletes several records on behalf of a caller.
+    ///
+    /// Either all records that are visible to the caller are deleted, or none.
+    ///
+    /// Returns the number of deleted records. Ids that are unknown or not visible to the caller are skipped.
+    ///
+    /// # Errors
+    /// `PermissionDenied`, `UserContextRequired`; `Invalid` for no ids or more than 1,000; `InUse` while another record
+    /// depends on one of them.
+    pub async fn delete_many(self, caller: &Caller, ids: &[Uuid]) -> Result<u64, Error> {
+        T::REQUIREMENTS.change.check(caller)?;
+        let first = check_bulk(ids)?;
+        let own = Query {
+            organization: Some(caller.organization_id()),
+            ids: Some(ids.to_vec()),
+            ..Query::new(T::KIND)
+        };
+        let visible = T::restrict(own, caller);
+        let mut transaction = self.inventory.transaction(T::ENTITY, first);
+        let mut deleted: BTreeSet<Uuid> = loop {
+            let found = self.inventory.store.list(&visible).await?.records;
+            let mut batch = Batch::new();
+            for stored in &found {
+                T::prepare_deletion(self.inventory, caller, &decode(stored)?, &mut batch).await?;
+                batch.delete(stored.key, unchanged(Some(stored)));
+            }
+            if transaction.commit(batch).await? {
+                break found.iter().map(|stored| stored.key.id).collect();
+            }
+        };
+        drop(transaction);
+        // Cover all ids, so that a repeated request resumes deletions that were interrupted.
+        for id in ids {
+            if T::finish_deletion(self.inventory, caller, *id).await? {
+                deleted.insert(*id);
+            }
+        }
+        Ok(deleted.len() as u64)
+    }
+}
+
+impl Inventory {
+    /// Updates a record like [`Collection::update`](crate::inventory::Collection::update), together with records that belong to it.
     ///
     /// `amend` receives the changed record, in which it may set fields that only the server sets, and the batch.
     pub(in crate::inventory) async fn update_with<T: CollectionRecord>(
@@ -138,86 +274,6 @@ impl Inventory {
                 return Ok(record);
             }
         }
-    }
-
-    /// Deletes a record on behalf of a caller.
-    ///
-    /// `check` receives the record that would be deleted; an error that it returns ends the deletion.
-    ///
-    /// # Errors
-    /// Those of [`get_as`](Self::get_as); `InUse` while another record depends on it; the errors of `check`.
-    pub async fn delete_as<T: Resource + Deletable>(
-        &self,
-        caller: &Caller,
-        id: Uuid,
-        check: impl Fn(&T) -> Result<(), Error> + Send + Sync,
-    ) -> Result<(), Error> {
-        T::REQUIREMENTS.change.check(caller)?;
-        let mut transaction = self.transaction(T::ENTITY, id);
-        loop {
-            let (stored, record) = match self.own_record::<T>(caller, id).await {
-                Ok(found) => found,
-                Err(missing) => {
-                    drop(transaction);
-                    let resumed = T::finish_deletion(self, caller, id).await?;
-                    return if resumed { Ok(()) } else { Err(missing) };
-                }
-            };
-            check(&record)?;
-            let mut batch = Batch::new();
-            T::prepare_deletion(self, caller, &record, &mut batch).await?;
-            batch.delete(stored.key, unchanged(Some(&stored)));
-            if transaction.commit(batch).await? {
-                // Give up the turns, because finishing the deletion takes others.
-                drop(transaction);
-                T::finish_deletion(self, caller, id).await?;
-                return Ok(());
-            }
-        }
-    }
-
-    /// Deletes several records on behalf of a caller.
-    ///
-    /// Either all records that are visible to the caller are deleted, or none.
-    ///
-    /// Returns the number of deleted records. Ids that are unknown or not visible to the caller are skipped.
-    ///
-    /// # Errors
-    /// `PermissionDenied`, `UserContextRequired`; `Invalid` for no ids or more than 1,000; `InUse` while another record
-    /// depends on one of them.
-    pub async fn delete_many_as<T: Resource + BulkDeletable>(
-        &self,
-        caller: &Caller,
-        ids: &[Uuid],
-    ) -> Result<u64, Error> {
-        T::REQUIREMENTS.change.check(caller)?;
-        let first = check_bulk(ids)?;
-        let own = Query {
-            organization: Some(caller.organization_id()),
-            ids: Some(ids.to_vec()),
-            ..Query::new(T::KIND)
-        };
-        let visible = T::restrict(own, caller);
-        let mut transaction = self.transaction(T::ENTITY, first);
-        let mut deleted: BTreeSet<Uuid> = loop {
-            let found = self.store.list(&visible).await?.records;
-            let mut batch = Batch::new();
-            for stored in &found {
-                T::prepare_deletion(self, caller, &decode(stored)?, &mut batch).await?;
-                batch.delete(stored.key, unchanged(Some(stored)));
-            }
-            if transaction.commit(batch).await? {
-                break found.iter().map(|stored| stored.key.id).collect();
-            }
-        };
-        drop(transaction);
-        // Cover all ids, so that a repeated request resumes deletions that were interrupted.
-        for id in ids {
-            if T::finish_deletion(self, caller, *id).await? {
-                deleted.insert(*id);
-            }
-        }
-        Ok(deleted.len() as u64)
     }
 
     /// Commits the batch that creates or updates a record. Returns `false` when it must be decided again.
@@ -273,7 +329,7 @@ impl Inventory {
     }
 }
 
-/// A kind of record that [`Inventory::create_as`] creates from its fields alone.
+/// A kind of record that [`Collection::create`](crate::inventory::Collection::create) creates from its fields alone.
 ///
 /// Users, API keys and shares have creations of their own, because a secret comes with them.
 pub trait Creatable: CollectionRecord {
@@ -283,13 +339,31 @@ pub trait Creatable: CollectionRecord {
     }
 }
 
-/// A kind of record that [`Inventory::delete_as`] deletes.
+/// A kind of record that [`Collection::delete`](crate::inventory::Collection::delete) deletes.
 pub trait Deletable: CollectionRecord {}
 
-/// A kind of record of which [`Inventory::delete_many_as`] deletes several at a time.
+/// A kind of record of which [`Collection::delete_many`](crate::inventory::Collection::delete_many) deletes several at a time.
 ///
 /// Deletions of these kinds write no common record, so that one batch can contain many.
 pub trait BulkDeletable: Deletable {}
+
+/// A kind of record that can be disabled, see [`Collection::disable`].
+pub trait Switchable: CollectionRecord {
+    /// Returns the switch of the record.
+    fn is_enabled_mut(&mut self) -> &mut bool;
+}
+
+macro_rules! switchable {
+    ($($record:ty),*) => {
+        $(impl Switchable for $record {
+            fn is_enabled_mut(&mut self) -> &mut bool {
+                &mut self.is_enabled
+            }
+        })*
+    };
+}
+
+switchable!(DaemonApiKey, Share, User, UserApiKey);
 
 impl Deletable for DaemonApiKey {}
 impl Deletable for Share {}

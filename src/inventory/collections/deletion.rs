@@ -19,7 +19,7 @@ use crate::store::{Batch, Facets, Guard, Key, Link, LinkFilter, Name, Preconditi
 const MAX_RECORDS: usize = 1_000;
 
 /// A kind of record that other records refer to until its deletion removes the references.
-pub(super) trait Referenced: CollectionRecord {
+pub(in crate::inventory) trait Referenced: CollectionRecord {
     /// The kind of the stand-ins.
     const STAND_IN: Name;
     /// The relations of links that must be gone before the stand-in is deleted.
@@ -34,10 +34,10 @@ pub(super) trait Referenced: CollectionRecord {
 }
 
 /// A record that refers to the link's target, without the reference: its facets and body.
-pub(super) type Rewritten = (Facets, Bytes);
+pub(in crate::inventory) type Rewritten = (Facets, Bytes);
 
 /// Adds the stand-in of a record to the batch that deletes the record.
-pub(super) fn put_stand_in<T: Referenced>(
+pub(in crate::inventory) fn put_stand_in<T: Referenced>(
     record: &T,
     organization: Uuid,
     now: Timestamp,
@@ -50,7 +50,7 @@ pub(super) fn put_stand_in<T: Referenced>(
 
 impl Inventory {
     /// Completes the deletion of an organization's record. Returns whether there was a stand-in that `may` accepts.
-    pub(super) async fn finish_deletion_of<T: Referenced>(
+    pub(in crate::inventory) async fn finish_deletion_of<T: Referenced>(
         &self,
         organization: Uuid,
         id: Uuid,
@@ -83,7 +83,7 @@ impl Inventory {
     /// Each record is rewritten once, in commits of at most 1,000 records.
     ///
     /// `entity` is the kind of the link's target.
-    pub(super) async fn rewrite_linked(
+    pub(in crate::inventory) async fn rewrite_linked(
         &self,
         (organization, kind): (Uuid, Name),
         (entity, link): (Entity, Link),

@@ -1,3 +1,4 @@
+use std::future::ready;
 use std::marker::PhantomData;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -9,9 +10,8 @@ use uuid::Uuid;
 
 use super::cursor::{Position, fingerprint, invalid_cursor};
 use super::parts::Parts;
-use super::{CollectionRecord, PageCursor, Resource, network_denied, not_found};
+use super::{Collection, CollectionRecord, PageCursor, Resource, network_denied, not_found};
 use crate::access::Caller;
-use crate::invariant::Invariant;
 use crate::inventory::schema::{CREATED_AT, NAME, TAG_LINK, UPDATED_AT, decode};
 use crate::inventory::{Error, Inventory};
 use crate::model::OrderDirection;
@@ -111,7 +111,7 @@ pub(crate) struct Documents {
     pub(crate) next: Option<PageCursor>,
 }
 
-impl Inventory {
+impl<T: Resource> Collection<'_, T> {
     /// Lists the records of a kind that are visible to a caller.
     ///
     /// These are records of the caller's organization. Those on networks must be in the caller's scope; Viewers and
@@ -126,10 +126,10 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
+    /// # let organization = inventory.organizations().create("Example").await?;
     /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
-    /// let tag = inventory.create_as(&caller, Tag::new("critical")).await?;
-    /// let page = inventory.list_as::<Tag>(&caller, &ListQuery::default()).await?;
+    /// let tag = inventory.records().create(&caller, Tag::new("critical")).await?;
+    /// let page = inventory.tags().list(&caller, &ListQuery::default()).await?;
     /// assert_eq!((page.records, page.total), (vec![tag], 1));
     /// # Ok(())
     /// # }
@@ -137,18 +137,59 @@ impl Inventory {
     ///
     /// # Errors
     /// `PermissionDenied`; `Invalid` for a cursor of another list.
-    pub async fn list_as<T: Resource>(
-        &self,
-        caller: &Caller,
-        query: &ListQuery,
-    ) -> Result<ListPage<T>, Error> {
-        let (store_query, list) = self.listed_as::<T>(caller, query).await?;
-        let page = self.store.list(&store_query).await?;
-        self.complete_page(page, list).await
+    pub async fn list(self, caller: &Caller, query: &ListQuery) -> Result<ListPage<T>, Error> {
+        let (store_query, list) = self.inventory.listed_records::<T>(caller, query).await?;
+        let page = self.inventory.store.list(&store_query).await?;
+        self.inventory.complete_page(page, list).await
     }
 
+    /// Returns all records that are visible to a caller, oldest first.
+    ///
+    /// # Errors
+    /// `PermissionDenied`.
+    pub async fn all(self, caller: &Caller) -> Result<Vec<T>, Error> {
+        Ok(self.list(caller, &ListQuery::default()).await?.records)
+    }
+
+    /// Returns a record that is visible to a caller.
+    ///
+    /// # Errors
+    /// `PermissionDenied`; `NotFound`, also for records of other organizations; `AccessDenied` for a record on a network
+    /// outside of the caller's scope.
+    pub async fn get(self, caller: &Caller, id: Uuid) -> Result<T, Error> {
+        T::REQUIREMENTS.read.check(caller)?;
+        let (_, record) = self.inventory.own_record::<T>(caller, id).await?;
+        Ok(record)
+    }
+
+    /// Returns the revision of the records of a kind in the caller's organization. `None` if the store does not support
+    /// revisions.
+    pub(crate) async fn revision(self, caller: &Caller) -> Result<Option<Revision>, Error> {
+        let organization = caller.organization_id();
+        let Some(own) = self.inventory.store.revision(T::KIND, organization).await? else { return Ok(None) };
+        let mut digest = Sha256::new().chain_update(own.number().to_be_bytes());
+        for kind in T::SHOWN_KINDS {
+            let Some(other) = self.inventory.store.revision(*kind, organization).await? else {
+                return Ok(None);
+            };
+            digest.update(other.number().to_be_bytes());
+        }
+        let number = digest.finalize().first_chunk().copied().map_or(own.number(), u128::from_be_bytes);
+        Ok(Some(if T::SHOWN_KINDS.is_empty() { own } else { Revision::new(number) }))
+    }
+
+    /// Lists records like [`Collection::list`](crate::inventory::Collection::list), part by part. A query without a limit is for all records from its
+    /// start on.
+    pub(crate) async fn pages(self, caller: &Caller, query: &ListQuery) -> Result<Pages<T>, Error> {
+        let (store_query, list) = self.inventory.listed_records::<T>(caller, query).await?;
+        let parts = Parts::new(Arc::clone(&self.inventory.store), store_query);
+        Ok(Pages { inventory: self.inventory.clone(), parts, list, kind: PhantomData })
+    }
+}
+
+impl Inventory {
     /// Returns the store query for a list, and the number of the list.
-    async fn listed_as<T: Resource>(
+    async fn listed_records<T: Resource>(
         &self,
         caller: &Caller,
         query: &ListQuery,
@@ -157,7 +198,10 @@ impl Inventory {
         let list = query.fingerprint(T::KIND, caller.organization_id());
         let mut store_query = store_query::<T>(caller, query);
         if let Some(cursor) = &query.cursor {
-            store_query.start = self.start_of::<T>(cursor.position(list)?, &store_query).await?;
+            let organization = caller.organization_id();
+            let facets =
+                |record: Record| ready(decode::<T>(&record).map(|record| record.facets(organization)));
+            store_query.start = self.start_of(cursor.position(list)?, &store_query, facets).await?;
         }
         Ok((store_query, list))
     }
@@ -169,7 +213,16 @@ impl Inventory {
         Ok(ListPage { records, total: page.total, next })
     }
 
-    async fn start_of<T: CollectionRecord>(&self, position: Position, query: &Query) -> Result<Start, Error> {
+    /// Returns where the page of a position starts. `facets` computes those of the record that the position names.
+    pub(in crate::inventory) async fn start_of<F>(
+        &self,
+        position: Position,
+        query: &Query,
+        facets: impl FnOnce(Record) -> F,
+    ) -> Result<Start, Error>
+    where
+        F: Future<Output = Result<Facets, Error>>,
+    {
         let (id, digest) = match position {
             Position::Start => return Ok(Start::Offset(0)),
             Position::After(cursor) if cursor.keys().len() == query.order.len() => {
@@ -178,9 +231,8 @@ impl Inventory {
             Position::After(_) => return Err(invalid_cursor()),
             Position::AfterRecord(id, digest) => (id, digest),
         };
-        let organization = query.organization.asserted_or_default();
         let record = self.record_of_cursor(query, id).await?;
-        position_of(id, &decode::<T>(&record)?.facets(organization), query, digest)
+        position_of(id, &facets(record).await?, query, digest)
     }
 
     /// Returns the record that a cursor names.
@@ -190,11 +242,7 @@ impl Inventory {
     ///
     /// # Errors
     /// `Invalid` if the list does not have the record.
-    pub(in crate::inventory) async fn record_of_cursor(
-        &self,
-        query: &Query,
-        id: Uuid,
-    ) -> Result<Record, Error> {
+    async fn record_of_cursor(&self, query: &Query, id: Uuid) -> Result<Record, Error> {
         if query.ids.as_ref().is_some_and(|ids| !ids.contains(&id)) {
             return Err(invalid_cursor());
         }
@@ -206,17 +254,6 @@ impl Inventory {
             ..Query::new(query.kind)
         };
         self.store.list(&named).await?.records.pop().ok_or_else(invalid_cursor)
-    }
-
-    /// Returns a record that is visible to a caller.
-    ///
-    /// # Errors
-    /// `PermissionDenied`; `NotFound`, also for records of other organizations; `AccessDenied` for a record on a network
-    /// outside of the caller's scope.
-    pub async fn get_as<T: Resource>(&self, caller: &Caller, id: Uuid) -> Result<T, Error> {
-        T::REQUIREMENTS.read.check(caller)?;
-        let (_, record) = self.own_record::<T>(caller, id).await?;
-        Ok(record)
     }
 
     /// Reads a complete record of the caller's organization that is visible to the caller.
@@ -243,34 +280,12 @@ impl Inventory {
             None => Ok((record, value)),
         }
     }
-
-    /// Returns the revision of the records of a kind in the caller's organization. `None` if the store does not support
-    /// revisions.
-    pub(crate) async fn revision_of<T: CollectionRecord>(
-        &self,
-        caller: &Caller,
-    ) -> Result<Option<Revision>, Error> {
-        let organization = caller.organization_id();
-        let Some(own) = self.store.revision(T::KIND, organization).await? else { return Ok(None) };
-        let mut digest = Sha256::new().chain_update(own.number().to_be_bytes());
-        for kind in T::SHOWN_KINDS {
-            let Some(other) = self.store.revision(*kind, organization).await? else { return Ok(None) };
-            digest.update(other.number().to_be_bytes());
-        }
-        let number = digest.finalize().first_chunk().copied().map_or(own.number(), u128::from_be_bytes);
-        Ok(Some(if T::SHOWN_KINDS.is_empty() { own } else { Revision::new(number) }))
-    }
 }
 
 /// Returns the position after a record with these facets.
 ///
 /// Fails if its sort keys no longer have this digest, because a record that has moved no longer marks the place.
-pub(in crate::inventory) fn position_of(
-    id: Uuid,
-    facets: &Facets,
-    query: &Query,
-    digest: u64,
-) -> Result<Start, Error> {
+fn position_of(id: Uuid, facets: &Facets, query: &Query, digest: u64) -> Result<Start, Error> {
     let key = |order: &Order| facets.sort_keys.iter().find(|key| key.name == order.name);
     let value = |order| key(order).map_or_else(Vec::new, |key| key.value.clone());
     let keys: Vec<Vec<u8>> = query.order.iter().map(value).collect();
@@ -334,20 +349,6 @@ pub(crate) trait DocumentPages: Send + Sync + 'static {
 
     /// Returns the next part; empty after the last one.
     fn next(&mut self) -> impl Future<Output = Result<Documents, Error>> + Send;
-}
-
-impl Inventory {
-    /// Lists records like [`list_as`](Self::list_as), part by part. A query without a limit is for all records from its
-    /// start on.
-    pub(crate) async fn pages_as<T: Resource>(
-        &self,
-        caller: &Caller,
-        query: &ListQuery,
-    ) -> Result<Pages<T>, Error> {
-        let (store_query, list) = self.listed_as::<T>(caller, query).await?;
-        let parts = Parts::new(Arc::clone(&self.store), store_query);
-        Ok(Pages { inventory: self.clone(), parts, list, kind: PhantomData })
-    }
 }
 
 impl<T: Resource> DocumentPages for Pages<T> {

@@ -2,27 +2,14 @@
 //!
 //! [`CollectionRecord`] describes one kind: who may do what, what the server sets, how records are found. The engine in
 //! `list` and `change` derives from it every operation that acts for a caller. A kind adds its own rules in the hooks
-//! of the trait. The file of a kind also holds what the host application does with it.
+//! of the trait, in a module of its own.
 
 mod change;
 mod cursor;
-mod daemon_api_keys;
-#[cfg(feature = "discovery")]
-mod daemons;
 mod deletion;
-#[cfg(feature = "discovery")]
-mod discoveries;
+mod handle;
 mod list;
-mod networks;
-mod organizations;
 mod parts;
-mod shares;
-mod subnets;
-mod tags;
-#[cfg(feature = "topology")]
-mod topology_links;
-mod user_api_keys;
-mod users;
 
 use std::fmt;
 use std::future::{Future, ready};
@@ -33,30 +20,21 @@ use uuid::Uuid;
 
 pub(crate) use self::change::MAX_BULK;
 pub(super) use self::change::guard_references;
-pub use self::change::{BulkDeletable, Creatable, Deletable};
+pub use self::change::{BulkDeletable, Creatable, Deletable, Switchable};
 pub use self::cursor::{PageCursor, PageCursorError};
 pub(in crate::inventory) use self::cursor::{Position, fingerprint, invalid_cursor};
-#[cfg(feature = "discovery")]
-pub(in crate::inventory) use self::discoveries::MAX_OPEN;
-#[cfg(feature = "discovery")]
-pub(crate) use self::discoveries::MAX_SUBNETS;
-#[cfg(feature = "discovery")]
-pub use self::discoveries::NewDiscovery;
-pub(in crate::inventory) use self::list::position_of;
+pub(super) use self::deletion::{Referenced, Rewritten, put_stand_in};
+pub use self::handle::Collection;
+pub(in crate::inventory) use self::handle::handle;
 pub(crate) use self::list::{DocumentPages, Documents};
 pub use self::list::{ListOrderField, ListPage, ListQuery};
-pub use self::organizations::NewOrganization;
 pub(in crate::inventory) use self::parts::Parts;
-#[cfg(feature = "discovery")]
-pub(in crate::inventory) use self::subnets::{
-    address_prefixes, cidr_filter, cidr_unique_key, deleted_subnet_key,
-};
 use super::{Entity, Error, ErrorKind, Inventory, require_level, require_session};
 use crate::access::Caller;
 use crate::model::{Permission, Timestamp};
 use crate::store::{Batch, Facets, Key, Name, Query};
 
-/// A kind of record with the generic methods of [`Inventory`]. Callers list, read, change and delete records with them.
+/// A kind of record that a [`Collection`] has.
 ///
 /// Implemented by the records of the API; not implementable outside of this crate.
 pub trait Resource: CollectionRecord {}

@@ -4,7 +4,10 @@
 //! network. A daemon that another key has registered does not exist.
 
 mod credentials;
+mod discoveries;
+mod record;
 mod register;
+mod reports;
 mod sessions;
 mod subnets;
 mod work;
@@ -14,12 +17,13 @@ use std::collections::HashSet;
 use uuid::Uuid;
 
 pub(super) use self::credentials::HeldCredentials;
+pub(crate) use self::discoveries::MAX_SUBNETS;
+pub use self::discoveries::{DiscoveryJobs, NewDiscovery};
 pub use self::register::NewDaemon;
-pub(super) use self::subnets::is_discovered;
 pub use self::work::{DaemonStatus, DiscoveryUpdate, Work};
-use super::collections::CollectionRecord;
-use super::schema::{DAEMON, DAEMON_KEY_LINK, SUBNET, decode, encode, on_network};
-use super::{Entity, Error, ErrorKind, Inventory, MAX_SUBNETS, Problem, unchanged};
+use super::collections::{CollectionRecord, handle};
+use super::schema::{DAEMON, DAEMON_KEY_LINK, decode, encode, on_network};
+use super::{Entity, Error, ErrorKind, Inventory, Problem, unchanged};
 use crate::access::DaemonCaller;
 use crate::model::{DaemonCapabilities, DiscoveryDaemon, Timestamp};
 use crate::store::{Batch, LinkFilter, Query, Record};
@@ -30,7 +34,15 @@ const MAX_VERSION: usize = 100;
 /// The time after which another report of a daemon is recorded, in microseconds.
 const REPORT_INTERVAL: i64 = 60 * 1_000_000;
 
-impl Inventory {
+handle! {
+    /// The discovery daemons of an organization.
+    ///
+    /// Users see and delete daemons. Daemons register, ask for work and report for themselves, with the
+    /// [`DaemonCaller`] that their API key stands for.
+    pub struct Daemons(DiscoveryDaemon) = daemons;
+}
+
+impl Daemons<'_> {
     /// Records that a daemon has started, with its version.
     ///
     /// A daemon that starts knows nothing of the work that it has had. The work returns to the queue, for the same
@@ -39,22 +51,22 @@ impl Inventory {
     ///
     /// # Errors
     /// `NotFound` unless this key has registered the daemon; `Invalid` for a version of more than 100 characters.
-    pub async fn announce_daemon(
-        &self,
+    pub async fn announce(
+        self,
         caller: &DaemonCaller,
         id: Uuid,
         version: &str,
     ) -> Result<DiscoveryDaemon, Error> {
         check_version("daemon_version", Some(version))?;
-        let mut transaction = self.transaction(Entity::Daemon, id);
+        let mut transaction = self.inventory.transaction(Entity::Daemon, id);
         loop {
-            let (record, mut daemon) = self.own_daemon(caller, id).await?;
+            let (record, mut daemon) = self.inventory.own_daemon(caller, id).await?;
             let mut batch = Batch::new();
-            let ended = self.return_work(caller, id, &mut batch).await?;
+            let ended = self.inventory.return_work(caller, id, &mut batch).await?;
             let change = |daemon: &mut DiscoveryDaemon| daemon.version = Some(version.to_owned());
-            put_contact(caller, &record, &mut daemon, self.now(), change, &mut batch)?;
+            put_contact(caller, &record, &mut daemon, self.inventory.now(), change, &mut batch)?;
             if transaction.commit(batch).await? {
-                self.forget_credentials(&ended);
+                self.inventory.forget_credentials(&ended);
                 return Ok(daemon);
             }
         }
@@ -64,16 +76,19 @@ impl Inventory {
     ///
     /// # Errors
     /// `NotFound` unless this key has registered the daemon; `Invalid` for more than 1,000 subnets.
-    pub async fn update_daemon_capabilities(
-        &self,
+    pub async fn update_capabilities(
+        self,
         caller: &DaemonCaller,
         id: Uuid,
         capabilities: DaemonCapabilities,
     ) -> Result<DiscoveryDaemon, Error> {
-        let capabilities = self.own_capabilities(caller, capabilities, "interfaced_subnet_ids").await?;
-        self.change_daemon(caller, id, |daemon| daemon.capabilities.clone_from(&capabilities)).await
+        let capabilities =
+            self.inventory.own_capabilities(caller, capabilities, "interfaced_subnet_ids").await?;
+        self.inventory.change_daemon(caller, id, |daemon| daemon.capabilities.clone_from(&capabilities)).await
     }
+}
 
+impl Inventory {
     /// Records that a daemon has reported something, at most once a minute. Does nothing for any other id.
     pub(crate) async fn note_daemon_report(&self, caller: &DaemonCaller, id: Uuid) -> Result<(), Error> {
         let now = self.now();
@@ -141,19 +156,6 @@ impl Inventory {
         let mut seen = HashSet::new();
         ids.retain(|id| own.contains(id) && seen.insert(*id));
         Ok(capabilities)
-    }
-
-    /// Returns those of these subnets that are on the daemon's network.
-    pub(super) async fn own_subnets(
-        &self,
-        caller: &DaemonCaller,
-        ids: Vec<Uuid>,
-    ) -> Result<HashSet<Uuid>, Error> {
-        if ids.is_empty() {
-            return Ok(HashSet::new());
-        }
-        let own = Query { ids: Some(ids), ..on_network(SUBNET, caller.organization_id, caller.network_id) };
-        Ok(self.store.list(&own).await?.records.iter().map(|record| record.key.id).collect())
     }
 }
 

@@ -1,9 +1,11 @@
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use super::discoveries::MAX_OPEN;
 use super::{check_version, put_contact};
 use crate::access::DaemonCaller;
-use crate::inventory::collections::{CollectionRecord, MAX_OPEN};
+use crate::inventory::collections::CollectionRecord;
+use crate::inventory::daemons::Daemons;
 use crate::inventory::schema::{
     ASSIGNED_LINK, DAEMON, DAEMON_KEY_LINK, DISCOVERY, OPEN_LINK, daemon_api_key_key, daemon_key, decode,
     encode, exists, linked, network_key, on_network,
@@ -27,7 +29,7 @@ const FIRST_WORK: &[DiscoveryType] = &[DiscoveryType::SelfReport, DiscoveryType:
 /// The first work of a daemon that does all of its work as one type of discovery.
 const UNIFIED_WORK: &[DiscoveryType] = &[DiscoveryType::Unified];
 
-/// The input for [`Inventory::register_daemon`].
+/// The input for [`Daemons::register`](crate::inventory::Daemons::register).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NewDaemon {
@@ -57,15 +59,17 @@ impl NewDaemon {
 /// A daemon to be registered: its id, and its record if it is registered already.
 type Admitted = (Uuid, Option<(Record, DiscoveryDaemon)>);
 
-impl Inventory {
+impl Daemons<'_> {
     /// Registers a daemon on its key's network, creates its host, and queues its first work.
     ///
     /// The daemon keeps its id unless another key's daemon or another network has it. The work is a report of its own
     /// host and then a scan of the network, or both as one discovery. Registering again updates the daemon, returns the
-    /// work that it has to the queue, like [`announce_daemon`](Self::announce_daemon), and queues work only if it has
+    /// work that it has to the queue, like [`Daemons::announce`](crate::inventory::Daemons::announce), and queues work only if it has
     /// none.
     ///
     /// ```
+    /// # use toposcope::model::Network;
+    /// # use toposcope::access::Caller;
     /// # use toposcope::inventory::{DaemonStatus, NewDaemon, NewDaemonApiKey};
     /// # use toposcope::model::DiscoveryType;
     /// # use toposcope::{Inventory, MemoryStore};
@@ -73,12 +77,12 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
-    /// # let network = inventory.create_network(organization.id, "Office").await?;
-    /// let key = inventory.create_daemon_api_key(NewDaemonApiKey::new(network.id, "scanner")).await?;
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
+    /// let key = inventory.daemon_api_keys().create(&Caller::system(network.organization_id), NewDaemonApiKey::new(network.id, "scanner")).await?;
     /// let caller = inventory.authenticate_daemon_key(key.plaintext()).await?;
-    /// let daemon = inventory.register_daemon(&caller, NewDaemon::new(Uuid::from_u128(1), "scanner")).await?;
-    /// let work = inventory.request_work(&caller, daemon.id, DaemonStatus::default()).await?;
+    /// let daemon = inventory.daemons().register(&caller, NewDaemon::new(Uuid::from_u128(1), "scanner")).await?;
+    /// let work = inventory.daemons().request_work(&caller, daemon.id, DaemonStatus::default()).await?;
     /// assert_eq!(work.discovery.map(|discovery| discovery.discovery_type), Some(DiscoveryType::SelfReport));
     /// # Ok(())
     /// # }
@@ -86,51 +90,55 @@ impl Inventory {
     ///
     /// # Errors
     /// - `Invalid`: the name or the version has a wrong length, or there are more than 1,000 subnets.
-    /// - `Invalid` with the field `discovery`: the inventory stores hosts [without terms](Self::without_host_terms).
+    /// - `Invalid` with the field `discovery`: the inventory stores hosts [without terms](crate::Inventory::without_host_terms).
     /// - `QuotaExceeded`: the network has 100 daemons, or 100 open discoveries, or the key's daemons have 50 of them, or the
     ///   organization has too many hosts.
-    pub async fn register_daemon(
-        &self,
-        caller: &DaemonCaller,
-        new: NewDaemon,
-    ) -> Result<DiscoveryDaemon, Error> {
+    pub async fn register(self, caller: &DaemonCaller, new: NewDaemon) -> Result<DiscoveryDaemon, Error> {
         let name = validate::name("name", &new.name, 100)?;
         check_version("version", new.version.as_deref())?;
         let field = "capabilities.interfaced_subnet_ids";
-        let capabilities = self.own_capabilities(caller, new.capabilities, field).await?;
+        let capabilities = self.inventory.own_capabilities(caller, new.capabilities, field).await?;
         let new = NewDaemon { name, capabilities, ..new };
-        let _turn = self.discovery_turn(caller.network_id).await?;
-        let mut transaction = self.transaction(Entity::Daemon, new.id);
+        let _turn = self.inventory.discovery_turn(caller.network_id).await?;
+        let mut transaction = self.inventory.transaction(Entity::Daemon, new.id);
         loop {
-            let (id, stored) = self.admit_daemon(caller, new.id).await?;
+            let (id, stored) = self.inventory.admit_daemon(caller, new.id).await?;
             let mut batch = Batch::new();
-            let ended = self.return_work(caller, id, &mut batch).await?;
+            let ended = self.inventory.return_work(caller, id, &mut batch).await?;
             let daemon = match stored {
                 Some((record, daemon)) => {
-                    register_again(caller, &record, daemon, &new, self.now(), &mut batch)?
+                    register_again(caller, &record, daemon, &new, self.inventory.now(), &mut batch)?
                 }
-                None => self.register_first(caller, id, &new, &mut batch).await?,
+                None => self.inventory.register_first(caller, id, &new, &mut batch).await?,
             };
             batch.guard(exists(network_key(caller.network_id)));
             batch.guard(exists(daemon_api_key_key(caller.key_id)));
             let assigned = linked(DISCOVERY, caller.organization_id, Link::new(ASSIGNED_LINK, id));
-            if self.count(assigned).await? == 0 {
+            if self.inventory.count(assigned).await? == 0 {
                 let types = if new.is_unified { UNIFIED_WORK } else { FIRST_WORK };
                 let queued = types.iter().map(|discovery_type| {
-                    let id = self.new_id()?;
-                    Ok(Discovery::queued(id, caller.network_id, Some(daemon.id), *discovery_type, self.now()))
+                    let id = self.inventory.new_id()?;
+                    Ok(Discovery::queued(
+                        id,
+                        caller.network_id,
+                        Some(daemon.id),
+                        *discovery_type,
+                        self.inventory.now(),
+                    ))
                 });
                 let queued: Vec<Discovery> = queued.collect::<Result<_, Error>>()?;
-                self.queue_discoveries(caller.organization_id, &queued, &mut batch).await?;
-                self.check_share_of_key(caller, queued.len() as u64).await?;
+                self.inventory.queue_discoveries(caller.organization_id, &queued, &mut batch).await?;
+                self.inventory.check_share_of_key(caller, queued.len() as u64).await?;
             }
             if transaction.commit(batch).await? {
-                self.forget_credentials(&ended);
+                self.inventory.forget_credentials(&ended);
                 return Ok(daemon);
             }
         }
     }
+}
 
+impl Inventory {
     /// Checks that the daemons of a key have no more open work than one key may have, with some more.
     async fn check_share_of_key(&self, caller: &DaemonCaller, more: u64) -> Result<(), Error> {
         let (organization, network) = (caller.organization_id, caller.network_id);
@@ -231,7 +239,7 @@ impl Inventory {
         }
         let mut host = Host::with_id(id, caller.network_id, name);
         host.source = Source::Discovery { metadata: vec![metadata(daemon, id, now)] };
-        Ok(self.discover_host_as_daemon(caller, host, now).await?.id)
+        Ok(self.discover_host(caller, host, now).await?.id)
     }
 }
 

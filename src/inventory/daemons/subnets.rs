@@ -1,7 +1,10 @@
 use uuid::Uuid;
 
 use crate::access::DaemonCaller;
-use crate::inventory::collections::{CollectionRecord, cidr_unique_key};
+use crate::inventory::collections::CollectionRecord;
+use crate::inventory::daemons::Daemons;
+use crate::inventory::hosts::is_discovered;
+use crate::inventory::prefixes::cidr_unique_key;
 use crate::inventory::schema::{SUBNET, decode, encode, exists, network_key, on_network, subnet_key};
 use crate::inventory::transaction::Attempt;
 use crate::inventory::{Entity, Error, Inventory, unchanged};
@@ -11,7 +14,7 @@ use crate::store::{Batch, Query, Record};
 /// A subnet to be stored: its id, and the record that it replaces.
 type Placed = (Uuid, Option<(Record, Subnet)>);
 
-impl Inventory {
+impl Daemons<'_> {
     /// Stores a subnet that a daemon reports, on the network of its key.
     ///
     /// If the network has a subnet with these addresses, it stays as it is and is returned. The subnet keeps its id if
@@ -20,12 +23,8 @@ impl Inventory {
     ///
     /// # Errors
     /// `Invalid` for a name of a wrong length, a description of more than 500 characters, or a `source` nested too deep.
-    pub async fn discover_subnet_as_daemon(
-        &self,
-        caller: &DaemonCaller,
-        subnet: Subnet,
-    ) -> Result<Subnet, Error> {
-        let (organization, now) = (caller.organization_id, self.now());
+    pub async fn report_subnet(self, caller: &DaemonCaller, subnet: Subnet) -> Result<Subnet, Error> {
+        let (organization, now) = (caller.organization_id, self.inventory.now());
         let mut subnet = subnet;
         subnet.network_id = caller.network_id;
         subnet.tags = Vec::new();
@@ -33,13 +32,13 @@ impl Inventory {
             subnet.source = Source::Discovery { metadata: Vec::new() };
         }
         subnet.validate(None, now)?;
-        let mut transaction = self.transaction(Entity::Subnet, subnet.id);
+        let mut transaction = self.inventory.transaction(Entity::Subnet, subnet.id);
         loop {
             let known = cidr_unique_key(caller.network_id, subnet.cidr);
-            if let Some(record) = self.store.get_by_unique_key(&known).await? {
+            if let Some(record) = self.inventory.store.get_by_unique_key(&known).await? {
                 return decode(&record);
             }
-            let (id, stored) = self.place_subnet(caller, subnet.id).await?;
+            let (id, stored) = self.inventory.place_subnet(caller, subnet.id).await?;
             let mut placed = subnet.clone();
             placed.begin(id, organization, now);
             if let Some((_, stored)) = &stored {
@@ -53,12 +52,14 @@ impl Inventory {
                 // Give up the turns, because assigning interfaces takes others.
                 drop(transaction);
                 let place = (organization, caller.network_id);
-                self.follow_subnet_change(place, placed.id, placed.cidr).await;
+                self.inventory.follow_subnet_change(place, placed.id, placed.cidr).await;
                 return Ok(placed);
             }
         }
     }
+}
 
+impl Inventory {
     /// Decides about the id of a subnet that a daemon reports.
     async fn place_subnet(&self, caller: &DaemonCaller, given: Uuid) -> Result<Placed, Error> {
         if given.is_nil() {
@@ -79,9 +80,4 @@ impl Inventory {
         }
         Ok((self.new_random_id()?, None))
     }
-}
-
-/// Returns whether a record comes from a daemon.
-pub(in crate::inventory) const fn is_discovered(source: &Source) -> bool {
-    matches!(source, Source::Discovery { .. } | Source::DiscoveryWithMatch { .. })
 }

@@ -11,6 +11,7 @@ use super::sessions::{self, Holders, Open, Selection};
 use super::{check_version, put_contact};
 use crate::access::DaemonCaller;
 use crate::inventory::collections::CollectionRecord;
+use crate::inventory::daemons::Daemons;
 use crate::inventory::schema::{DISCOVERY, OPEN_LINK, daemon_key, decode, encode, linked, on_network};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, unchanged};
 use crate::model::{
@@ -77,7 +78,7 @@ impl DiscoveryUpdate {
     }
 }
 
-impl Inventory {
+impl Daemons<'_> {
     /// Hands out the first work that is queued for a daemon.
     ///
     /// Each discovery is handed out once. It is handed out again, three times in all, when its daemon has neither
@@ -91,30 +92,31 @@ impl Inventory {
     /// `NotFound` unless this key has registered the daemon; `Invalid` for a version of more than 100 characters, or
     /// more than 1,000 subnets.
     pub async fn request_work(
-        &self,
+        self,
         caller: &DaemonCaller,
         id: Uuid,
         status: DaemonStatus,
     ) -> Result<Work, Error> {
         check_version("version", status.version.as_deref())?;
-        let subnets = self.own_subnets_of_status(caller, status.interfaced_subnet_ids.clone()).await?;
-        let mut transaction = self.transaction(Entity::Daemon, id);
+        let subnets =
+            self.inventory.own_subnets_of_status(caller, status.interfaced_subnet_ids.clone()).await?;
+        let mut transaction = self.inventory.transaction(Entity::Daemon, id);
         loop {
-            let (record, mut daemon) = self.own_daemon(caller, id).await?;
+            let (record, mut daemon) = self.inventory.own_daemon(caller, id).await?;
             // All daemons of a network want the same first discovery.
             let of_network = Key::new(DISCOVERY, caller.network_id);
             if !transaction.enter(BTreeSet::from([of_network, daemon_key(id)])).await? {
                 continue;
             }
-            let now = self.now();
-            let open = self.open_discoveries(caller).await?;
-            let holders = self.holders(&open, id).await?;
+            let now = self.inventory.now();
+            let open = self.inventory.open_discoveries(caller).await?;
+            let holders = self.inventory.holders(&open, id).await?;
             let mut batch = Batch::new();
             let is_cancelled = tell_of_cancellations(caller, &open, id, now, &mut batch)?;
             let is_ready = status.is_ready.unwrap_or_else(|| !sessions::is_scanning(&open, &daemon, now));
             // A daemon that stops its work would drop the next.
             let selection = if is_ready && !is_cancelled {
-                self.select_work(&open, &holders, &daemon, now)
+                self.inventory.select_work(&open, &holders, &daemon, now)
             } else {
                 Selection::default()
             };
@@ -130,7 +132,7 @@ impl Inventory {
             let change = |daemon: &mut DiscoveryDaemon| status.apply(daemon, subnets.as_deref());
             put_contact(caller, &record, &mut daemon, now, change, &mut batch)?;
             if transaction.commit(batch).await? {
-                self.forget_credentials(&selection.ended());
+                self.inventory.forget_credentials(&selection.ended());
                 return Ok(Work { daemon, discovery, credentials: selection.credentials, is_cancelled });
             }
         }
@@ -142,25 +144,21 @@ impl Inventory {
     ///
     /// # Errors
     /// `Invalid` for an error of more than 65,536 characters.
-    pub async fn update_discovery(
-        &self,
-        caller: &DaemonCaller,
-        update: DiscoveryUpdate,
-    ) -> Result<(), Error> {
+    pub async fn update_job(self, caller: &DaemonCaller, update: DiscoveryUpdate) -> Result<(), Error> {
         if update.error.as_ref().is_some_and(|error| error.chars().count() > MAX_ERROR) {
             return Err(Error::invalid("error", Problem::MaxLength { max: MAX_ERROR }));
         }
-        let mut transaction = self.transaction(Entity::Discovery, update.session_id);
+        let mut transaction = self.inventory.transaction(Entity::Discovery, update.session_id);
         loop {
-            let (record, mut daemon) = match self.own_daemon(caller, update.daemon_id).await {
+            let (record, mut daemon) = match self.inventory.own_daemon(caller, update.daemon_id).await {
                 Ok(found) => found,
                 Err(error) if matches!(error.kind(), ErrorKind::NotFound { .. }) => return Ok(()),
                 Err(error) => return Err(error),
             };
-            let Some((stored, mut discovery)) = self.handed_out(caller, &update).await? else {
+            let Some((stored, mut discovery)) = self.inventory.handed_out(caller, &update).await? else {
                 return Ok(());
             };
-            let now = self.now();
+            let now = self.inventory.now();
             discovery.apply(&update, now);
             let ended: &[Uuid] = if discovery.is_open() { &[] } else { &[update.session_id] };
             let mut batch = Batch::new();
@@ -168,12 +166,14 @@ impl Inventory {
             batch.put(stored.key, unchanged(Some(&stored)), facets, encode(&discovery)?);
             put_contact(caller, &record, &mut daemon, now, |_| (), &mut batch)?;
             if transaction.commit(batch).await? {
-                self.forget_credentials(ended);
+                self.inventory.forget_credentials(ended);
                 return Ok(());
             }
         }
     }
+}
 
+impl Inventory {
     /// Returns the open discovery of an update. `None` if the daemon of the update does not have it or it has ended.
     async fn handed_out(
         &self,

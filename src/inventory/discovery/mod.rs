@@ -5,7 +5,7 @@
 //! committed together ([`device`]). Then the neighbors of the ports are resolved, for the hosts of the report and for
 //! those whose claims name them ([`neighbors`]), and hosts that are known by addresses only get the MAC addresses that
 //! neighbor caches state ([`caches`]). Every other change of hosts is followed in the same way
-//! ([`neighbors::follow`]).
+//! ([`neighbors::follow`]), as one of its [effects](super::effects).
 //!
 //! Beside a host, discovery stores ([`records`]):
 //! - its *state*: the host as discovery wrote it last, what users have edited and deleted, and when each part was seen,
@@ -40,7 +40,6 @@ use uuid::Uuid;
 
 pub use claims::{Claim, ClaimRows, MissingRows, SeenPart};
 pub use options::DiscoverOptions;
-pub(in crate::inventory) use records::forget_network;
 #[cfg(feature = "topology")]
 pub(in crate::inventory) use records::{claim_of, host_of_claim};
 pub use report::{DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome, DiscoveryReport};
@@ -53,6 +52,8 @@ use self::duplicates::Duplicates;
 use self::overlay::Overlay;
 use self::plan::Role;
 use self::subnets::Subnets;
+pub(in crate::inventory) use self::subnets::put_deleted_subnet;
+use super::collections::handle;
 use super::hosts::HostTerms;
 use super::records::belongs_to;
 use super::schema::network_key;
@@ -66,7 +67,12 @@ use crate::model::{Cidr, Permission, Timestamp};
 /// Number of devices after which neighbors are resolved.
 const DEVICES: usize = 64;
 
-impl Inventory {
+handle! {
+    /// Discovery: what scanners and devices report, and the hosts that it becomes.
+    pub struct Reconciliation = discovery;
+}
+
+impl Reconciliation<'_> {
     /// Reconciles a report with the hosts of a network, on behalf of a caller.
     ///
     /// The caller must be a Member or above who can access the network.
@@ -82,7 +88,7 @@ impl Inventory {
     /// Values and parts that users have changed or deleted stay as they are, and so does everything that users have set in
     /// a host with the source `Manual`; reports fill the rest. A complete table replaces the former claim of its kind, and a truncated one adds to it.
     /// Interfaces, ports and entries that a complete table lacks are kept: they are stale after three such tables, and
-    /// [`delete_stale_as`](Self::delete_stale_as) deletes them. A report that is repeated writes nothing.
+    /// [`Reconciliation::delete_stale`](crate::inventory::Reconciliation::delete_stale) deletes them. A report that is repeated writes nothing.
     ///
     /// Elements of a scan that describe one device are joined: those with an address in common, and those with a MAC
     /// address in common and no different names.
@@ -101,6 +107,7 @@ impl Inventory {
     /// stored. Repeating the report completes it. A time of observation in the future counts as the present.
     ///
     /// ```
+    /// # use toposcope::model::Network;
     /// use toposcope::access::{Caller, Scope};
     /// use toposcope::discovery::report::{Device, Report, Reporter};
     /// use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome};
@@ -111,8 +118,8 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// let inventory = Inventory::new(MemoryStore::new());
-    /// let organization = inventory.create_organization("Example").await?;
-    /// let network = inventory.create_network(organization.id, "Office").await?;
+    /// let organization = inventory.organizations().create("Example").await?;
+    /// let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
     /// let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::only([network.id]));
     ///
     /// let mut switch = Device::default();
@@ -122,9 +129,9 @@ impl Inventory {
     /// report.devices.push(switch);
     ///
     /// let options = DiscoverOptions::new(network.id);
-    /// let answer = inventory.discover(&caller, &report, options).await?;
+    /// let answer = inventory.discovery().reconcile(&caller, &report, options).await?;
     /// assert_eq!(answer.hosts[0].outcome, DiscoveryOutcome::Created);
-    /// let answer = inventory.discover(&caller, &report, options).await?;
+    /// let answer = inventory.discovery().reconcile(&caller, &report, options).await?;
     /// assert_eq!(answer.hosts[0].outcome, DiscoveryOutcome::Unchanged);
     /// # Ok(())
     /// # }
@@ -134,18 +141,20 @@ impl Inventory {
     /// - `PermissionDenied`: the caller is below Member.
     /// - `NotFound`: there is no such network, or it belongs to another organization.
     /// - `AccessDenied`: the caller cannot access the network.
-    /// - `Invalid` with the field `discovery`: the inventory stores hosts [without terms](Self::without_host_terms).
+    /// - `Invalid` with the field `discovery`: the inventory stores hosts [without terms](crate::Inventory::without_host_terms).
     /// - `Busy`: too much work of the organization is waiting.
-    pub async fn discover(
-        &self,
+    pub async fn reconcile(
+        self,
         caller: &Caller,
         report: &Report,
         options: DiscoverOptions,
     ) -> Result<DiscoveryReport, Error> {
-        self.discover_owned(caller, report.clone(), options).await
+        self.inventory.discover_owned(caller, report.clone(), options).await
     }
+}
 
-    /// Reconciles a report like [`discover`](Self::discover), without a copy of it.
+impl Inventory {
+    /// Reconciles a report like [`Reconciliation::reconcile`](crate::inventory::Reconciliation::reconcile), without a copy of it.
     pub(crate) async fn discover_owned(
         &self,
         caller: &Caller,
@@ -161,22 +170,7 @@ impl Inventory {
         self.run_discovery(organization, report, options, Merging::Allowed).await
     }
 
-    /// Reconciles a report like [`discover`](Self::discover), on behalf of a daemon. The network must be the daemon's.
-    ///
-    /// Existing hosts never become one: a device that has identities of several is ambiguous.
-    ///
-    /// # Errors
-    /// `AccessDenied` for another network than the daemon's; otherwise those of [`discover`](Self::discover).
-    pub async fn discover_as_daemon(
-        &self,
-        daemon: &DaemonCaller,
-        report: &Report,
-        options: DiscoverOptions,
-    ) -> Result<DiscoveryReport, Error> {
-        self.discover_owned_as_daemon(daemon, report.clone(), options).await
-    }
-
-    /// Reconciles a report like [`discover_as_daemon`](Self::discover_as_daemon), without a copy of it.
+    /// Reconciles a report like [`Daemons::report`](crate::inventory::Daemons::report), without a copy of it.
     pub(crate) async fn discover_owned_as_daemon(
         &self,
         daemon: &DaemonCaller,

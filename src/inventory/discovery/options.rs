@@ -1,6 +1,6 @@
 use uuid::Uuid;
 
-/// Options of [`Inventory::discover`](crate::Inventory::discover).
+/// Options of [`Reconciliation::reconcile`](crate::inventory::Reconciliation::reconcile).
 ///
 /// ```
 /// use toposcope::inventory::DiscoverOptions;

@@ -214,7 +214,7 @@ pub(super) fn put_discovered_hosts(
 }
 
 impl Inventory {
-    /// Adds the deletion of the states and claims of hosts to a batch. The batch also deletes or moves the hosts.
+    /// Adds the deletion of the states and claims of hosts to a batch. The batch also removes the hosts.
     pub(in crate::inventory) async fn forget_hosts(
         &self,
         hosts: &[Uuid],
@@ -242,11 +242,6 @@ impl Inventory {
         }
         Ok(())
     }
-}
-
-/// Adds the deletion of a network's record of discoveries to a batch. The batch also deletes the network.
-pub(in crate::inventory) fn forget_network(network: Uuid, batch: &mut Batch) {
-    batch.delete(discovered_hosts_key(network), Precondition::Any);
 }
 
 /// Returns the table of a claim.

@@ -7,7 +7,7 @@ use crate::discovery::reconcile::MatchedBy;
 use crate::discovery::report::{TableKind, Warning};
 use crate::model::Cidr;
 
-/// The result of [`Inventory::discover`](crate::Inventory::discover).
+/// The result of [`Reconciliation::reconcile`](crate::inventory::Reconciliation::reconcile).
 ///
 /// Its size is bounded: everything is counted, but only the first [`DiscoveryReport::MAX_DETAILS`] hosts and tables are
 /// kept.

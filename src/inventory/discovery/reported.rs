@@ -23,23 +23,8 @@ pub(super) struct Subject {
 }
 
 impl Inventory {
-    /// Stores a host that a daemon reports, on the network of its key.
-    ///
-    /// The host is the one with the given id if discovery has made it. Otherwise, it is recognized as in
-    /// [`discover_as_daemon`](Self::discover_as_daemon), or is new and keeps its id unless another host has it. The
-    /// report is merged into the host as by `discover_as_daemon`, the lists as truncated tables. Tags, credentials and
-    /// neighbors of the report are left out, and so are subnets and virtualizing services that are not on the network.
-    /// Subnets follow from addresses, and neighbors from what is reported by LLDP and CDP.
-    ///
-    /// Returns the host as stored.
-    ///
-    /// # Errors
-    /// - `ReferenceInvalid`: an embedded record refers to nothing within the host.
-    /// - `AlreadyExists` with the entity `Port`: two ports share number and protocol.
-    /// - `AlreadyExists` with the entity `Host`: the host may be any of several hosts, and none of them was changed.
-    /// - `Invalid`, `TooLarge` and `QuotaExceeded`: as for [`put_host`](Self::put_host).
-    /// - `Invalid` with the field `discovery`: the inventory stores hosts [without terms](Self::without_host_terms).
-    pub async fn discover_host_as_daemon(
+    /// Merges a host that a daemon reports into the host that it is, or stores it as a new one.
+    pub(in crate::inventory) async fn discover_host(
         &self,
         caller: &DaemonCaller,
         host: Host,
@@ -69,7 +54,11 @@ impl Inventory {
             }
             (_, Some(id)) => id,
         };
-        let record = self.get(host_key(id)).await?.ok_or(ErrorKind::NotFound { entity: Entity::Host, id })?;
+        let record = self
+            .inventory
+            .get(host_key(id))
+            .await?
+            .ok_or(ErrorKind::NotFound { entity: Entity::Host, id })?;
         self.decode_host(organization, &record).await
     }
 }

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::opened::Opened;
 use super::records::{put_state, stale_filter};
 use crate::access::Caller;
+use crate::inventory::discovery::Reconciliation;
 use crate::inventory::hosts::{Attempt, Before, HostChange, Summary};
 use crate::inventory::schema::{
     HOST, HOST_DISCOVERY, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, host_key, on_network,
@@ -19,7 +20,7 @@ use crate::store::{Batch, LinkFilter, Query, Start};
 /// Number of hosts that are read at a time.
 const PAGE: usize = 32;
 
-/// The result of [`Inventory::delete_stale_as`].
+/// The result of [`Reconciliation::delete_stale`](crate::inventory::Reconciliation::delete_stale).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -50,7 +51,7 @@ impl StaleDeletion {
     }
 }
 
-impl Inventory {
+impl Reconciliation<'_> {
     /// Deletes the stale parts of the hosts of a network, on behalf of a caller.
     ///
     /// The caller must be a Member or above who can access the network.
@@ -63,10 +64,10 @@ impl Inventory {
     /// - `PermissionDenied`: the caller is below Member.
     /// - `NotFound`: there is no such network, or it belongs to another organization.
     /// - `AccessDenied`: the caller cannot access the network.
-    pub async fn delete_stale_as(&self, caller: &Caller, network: Uuid) -> Result<StaleDeletion, Error> {
+    pub async fn delete_stale(self, caller: &Caller, network: Uuid) -> Result<StaleDeletion, Error> {
         require_level(caller, Permission::Member)?;
         let organization = caller.organization_id();
-        self.check_discovered_network(organization, network).await?;
+        self.inventory.check_discovered_network(organization, network).await?;
         if !caller.scope().allows(network) {
             return Err(super::network_denied(network));
         }
@@ -77,15 +78,17 @@ impl Inventory {
             ..on_network(HOST_DISCOVERY, organization, network)
         };
         loop {
-            let page = self.store.list(&query).await?;
+            let page = self.inventory.store.list(&query).await?;
             for state in &page.records {
-                deleted.add(&self.delete_stale_of(organization, state.key.id).await?);
+                deleted.add(&self.inventory.delete_stale_of(organization, state.key.id).await?);
             }
             let Some(next) = page.next else { return Ok(deleted) };
             query.start = Start::After(next);
         }
     }
+}
 
+impl Inventory {
     async fn delete_stale_of(&self, organization: Uuid, id: Uuid) -> Result<StaleDeletion, Error> {
         let mut transaction = self.transaction(Entity::Host, id);
         loop {

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use uuid::Uuid;
 
+use super::Hosts;
 use super::document::without_comma;
 use crate::access::Caller;
 use crate::inventory::records::belongs_to;
@@ -18,26 +19,28 @@ struct Place {
     network_id: Uuid,
 }
 
-impl Inventory {
+impl Hosts<'_> {
     /// Returns a host that the caller can access. Every level may read.
     ///
     /// # Errors
     /// `NotFound`, also for a host of another organization; `AccessDenied` when the caller cannot access its network.
-    pub async fn host_as(&self, caller: &Caller, id: Uuid) -> Result<Host, Error> {
-        let record = self.host_record_as(caller, id).await?;
-        self.decode_host(caller.organization_id(), &record).await
+    pub async fn get(self, caller: &Caller, id: Uuid) -> Result<Host, Error> {
+        let record = self.inventory.host_record_as(caller, id).await?;
+        self.inventory.decode_host(caller.organization_id(), &record).await
     }
 
-    /// Returns a host like [`host_as`](Self::host_as), as a JSON object of the API.
+    /// Returns a host like [`Hosts::get`](crate::inventory::Hosts::get), as a JSON object of the API.
     ///
     /// It was encoded when stored, and shares the store's memory.
     ///
     /// # Errors
-    /// Those of [`host_as`](Self::host_as).
-    pub async fn host_document_as(&self, caller: &Caller, id: Uuid) -> Result<Bytes, Error> {
-        Ok(without_comma(self.host_record_as(caller, id).await?.body))
+    /// Those of [`Hosts::get`](crate::inventory::Hosts::get).
+    pub async fn document(self, caller: &Caller, id: Uuid) -> Result<Bytes, Error> {
+        Ok(without_comma(self.inventory.host_record_as(caller, id).await?.body))
     }
+}
 
+impl Inventory {
     pub(in crate::inventory) async fn host_record_as(
         &self,
         caller: &Caller,

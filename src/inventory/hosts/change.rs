@@ -1,4 +1,16 @@
+//! Changes of hosts: what is written, on which conditions, and what follows.
+//!
+//! Hosts do not know the records that depend on them. A change runs the [effects](HostEffect) that the inventory was
+//! created with:
+//!
+//! ```text
+//! read the hosts -> decide -> before_commit of each effect -> commit -> after_commit of the effects that wait for it
+//! ```
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+
+use async_trait::async_trait;
 
 use uuid::Uuid;
 
@@ -22,12 +34,8 @@ pub(in crate::inventory) struct HostChange<'a> {
     pub(in crate::inventory) puts: &'a [EncodedHost],
     pub(in crate::inventory) deletes: &'a [Uuid],
     pub(super) removed_service: Option<RemovedService>,
-    /// Whether other hosts may have other neighbors afterwards.
-    #[cfg_attr(
-        not(feature = "discovery"),
-        allow(dead_code, reason = "without discovery, nothing has neighbors")
-    )]
-    pub(super) affects_neighbors: bool,
+    /// Whether the identities and interface entries of the hosts stay as they are.
+    pub(in crate::inventory) keeps_identities: bool,
 }
 
 /// The outcome of one attempt to change hosts.
@@ -56,6 +64,29 @@ impl From<TakenPart> for Error {
 
 /// The hosts that a change replaces or deletes, as read.
 pub(in crate::inventory) type Before = HashMap<Uuid, (Record, Summary)>;
+
+/// An effect of changes of hosts on records that depend on them.
+#[async_trait]
+pub(in crate::inventory) trait HostEffect: fmt::Debug + Send + Sync {
+    /// Returns whether changes that keep the identities of all hosts have no such effect.
+    fn needs_new_identities(&self) -> bool {
+        false
+    }
+
+    /// Adds what must be written with the change, and its guards, to the batch of the change.
+    ///
+    /// Returns whether [`after_commit`](Self::after_commit) is to follow.
+    async fn before_commit(
+        &self,
+        inventory: &Inventory,
+        change: &HostChange<'_>,
+        before: &Before,
+        batch: &mut Batch,
+    ) -> Result<bool, Error>;
+
+    /// Follows a committed change. The change is stored, so that failures are only logged.
+    async fn after_commit(&self, _inventory: &Inventory, _change: &HostChange<'_>, _before: &Before) {}
+}
 
 impl Inventory {
     /// Puts hosts unconditionally. Returns the ids of the hosts that existed, or a part whose id is taken.
@@ -117,33 +148,32 @@ impl Inventory {
         self.check_quota(limit, Entity::Host, hosts, created as u64).await
     }
 
-    /// Puts and deletes hosts on the condition that `before` still holds.
-    ///
-    /// Afterwards, the hosts that have other neighbors now are changed as well.
+    /// Puts and deletes hosts on the condition that `before` still holds, with all effects.
     pub(super) async fn try_change_hosts(
         &self,
         change: &HostChange<'_>,
         before: &Before,
     ) -> Result<Attempt, Error> {
-        #[cfg_attr(not(feature = "discovery"), allow(unused_mut, reason = "only neighbors need guards"))]
         let mut batch = Batch::new();
-        #[cfg(feature = "discovery")]
-        let has_neighbors =
-            change.affects_neighbors && self.guard_undiscovered(change, before, &mut batch).await?;
-        let attempt = self.commit_hosts(change, before, batch).await?;
-        #[cfg(feature = "topology")]
-        if matches!(attempt, Attempt::Committed) {
-            self.forget_positions(change, before).await;
+        let mut following = Vec::new();
+        let concerned =
+            |effect: &&&dyn HostEffect| !(change.keeps_identities && effect.needs_new_identities());
+        for effect in self.host_effects.iter().filter(concerned) {
+            if effect.before_commit(self, change, before, &mut batch).await? {
+                following.push(effect);
+            }
         }
-        #[cfg(feature = "discovery")]
-        if has_neighbors && matches!(attempt, Attempt::Committed) {
-            self.follow_host_change(change, before).await;
+        let attempt = self.commit_hosts(change, before, batch).await?;
+        if matches!(attempt, Attempt::Committed) {
+            for effect in following {
+                effect.after_commit(self, change, before).await;
+            }
         }
         Ok(attempt)
     }
 
-    /// Puts and deletes hosts like [`try_change_hosts`](Self::try_change_hosts), together with what is in the batch. No
-    /// other host is changed.
+    /// Puts and deletes hosts like [`try_change_hosts`](Self::try_change_hosts), together with what is in the batch and
+    /// without effects.
     pub(in crate::inventory) async fn commit_hosts(
         &self,
         change: &HostChange<'_>,
@@ -190,12 +220,7 @@ impl Inventory {
         if let Some(service) = &change.removed_service {
             self.check_not_virtualizing(change.organization, service, batch).await?;
         }
-        let is_complete = self.update_virtualized_hosts(change.organization, &names, batch).await?;
-        #[cfg(feature = "discovery")]
-        self.forget_hosts(&forgotten(change, before), batch).await?;
-        #[cfg(feature = "topology")]
-        self.forget_topology_links(change.organization, &forgotten(change, before), batch).await?;
-        Ok(is_complete)
+        self.update_virtualized_hosts(change.organization, &names, batch).await
     }
 
     /// Reads the hosts that a change replaces.
@@ -261,36 +286,27 @@ impl Inventory {
 
 impl<'a> HostChange<'a> {
     pub(in crate::inventory) const fn putting(organization: Uuid, puts: &'a [EncodedHost]) -> Self {
-        Self { organization, puts, deletes: &[], removed_service: None, affects_neighbors: true }
-    }
-
-    /// Puts hosts and deletes others that become a part of them. The caller resolves neighbors.
-    #[cfg(feature = "discovery")]
-    pub(in crate::inventory) const fn replacing(
-        organization: Uuid,
-        puts: &'a [EncodedHost],
-        deletes: &'a [Uuid],
-    ) -> Self {
-        Self { organization, puts, deletes, removed_service: None, affects_neighbors: false }
+        Self { organization, puts, deletes: &[], removed_service: None, keeps_identities: false }
     }
 
     pub(super) const fn deleting(organization: Uuid, deletes: &'a [Uuid]) -> Self {
-        Self { organization, puts: &[], deletes, removed_service: None, affects_neighbors: true }
+        Self { organization, puts: &[], deletes, removed_service: None, keeps_identities: false }
     }
 
     /// Returns the number of hosts that the change creates.
     pub(super) fn created(&self, before: &Before) -> usize {
         self.puts.iter().filter(|put| !before.contains_key(&put.host.id)).count()
     }
-}
 
-/// Returns the hosts that are deleted or move to another network. Their claims would mean nothing afterwards.
-#[cfg(feature = "discovery")]
-fn forgotten(change: &HostChange<'_>, before: &Before) -> Vec<Uuid> {
-    let has_moved =
-        |host: &Host| before.get(&host.id).is_some_and(|(_, summary)| summary.network_id != host.network_id);
-    let moved = change.puts.iter().map(|put| &put.host).filter(|host| has_moved(host)).map(|host| host.id);
-    change.deletes.iter().copied().chain(moved).collect()
+    /// Returns the hosts that are deleted or move to another network.
+    #[cfg(feature = "discovery")]
+    pub(in crate::inventory) fn removed(&self, before: &Before) -> Vec<Uuid> {
+        let has_moved = |host: &Host| {
+            before.get(&host.id).is_some_and(|(_, summary)| summary.network_id != host.network_id)
+        };
+        let moved = self.puts.iter().map(|put| &put.host).filter(|host| has_moved(host)).map(|host| host.id);
+        self.deletes.iter().copied().chain(moved).collect()
+    }
 }
 
 /// Checks that the caller may replace a host of a network.

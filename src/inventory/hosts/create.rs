@@ -1,9 +1,23 @@
-//! Creation of a host by a user.
+//! Creation of a host by a caller: the path of a plain write.
+//!
+//! ```text
+//! parse ----> texts ----> access ----> ids, validate, size ----> policy ----> commit ----> effects
+//! parse_host  check_host_  check_       encode_new                references,  one batch    HostEffect
+//!             texts        network                                quota
+//!                                       ^                                        |
+//!                                       +---- the id of a part is taken ---------+
+//!                                                             ^                  |
+//!                                                             +--- has changed --+
+//! ```
+//!
+//! [`Hosts::create`] is the path for one host, from the texts on. `replace_hosts_if` in `change` has the part from the policy
+//! to the effects, with its retries.
 
 use std::slice;
 
 use uuid::Uuid;
 
+use super::Hosts;
 use super::age::keep_age;
 use super::assign::{Assignment, TakenIds};
 use super::document::EncodedHost;
@@ -15,7 +29,7 @@ use crate::model::{Host, Permission, Record, Timestamp};
 /// The maximum number of attempts to find ids for the embedded records of a host.
 const ATTEMPTS: usize = 16;
 
-impl Inventory {
+impl Hosts<'_> {
     /// Creates a host with its embedded records, on behalf of a caller.
     ///
     /// The caller must be a Member or above who can access the network of the host.
@@ -24,6 +38,7 @@ impl Inventory {
     /// record of the organization has it. References between the embedded records follow their new ids.
     ///
     /// ```
+    /// # use toposcope::model::Network;
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::Inventory;
     /// # use toposcope::model::{Host, Interface, Permission};
@@ -32,12 +47,12 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
-    /// # let network = inventory.create_network(organization.id, "Office").await?;
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
     /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
     /// let mut draft = Host::new(network.id, "printer");
     /// draft.interfaces.push(Interface::new(&draft, "192.0.2.7".parse()?));
-    /// let host = inventory.create_host_as(&caller, draft.clone()).await?;
+    /// let host = inventory.hosts().create(&caller, draft.clone()).await?;
     /// assert_ne!(host.id, draft.id);
     /// assert_eq!(host.interfaces[0].host_id, host.id);
     /// # Ok(())
@@ -49,29 +64,32 @@ impl Inventory {
     /// - `ReferenceInvalid`: the network or a tag is unknown, or an embedded record refers to nothing within the host.
     /// - `AccessDenied`: the caller cannot access the network.
     /// - `AlreadyExists`: two ports share number and protocol.
-    /// - `Invalid`, `TooLarge` and `QuotaExceeded`: as for [`put_host`](Self::put_host).
-    pub async fn create_host_as(&self, caller: &Caller, mut host: Host) -> Result<Host, Error> {
+    /// - `Invalid`, `TooLarge` and `QuotaExceeded`: as for [`Hosts::put`](crate::inventory::Hosts::put).
+    pub async fn create(self, caller: &Caller, mut host: Host) -> Result<Host, Error> {
         require_level(caller, Permission::Member)?;
         check_host_texts(&host, None)?;
         let organization = caller.organization_id();
-        self.check_network(caller, host.network_id).await?;
-        host.id = self.new_id()?;
+        self.inventory.check_network(caller, host.network_id).await?;
+        host.id = self.inventory.new_id()?;
         let mut taken = TakenIds::default();
         for _ in 0..ATTEMPTS {
-            let puts = [self.encode_new(organization, host, taken.clone(), self.now()).await?];
+            let puts =
+                [self.inventory.encode_new(organization, host, taken.clone(), self.inventory.now()).await?];
             let [encoded] = &puts;
-            self.note_answer(&encoded.host, Some(encoded.host.network_id))?;
-            let created = self.replace_hosts(organization, &puts).await?;
+            self.inventory.note_answer(&encoded.host, Some(encoded.host.network_id))?;
+            let created = self.inventory.replace_hosts(organization, &puts).await?;
             let [encoded] = puts;
             host = encoded.host;
             match created {
                 Ok(_) => return Ok(host),
-                Err(part) => self.note_taken(organization, &part, &mut taken).await?,
+                Err(part) => self.inventory.note_taken(organization, &part, &mut taken).await?,
             }
         }
         Err(transaction::conflict(Entity::Host, host.id))
     }
+}
 
+impl Inventory {
     /// Stores a host whose id no other host has. It keeps its times.
     ///
     /// A part whose id another record of the organization has gets a new id, and the times of the host.

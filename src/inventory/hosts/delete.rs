@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
+use super::Hosts;
 use super::access::check_scope;
 use super::change::{Attempt, Before, HostChange};
 use super::virtualization::Summary;
@@ -17,26 +18,30 @@ use crate::store::Query;
 /// The maximum number of hosts deleted at once.
 const MAX_DELETED: usize = 1000;
 
-impl Inventory {
-    /// Deletes a host with its embedded records.
+impl Hosts<'_> {
+    /// Deletes a host that the caller, a Member or above, can access, with its embedded records.
+    ///
+    /// Hosts that are virtualized by a service of the host keep the reference, as they do with [`put`](Self::put).
     ///
     /// # Errors
-    /// `NotFound`, also for a host of another organization; `Conflict` when other writers kept changing the same
-    /// records.
-    pub async fn delete_host(&self, organization: Uuid, id: Uuid) -> Result<(), Error> {
-        self.remove_host(organization, id, |_: &Summary| Ok(())).await
+    /// `PermissionDenied` when the caller is below Member; `NotFound`, also for a host of another organization;
+    /// `AccessDenied` when the caller cannot access its network.
+    pub async fn delete(self, caller: &Caller, id: Uuid) -> Result<(), Error> {
+        require_level(caller, Permission::Member)?;
+        let check = |summary: &Summary| check_scope(caller, summary.network_id);
+        self.inventory.remove_host(caller.organization_id(), id, check).await
     }
 
     /// Deletes a host that the caller, a Member or above, can access.
     ///
     /// `check` receives the host that would be deleted; an error that it returns prevents the deletion. Hosts that are
-    /// virtualized by a service of the host keep the reference, as they do with [`put_host`](Self::put_host).
+    /// virtualized by a service of the host keep the reference, as they do with [`Hosts::put`](crate::inventory::Hosts::put).
     ///
     /// # Errors
     /// `PermissionDenied` when the caller is below Member; `NotFound`, also for a host of another organization;
     /// `AccessDenied` when the caller cannot access its network; any error of `check`.
-    pub async fn delete_host_as(
-        &self,
+    pub async fn delete_if(
+        self,
         caller: &Caller,
         id: Uuid,
         check: impl Fn(&Host) -> Result<(), Error> + Send + Sync,
@@ -46,7 +51,7 @@ impl Inventory {
             check_scope(caller, host.network_id)?;
             check(host)
         };
-        self.remove_host(caller.organization_id(), id, check).await
+        self.inventory.remove_host(caller.organization_id(), id, check).await
     }
 
     /// Deletes hosts that the caller, a Member or above, can access, all or none. Returns how many.
@@ -55,7 +60,7 @@ impl Inventory {
     ///
     /// # Errors
     /// `PermissionDenied` when the caller is below Member; `Invalid` unless there are 1 to 1,000 ids.
-    pub async fn delete_hosts_as(&self, caller: &Caller, ids: &[Uuid]) -> Result<usize, Error> {
+    pub async fn delete_many(self, caller: &Caller, ids: &[Uuid]) -> Result<usize, Error> {
         require_level(caller, Permission::Member)?;
         if ids.is_empty() {
             return Err(Error::invalid("ids", Problem::Empty));
@@ -70,9 +75,10 @@ impl Inventory {
             ids: Some(ids.to_vec()),
             ..Query::new(HOST)
         };
-        let mut transaction = self.transaction(Entity::Host, ids.first().copied().unwrap_or_default());
+        let mut transaction =
+            self.inventory.transaction(Entity::Host, ids.first().copied().unwrap_or_default());
         loop {
-            let records = self.store.list(&query).await?.records;
+            let records = self.inventory.store.list(&query).await?.records;
             if records.is_empty() {
                 return Ok(0);
             }
@@ -80,14 +86,20 @@ impl Inventory {
                 continue;
             }
             let deletes: Vec<Uuid> = records.iter().map(|record| record.key.id).collect();
-            let before = self.summarize(organization, records).await?;
-            match self.try_change_hosts(&HostChange::deleting(organization, &deletes), &before).await? {
+            let before = self.inventory.summarize(organization, records).await?;
+            match self
+                .inventory
+                .try_change_hosts(&HostChange::deleting(organization, &deletes), &before)
+                .await?
+            {
                 Attempt::Committed => return Ok(deletes.len()),
                 Attempt::Stale | Attempt::Taken(_) => transaction.retry().await?,
             }
         }
     }
+}
 
+impl Inventory {
     /// Deletes a host, decoded as far as `check` needs it.
     async fn remove_host<T>(
         &self,

@@ -9,8 +9,7 @@ use super::assign::{Assignment, TakenIds};
 use super::texts::check_host_texts;
 use super::validate::validate_host;
 use crate::access::DaemonCaller;
-use crate::inventory::daemons::is_discovered;
-use crate::inventory::schema::{SERVICE_UNIQUE_KEY, on_network, part_unique_key};
+use crate::inventory::schema::{SERVICE_UNIQUE_KEY, SUBNET, on_network, part_unique_key};
 use crate::inventory::{Error, Inventory};
 use crate::model::{
     BindingTarget, Host, HostPart, HostVirtualization, Record as _, ServiceVirtualization, Source,
@@ -88,6 +87,19 @@ impl Inventory {
         Ok(host)
     }
 
+    /// Returns those of these subnets that are on the daemon's network.
+    pub(in crate::inventory) async fn own_subnets(
+        &self,
+        caller: &DaemonCaller,
+        ids: Vec<Uuid>,
+    ) -> Result<HashSet<Uuid>, Error> {
+        if ids.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let own = Query { ids: Some(ids), ..on_network(SUBNET, caller.organization_id, caller.network_id) };
+        Ok(self.store.list(&own).await?.records.iter().map(|record| record.key.id).collect())
+    }
+
     /// Returns the services of the network that virtualize a host or its services.
     ///
     /// Each of them is part of the host itself or of a host that is stored on the network.
@@ -112,6 +124,11 @@ impl Inventory {
         let own = on_network(HOST, caller.organization_id, caller.network_id);
         Ok(self.count(Query { ids: Some(vec![holder.key.id]), ..own }).await? > 0)
     }
+}
+
+/// Returns whether a record comes from a daemon.
+pub(in crate::inventory) const fn is_discovered(source: &Source) -> bool {
+    matches!(source, Source::Discovery { .. } | Source::DiscoveryWithMatch { .. })
 }
 
 /// Clears optional references to interfaces that the report does not contain.

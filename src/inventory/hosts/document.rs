@@ -113,7 +113,6 @@ pub(in crate::inventory) struct EncodedHost {
     pub(super) tags: BTreeMap<Uuid, String>,
     encoder: HostEncoder,
     /// The ids of the interface entries that the host had when it was encoded, if they were dropped since.
-    #[cfg(feature = "discovery")]
     dropped_entries: Vec<Uuid>,
     /// The facets as if no service virtualized the host. The first attempt to commit takes them.
     facets: Mutex<Option<Facets>>,
@@ -140,7 +139,6 @@ impl HostEncoder {
             body,
             tags,
             encoder: self,
-            #[cfg(feature = "discovery")]
             dropped_entries: Vec::new(),
             facets: Mutex::new(Some(facets)),
         })
@@ -196,9 +194,7 @@ impl EncodedHost {
     /// Returns the ids of the parts of a kind.
     pub(super) fn part_ids<P: Embedded>(&self) -> impl Iterator<Item = Uuid> {
         let ids = P::list(&self.host).iter().map(|part| part.common().id);
-        #[cfg(feature = "discovery")]
-        let ids = ids.chain(self.dropped_entries.iter().copied().filter(|_| P::ENTITY == Entity::IfEntry));
-        ids
+        ids.chain(self.dropped_entries.iter().copied().filter(|_| P::ENTITY == Entity::IfEntry))
     }
 
     /// Returns the facets of the host when virtualized by a named service.
@@ -207,7 +203,6 @@ impl EncodedHost {
     /// that only further attempts compute the facets again.
     pub(super) fn facets(&self, virtualized_by: &str) -> Facets {
         let computed = self.facets.lock().unwrap_or_else(PoisonError::into_inner).take();
-        #[cfg(feature = "discovery")]
         debug_assert!(
             computed.is_some() || self.dropped_entries.is_empty(),
             "a host without its entries is committed once"

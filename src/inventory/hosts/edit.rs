@@ -24,7 +24,7 @@ pub(super) struct StoredHost {
 pub(super) struct HostEdit {
     hosts: Vec<StoredHost>,
     removed_service: Option<RemovedService>,
-    affects_neighbors: bool,
+    keeps_identities: bool,
 }
 
 impl StoredHost {
@@ -40,7 +40,7 @@ impl HostEdit {
         for stored in &mut hosts {
             stored.host.updated_at = now;
         }
-        Self { hosts, removed_service: None, affects_neighbors: P::IDENTIFIES_HOST }
+        Self { hosts, removed_service: None, keeps_identities: !P::IDENTIFIES_HOST }
     }
 
     /// Refuses the edit while a service that it removes virtualizes anything.
@@ -78,13 +78,13 @@ impl Inventory {
 
     /// Encodes and commits changed hosts. The attempt is stale unless they are still stored as they were decoded.
     pub(super) async fn commit_edit(&self, organization: Uuid, mut edit: HostEdit) -> Result<Attempt, Error> {
-        let (removed_service, affects_neighbors) = (edit.removed_service.take(), edit.affects_neighbors);
+        let (removed_service, keeps_identities) = (edit.removed_service.take(), edit.keeps_identities);
         let encoder = self.host_encoder(organization);
         let bytes = edit.hosts.iter().map(|stored| stored.host.likely_size()).sum();
         let (puts, before) =
             self.state.offload.run(organization, bytes, move || edit.encode(encoder)).await??;
         let change = HostChange::putting(organization, &puts);
-        let change = HostChange { removed_service, affects_neighbors, ..change };
+        let change = HostChange { removed_service, keeps_identities, ..change };
         self.try_change_hosts(&change, &before).await
     }
 }

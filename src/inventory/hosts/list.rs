@@ -3,19 +3,19 @@ use std::sync::Arc;
 use bytes::Bytes;
 use uuid::Uuid;
 
+use super::Hosts;
 use super::document::{decode, host_facets, sort_name, without_comma};
 use super::query::HostQuery;
 use super::terms::{HostTerms, filters};
 use crate::access::Caller;
-use crate::invariant::Invariant;
-use crate::inventory::collections::{
-    DocumentPages, Documents, PageCursor, Parts, Position, invalid_cursor, position_of,
-};
+use crate::inventory::collections::{DocumentPages, Documents, PageCursor, Parts};
 use crate::inventory::natural::natural_key;
 use crate::inventory::schema::{HOST, SUBNET_LINK, TAG_LINK, time_key};
 use crate::inventory::{Error, Inventory, Problem};
 use crate::model::{HostOrderField, OrderDirection};
-use crate::store::{Direction, KeyFilter, LinkFilter, Order, Query, Revision, Start, Store, TermRange};
+use crate::store::{
+    Direction, KeyFilter, LinkFilter, Order, Query, Record, Revision, Start, Store, TermRange,
+};
 
 /// A page of hosts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct HostPage {
     pub next: Option<PageCursor>,
 }
 
-impl Inventory {
+impl Hosts<'_> {
     /// Lists the hosts visible to a caller.
     ///
     /// These are the organization's hosts on networks in the caller's scope.
@@ -40,23 +40,30 @@ impl Inventory {
     ///
     /// # Errors
     /// `Invalid` for a cursor of another list.
-    pub async fn list_hosts(&self, caller: &Caller, query: &HostQuery) -> Result<HostPage, Error> {
-        let (store_query, list) = self.listed(caller, query).await?;
-        let page = self.store.list(&store_query).await?;
+    pub async fn list(self, caller: &Caller, query: &HostQuery) -> Result<HostPage, Error> {
+        let (store_query, list) = self.inventory.listed(caller, query).await?;
+        let page = self.inventory.store.list(&store_query).await?;
         let documents = page.records.into_iter().map(|record| without_comma(record.body)).collect();
         let next = page.next.map(|cursor| PageCursor::new(list(), &cursor));
         Ok(HostPage { documents, total: page.total, next })
     }
 
-    /// Lists hosts like [`list_hosts`](Self::list_hosts), in their stored form, part by part. A query without a limit is
+    /// Lists hosts like [`Hosts::list`](crate::inventory::Hosts::list), in their stored form, part by part. A query without a limit is
     /// for all hosts from its start on.
-    pub(crate) async fn host_pages(&self, caller: &Caller, query: &HostQuery) -> Result<HostPages, Error> {
-        let (store_query, list) = self.listed(caller, query).await?;
+    pub(crate) async fn pages(self, caller: &Caller, query: &HostQuery) -> Result<HostPages, Error> {
+        let (store_query, list) = self.inventory.listed(caller, query).await?;
         // A cursor costs more than the rest of the page, and most requests ask for none.
         let list = query.cursor.as_ref().map(|_| list());
-        Ok(HostPages { parts: Parts::new(Arc::clone(&self.store), store_query), list })
+        Ok(HostPages { parts: Parts::new(Arc::clone(&self.inventory.store), store_query), list })
     }
 
+    /// Returns the revision of the organization's hosts; `None` if the store does not support it.
+    pub(crate) async fn revision(self, caller: &Caller) -> Result<Option<Revision>, Error> {
+        Ok(self.inventory.store.revision(HOST, caller.organization_id()).await?)
+    }
+}
+
+impl Inventory {
     /// Returns the store query for a list, and a function that returns the number of the list.
     async fn listed<'q>(
         &self,
@@ -66,35 +73,18 @@ impl Inventory {
         let mut store_query = self.hosts_query(caller, query)?;
         let list = || query.fingerprint(caller.organization_id());
         if let Some(cursor) = &query.cursor {
-            store_query.start = self.start_of_hosts(cursor.position(list())?, &store_query).await?;
+            let organization = caller.organization_id();
+            let facets = |record: Record| {
+                let bytes = record.body.len();
+                let facets = move || decode(&record).map(|host| host_facets(organization, &host));
+                let computed = self.state.offload.run(organization, bytes, facets);
+                async { computed.await? }
+            };
+            store_query.start = self.start_of(cursor.position(list())?, &store_query, facets).await?;
         }
         Ok((store_query, list))
     }
 
-    async fn start_of_hosts(&self, position: Position, query: &Query) -> Result<Start, Error> {
-        let (id, digest) = match position {
-            Position::Start => return Ok(Start::Offset(0)),
-            Position::After(cursor) if cursor.keys().len() == query.order.len() => {
-                return Ok(Start::After(cursor));
-            }
-            Position::After(_) => return Err(invalid_cursor()),
-            Position::AfterRecord(id, digest) => (id, digest),
-        };
-        let organization = query.organization.asserted_or_default();
-        let record = self.record_of_cursor(query, id).await?;
-        let bytes = record.body.len();
-        let facets = move || decode(&record).map(|host| host_facets(organization, &host));
-        let facets = self.state.offload.run(organization, bytes, facets).await??;
-        position_of(id, &facets, query, digest)
-    }
-
-    /// Returns the revision of the organization's hosts; `None` if the store does not support it.
-    pub(crate) async fn hosts_revision(&self, caller: &Caller) -> Result<Option<Revision>, Error> {
-        Ok(self.store.revision(HOST, caller.organization_id()).await?)
-    }
-}
-
-impl Inventory {
     /// Translates a list request to a store query.
     ///
     /// # Errors

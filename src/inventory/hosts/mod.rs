@@ -35,7 +35,7 @@ pub(crate) use input::{parse_host, parse_host_changes};
 pub use list::HostPage;
 pub(super) use parts::PartLists;
 pub(crate) use parts::parse_part;
-pub use parts::{Part, PortUpdate};
+pub use parts::{HostParts, Part, PortUpdate};
 pub use query::{HostQuery, PortFilter, PortFilterError};
 pub(super) use terms::HostTerms;
 pub(super) use texts::check_host_texts;
@@ -44,6 +44,7 @@ pub(super) use validate::check_source;
 pub(super) use {
     bulk::rename_parts,
     change::{Attempt, HostChange},
+    discovered::is_discovered,
     document::{HostEncoder, decode},
     rewrite::{FIRST_HOSTS, MAX_HOSTS, first_bytes},
     terms::{
@@ -53,16 +54,17 @@ pub(super) use {
     virtualization::Summary,
 };
 
-pub(super) use self::change::Before;
 use self::change::check_replacement;
+pub(super) use self::change::{Before, HostEffect};
+use super::collections::handle;
 use super::records::organization_of;
 use super::schema::{HOST, network_key};
-use super::{Entity, Error, ErrorKind, Inventory};
+use super::{Entity, Error, ErrorKind, Inventory, require_level};
 use crate::access::Caller;
-use crate::model::Host;
+use crate::model::{Host, Permission};
 use crate::store::{Query, Record};
 
-/// The outcome of [`Inventory::put_host`].
+/// The outcome of [`Hosts::put`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
     /// A new host was created.
@@ -71,7 +73,12 @@ pub enum Written {
     Replaced,
 }
 
-impl Inventory {
+handle! {
+    /// The hosts of an organization.
+    pub struct Hosts = hosts;
+}
+
+impl Hosts<'_> {
     /// Creates a host, or replaces the host of the same id.
     ///
     /// The host is stored as given, its times included, except that embedded lists are sorted and port types are
@@ -81,6 +88,8 @@ impl Inventory {
     /// Ids of embedded records are unique within the organization, for each kind; ids of hosts are unique in the store.
     ///
     /// ```
+    /// # use toposcope::model::Network;
+    /// # use toposcope::access::Caller;
     /// use toposcope::inventory::Written;
     /// use toposcope::model::Host;
     /// use toposcope::{Inventory, MemoryStore};
@@ -88,11 +97,11 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// let inventory = Inventory::new(MemoryStore::new());
-    /// let organization = inventory.create_organization("Example").await?;
-    /// let network = inventory.create_network(organization.id, "Office").await?;
+    /// let organization = inventory.organizations().create("Example").await?;
+    /// let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
     /// let host = Host::new(network.id, "printer");
-    /// assert_eq!(inventory.put_host(organization.id, host.clone()).await?, Written::Created);
-    /// assert_eq!(inventory.host(organization.id, host.id).await?, host);
+    /// assert_eq!(inventory.hosts().put(&Caller::system(organization.id), host.clone()).await?, Written::Created);
+    /// assert_eq!(inventory.hosts().get(&Caller::system(organization.id), host.id).await?, host);
     /// # Ok(())
     /// # }
     /// ```
@@ -105,49 +114,33 @@ impl Inventory {
     /// - `AlreadyExists`: two ports share number and protocol, or another host or embedded record has one of the ids.
     /// - `TooLarge` and `QuotaExceeded`: a limit of [`Quotas`](super::Quotas) is exceeded.
     /// - `Conflict`: other writers kept changing the same records.
-    pub async fn put_host(&self, organization: Uuid, host: Host) -> Result<Written, Error> {
-        let id = host.id;
+    pub async fn put(self, caller: &Caller, host: Host) -> Result<Written, Error> {
+        require_level(caller, Permission::Member)?;
+        let (organization, id) = (caller.organization_id(), host.id);
         check_host_texts(&host, None)?;
-        let encoder = self.host_encoder(organization);
-        let hosts = [encoder.encode_in(&self.state.offload, host).await?];
-        let replaced = self.put_hosts(organization, &hosts).await?;
+        let encoder = self.inventory.host_encoder(organization);
+        let hosts = [encoder.encode_in(&self.inventory.state.offload, host).await?];
+        let replaced = self.inventory.put_hosts(caller, &hosts).await?;
         Ok(if replaced.contains(&id) { Written::Replaced } else { Written::Created })
     }
+}
 
+impl Inventory {
     /// Stores hosts with distinct ids atomically. Returns the ids of those that replaced others.
-    pub(super) async fn put_hosts(
-        &self,
-        organization: Uuid,
-        hosts: &[EncodedHost],
-    ) -> Result<Vec<Uuid>, Error> {
-        self.replace_hosts(organization, hosts).await?.map_err(Error::from)
-    }
-
-    /// Stores hosts like [`put_hosts`](Self::put_hosts) for a caller.
     ///
     /// # Errors
-    /// Also `AccessDenied` and `NetworkMismatch` for the hosts to be replaced.
-    pub(super) async fn put_hosts_as(
-        &self,
-        caller: &Caller,
-        hosts: &[EncodedHost],
-    ) -> Result<Vec<Uuid>, Error> {
+    /// `AccessDenied` and `NetworkMismatch` for the hosts to be replaced, except for the system.
+    pub(super) async fn put_hosts(&self, caller: &Caller, hosts: &[EncodedHost]) -> Result<Vec<Uuid>, Error> {
         let check = |before: &Before| {
+            if caller.is_system() {
+                return Ok(());
+            }
             let replaced = hosts.iter().filter_map(|put| Some((&put.host, &before.get(&put.host.id)?.1)));
             let mut checks =
                 replaced.map(|(host, summary)| check_replacement(caller, host, summary.network_id));
             checks.find(Result::is_err).unwrap_or(Ok(()))
         };
         self.replace_hosts_if(caller.organization_id(), hosts, check).await?.map_err(Error::from)
-    }
-
-    /// Returns a host.
-    ///
-    /// # Errors
-    /// `NotFound`, also for a host of another organization.
-    pub async fn host(&self, organization: Uuid, id: Uuid) -> Result<Host, Error> {
-        let record = self.host_record(organization, id).await?;
-        self.decode_host(organization, &record).await
     }
 
     async fn host_record(&self, organization: Uuid, id: Uuid) -> Result<Record, Error> {

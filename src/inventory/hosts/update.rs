@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+use super::Hosts;
 use super::access::check_scope;
 use super::age::keep_age;
 use super::assign::{Assignment, TakenIds};
@@ -18,16 +19,17 @@ use crate::inventory::transaction::Transaction;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
 use crate::model::{Host, Permission, Record, Timestamp};
 
-impl Inventory {
+impl Hosts<'_> {
     /// Updates a host that the caller, a Member or above, can access.
     ///
     /// `change` receives the host as stored and changes it. It is called again when the host changes meanwhile; an
     /// error that it returns ends the update. Its changes of ids of the host and of times are ignored. An embedded
     /// record with the id of a present one replaces it, any other is new and gets an id as in
-    /// [`create_host_as`](Self::create_host_as), and records that are no longer in a list are deleted. `updated_at`
+    /// [`Hosts::create`](crate::inventory::Hosts::create), and records that are no longer in a list are deleted. `updated_at`
     /// moves for the embedded records that change and for the host, unless the host stays as it is.
     ///
     /// ```
+    /// # use toposcope::model::Network;
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::Inventory;
     /// # use toposcope::model::{Host, Permission};
@@ -36,15 +38,15 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
-    /// # let network = inventory.create_network(organization.id, "Office").await?;
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
     /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
-    /// let host = inventory.create_host_as(&caller, Host::new(network.id, "printer")).await?;
+    /// let host = inventory.hosts().create(&caller, Host::new(network.id, "printer")).await?;
     /// let hide = |host: &mut Host| {
     ///     host.hidden = true;
     ///     Ok(())
     /// };
-    /// assert!(inventory.update_host_as(&caller, host.id, hide).await?.hidden);
+    /// assert!(inventory.hosts().update(&caller, host.id, hide).await?.hidden);
     /// # Ok(())
     /// # }
     /// ```
@@ -57,14 +59,14 @@ impl Inventory {
     /// - `ReferenceInvalid`: a network or tag is unknown, or an embedded record refers to nothing within the host.
     /// - `NetworkMismatch`: the host would move to another network.
     /// - `AlreadyExists`: two ports share number and protocol.
-    /// - `Invalid` and `TooLarge`: as for [`put_host`](Self::put_host).
-    pub async fn update_host_as(
-        &self,
+    /// - `Invalid` and `TooLarge`: as for [`Hosts::put`](crate::inventory::Hosts::put).
+    pub async fn update(
+        self,
         caller: &Caller,
         id: Uuid,
         change: impl Fn(&mut Host) -> Result<(), Error> + Send + Sync,
     ) -> Result<Host, Error> {
-        let mut update = self.host_update(caller, id)?;
+        let mut update = self.inventory.host_update(caller, id)?;
         loop {
             let (stored, mut host) = update.open(0, |_| Ok(())).await?;
             change(&mut host)?;
@@ -73,8 +75,10 @@ impl Inventory {
             }
         }
     }
+}
 
-    /// Updates a host like [`update_host_as`](Self::update_host_as).
+impl Inventory {
+    /// Updates a host like [`Hosts::update`](crate::inventory::Hosts::update).
     ///
     /// `change` concerns about `bytes` bytes. It runs on a blocking thread if these or the host are large.
     pub(crate) async fn update_host_with(
@@ -210,8 +214,13 @@ mod tests {
     /// Returns whether a change of a host with a description of this length runs on the thread of the request.
     async fn runs_in_place(length: usize, bytes: usize) -> bool {
         let inventory = Inventory::new(MemoryStore::new());
-        let organization = inventory.create_organization("Example").await.unwrap().id;
-        let network = inventory.create_network(organization, "Office").await.unwrap().id;
+        let organization = inventory.organizations().create("Example").await.unwrap().id;
+        let network = inventory
+            .networks()
+            .create(&Caller::system(organization), crate::model::Network::new("Office"))
+            .await
+            .unwrap()
+            .id;
         let caller = Caller::new(organization, Uuid::nil(), Permission::Member, Scope::all());
         let mut host = Host::new(network, "printer");
         host.if_entries = (0..10)
@@ -221,7 +230,7 @@ mod tests {
                 entry
             })
             .collect();
-        let id = inventory.create_host_as(&caller, host).await.unwrap().id;
+        let id = inventory.hosts().create(&caller, host).await.unwrap().id;
         let (own, is_same) = (thread::current().id(), Arc::new(AtomicBool::new(false)));
         let seen = Arc::clone(&is_same);
         let change = move |host: &mut Host| {

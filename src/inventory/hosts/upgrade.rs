@@ -37,10 +37,10 @@ const ORGANIZATIONS: usize = 128;
 
 impl Inventory {
     /// Brings the hosts and users that an earlier version of the library has stored up to date, and hosts that were
-    /// stored [without terms](Self::without_host_terms). Returns the number of these records.
+    /// stored [without terms](crate::Inventory::without_host_terms). Returns the number of these records.
     ///
     /// Filters and orders that are new do not find such hosts before, and such users cannot log in. The records
-    /// themselves do not change, nor do their `updated_at`. [`bootstrap`](Self::bootstrap) does the same; an application that does not call it calls this once
+    /// themselves do not change, nor do their `updated_at`. [`bootstrap`](crate::Inventory::bootstrap) does the same; an application that does not call it calls this once
     /// at its start. It costs one read when there is nothing to do. A million hosts take minutes, and requests are
     /// answered meanwhile. Interrupted, it starts over at the next call.
     ///

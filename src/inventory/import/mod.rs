@@ -26,14 +26,15 @@ use self::dry_run::DryRunStore;
 use self::parse::{LineParser, ParsedLine, refusal};
 use self::rows::Rows;
 use self::target::{Target, require_importer};
-use super::hosts::EncodedHost;
+use super::hosts::{EncodedHost, Hosts};
 use super::records::belongs_to;
 use super::schema::network_key;
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::Caller;
+use crate::model::Network;
 use crate::store::{Key, Store};
 
-impl Inventory {
+impl Hosts<'_> {
     /// Imports hosts from JSON lines, one host per line.
     ///
     /// A line is a host as served by `GET /api/v1/hosts`, or as `POST /api/v1/hosts` takes it. The inventory chooses the
@@ -52,32 +53,11 @@ impl Inventory {
     ///
     /// Dropping the future leaves each group stored completely or not begun.
     ///
-    /// # Errors
-    /// `NotFound` when there is no such organization; `Unreadable` when reading the input fails; `StoreUnavailable`
-    /// when the store fails; `ReferenceInvalid` when the only network to be imported does not exist; `Busy` when too
-    /// much work of the organization is waiting. Hosts stored before the failure remain; that is all but at most the
-    /// last few hundred lines. The last call of [`Import::on_progress`] reports them.
-    pub async fn import_hosts<R>(
-        &self,
-        organization: Uuid,
-        input: R,
-        import: Import<'_>,
-    ) -> Result<ImportReport, Error>
-    where
-        R: AsyncRead + Unpin + Send,
-    {
-        self.organization(organization).await?;
-        let mut report = ImportReport::default();
-        self.run_import(organization, None, input, import, &mut report).await?;
-        Ok(report)
-    }
-
-    /// Imports hosts like [`import_hosts`](Self::import_hosts) on behalf of a Member or above.
-    ///
-    /// Lines are refused if their network, or that of the host to be replaced, is outside of the caller's scope, and if
-    /// they would move a host to another network.
+    /// For others than [the system](crate::access::Caller::system), lines are refused if their network, or that of the host to be replaced,
+    /// is outside of the caller's scope, and if they would move a host to another network.
     ///
     /// ```
+    /// # use toposcope::model::Network;
     /// use toposcope::access::{Caller, Scope};
     /// use toposcope::inventory::Import;
     /// use toposcope::model::{Host, Permission};
@@ -87,36 +67,37 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let inventory = Inventory::new(MemoryStore::new());
-    /// let organization = inventory.create_organization("Example").await?;
-    /// let network = inventory.create_network(organization.id, "Office").await?;
+    /// let organization = inventory.organizations().create("Example").await?;
+    /// let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
     /// let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::only([network.id]));
     ///
     /// let line = serde_json::to_vec(&Host::new(network.id, "printer"))?;
     /// let import = Import::new().only_network(network.id).dry_run();
-    /// let report = inventory.import_hosts_as(&caller, &line[..], import).await?;
+    /// let report = inventory.hosts().import(&caller, &line[..], import).await?;
     /// assert_eq!((report.imported, report.refused), (1, 0));
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// Those of [`import_hosts`](Self::import_hosts); `PermissionDenied` and `UserContextRequired`; `AccessDenied` when
-    /// the caller cannot access the only network to be imported.
-    pub async fn import_hosts_as<R>(
-        &self,
-        caller: &Caller,
-        input: R,
-        import: Import<'_>,
-    ) -> Result<ImportReport, Error>
+    /// `PermissionDenied` for a caller below Member; `UserContextRequired`; `AccessDenied` when the caller cannot access the
+    /// only network to be imported;
+    /// `NotFound` when there is no such organization; `Unreadable` when reading the input fails; `StoreUnavailable`
+    /// when the store fails; `ReferenceInvalid` when the only network to be imported does not exist; `Busy` when too
+    /// much work of the organization is waiting. Hosts stored before the failure remain; that is all but at most the
+    /// last few hundred lines. The last call of [`Import::on_progress`] reports them.
+    pub async fn import<R>(self, caller: &Caller, input: R, import: Import<'_>) -> Result<ImportReport, Error>
     where
         R: AsyncRead + Unpin + Send,
     {
         let mut report = ImportReport::default();
-        self.import_hosts_into(caller, input, import, &mut report).await?;
+        self.inventory.import_hosts_into(caller, input, import, &mut report).await?;
         Ok(report)
     }
+}
 
-    /// Imports hosts like [`import_hosts_as`](Self::import_hosts_as). On an error, `report` has what was done before.
+impl Inventory {
+    /// Imports hosts like [`Hosts::import`]. On an error, `report` has what was done before.
     pub(crate) async fn import_hosts_into<R>(
         &self,
         caller: &Caller,
@@ -127,8 +108,10 @@ impl Inventory {
     where
         R: AsyncRead + Unpin + Send,
     {
+        self.require_organization(caller).await?;
         require_importer(caller, import.create_networks)?;
-        self.run_import(caller.organization_id(), Some(caller.clone()), input, import, report).await
+        let importer = (!caller.is_system()).then(|| caller.clone());
+        self.run_import(caller.organization_id(), importer, input, import, report).await
     }
 
     async fn run_import<R>(
@@ -316,11 +299,9 @@ impl Inventory {
         target: &Target,
         hosts: &[EncodedHost],
     ) -> Result<Result<Vec<Uuid>, Error>, Error> {
-        let stored = match &target.caller {
-            Some(caller) => self.put_hosts_as(caller, hosts).await,
-            None => self.put_hosts(target.organization, hosts).await,
-        };
-        unless_fatal(stored)
+        let system = Caller::system(target.organization);
+        let caller = target.caller.as_ref().unwrap_or(&system);
+        unless_fatal(self.put_hosts(caller, hosts).await)
     }
 
     /// Stores the host of a line without an id. Its parts get new ids where parts of other hosts have theirs.
@@ -336,7 +317,8 @@ impl Inventory {
         let found = self.store.get(&keys).await?;
         let mut created = 0;
         for (id, _) in named.into_iter().zip(found).filter(|(_, record)| record.is_none()) {
-            match self.create_network_with_id(organization, id, &id.to_string()).await {
+            let network = Network::new(id.to_string());
+            match self.networks().create_with_id(&Caller::system(organization), id, network).await {
                 Ok(_) => created += 1,
                 // Another writer created it. The validation of the hosts determines the owner.
                 Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists { .. }) => {}

@@ -25,16 +25,17 @@ impl Inventory {
 /// Options of an import.
 ///
 /// ```
+/// # use toposcope::access::Caller;
 /// use toposcope::inventory::{Import, Inventory};
 /// use toposcope::store::MemoryStore;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), toposcope::inventory::Error> {
 /// let inventory = Inventory::new(MemoryStore::new());
-/// let organization = inventory.create_organization("Example").await?;
+/// let organization = inventory.organizations().create("Example").await?;
 /// let lines = &b"{\"id\": \"not an id\"}\n"[..];
 /// let import = Import::new().create_missing_networks().on_progress(|report| println!("{} lines", report.lines));
-/// let report = inventory.import_hosts(organization.id, lines, import).await?;
+/// let report = inventory.hosts().import(&Caller::system(organization.id), lines, import).await?;
 /// assert_eq!((report.imported, report.refused), (0, 1));
 /// assert_eq!(report.refusals[0].field.as_deref(), Some("id"));
 /// # Ok(())
@@ -123,17 +124,19 @@ impl<'p> Import<'p> {
     /// without a required one, fails the import with `Invalid`.
     ///
     /// ```
+    /// # use toposcope::model::Network;
+    /// # use toposcope::access::Caller;
     /// use toposcope::inventory::Import;
     /// use toposcope::{Inventory, MemoryStore};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// let inventory = Inventory::new(MemoryStore::new());
-    /// let organization = inventory.create_organization("Example").await?;
-    /// let network = inventory.create_network(organization.id, "Office").await?;
+    /// let organization = inventory.organizations().create("Example").await?;
+    /// let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
     /// let csv = &b"name,interfaces\r\nprinter,192.0.2.17;192.0.2.18\r\n"[..];
     /// let import = Import::new().csv().only_network(network.id);
-    /// assert_eq!(inventory.import_hosts(organization.id, csv, import).await?.imported, 1);
+    /// assert_eq!(inventory.hosts().import(&Caller::system(organization.id), csv, import).await?.imported, 1);
     /// # Ok(())
     /// # }
     /// ```

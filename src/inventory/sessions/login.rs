@@ -65,7 +65,7 @@ pub(in crate::inventory) fn bounded(password: String) -> String {
 impl Inventory {
     /// Logs a user in by e-mail address, in any case, and password.
     ///
-    /// The session expires after [a time](Self::with_session_lifetime), by default seven days. It takes the place of the
+    /// The session expires after [a time](crate::Inventory::with_session_lifetime), by default seven days. It takes the place of the
     /// user's oldest session if there are as many as [`Quotas`](crate::inventory::Quotas) allow, by default 100.
     ///
     /// An unknown address, a wrong password, a user without a password and a disabled user give the same error after
@@ -75,21 +75,22 @@ impl Inventory {
     /// By default, after five failures of a client for an address within fifteen minutes, its further logins with the
     /// address are refused until the first of these is fifteen minutes old, whether or not a user has the address. After
     /// fifty failures for an address, the logins of all clients with it are.
-    /// [`with_login_limits`](Self::with_login_limits) changes both. All logins by this method are of one client. Each `Inventory` counts in its own memory. A login
+    /// [`with_login_limits`](crate::Inventory::with_login_limits) changes both. All logins by this method are of one client. Each `Inventory` counts in its own memory. A login
     /// whose future is dropped counts as a failure. Passwords hashed at another cost than the current one are hashed
     /// again by the next successful login.
     ///
     /// ```
+    /// # use toposcope::access::Caller;
     /// # use toposcope::inventory::{Inventory, NewUser};
     /// # use toposcope::model::Permission;
     /// # use toposcope::store::MemoryStore;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
-    /// let mut owner = NewUser::new(organization.id, "owner@example.net", Permission::Owner);
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// let mut owner = NewUser::new("owner@example.net", Permission::Owner);
     /// owner.password = Some("correct horse".to_owned());
-    /// let owner = inventory.create_user(owner).await?;
+    /// let owner = inventory.users().create(&Caller::system(organization.id), owner).await?;
     ///
     /// let session = inventory.log_in("Owner@Example.net", "correct horse".to_owned()).await?;
     /// let caller = inventory.authenticate_session(session.plaintext()).await?;
@@ -109,14 +110,14 @@ impl Inventory {
         self.log_in_from(None, email, password).await
     }
 
-    /// Logs a user in like [`log_in`](Self::log_in), for a client identified by its address.
+    /// Logs a user in like [`log_in`](crate::Inventory::log_in), for a client identified by its address.
     ///
     /// By default, at most 256 logins are in progress at once. One client may hold an eighth of the free places, so
     /// that it cannot keep others from logging in; one e-mail domain may hold all free places. `None` exempts the login
-    /// from the bound per client. [`with_login_limits`](Self::with_login_limits) changes both numbers.
+    /// from the bound per client. [`with_login_limits`](crate::Inventory::with_login_limits) changes both numbers.
     ///
     /// # Errors
-    /// Those of [`log_in`](Self::log_in); `Busy` also when too many logins of this client are in progress.
+    /// Those of [`log_in`](crate::Inventory::log_in); `Busy` also when too many logins of this client are in progress.
     pub async fn log_in_from(
         &self,
         client: Option<ClientPrefix>,

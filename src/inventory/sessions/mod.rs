@@ -110,15 +110,6 @@ impl Inventory {
         Ok(turn)
     }
 
-    /// Ends all sessions of a user.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn end_sessions(&self, user: Uuid) -> Result<(), Error> {
-        let user = self.user(user).await?;
-        self.end_sessions_of((user.organization_id, user.id)).await
-    }
-
     /// Ends all sessions of a user, in commits of at most 1,000. A session that begins meanwhile ends as well.
     pub(super) async fn end_sessions_of(&self, (organization, user): (Uuid, Uuid)) -> Result<(), Error> {
         let some = Query { limit: Some(MAX_ENDED), ..sessions_of(organization, user) };

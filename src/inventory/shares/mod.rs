@@ -1,6 +1,7 @@
 //! Shares: public views of a topology, accessible to anyone with the share's id.
 
 mod password;
+mod record;
 #[cfg(feature = "topology")]
 mod topology;
 
@@ -14,24 +15,22 @@ pub use self::password::{PasswordChange, ShareToken};
 pub(crate) use self::topology::OpenShare;
 #[cfg(feature = "topology")]
 use self::topology::put_share_secret;
-use super::collections::{CollectionRecord, guard_references};
+use super::collections::{CollectionRecord, guard_references, handle};
 use super::records::share_facets;
 #[cfg(feature = "topology")]
 use super::schema::share_secret_key;
-use super::schema::{SHARE, all_of, encode, exists, organization_key, share_key, share_password_key};
+use super::schema::{encode, exists, organization_key, share_key, share_password_key};
 use super::{Entity, Error, ErrorKind, Inventory, Problem, validate};
+use crate::access::Caller;
 #[cfg(feature = "topology")]
 use crate::access::PseudonymSecret;
-use crate::access::{Caller, Scope};
 use crate::model::{Redaction, Share, ShareMetadata, ShareOptions, Timestamp, TopologyView};
 use crate::store::{Batch, Precondition};
 
-/// The input for [`Inventory::create_share`].
+/// The input for [`Shares::create`].
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct NewShare {
-    /// The organization that owns the share.
-    pub organization_id: Uuid,
     /// The network the share shows; `None`: not limited to one network.
     pub network_id: Option<Uuid>,
     /// The name, of 1 to 100 characters.
@@ -53,9 +52,8 @@ pub struct NewShare {
 impl NewShare {
     /// Creates an enabled share without expiry, password or redaction, with all controls shown.
     #[must_use]
-    pub fn new(organization_id: Uuid, name: impl Into<String>) -> Self {
+    pub fn new(name: impl Into<String>) -> Self {
         Self {
-            organization_id,
             network_id: None,
             name: name.into(),
             password: None,
@@ -78,7 +76,6 @@ impl fmt::Debug for NewShare {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("NewShare")
-            .field("organization_id", &self.organization_id)
             .field("network_id", &self.network_id)
             .field("name", &self.name)
             .field("requires_password", &self.password.is_some())
@@ -91,52 +88,62 @@ impl fmt::Debug for NewShare {
     }
 }
 
-impl Inventory {
-    /// Creates a share.
+handle! {
+    /// The shares of the topologies of an organization.
+    ///
+    /// Viewers of a share need no account, so that the methods for them take no caller.
+    pub struct Shares(Share) = shares;
+}
+
+impl Shares<'_> {
+    /// Creates a share. The caller must be a Member or above.
     ///
     /// ```
+    /// # use toposcope::access::Caller;
     /// # use toposcope::inventory::{Inventory, NewShare};
     /// # use toposcope::store::MemoryStore;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
-    /// let mut new = NewShare::new(organization.id, "The office");
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// let mut new = NewShare::new("The office");
     /// new.password = Some("correct horse".to_owned());
-    /// let share = inventory.create_share(new).await?;
+    /// let share = inventory.shares().create(&Caller::system(organization.id), new).await?;
     ///
-    /// assert!(inventory.share_metadata(share.id).await?.requires_password);
-    /// assert!(inventory.verify_share_password(share.id, "correct horse".to_owned()).await?);
+    /// assert!(inventory.shares().metadata(share.id).await?.requires_password);
+    /// assert!(inventory.shares().verify_password(share.id, "correct horse".to_owned()).await?);
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// `Invalid` for an unacceptable name or password, or an `expires_at` that is not in the future; `NotFound` when
-    /// there is no such organization; `ReferenceInvalid` for a network of another organization.
-    pub async fn create_share(&self, new: NewShare) -> Result<Share, Error> {
-        self.create_share_if(None, new).await
-    }
-
-    /// Creates a share of the caller's organization; `organization_id` is ignored.
-    ///
-    /// # Errors
-    /// Those of [`create_share`](Self::create_share); `PermissionDenied` for a caller below Member; `Invalid` for a share
-    /// without a network; `AccessDenied` for a network outside of the caller's scope.
-    pub async fn create_share_as(&self, caller: &Caller, new: NewShare) -> Result<Share, Error> {
+    /// `PermissionDenied`; `Invalid` for an unacceptable name or password, an `expires_at` that is not in the future, or,
+    /// except for the system, without a network; `NotFound` when there is no such organization; `ReferenceInvalid` for a
+    /// network of another organization; `AccessDenied` for a network outside of the caller's scope.
+    pub async fn create(self, caller: &Caller, new: NewShare) -> Result<Share, Error> {
         Share::REQUIREMENTS.create.check(caller)?;
-        if new.network_id.is_none() {
+        if new.network_id.is_none() && !caller.is_system() {
             return Err(Error::invalid("network_id", Problem::Required));
         }
-        let new = NewShare { organization_id: caller.organization_id(), ..new };
-        self.create_share_if(Some(caller), new).await
+        self.inventory.create_share(caller, new).await
     }
 
-    async fn create_share_if(&self, caller: Option<&Caller>, new: NewShare) -> Result<Share, Error> {
+    /// Returns the public metadata of a share.
+    ///
+    /// # Errors
+    /// `NotFound`, also for disabled and expired shares.
+    pub async fn metadata(self, id: Uuid) -> Result<ShareMetadata, Error> {
+        let (_, share) = self.inventory.read::<Share>(share_key(id), Entity::Share).await?;
+        if self.inventory.is_open(&share) { Ok(ShareMetadata::from(&share)) } else { Err(not_found(id)) }
+    }
+}
+
+impl Inventory {
+    async fn create_share(&self, caller: &Caller, new: NewShare) -> Result<Share, Error> {
         let now = self.now();
         let mut share = Share {
             id: self.new_random_id()?,
-            organization_id: new.organization_id,
+            organization_id: caller.organization_id(),
             network_id: new.network_id,
             name: new.name,
             is_enabled: new.is_enabled,
@@ -178,68 +185,9 @@ impl Inventory {
     }
 
     /// Checks that the organization exists and owns the share's network. The caller must have access to the network.
-    async fn check_share(&self, caller: Option<&Caller>, share: &Share) -> Result<(), Error> {
+    async fn check_share(&self, caller: &Caller, share: &Share) -> Result<(), Error> {
         self.organization(share.organization_id).await?;
-        let scope = caller.map_or_else(Scope::all, |caller| caller.scope().clone());
-        self.check_reachable(share.organization_id, &scope, &share.references()).await
-    }
-
-    /// Returns a share, including disabled and expired ones.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn share(&self, id: Uuid) -> Result<Share, Error> {
-        Ok(self.read(share_key(id), Entity::Share).await?.1)
-    }
-
-    /// Returns all shares of an organization, oldest first.
-    pub async fn shares(&self, organization: Uuid) -> Result<Vec<Share>, Error> {
-        self.read_all(&all_of(SHARE, organization)).await
-    }
-
-    /// Returns the public metadata of a share.
-    ///
-    /// # Errors
-    /// `NotFound`, also for disabled and expired shares.
-    pub async fn share_metadata(&self, id: Uuid) -> Result<ShareMetadata, Error> {
-        let share = self.share(id).await?;
-        if self.is_open(&share) { Ok(ShareMetadata::from(&share)) } else { Err(not_found(id)) }
-    }
-
-    /// Enables a share. It can be opened from the next request on, unless it has expired.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn enable_share(&self, id: Uuid) -> Result<Share, Error> {
-        self.set_share_enabled(id, true).await
-    }
-
-    /// Disables a share. It cannot be opened from the next request on.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn disable_share(&self, id: Uuid) -> Result<Share, Error> {
-        self.set_share_enabled(id, false).await
-    }
-
-    async fn set_share_enabled(&self, id: Uuid, is_enabled: bool) -> Result<Share, Error> {
-        let set = |share: &mut Share, now| {
-            share.is_enabled = is_enabled;
-            share.updated_at = now;
-        };
-        self.change(share_key(id), Entity::Share, share_facets, set).await
-    }
-
-    /// Deletes a share.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn delete_share(&self, id: Uuid) -> Result<(), Error> {
-        let delete = |_: &Share, batch: &mut Batch| {
-            delete_share_secrets(id, batch);
-            Ok(())
-        };
-        self.delete(share_key(id), Entity::Share, delete).await
+        self.check_own_references(caller, &share.references()).await
     }
 
     /// Returns whether a share is enabled and has not expired.

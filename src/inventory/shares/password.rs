@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::not_found;
+use super::{Shares, not_found};
 use crate::access::{Caller, ClientPrefix, ShareSecret};
 use crate::inventory::schema::{decode, encode, facets, share_key, share_password_key};
 use crate::inventory::sessions::bounded;
@@ -80,12 +80,13 @@ impl SharePassword {
     }
 }
 
-impl Inventory {
+impl Shares<'_> {
     /// Updates a share and its password on behalf of a caller.
     ///
-    /// Without a change of the password, the same as [`update_as`](Self::update_as).
+    /// Without a change of the password, the same as [`Collection::update`](crate::inventory::Collection::update).
     ///
     /// ```
+    /// # use toposcope::model::Network;
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::{Inventory, NewShare, PasswordChange};
     /// # use toposcope::model::Permission;
@@ -94,37 +95,37 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
-    /// # let network = inventory.create_network(organization.id, "Office").await?;
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
     /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
-    /// let mut new = NewShare::new(organization.id, "The office");
+    /// let mut new = NewShare::new("The office");
     /// new.network_id = Some(network.id);
-    /// let share = inventory.create_share_as(&caller, new).await?;
+    /// let share = inventory.shares().create(&caller, new).await?;
     ///
     /// let password = PasswordChange::Set("correct horse".to_owned());
-    /// let share = inventory.update_share_as(&caller, share.id, password, |_| Ok(())).await?;
+    /// let share = inventory.shares().update_with_password(&caller, share.id, password, |_| Ok(())).await?;
     /// assert!(share.requires_password);
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// Those of [`update_as`](Self::update_as); `Invalid` for the password.
-    pub async fn update_share_as(
-        &self,
+    /// Those of [`Collection::update`](crate::inventory::Collection::update); `Invalid` for the password.
+    pub async fn update_with_password(
+        self,
         caller: &Caller,
         id: Uuid,
         password: PasswordChange,
         change: impl Fn(&mut Share) -> Result<(), Error> + Send + Sync,
     ) -> Result<Share, Error> {
         let password = match password {
-            PasswordChange::Keep => return self.update_as(caller, id, change).await,
+            PasswordChange::Keep => return self.update(caller, id, change).await,
             PasswordChange::Clear => None,
             PasswordChange::Set(password) => {
                 validate::password("password", &password)?;
                 // Refused before hashing, so that only an acceptable update makes the server work.
-                change(&mut self.get_as::<Share>(caller, id).await?)?;
-                Some(self.protect(password).await?)
+                change(&mut self.get(caller, id).await?)?;
+                Some(self.inventory.protect(password).await?)
             }
         };
         let set = |share: &mut Share, batch: &mut Batch| {
@@ -138,9 +139,80 @@ impl Inventory {
             }
             Ok(())
         };
-        self.update_with(caller, id, change, set).await
+        self.inventory.update_with(caller, id, change, set).await
     }
 
+    /// Verifies a share's password. Any password opens a share that requires none.
+    ///
+    /// Does not limit attempts; [`Shares::issue_token`](crate::inventory::Shares::issue_token) does.
+    ///
+    /// # Errors
+    /// `NotFound`, also for disabled and expired shares.
+    pub async fn verify_password(self, id: Uuid, password: String) -> Result<bool, Error> {
+        match self.inventory.password_of_open_share(id).await? {
+            Some(stored) => {
+                Ok(self.inventory.passwords.of_shares().verify(bounded(password), stored.hash).await?)
+            }
+            None => Ok(true),
+        }
+    }
+
+    /// Issues a token that opens a share for 12 hours, if the password is correct.
+    ///
+    /// Five wrong passwords for a share from a client within 15 minutes lock that client out of the share, and fifty from
+    /// all clients lock out all of them; tokens still open it. [`with_login_limits`](crate::Inventory::with_login_limits) changes the
+    /// numbers. `None` stands for all clients without an address. Any password opens a share that requires none.
+    ///
+    /// ```
+    /// # use toposcope::access::Caller;
+    /// # use toposcope::inventory::{Inventory, NewShare};
+    /// # use toposcope::store::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// let mut new = NewShare::new("The office");
+    /// new.password = Some("correct horse".to_owned());
+    /// let share = inventory.shares().create(&Caller::system(organization.id), new).await?;
+    ///
+    /// let issued = inventory.shares().issue_token(share.id, "correct horse".to_owned(), None).await?;
+    /// assert!(inventory.shares().check_token(share.id, &issued.token).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `NotFound`, also for disabled and expired shares; `SharePasswordIncorrect`; `TooManyAttempts`; `Busy` when too
+    /// many passwords are being verified, in total, for this share or for this client.
+    pub async fn issue_token(
+        self,
+        id: Uuid,
+        password: String,
+        client: Option<ClientPrefix>,
+    ) -> Result<ShareToken, Error> {
+        let secret = if self.inventory.password_of_open_share(id).await?.is_some() {
+            // Places are shared fairly between shares as between the domains of e-mail addresses.
+            let name = format!("@{id}");
+            let attempt = self.inventory.verify_attempt(id, bounded(password));
+            self.inventory.limit_attempts(&self.inventory.share_attempts, client, &name, attempt).await?
+        } else {
+            ShareSecret::generate(&*self.inventory.random)?
+        };
+        let expires_at = self.inventory.now().plus_micros(TOKEN_LIFETIME_MICROS);
+        Ok(ShareToken { token: secret.issue(id, expires_at), expires_at })
+    }
+
+    /// Returns whether a token opens a share. Any token opens a share that requires no password.
+    ///
+    /// # Errors
+    /// `NotFound`, also for disabled and expired shares.
+    pub async fn check_token(self, id: Uuid, token: &str) -> Result<bool, Error> {
+        let password = self.inventory.password_of_open_share(id).await?;
+        Ok(password.is_none_or(|password| password.verifies(id, token, self.inventory.now())))
+    }
+}
+
+impl Inventory {
     /// Hashes a new password and generates the secret of its tokens.
     pub(super) async fn protect(&self, password: String) -> Result<SharePassword, Error> {
         let secret = ShareSecret::generate(&*self.random)?;
@@ -162,63 +234,6 @@ impl Inventory {
         decode(password.as_ref().ok_or_else(|| not_found(id))?).map(Some)
     }
 
-    /// Verifies a share's password. Any password opens a share that requires none.
-    ///
-    /// Does not limit attempts; [`issue_share_token`](Self::issue_share_token) does.
-    ///
-    /// # Errors
-    /// `NotFound`, also for disabled and expired shares.
-    pub async fn verify_share_password(&self, id: Uuid, password: String) -> Result<bool, Error> {
-        match self.password_of_open_share(id).await? {
-            Some(stored) => Ok(self.passwords.of_shares().verify(bounded(password), stored.hash).await?),
-            None => Ok(true),
-        }
-    }
-
-    /// Issues a token that opens a share for 12 hours, if the password is correct.
-    ///
-    /// Five wrong passwords for a share from a client within 15 minutes lock that client out of the share, and fifty from
-    /// all clients lock out all of them; tokens still open it. [`with_login_limits`](Self::with_login_limits) changes the
-    /// numbers. `None` stands for all clients without an address. Any password opens a share that requires none.
-    ///
-    /// ```
-    /// # use toposcope::inventory::{Inventory, NewShare};
-    /// # use toposcope::store::MemoryStore;
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
-    /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
-    /// let mut new = NewShare::new(organization.id, "The office");
-    /// new.password = Some("correct horse".to_owned());
-    /// let share = inventory.create_share(new).await?;
-    ///
-    /// let issued = inventory.issue_share_token(share.id, "correct horse".to_owned(), None).await?;
-    /// assert!(inventory.check_share_token(share.id, &issued.token).await?);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// `NotFound`, also for disabled and expired shares; `SharePasswordIncorrect`; `TooManyAttempts`; `Busy` when too
-    /// many passwords are being verified, in total, for this share or for this client.
-    pub async fn issue_share_token(
-        &self,
-        id: Uuid,
-        password: String,
-        client: Option<ClientPrefix>,
-    ) -> Result<ShareToken, Error> {
-        let secret = if self.password_of_open_share(id).await?.is_some() {
-            // Places are shared fairly between shares as between the domains of e-mail addresses.
-            let name = format!("@{id}");
-            let attempt = self.verify_attempt(id, bounded(password));
-            self.limit_attempts(&self.share_attempts, client, &name, attempt).await?
-        } else {
-            ShareSecret::generate(&*self.random)?
-        };
-        let expires_at = self.now().plus_micros(TOKEN_LIFETIME_MICROS);
-        Ok(ShareToken { token: secret.issue(id, expires_at), expires_at })
-    }
-
     /// Returns the secret of a share's tokens if the password is correct.
     async fn verify_attempt(&self, id: Uuid, password: String) -> Result<ShareSecret, Error> {
         // Read after waiting for the turn: the password may have changed.
@@ -230,14 +245,5 @@ impl Inventory {
         } else {
             Err(ErrorKind::SharePasswordIncorrect.into())
         }
-    }
-
-    /// Returns whether a token opens a share. Any token opens a share that requires no password.
-    ///
-    /// # Errors
-    /// `NotFound`, also for disabled and expired shares.
-    pub async fn check_share_token(&self, id: Uuid, token: &str) -> Result<bool, Error> {
-        let password = self.password_of_open_share(id).await?;
-        Ok(password.is_none_or(|password| password.verifies(id, token, self.now())))
     }
 }

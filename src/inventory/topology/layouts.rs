@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use uuid::Uuid;
 
 use crate::access::Caller;
+use crate::inventory::collections::handle;
 use crate::inventory::schema::{TOPOLOGY_LAYOUT, decode, encode, exists, network_key};
 use crate::inventory::{Entity, Error, Inventory, Problem, require_level, unchanged};
 use crate::model::{NodePosition, Permission, TopologyLayout, TopologyView, derived_id};
@@ -16,21 +17,26 @@ pub(crate) const MAX_POSITIONS: usize = 10_000;
 /// The maximum distance of a node from the origin, in pixels, along each axis.
 const MAX_COORDINATE: i64 = 1_000_000;
 
-impl Inventory {
+handle! {
+    /// What users enter for the topologies of networks. [`Inventory::topology_links`] has the links.
+    pub struct TopologyRecords = topology;
+}
+
+impl TopologyRecords<'_> {
     /// Returns the positions that users have given to nodes in a view of a network.
     ///
     /// Every level may read. Without stored positions, the list is empty.
     ///
     /// # Errors
     /// `NotFound`, also for a network of another organization; `AccessDenied` when the caller cannot access the network.
-    pub async fn topology_layout_as(
-        &self,
+    pub async fn layout(
+        self,
         caller: &Caller,
         network: Uuid,
         view: TopologyView,
     ) -> Result<TopologyLayout, Error> {
-        self.require_network(caller, network).await?;
-        self.topology_layout(network, view).await
+        self.inventory.require_network(caller, network).await?;
+        self.inventory.topology_layout(network, view).await
     }
 
     /// Replaces the positions of the nodes of a network in one view. The caller must be a Member or above.
@@ -38,10 +44,10 @@ impl Inventory {
     /// `check` receives the present positions; an error that it returns prevents the change.
     ///
     /// # Errors
-    /// `PermissionDenied`; those of [`topology_layout_as`](Self::topology_layout_as); `Invalid` for more than 10,000
+    /// `PermissionDenied`; those of [`TopologyRecords::layout`](crate::inventory::TopologyRecords::layout); `Invalid` for more than 10,000
     /// positions, two of one node, and coordinates beyond 1,000,000; any error of `check`.
-    pub async fn put_topology_layout_as(
-        &self,
+    pub async fn put_layout(
+        self,
         caller: &Caller,
         layout: TopologyLayout,
         check: impl Fn(&TopologyLayout) -> Result<(), Error> + Send + Sync,
@@ -50,10 +56,10 @@ impl Inventory {
         validate(&layout.positions)?;
         let (network, view) = (layout.network_id, layout.view);
         let key = layout_key(network, view);
-        let mut transaction = self.transaction(Entity::TopologyLayout, network);
+        let mut transaction = self.inventory.transaction(Entity::TopologyLayout, network);
         loop {
-            self.require_network(caller, network).await?;
-            let stored = self.get(key).await?;
+            self.inventory.require_network(caller, network).await?;
+            let stored = self.inventory.get(key).await?;
             let present = match &stored {
                 Some(record) => decode(record)?,
                 None => TopologyLayout { network_id: network, view, positions: Vec::new() },
@@ -71,7 +77,9 @@ impl Inventory {
             }
         }
     }
+}
 
+impl Inventory {
     /// Returns the positions of a network whose access was checked.
     pub(crate) async fn topology_layout(
         &self,

@@ -79,7 +79,6 @@ impl Inventory {
     }
 
     /// Moves the ends of manual links at ports that become those of a new host. The batch also moves the ports.
-    #[cfg(feature = "discovery")]
     pub(in crate::inventory) async fn split_links(
         &self,
         organization: Uuid,
@@ -107,19 +106,15 @@ impl Inventory {
         Ok(())
     }
 
-    /// Deletes manual links of deleted hosts, in the batch that deletes the hosts.
-    ///
-    /// The links of hosts that become a part of another one have moved already.
+    /// Deletes manual links of removed hosts, in the batch that removes the hosts.
     pub(in crate::inventory) async fn forget_topology_links(
         &self,
         organization: Uuid,
         hosts: &[Uuid],
         batch: &mut Batch,
     ) -> Result<(), Error> {
-        let moved: BTreeSet<Uuid> = batch.guards().iter().filter_map(linked_host).collect();
-        let forgotten: Vec<Uuid> = hosts.iter().copied().filter(|host| !moved.contains(host)).collect();
-        let mut deleted: BTreeSet<Key> = batch.writes().iter().map(|write| write.key()).collect();
-        for some in forgotten.chunks(MAX_TARGETS) {
+        let mut deleted: BTreeSet<Key> = BTreeSet::new();
+        for some in hosts.chunks(MAX_TARGETS) {
             let links = vec![LinkFilter::new(LINKED_HOST, some)];
             let query = Query { links, ..all_of(TOPOLOGY_LINK, organization) };
             for record in self.store.list(&query).await?.records {
@@ -129,8 +124,8 @@ impl Inventory {
                 }
             }
         }
-        for host in forgotten {
-            batch.guard(linked_to(organization, host));
+        for host in hosts {
+            batch.guard(linked_to(organization, *host));
         }
         Ok(())
     }
@@ -189,17 +184,6 @@ const fn linked_to(organization: Uuid, host: Uuid) -> Guard {
     Guard::linked_within(Some(organization), Link::new(LINKED_HOST, host))
 }
 
-/// Returns the host of a guard on manual links; `None` for other guards.
-fn linked_host(guard: &Guard) -> Option<Uuid> {
-    match guard {
-        Guard::LinkedWithin { link, .. } if link.relation == LINKED_HOST => Some(link.target),
-        Guard::Record { .. }
-        | Guard::UniqueKey { .. }
-        | Guard::LinkedWithin { .. }
-        | Guard::NetworkEmpty { .. } => None,
-    }
-}
-
 /// Returns the ends of a link in ascending order, whatever its direction.
 fn pair(link: &TopologyLink) -> (LinkEnd, LinkEnd) {
     (link.source.min(link.target), link.source.max(link.target))
@@ -228,7 +212,10 @@ pub(in crate::inventory) fn subnet_nodes(subnet: Uuid) -> HashSet<Uuid> {
 }
 
 /// Returns the nodes that a change removes, by their former network. They are nodes of hosts and services.
-fn removed_nodes(change: &HostChange<'_>, before: &Before) -> BTreeMap<Uuid, HashSet<Uuid>> {
+pub(in crate::inventory) fn removed_nodes(
+    change: &HostChange<'_>,
+    before: &Before,
+) -> BTreeMap<Uuid, HashSet<Uuid>> {
     let mut removed: BTreeMap<Uuid, HashSet<Uuid>> = BTreeMap::new();
     let puts = change.puts.iter().map(|put| put.host.id);
     for id in puts.chain(change.deletes.iter().copied()) {

@@ -1,6 +1,7 @@
 //! Users: accounts that can log in, and their rights.
 
 mod password;
+mod record;
 mod referrals;
 mod upgrade;
 
@@ -8,24 +9,22 @@ use std::fmt;
 
 use uuid::Uuid;
 
-use super::collections::{CollectionRecord, Reference};
+use super::collections::{CollectionRecord, Reference, handle};
 use super::email::EmailAddress;
 use super::records::{delete_key_records, guard_networks, user_facets};
 use super::schema::{
-    OWNER_LINK, REFERRAL, USER, USER_API_KEY, USER_LINK, all_of, encode, exists, facets, linked, network_key,
-    organization_key, password_key, user_key,
+    OWNER_LINK, REFERRAL, USER, USER_API_KEY, USER_LINK, encode, exists, facets, linked, organization_key,
+    password_key, user_key,
 };
-use super::{Entity, Error, ErrorKind, Inventory, unchanged, validate};
+use super::{Entity, Error, ErrorKind, Inventory, validate};
 use crate::access::{Caller, Scope};
 use crate::model::{Permission, User};
-use crate::store::{Batch, Guard, Key, Link, Precondition, Query, StoreErrorKind};
+use crate::store::{Batch, Guard, Link, Precondition, Query, StoreErrorKind};
 
-/// The input for [`Inventory::create_user`].
+/// The input for [`Users::create`].
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct NewUser {
-    /// The organization the user belongs to.
-    pub organization_id: Uuid,
     /// The e-mail address, of 3 to 254 characters in lower case.
     ///
     /// Stored in lower case. No two users in a store have addresses that differ only in case.
@@ -41,8 +40,8 @@ pub struct NewUser {
 impl NewUser {
     /// Creates the input for a user without password or networks.
     #[must_use]
-    pub fn new(organization_id: Uuid, email: impl Into<String>, permissions: Permission) -> Self {
-        Self { organization_id, email: email.into(), permissions, password: None, network_ids: Vec::new() }
+    pub fn new(email: impl Into<String>, permissions: Permission) -> Self {
+        Self { email: email.into(), permissions, password: None, network_ids: Vec::new() }
     }
 }
 
@@ -51,7 +50,6 @@ impl fmt::Debug for NewUser {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("NewUser")
-            .field("organization_id", &self.organization_id)
             .field("email", &self.email)
             .field("permissions", &self.permissions)
             .field("network_ids", &self.network_ids)
@@ -59,22 +57,34 @@ impl fmt::Debug for NewUser {
     }
 }
 
-impl Inventory {
+handle! {
+    /// The users of an organization.
+    ///
+    /// Viewers and Members see themselves only. The last enabled Owner of an organization cannot be demoted, disabled or
+    /// deleted, except by [the system](crate::access::Caller::system): the methods then return `InUse`.
+    ///
+    /// A deletion deletes the password, sessions, API keys and referral of the user as well.
+    pub struct Users(User) = users;
+}
+
+impl Users<'_> {
     /// Creates a user.
     ///
     /// ```
+    /// # use toposcope::access::Caller;
     /// # use toposcope::inventory::{Inventory, NewUser};
-    /// # use toposcope::model::Permission;
+    /// # use toposcope::model::{Network, Permission};
     /// # use toposcope::store::MemoryStore;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
-    /// # let office = inventory.create_network(organization.id, "Office").await?;
-    /// let mut new = NewUser::new(organization.id, "member@example.net", Permission::Member);
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// # let system = Caller::system(organization.id);
+    /// # let office = inventory.networks().create(&system, Network::new("Office")).await?;
+    /// let mut new = NewUser::new("member@example.net", Permission::Member);
     /// new.password = Some("correct horse".to_owned());
     /// new.network_ids = vec![office.id];
-    /// let user = inventory.create_user(new).await?;
+    /// let user = inventory.users().create(&system, new).await?;
     /// assert_eq!(user.network_ids, [office.id]);
     /// # Ok(())
     /// # }
@@ -82,30 +92,67 @@ impl Inventory {
     ///
     /// # Errors
     /// `Invalid` for an unacceptable e-mail address or password; `ReferenceInvalid` for a network of another
-    /// organization; `AlreadyExists` when the address is taken; `NotFound` when there is no such organization.
-    pub async fn create_user(&self, new: NewUser) -> Result<User, Error> {
-        self.create_user_within(&Scope::all(), new).await
-    }
-
-    /// Creates a user of the caller's organization; `organization_id` is ignored.
-    ///
-    /// The last enabled Owner of an organization cannot be demoted, disabled or deleted:
-    /// [`update_as`](Self::update_as) and [`delete_as`](Self::delete_as) then return `InUse`.
-    ///
-    /// # Errors
-    /// Those of [`create_user`](Self::create_user); `PermissionDenied` for a caller below Admin or for a level above the
-    /// caller's; `UserContextRequired`; `AccessDenied` for a network outside of the caller's scope.
-    pub async fn create_user_as(&self, caller: &Caller, new: NewUser) -> Result<User, Error> {
+    /// organization; `AlreadyExists` when the address is taken; `NotFound` when there is no such organization;
+    /// `PermissionDenied` for a caller below Admin or for a level above the caller's; `UserContextRequired`;
+    /// `AccessDenied` for a network outside of the caller's scope.
+    pub async fn create(self, caller: &Caller, new: NewUser) -> Result<User, Error> {
         User::REQUIREMENTS.create.check(caller)?;
         if new.permissions > caller.permission() {
             return Err(ErrorKind::PermissionDenied.into());
         }
-        let new = NewUser { organization_id: caller.organization_id(), ..new };
-        self.create_user_within(caller.scope(), new).await
+        self.inventory.create_user(caller, new).await
     }
 
-    /// Creates a user with networks of this scope.
-    async fn create_user_within(&self, scope: &Scope, new: NewUser) -> Result<User, Error> {
+    /// Sets a user's permission level and granted networks.
+    ///
+    /// Takes effect with the next request, also for the user's API keys: rights of a key beyond its user's have no
+    /// effect.
+    ///
+    /// ```
+    /// # use toposcope::access::Caller;
+    /// # use toposcope::inventory::{Inventory, NewUser};
+    /// # use toposcope::model::{Network, Permission};
+    /// # use toposcope::store::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// # let system = Caller::system(organization.id);
+    /// let office = inventory.networks().create(&system, Network::new("Office")).await?;
+    /// let users = inventory.users();
+    /// let user = users.create(&system, NewUser::new("user@example.net", Permission::Admin)).await?;
+    ///
+    /// users.set_rights(&system, user.id, Permission::Viewer, vec![office.id]).await?;
+    /// users.set_password(&system, user.id, Some("correct horse".to_owned())).await?;
+    /// users.disable(&system, user.id).await?;
+    /// assert_eq!(users.all(&system).await?.len(), 1);
+    /// users.delete(&system, user.id).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`update`](crate::inventory::Collection::update).
+    pub async fn set_rights(
+        self,
+        caller: &Caller,
+        id: Uuid,
+        permissions: Permission,
+        network_ids: Vec<Uuid>,
+    ) -> Result<User, Error> {
+        let set = |user: &mut User| {
+            user.permissions = permissions;
+            user.network_ids.clone_from(&network_ids);
+            Ok(())
+        };
+        self.update(caller, id, set).await
+    }
+}
+
+impl Inventory {
+    /// Creates a user of the caller's organization with networks of the caller's scope.
+    async fn create_user(&self, caller: &Caller, new: NewUser) -> Result<User, Error> {
+        let scope = caller.scope();
         let now = self.now();
         let email = EmailAddress::parse("email", &new.email)?.into_string();
         if let Some(password) = &new.password {
@@ -114,7 +161,7 @@ impl Inventory {
         let mut user = User {
             id: self.new_id()?,
             email,
-            organization_id: new.organization_id,
+            organization_id: caller.organization_id(),
             permissions: new.permissions,
             network_ids: new.network_ids,
             is_enabled: true,
@@ -163,131 +210,12 @@ fn creation(user: &User, hash: Option<String>) -> Result<Batch, Error> {
 }
 
 impl Inventory {
-    /// Returns a user.
+    /// Returns a user of any organization.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn user(&self, id: Uuid) -> Result<User, Error> {
+    pub(in crate::inventory) async fn user(&self, id: Uuid) -> Result<User, Error> {
         Ok(self.read(user_key(id), Entity::User).await?.1)
-    }
-
-    /// Returns all users of an organization, oldest first.
-    pub async fn users(&self, organization: Uuid) -> Result<Vec<User>, Error> {
-        self.read_all(&all_of(USER, organization)).await
-    }
-
-    /// Sets a user's permission level and granted networks.
-    ///
-    /// Takes effect with the next request, also for the user's API keys: rights of a key beyond its user's have no
-    /// effect.
-    ///
-    /// ```
-    /// # use toposcope::inventory::{Inventory, NewUser};
-    /// # use toposcope::model::Permission;
-    /// # use toposcope::store::MemoryStore;
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
-    /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
-    /// let office = inventory.create_network(organization.id, "Office").await?;
-    /// let user = NewUser::new(organization.id, "user@example.net", Permission::Admin);
-    /// let user = inventory.create_user(user).await?;
-    ///
-    /// inventory.set_user_rights(user.id, Permission::Viewer, vec![office.id]).await?;
-    /// inventory.set_user_password(user.id, Some("correct horse".to_owned())).await?;
-    /// inventory.disable_user(user.id).await?;
-    /// assert_eq!(inventory.users(organization.id).await?.len(), 1);
-    /// inventory.delete_user(user.id).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// `NotFound`; `ReferenceInvalid` for a network of another organization.
-    pub async fn set_user_rights(
-        &self,
-        id: Uuid,
-        permissions: Permission,
-        network_ids: Vec<Uuid>,
-    ) -> Result<User, Error> {
-        let networks: Vec<Key> = network_ids.iter().map(|id| network_key(*id)).collect();
-        let network_ids = validate::distinct(network_ids);
-        let mut transaction = self.transaction(Entity::User, id);
-        loop {
-            let (record, mut user): (_, User) = self.read(user_key(id), Entity::User).await?;
-            let organization = user.organization_id;
-            self.check_references(organization, Entity::Network, &networks, "network_ids").await?;
-            user.permissions = permissions;
-            user.network_ids.clone_from(&network_ids);
-            user.updated_at = self.now();
-            let mut batch = Batch::new();
-            batch.put(record.key, unchanged(Some(&record)), user_facets(&user), encode(&user)?);
-            guard_networks(&user, &mut batch);
-            if transaction.commit(batch).await? {
-                return Ok(user);
-            }
-        }
-    }
-
-    /// Enables a user, who can log in again. Enabled API keys of the user are accepted again.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn enable_user(&self, id: Uuid) -> Result<User, Error> {
-        self.set_user_enabled(id, true).await
-    }
-
-    /// Disables a user.
-    ///
-    /// Disabled users cannot log in, and their sessions and API keys are refused from the next request on. The sessions
-    /// are then deleted, in commits of at most 1,000.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn disable_user(&self, id: Uuid) -> Result<User, Error> {
-        self.set_user_enabled(id, false).await
-    }
-
-    async fn set_user_enabled(&self, id: Uuid, is_enabled: bool) -> Result<User, Error> {
-        let mut transaction = self.transaction(Entity::User, id);
-        let user = loop {
-            let (record, mut user): (_, User) = self.read(user_key(id), Entity::User).await?;
-            let was_enabled = std::mem::replace(&mut user.is_enabled, is_enabled);
-            user.updated_at = self.now();
-            let mut batch = Batch::new();
-            batch.put(record.key, unchanged(Some(&record)), user_facets(&user), encode(&user)?);
-            if is_enabled && !was_enabled {
-                // Sessions that were left when the user was disabled must not become valid again.
-                self.end_sessions_of((user.organization_id, user.id)).await?;
-            }
-            if transaction.commit(batch).await? {
-                break user;
-            }
-        };
-        drop(transaction);
-        if !is_enabled {
-            self.forget_sessions_of((user.organization_id, user.id)).await;
-        }
-        Ok(user)
-    }
-
-    /// Deletes a user with their password, sessions, API keys and referral.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn delete_user(&self, id: Uuid) -> Result<(), Error> {
-        let mut transaction = self.transaction(Entity::User, id);
-        loop {
-            let (record, user): (_, User) = self.read(user_key(id), Entity::User).await?;
-            let mut batch = Batch::new();
-            batch.delete(record.key, unchanged(Some(&record)));
-            self.delete_records_of(&user, &mut batch).await?;
-            if transaction.commit(batch).await? {
-                drop(transaction);
-                self.forget_sessions_of((user.organization_id, user.id)).await;
-                return Ok(());
-            }
-        }
     }
 
     /// Adds the deletion of everything that belongs to a user to a batch, except the sessions.

@@ -1,24 +1,25 @@
 //! Referrals: the users' answers to where they heard of the product.
 
-use uuid::Uuid;
-
+use super::Users;
 use crate::access::{Caller, Credential};
 use crate::inventory::schema::{
     REFERRAL, REFERRAL_UNIQUE_KEY, USER_LINK, all_of, decode, encode, exists, facets, user_key,
 };
-use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, require_session, unchanged, validate};
+use crate::inventory::{
+    Entity, Error, ErrorKind, Problem, require_session, require_system, unchanged, validate,
+};
 use crate::model::Referral;
 use crate::store::{Batch, Key, Link, UniqueKey};
 
 /// The maximum length of `referral_source_other`, in characters.
 const MAX_OTHER: usize = 500;
 
-/// Requires a user session of any level, as for [`Inventory::submit_referral`].
+/// Requires a user session of any level, as for [`Users::submit_referral`].
 pub(crate) fn may_submit_referrals(caller: &Caller) -> Result<(), Error> {
     require_session(caller)
 }
 
-impl Inventory {
+impl Users<'_> {
     /// Stores where the caller heard of the product, replacing the caller's earlier answer.
     ///
     /// ```
@@ -31,20 +32,21 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
+    /// # let organization = inventory.organizations().create("Example").await?;
     /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Viewer, Scope::only([]));
-    /// inventory.submit_referral(&caller, referral_source::WORD_OF_MOUTH, None).await?;
-    /// inventory.submit_referral(&caller, referral_source::OTHER, Some("a conference")).await?;
-    /// assert_eq!(inventory.referrals(organization.id).await?.len(), 1);
+    /// inventory.users().submit_referral(&caller, referral_source::WORD_OF_MOUTH, None).await?;
+    /// inventory.users().submit_referral(&caller, referral_source::OTHER, Some("a conference")).await?;
+    /// assert_eq!(inventory.users().referrals(&Caller::system(organization.id)).await?.len(), 1);
     /// # Ok(())
     /// # }
     /// ```
+    /// # use toposcope::access::Caller;
     ///
     /// # Errors
     /// `UserContextRequired` for a caller with an API key; `Invalid` when the source is blank or longer than 100
     /// characters, or `other` is longer than 500; `NotAuthenticated` when the user of a session has been deleted.
     pub async fn submit_referral(
-        &self,
+        self,
         caller: &Caller,
         source: &str,
         other: Option<&str>,
@@ -57,14 +59,14 @@ impl Inventory {
         let (organization, user) = (caller.organization_id(), caller.user_id());
         let unique_key =
             UniqueKey::new(REFERRAL_UNIQUE_KEY, [*organization.as_bytes(), *user.as_bytes()].concat());
-        let mut transaction = self.transaction(Entity::User, user);
+        let mut transaction = self.inventory.transaction(Entity::User, user);
         loop {
-            let now = self.now();
-            let known = self.store.get_by_unique_key(&unique_key).await?;
+            let now = self.inventory.now();
+            let known = self.inventory.store.get_by_unique_key(&unique_key).await?;
             let before: Option<Referral> = known.as_ref().map(decode).transpose()?;
             let (id, created_at) = match before {
                 Some(before) => (before.id, before.created_at),
-                None => (self.new_id()?, now),
+                None => (self.inventory.new_id()?, now),
             };
             let referral = Referral {
                 id,
@@ -82,7 +84,7 @@ impl Inventory {
             batch.put(Key::new(REFERRAL, id), unchanged(known.as_ref()), facets, encode(&referral)?);
             // When a host application authenticates users itself, they need not be in the store.
             if caller.credential() == Credential::Session {
-                if self.get(user_key(user)).await?.is_none() {
+                if self.inventory.get(user_key(user)).await?.is_none() {
                     return Err(ErrorKind::NotAuthenticated.into());
                 }
                 batch.guard(exists(user_key(user)));
@@ -93,8 +95,14 @@ impl Inventory {
         }
     }
 
-    /// Returns the referrals of an organization's users, oldest first.
-    pub async fn referrals(&self, organization: Uuid) -> Result<Vec<Referral>, Error> {
-        self.read_all(&all_of(REFERRAL, organization)).await
+    /// Returns the referrals of the organization's users, oldest first.
+    ///
+    /// The caller must be [the system](crate::access::Caller::system).
+    ///
+    /// # Errors
+    /// `PermissionDenied`.
+    pub async fn referrals(self, caller: &Caller) -> Result<Vec<Referral>, Error> {
+        require_system(caller)?;
+        self.inventory.read_all(&all_of(REFERRAL, caller.organization_id())).await
     }
 }

@@ -57,6 +57,12 @@ impl Api {
     pub fn builder(inventory: Inventory) -> ApiBuilder {
         ApiBuilder::new(inventory)
     }
+
+    /// Waits until the [shutdown](ApiBuilder::shutdown) has begun, all requests are answered, and their responses have been read or
+    /// dropped. Without a shutdown, it waits for ever.
+    pub async fn drained(&self) {
+        self.state.shutdown.drained().await;
+    }
 }
 
 impl fmt::Debug for Api {

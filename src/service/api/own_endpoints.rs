@@ -62,7 +62,7 @@ impl Api {
     ///         Ok(admitted) => admitted,
     ///         Err(refusal) => return refusal,
     ///     };
-    ///     let host = api.inventory().host_as(admitted.caller(), host).await;
+    ///     let host = api.inventory().hosts().get(admitted.caller(), host).await;
     ///     api.respond(&admitted, host.map(|host| host.ports.len()))
     /// }
     /// #

@@ -5,11 +5,10 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::collections::{Template, check_precondition, check_time, check_values};
-use crate::access::Caller;
 use crate::inventory::{
     Error, Inventory, IssuedKey, NewDaemonApiKey, NewShare, NewUser, NewUserApiKey, PasswordChange, Problem,
 };
-use crate::model::{DaemonApiKey, Share, User, UserApiKey};
+use crate::model::{DaemonApiKey, Share, UserApiKey};
 use crate::service::input::{Fields, read_id, read_no_query};
 use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
@@ -23,7 +22,7 @@ pub(in crate::service) fn me(call: Call<'_>) -> Pending<'_> {
         read_no_query(&call.input)?;
         let state = call.state;
         let caller = call.into_caller()?;
-        state.responder.value(&state.inventory.get_as::<User>(&caller, caller.user_id()).await?)
+        state.responder.value(&state.inventory.users().get(&caller, caller.user_id()).await?)
     })
 }
 
@@ -35,7 +34,7 @@ pub(in crate::service) fn change_password(mut call: Call<'_>) -> Pending<'_> {
         let (current, new) = (fields.required("current_password")?, fields.required("new_password")?);
         let (credentials, request) = (&call.state.credentials, call.input.request);
         let kept = credentials.session(request).await.ok().map(|(_, session)| session);
-        call.state.inventory.change_own_password_as(&caller, current, new, kept).await?;
+        call.state.inventory.users().change_own_password(&caller, current, new, kept).await?;
         call.state.responder.empty()
     })
 }
@@ -46,10 +45,10 @@ pub(in crate::service) fn create_user(mut call: Call<'_>) -> Pending<'_> {
         let (body, caller) = call.read().await?;
         let fields = Fields::read(&body, call.route.body)?;
         let email: String = fields.required("email")?;
-        let mut new = NewUser::new(caller.organization_id(), email, fields.required("permissions")?);
+        let mut new = NewUser::new(email, fields.required("permissions")?);
         new.network_ids = fields.required("network_ids")?;
         new.password = fields.optional("password")?;
-        let user = call.state.inventory.create_user_as(&caller, new).await?;
+        let user = call.state.inventory.users().create(&caller, new).await?;
         let tag = EntityTag::of_record(&user)?;
         call.state.responder.record(&user, tag)?.with_location(call.route, user.id)
     })
@@ -100,7 +99,7 @@ pub(in crate::service) fn create_user_key(mut call: Call<'_>) -> Pending<'_> {
         new.tags = fields.optional("tags")?.unwrap_or_default();
         new.expires_at = fields.optional("expires_at")?;
         new.is_enabled = fields.optional("is_enabled")?.unwrap_or(new.is_enabled);
-        let key = call.state.inventory.create_user_api_key_as(&caller, new).await?;
+        let key = call.state.inventory.user_api_keys().create(&caller, new).await?;
         issued(call.state, &key)?.with_location(call.route, key.record().id)
     })
 }
@@ -111,7 +110,7 @@ pub(in crate::service) fn rotate_user_key(call: Call<'_>) -> Pending<'_> {
         let id = read_id(&call.path)?;
         read_no_query(&call.input)?;
         let state = call.state;
-        issued(state, &state.inventory.rotate_user_api_key_as(&call.into_caller()?, id).await?)
+        issued(state, &state.inventory.user_api_keys().rotate(&call.into_caller()?, id).await?)
     })
 }
 
@@ -125,7 +124,7 @@ pub(in crate::service) fn create_daemon_key(mut call: Call<'_>) -> Pending<'_> {
         new.tags = fields.required("tags")?;
         new.expires_at = fields.optional("expires_at")?;
         new.is_enabled = fields.optional("is_enabled")?.unwrap_or(new.is_enabled);
-        let key = call.state.inventory.create_daemon_api_key_as(&caller, new).await?;
+        let key = call.state.inventory.daemon_api_keys().create(&caller, new).await?;
         issued(call.state, &key)?.with_location(call.route, key.record().id)
     })
 }
@@ -136,7 +135,7 @@ pub(in crate::service) fn rotate_daemon_key(call: Call<'_>) -> Pending<'_> {
         let id = read_id(&call.path)?;
         read_no_query(&call.input)?;
         let state = call.state;
-        issued(state, &state.inventory.rotate_daemon_api_key_as(&call.into_caller()?, id).await?)
+        issued(state, &state.inventory.daemon_api_keys().rotate(&call.into_caller()?, id).await?)
     })
 }
 
@@ -146,9 +145,9 @@ pub(in crate::service) fn create_share(mut call: Call<'_>) -> Pending<'_> {
         let (body, caller) = call.read().await?;
         let fields = Fields::read(&body, call.route.body)?;
         check_values::<Share>(&fields)?;
-        let new = read_share(&caller, &fields)?;
+        let new = read_share(&fields)?;
         let sender = &caller;
-        let create = |inventory: Inventory| async move { inventory.create_share_as(sender, new).await };
+        let create = |inventory: Inventory| async move { inventory.shares().create(sender, new).await };
         let respond = |share: &Share| {
             let outcome = call.state.responder.record(share, EntityTag::of_record(share)?)?;
             outcome.with_location(call.route, share.id)
@@ -157,9 +156,9 @@ pub(in crate::service) fn create_share(mut call: Call<'_>) -> Pending<'_> {
     })
 }
 
-fn read_share(caller: &Caller, fields: &Fields<'_>) -> Result<NewShare, Error> {
+fn read_share(fields: &Fields<'_>) -> Result<NewShare, Error> {
     let name: String = fields.required("name")?;
-    let mut new = NewShare::new(caller.organization_id(), name);
+    let mut new = NewShare::new(name);
     new.network_id = Some(fields.required::<Uuid>("network_id")?);
     new.password = fields.optional("password")?;
     new.options = fields.optional("options")?.unwrap_or(new.options);
@@ -189,7 +188,7 @@ pub(in crate::service) fn update_share(mut call: Call<'_>) -> Pending<'_> {
             fields.apply(share, &Share::template())?;
             room.answer().reserve_record(share)
         };
-        let share = call.state.inventory.update_share_as(&caller, id, password, change).await?;
+        let share = call.state.inventory.shares().update_with_password(&caller, id, password, change).await?;
         let tag = EntityTag::of_record(&share)?;
         call.state.responder.record(&share, tag)
     })
@@ -204,6 +203,6 @@ pub(in crate::service) fn verify_share(mut call: Call<'_>) -> Pending<'_> {
         let client = state.client_prefixes.of(call.input.request);
         let body = call.input.json().await?;
         let password: String = Fields::read(&body, call.route.body)?.required("password")?;
-        state.responder.value(&state.inventory.issue_share_token(id, password, client).await?)
+        state.responder.value(&state.inventory.shares().issue_token(id, password, client).await?)
     })
 }

@@ -17,7 +17,7 @@ pub(in crate::service) fn get<T: Resource>(call: Call<'_>) -> Pending<'_> {
         let id = read_id(&call.path)?;
         read_no_query(&call.input)?;
         let (state, request) = (call.state, call.input.request);
-        let record = state.inventory.get_as::<T>(&call.into_caller()?, id).await?;
+        let record = state.inventory.records::<T>().get(&call.into_caller()?, id).await?;
         let tag = EntityTag::of_record(&record.tagged())?;
         if tag.matches(request) {
             return Ok(Outcome::not_modified(&tag));
@@ -42,7 +42,7 @@ pub(in crate::service) fn create<T: Creatable + Template>(mut call: Call<'_>) ->
         Fields::read(&body, call.route.body)?.apply(&mut record, &T::template())?;
         call.input.room.answer().reserve_record(&record)?;
         let sender = &caller;
-        let create = |inventory: Inventory| async move { inventory.create_as(sender, record).await };
+        let create = |inventory: Inventory| async move { inventory.records().create(sender, record).await };
         let respond = |record: &T| {
             let tag = EntityTag::of_record(&record.tagged())?;
             call.state.responder.record(record, tag)?.with_location(call.route, record.id())
@@ -67,7 +67,7 @@ pub(in crate::service) fn update<T: Template>(mut call: Call<'_>) -> Pending<'_>
             record.interpret(&before, |field| fields.names().any(|name| name == field));
             room.answer().reserve_record(record)
         };
-        let record = call.state.inventory.update_as(&caller, id, change).await?;
+        let record = call.state.inventory.records().update(&caller, id, change).await?;
         let tag = EntityTag::of_record(&record.tagged())?;
         call.state.responder.record(&record, tag)
     })
@@ -80,7 +80,7 @@ pub(in crate::service) fn delete<T: Resource + Deletable>(call: Call<'_>) -> Pen
         read_no_query(&call.input)?;
         let (state, request) = (call.state, call.input.request);
         let check = |record: &T| check_precondition(request, record);
-        state.inventory.delete_as(&call.into_caller()?, id, check).await?;
+        state.inventory.records().delete_if(&call.into_caller()?, id, check).await?;
         state.responder.empty()
     })
 }
@@ -100,7 +100,7 @@ pub(in crate::service) fn bulk_delete<T: Resource + BulkDeletable>(mut call: Cal
     Box::pin(async move {
         let (body, caller) = call.read().await?;
         let ids = read_ids(&body)?;
-        let deleted_count = call.state.inventory.delete_many_as::<T>(&caller, &ids).await?;
+        let deleted_count = call.state.inventory.records::<T>().delete_many(&caller, &ids).await?;
         call.state.responder.value(&BulkDeletion { deleted_count, requested_count: ids.len() })
     })
 }

@@ -31,7 +31,7 @@ pub(in crate::service) fn create_discovery(mut call: Call<'_>) -> Pending<'_> {
             }
             (None, None) => None,
         };
-        let discovery = call.state.inventory.create_discovery_as(&caller, new).await?;
+        let discovery = call.state.inventory.discovery_jobs().create(&caller, new).await?;
         let tag = EntityTag::of_record(&discovery)?;
         call.state.responder.record(&discovery, tag)?.with_location(call.route, discovery.id)
     })
@@ -103,7 +103,7 @@ pub(in crate::service) fn cancel_discovery(call: Call<'_>) -> Pending<'_> {
         let id = read_id(&call.path)?;
         read_no_query(&call.input)?;
         let state = call.state;
-        let discovery = state.inventory.cancel_discovery_as(&call.into_caller()?, id).await?;
+        let discovery = state.inventory.discovery_jobs().cancel(&call.into_caller()?, id).await?;
         let tag = EntityTag::of_record(&discovery)?;
         state.responder.record(&discovery, tag)
     })

@@ -116,7 +116,7 @@ pub(in crate::service) fn share_metadata(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let id = read_id(&call.path)?;
         read_no_query(&call.input)?;
-        call.state.responder.value(&call.state.inventory.share_metadata(id).await?)
+        call.state.responder.value(&call.state.inventory.shares().metadata(id).await?)
     })
 }
 
@@ -125,7 +125,7 @@ pub(in crate::service) fn submit_referral(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (body, caller) = call.read().await?;
         let (source, other) = read_referral(&Fields::read(&body, call.route.body)?)?;
-        call.state.inventory.submit_referral(&caller, &source, other.as_deref()).await?;
+        call.state.inventory.users().submit_referral(&caller, &source, other.as_deref()).await?;
         call.state.responder.empty()
     })
 }

@@ -32,7 +32,7 @@ pub(in crate::service) fn get_host(call: Call<'_>) -> Pending<'_> {
         let id = read_id(&call.path)?;
         read_no_query(&call.input)?;
         let (state, request) = (call.state, call.input.request);
-        let document = state.inventory.host_document_as(&call.into_caller()?, id).await?;
+        let document = state.inventory.hosts().document(&call.into_caller()?, id).await?;
         let tag = EntityTag::of_document(&document)?;
         if tag.matches(request) {
             return Ok(Outcome::not_modified(&tag));
@@ -48,7 +48,7 @@ pub(in crate::service) fn create_host(mut call: Call<'_>) -> Pending<'_> {
         Fields::read(&body, call.route.body)?;
         let (sender, host) = (&caller, parse_host(&body)?);
         call.input.room.answer().reserve_record(&host)?;
-        let create = |inventory: Inventory| async move { inventory.create_host_as(sender, host).await };
+        let create = |inventory: Inventory| async move { inventory.hosts().create(sender, host).await };
         let respond = |host: &Host| created(call.state, call.route, host, host.id);
         call.repeatable().once(&caller, &body, create, respond).await
     })
@@ -138,7 +138,7 @@ pub(in crate::service) fn delete_host(call: Call<'_>) -> Pending<'_> {
         read_no_query(&call.input)?;
         let (state, request) = (call.state, call.input.request);
         let check = |host: &Host| check_precondition(request, Entity::Host, id, host);
-        state.inventory.delete_host_as(&call.into_caller()?, id, check).await?;
+        state.inventory.hosts().delete_if(&call.into_caller()?, id, check).await?;
         state.responder.empty()
     })
 }
@@ -148,7 +148,7 @@ pub(in crate::service) fn bulk_delete_hosts(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (body, caller) = call.read().await?;
         let ids = read_ids(&body)?;
-        let deleted_count = call.state.inventory.delete_hosts_as(&caller, &ids).await? as u64;
+        let deleted_count = call.state.inventory.hosts().delete_many(&caller, &ids).await? as u64;
         call.state.responder.value(&BulkDeletion { deleted_count, requested_count: ids.len() })
     })
 }
@@ -166,7 +166,7 @@ pub(in crate::service) fn list_parts<P: Part>(call: Call<'_>) -> Pending<'_> {
             .or_columns(|| fields_of(&call.route.query).iter().map(|field| (*field).to_owned()).collect());
         let vary = |outcome: Outcome| if cfg!(feature = "csv") { outcome.vary_by_accept() } else { outcome };
         let caller = call.into_caller()?;
-        let revision = state.inventory.hosts_revision(&caller).await?;
+        let revision = state.inventory.hosts().revision(&caller).await?;
         let version = state.responder.server_version();
         let tag = revision.and_then(|revision| EntityTag::of_list(revision, &caller, request, version));
         let tag = representation.tag(tag);
@@ -175,13 +175,13 @@ pub(in crate::service) fn list_parts<P: Part>(call: Call<'_>) -> Pending<'_> {
         }
         let organization = caller.organization_id();
         if host.is_none() && query.limit.is_none() {
-            let pages = state.inventory.part_pages::<P>(&caller, &query).await?;
+            let pages = state.inventory.parts::<P>().pages(&caller, &query).await?;
             let inventory = state.inventory.clone();
             let pages = Shaped { pages, shape, inventory, organization, has_begun: false };
             let body = begin_list(state, &caller, request, pages, paging, representation).await?;
             return Ok(vary(representation.outcome(request, body).with_tag(tag)));
         }
-        let documents = state.inventory.list_parts_as::<P>(&caller, host, &query).await?.into_documents()?;
+        let documents = state.inventory.parts::<P>().list(&caller, host, &query).await?.into_documents()?;
         let body = shaped_page(state, organization, documents, &shape, paging).await?;
         Ok(vary(representation.outcome(request, body).with_tag(tag)))
     })
@@ -193,7 +193,7 @@ pub(in crate::service) fn get_part<P: Part>(call: Call<'_>) -> Pending<'_> {
         let id = read_id(&call.path)?;
         read_no_query(&call.input)?;
         let (state, request) = (call.state, call.input.request);
-        let part = state.inventory.part_as::<P>(&call.into_caller()?, id).await?;
+        let part = state.inventory.parts::<P>().get(&call.into_caller()?, id).await?;
         let tag = EntityTag::of_record(&part)?;
         if tag.matches(request) {
             return Ok(Outcome::not_modified(&tag));
@@ -211,7 +211,7 @@ pub(in crate::service) fn create_part<P: Part>(mut call: Call<'_>) -> Pending<'_
             given_part::<P>(&fields)?.on_host(fields.required("host_id")?, fields.required("network_id")?);
         call.input.room.answer().reserve_record(&part)?;
         let sender = &caller;
-        let create = |inventory: Inventory| async move { inventory.create_part_as(sender, part).await };
+        let create = |inventory: Inventory| async move { inventory.parts().create(sender, part).await };
         let respond = |part: &P| created(call.state, call.route, part, part.common().id);
         call.repeatable().once(&caller, &body, create, respond).await
     })
@@ -275,7 +275,7 @@ pub(in crate::service) fn update_part<P: Part>(mut call: Call<'_>) -> Pending<'_
             *part = changed.on_host(host.unwrap_or(host_id), network.unwrap_or(network_id));
             room.answer().reserve_record(part)
         };
-        let part = call.state.inventory.update_part_as(&caller, id, change).await?;
+        let part = call.state.inventory.parts().update(&caller, id, change).await?;
         let tag = EntityTag::of_record(&part)?;
         call.state.responder.record(&part, tag)
     })
@@ -294,7 +294,7 @@ pub(in crate::service) fn delete_part<P: Part>(call: Call<'_>) -> Pending<'_> {
         read_no_query(&call.input)?;
         let (state, request) = (call.state, call.input.request);
         let check = |part: &P| check_precondition(request, P::ENTITY, id, part);
-        state.inventory.delete_part_as(&call.into_caller()?, id, check).await?;
+        state.inventory.parts().delete_if(&call.into_caller()?, id, check).await?;
         state.responder.empty()
     })
 }

@@ -18,6 +18,7 @@ use crate::service::response::shape::{Representation, Shape, Shaped};
 use crate::service::response::{Outcome, Responder};
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::credentials::Credentials;
+use crate::service::shutdown::{Shutdown, Stage};
 use crate::service::state::ApiState;
 use crate::wire::Pagination;
 
@@ -32,7 +33,7 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
         let shape = shape.or_columns(host_columns);
         let caller = &call.into_caller()?;
         // The tag is read before the list: a tag newer than its list would hide changes from the client.
-        let revision = state.inventory.hosts_revision(caller).await?;
+        let revision = state.inventory.hosts().revision(caller).await?;
         let version = state.responder.server_version();
         let tag = revision.and_then(|revision| EntityTag::of_list(revision, caller, request, version));
         let tag = representation.tag(tag);
@@ -47,7 +48,7 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
         {
             return Ok(vary(representation.outcome(request, body).with_tag(tag)));
         }
-        let pages = inventory.host_pages(caller, &query).await?;
+        let pages = inventory.hosts().pages(caller, &query).await?;
         let pages = Shaped { pages, shape, inventory: inventory.clone(), organization, has_begun: false };
         let body = begin_list(state, caller, request, pages, paging, representation).await?;
         let body = match &tag {
@@ -64,14 +65,14 @@ pub(in crate::service) fn list<T: Resource>(call: Call<'_>) -> Pending<'_> {
         let (state, request) = (call.state, call.input.request);
         let (query, paging) = read_list_query(request.uri.query(), &call.route.query)?;
         let caller = &call.into_caller()?;
-        let revision = state.inventory.revision_of::<T>(caller).await?;
+        let revision = state.inventory.records::<T>().revision(caller).await?;
         let version = state.responder.server_version();
         let tag =
             revision.and_then(|revision| EntityTag::of_personal_list(revision, caller, request, version));
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(Outcome::not_modified(tag));
         }
-        let pages = state.inventory.pages_as::<T>(caller, &query).await?;
+        let pages = state.inventory.records::<T>().pages(caller, &query).await?;
         let body = begin_list(state, caller, request, pages, paging, Representation::Envelope).await?;
         Ok(Outcome::new(body).with_tag(tag))
     })
@@ -114,6 +115,7 @@ fn pagination(Documents { bodies, total, next }: &Documents, paging: Paging, unr
 struct SentList<P> {
     credentials: Credentials,
     responder: Responder,
+    shutdown: Shutdown,
     request: Parts,
     caller: Caller,
     pages: P,
@@ -151,6 +153,7 @@ pub(super) async fn begin_list<P: DocumentPages>(
             _ => Ok(ResponseBody::lines(first.bodies)),
         };
     }
+    state.check_running()?;
     let holder = caller.into();
     let reserve = |bytes| {
         let list = is_whole.then(|| state.list_slots.reserve(holder, 1)).transpose()?;
@@ -159,6 +162,7 @@ pub(super) async fn begin_list<P: DocumentPages>(
     let list = SentList {
         credentials: state.credentials.clone(),
         responder: state.responder.clone(),
+        shutdown: state.shutdown.clone(),
         request: request.clone(),
         caller: caller.clone(),
         sent: first.bodies.len() as u64,
@@ -191,6 +195,9 @@ impl<P: DocumentPages> SentList<P> {
         if self.pages.is_finished() {
             let tail = self.responder.tail(&self.pagination());
             return tail.map(Part::Tail).map_err(|_| Error::internal("the end of a list cannot be encoded"));
+        }
+        if self.shutdown.has_reached(Stage::Stopping) {
+            return Ok(Part::Stopped);
         }
         self.require_caller().await?;
         let page = self.pages.next().await?;

@@ -51,7 +51,7 @@ pub(in crate::service) fn bulk_put_hosts(mut call: Call<'_>) -> Pending<'_> {
         call.input.room.answer().reserve(hosts.len().saturating_mul(ITEM_RESULT))?;
         let sender = &caller;
         let store = |inventory: Inventory| async move {
-            let results = inventory.bulk_put_hosts_as(sender, hosts, atomicity).await?;
+            let results = inventory.hosts().bulk_put(sender, hosts, atomicity).await?;
             Ok(results.into_iter().map(ItemResult::from).collect::<Vec<_>>())
         };
         call.repeatable().once(&caller, &body, store, |results| call.state.responder.value(results)).await

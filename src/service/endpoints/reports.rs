@@ -144,7 +144,7 @@ pub(in crate::service) fn list_claims(call: Call<'_>) -> Pending<'_> {
         let (state, id) = (call.state, read_id(&call.path)?);
         let kind = read_claims_query(call.input.query(), &call.route.query)?;
         let caller = call.into_caller()?;
-        state.responder.value(&state.inventory.claims_as(&caller, id, kind).await?)
+        state.responder.value(&state.inventory.discovery().claims(&caller, id, kind).await?)
     })
 }
 
@@ -161,7 +161,7 @@ pub(in crate::service) fn split_host(mut call: Call<'_>) -> Pending<'_> {
             // The new host has no more than this one.
             room.answer().reserve_record(host)
         };
-        let host = call.state.inventory.split_as(&caller, id, &split, check).await?;
+        let host = call.state.inventory.discovery().split(&caller, id, &split, check).await?;
         let tag = EntityTag::of_record(&host)?;
         call.state.responder.record(&host, tag)?.with_location(call.route, host.id)
     })
@@ -193,7 +193,8 @@ pub(in crate::service) fn delete_stale(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (body, caller) = call.read().await?;
         let fields = Fields::read(&body, call.route.body)?;
-        let deleted = call.state.inventory.delete_stale_as(&caller, fields.required("network_id")?).await?;
+        let deleted =
+            call.state.inventory.discovery().delete_stale(&caller, fields.required("network_id")?).await?;
         call.state.responder.value(&deleted)
     })
 }
@@ -210,12 +211,12 @@ pub(in crate::service) fn consolidate_hosts(call: Call<'_>) -> Pending<'_> {
         let mut bytes = 0_usize;
         for id in [id, other] {
             // Without them, there is nothing to consolidate.
-            if let Ok(document) = state.inventory.host_document_as(&caller, id).await {
+            if let Ok(document) = state.inventory.hosts().document(&caller, id).await {
                 bytes = bytes.saturating_add(document.len());
             }
         }
         room.answer().reserve(bytes)?;
-        let host = state.inventory.consolidate_as(&caller, id, other).await?;
+        let host = state.inventory.discovery().consolidate(&caller, id, other).await?;
         let tag = EntityTag::of_record(&host)?;
         state.responder.record(&host, tag)
     })

@@ -160,6 +160,13 @@ impl ApiError {
         Self::new(ErrorCode::RequestTimeout, message, Value::Null)
     }
 
+    /// Creates the error for a request that would keep a stopping server from ending.
+    pub(crate) fn stopping() -> Self {
+        let message = "The server is stopping; try again.";
+        let error = Self::new(ErrorCode::StoreUnavailable, message, Value::Null);
+        Self { retry_after: Some(STORE_RETRY_AFTER), ..error }
+    }
+
     /// Creates the error for a list without a limit that has more than `max` items.
     pub(crate) fn list_too_long(max: u64) -> Self {
         let message = format!(

@@ -187,6 +187,14 @@ impl StateLock<Replica> {
                 return Ok(Followed::Lost);
             }
             if at.number + 1 == row.number {
+                let writes = batches().flat_map(|(_, writes)| writes);
+                replica.index.check_entry(writes).map_err(|error| {
+                    StoreError::corrupt(format!(
+                        "entry {} of the log does not fit into the index",
+                        row.number
+                    ))
+                    .with_source(error)
+                })?;
                 let effect = Effect::new(&replica.index, replica.contents, batches());
                 let is_expected = effect.contents == contents;
                 replica.apply(position, effect, is_renewal, batches());
@@ -200,5 +208,75 @@ impl StateLock<Replica> {
             }
         }
         Ok(if rows.len() < limit { Followed::Current(position) } else { Followed::Partly })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::log::body::BodyRef;
+    use crate::store::log::codec::{RecordChange, RecordHeader};
+    use crate::store::{Facets, SortKey, StoreErrorKind, UniqueKey};
+
+    const KIND: Name = Name::new("host");
+
+    const START: Position = Position { load: 0, number: 4, nonce: Uuid::from_u128(4) };
+
+    fn empty() -> StateLock<Replica> {
+        StateLock::new(Replica {
+            index: Index::default(),
+            bodies: BodyCache::new(0),
+            position: START,
+            contents: Contents::default(),
+            revisions: Revisions::default(),
+        })
+    }
+
+    /// A batch that puts one record.
+    fn put(id: u128, facets: &Facets) -> AcceptedBatch {
+        let (key, version) = (Key::new(KIND, Uuid::from_u128(id)), Version(id as u64));
+        let (body_ref, body) = BodyRef::plain(0, &Bytes::new());
+        let header = RecordHeader::encode(key, version, body_ref, facets).into();
+        let change = RecordChange::Put { header, body_ref, body };
+        AcceptedBatch { version, changes: vec![(key, change)] }
+    }
+
+    /// Follows a log with one entry after the start.
+    fn follow(replica: &StateLock<Replica>, batches: &[AcceptedBatch]) -> Result<Followed, StoreError> {
+        let mut contents = Contents::default();
+        for AcceptedBatch { version, changes } in batches {
+            changes.iter().for_each(|(key, _)| contents.add(*key, *version));
+        }
+        let first = LogRow { number: START.number, nonce: START.nonce, changes: Vec::new() };
+        let changes = Entry::encode(batches, contents, false);
+        let rows = [first, LogRow { number: START.number + 1, nonce: Uuid::from_u128(5), changes }];
+        replica.follow(START, &rows, 256)
+    }
+
+    #[test]
+    fn entry_that_breaks_a_limit_is_an_error_that_names_it_and_changes_nothing() {
+        let unique = |length| UniqueKey::new(Name::new("name"), vec![7; length]);
+        let fitting = Facets::default().with_unique_keys([unique(UniqueKey::MAX_LENGTH)]);
+        let long = Facets::default().with_unique_keys([unique(UniqueKey::MAX_LENGTH + 1)]);
+        let sort_key = SortKey::new(Name::new("order"), vec![1]);
+        let twice = Facets { sort_keys: vec![sort_key.clone(), sort_key], ..Facets::default() };
+        let entries: [(&str, Vec<AcceptedBatch>); 4] = [
+            ("unique key of more than", vec![put(1, &Facets::default()), put(2, &long)]),
+            ("names a sort key twice", vec![put(1, &twice)]),
+            ("two writes name", vec![put(1, &fitting), put(1, &Facets::default())]),
+            ("name", vec![put(1, &fitting), put(2, &fitting)]),
+        ];
+        for (reason, batches) in entries {
+            let replica = empty();
+            let error = follow(&replica, &batches).unwrap_err();
+            assert_eq!(*error.kind(), StoreErrorKind::Corrupt, "{error}");
+            assert!(error.to_string().contains("entry 5 of the log"), "{error}");
+            let source = std::error::Error::source(&error).unwrap().to_string();
+            assert!(source.contains(reason), "{source}");
+            assert_eq!(replica.read().unwrap().position, START);
+            assert!(replica.read().unwrap().index.find(Key::new(KIND, Uuid::from_u128(1))).is_none());
+        }
+        let followed = follow(&empty(), &[put(1, &fitting), put(2, &Facets::default())]).unwrap();
+        assert!(matches!(followed, Followed::Current(Position { number: 5, .. })), "{followed:?}");
     }
 }

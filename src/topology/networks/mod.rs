@@ -30,6 +30,7 @@ const LARGE_BYTES: usize = 4 * 1024 * 1024;
 /// changes only its neighborhood. Clones share this memory.
 ///
 /// ```
+/// # use toposcope::model::Network;
 /// use toposcope::access::{Caller, Scope};
 /// use toposcope::model::{Host, Permission, TopologyView};
 /// use toposcope::topology::Topologies;
@@ -40,8 +41,8 @@ const LARGE_BYTES: usize = 4 * 1024 * 1024;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), toposcope::inventory::Error> {
 /// let inventory = Inventory::new(MemoryStore::new());
-/// let organization = inventory.create_organization("Example").await?;
-/// let network = inventory.create_network(organization.id, "Office").await?;
+/// let organization = inventory.organizations().create("Example").await?;
+/// let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
 /// let caller = Caller::new(organization.id, Uuid::nil(), Permission::Viewer, Scope::all());
 ///
 /// let topologies = Topologies::new(inventory);

@@ -1,6 +1,7 @@
 //! Credentials that are valid, invalid, expired or insufficient.
 
 use std::time::Duration;
+use toposcope::access::Caller;
 
 use http::header::{AUTHORIZATION, COOKIE};
 use http::{HeaderValue, Request};
@@ -64,7 +65,7 @@ async fn over_or_off(fixture: &Populated) -> Vec<Row> {
     let daemon = async |change: fn(&mut NewDaemonApiKey)| {
         let mut key = NewDaemonApiKey::new(OFFICE, "daemon");
         change(&mut key);
-        inventory.create_daemon_api_key(key).await.unwrap().plaintext().to_owned()
+        inventory.daemon_api_keys().create(&fixture.system(), key).await.unwrap().plaintext().to_owned()
     };
     let keys = [
         ("User API Key", "entity_expired", key(|key| key.expires_at = Some(at(1))).await),
@@ -76,7 +77,7 @@ async fn over_or_off(fixture: &Populated) -> Vec<Row> {
     let disabled = fixture.user(&fixture.home, Permission::Owner, &[]).await;
     let session = fixture.sign_in(&disabled).await;
     let key = fixture.issue(key_for(&disabled, Permission::Owner, &[OFFICE])).await;
-    inventory.disable_user(disabled.id).await.unwrap();
+    inventory.users().disable(&Caller::system(disabled.organization_id), disabled.id).await.unwrap();
     let mut rows = Vec::new();
     for request in protected(fixture) {
         for (entity, code, key) in &keys {

@@ -1,6 +1,7 @@
 //! API keys: their form, what is stored of them, and when they were last used.
 
 use std::time::Duration;
+use toposcope::access::Caller;
 
 use serde_json::{Value, json};
 use toposcope::model::{Permission, Timestamp};
@@ -82,7 +83,8 @@ fn secrets_are_stored_only_as_digests() {
         let user_key = key_for(&fixture.member, Permission::Viewer, &[]);
         let user_key = fixture
             .inventory_with(&store)
-            .create_user_api_key(user_key)
+            .user_api_keys()
+            .create(&Caller::system(fixture.member.organization_id), user_key)
             .await
             .unwrap()
             .plaintext()
@@ -116,14 +118,17 @@ fn key_is_shown_once_and_masked_afterwards() {
             assert!(!String::from_utf8(reply.body).unwrap().contains(&fixture.member_key[7..]));
         }
         let inventory = &fixture.inventory;
-        assert_eq!(inventory.user_api_key(fixture.member_key_id).await.unwrap().key, masked);
+        assert_eq!(
+            inventory.user_api_keys().get(&fixture.system(), fixture.member_key_id).await.unwrap().key,
+            masked
+        );
         let created = fixture.send(fixture.create_daemon_key(&daemon_body())).await;
         let key = created.data()["key"].as_str().unwrap();
         assert_eq!(created.data()["api_key"]["key"], key);
         let id = created.data()["api_key"]["id"].as_str().unwrap().parse().unwrap();
         let masked = format!("topo_d_…{}", &key[key.len() - 4..]);
-        assert_eq!(inventory.daemon_api_key(id).await.unwrap().key, masked);
-        assert_eq!(inventory.disable_daemon_api_key(id).await.unwrap().key, masked);
+        assert_eq!(inventory.daemon_api_keys().get(&fixture.system(), id).await.unwrap().key, masked);
+        assert_eq!(inventory.daemon_api_keys().disable(&fixture.system(), id).await.unwrap().key, masked);
     });
 }
 
@@ -146,7 +151,7 @@ fn mistyped_key_is_rejected_without_a_store_call() {
 }
 
 async fn last_used(fixture: &Populated) -> Option<Timestamp> {
-    fixture.inventory.user_api_key(fixture.member_key_id).await.unwrap().last_used
+    fixture.inventory.user_api_keys().get(&fixture.system(), fixture.member_key_id).await.unwrap().last_used
 }
 
 /// Uses the member's key.
@@ -174,7 +179,8 @@ fn last_used_is_shown_and_does_not_change_updated_at() {
         fixture.clock.set(at(5));
         list(&fixture, &fixture.server).await;
         fixture.store.hook().settle().await;
-        let key = fixture.inventory.user_api_key(fixture.member_key_id).await.unwrap();
+        let key =
+            fixture.inventory.user_api_keys().get(&fixture.system(), fixture.member_key_id).await.unwrap();
         assert_eq!((key.last_used, key.updated_at), (Some(at(5)), at(0)));
         fixture.clock.set(at(6));
         let reply = fixture.send(fixture.put_own_key(&with(&fixture.key_body(), "name", "renamed"))).await;
@@ -188,13 +194,19 @@ fn last_used_is_set_for_daemon_keys_but_not_for_rejected_keys() {
     run_with(Populated::new, async |fixture| {
         let noted = async || {
             fixture.store.hook().settle().await;
-            fixture.inventory.daemon_api_key(fixture.daemon_key_id).await.unwrap().last_used
+            fixture
+                .inventory
+                .daemon_api_keys()
+                .get(&fixture.system(), fixture.daemon_key_id)
+                .await
+                .unwrap()
+                .last_used
         };
         assert_eq!(noted().await, None);
         let reply = fixture.send(with_key(get(HOSTS), &fixture.daemon_key)).await;
         reply.refuses(403, "auth_user_context_required");
         assert_eq!(noted().await, Some(at(0)), "a daemon was there with it");
-        fixture.inventory.disable_user_api_key(fixture.member_key_id).await.unwrap();
+        fixture.inventory.user_api_keys().disable(&fixture.system(), fixture.member_key_id).await.unwrap();
         fixture.server.get_with(&fixture.member_key, HOSTS).await.refuses(401, "entity_disabled");
         fixture.store.hook().settle().await;
         assert_eq!(last_used(&fixture).await, None, "what does not work is not used");

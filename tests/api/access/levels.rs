@@ -60,7 +60,7 @@ impl Endpoint {
 /// Creates a key of a user, and returns its id.
 async fn key_of(fixture: &Populated, user: &User) -> Uuid {
     let key = key_for(user, Permission::Viewer, &[]);
-    fixture.inventory.create_user_api_key(key).await.unwrap().record().id
+    fixture.inventory.user_api_keys().create(&fixture.system(), key).await.unwrap().record().id
 }
 
 #[test]
@@ -96,7 +96,12 @@ fn key_may_do_what_both_its_level_and_its_owner_permit() {
                 // A key can exceed its owner's rights if the owner had them once.
                 let owner = fixture.user(&fixture.home, Permission::Owner, &[]).await;
                 let key = fixture.issue(key_for(&owner, level, &[OFFICE])).await;
-                fixture.inventory.set_user_rights(owner.id, owner_level, vec![OFFICE]).await.unwrap();
+                fixture
+                    .inventory
+                    .users()
+                    .set_rights(&Caller::system(owner.organization_id), owner.id, owner_level, vec![OFFICE])
+                    .await
+                    .unwrap();
                 for endpoint in ENDPOINTS {
                     let request = endpoint.request(&fixture, &owner, key_of(&fixture, &owner).await);
                     let name = format!("a key for {level} of {owner_level}: {endpoint:?}");
@@ -156,7 +161,17 @@ fn rights_of_a_session_follow_its_user_at_every_request() {
             (Permission::Viewer, vec![], &[]),
             (Permission::Member, vec![LAB], &[3]),
         ] {
-            fixture.inventory.set_user_rights(fixture.member.id, level, networks).await.unwrap();
+            fixture
+                .inventory
+                .users()
+                .set_rights(
+                    &Caller::system(fixture.member.organization_id),
+                    fixture.member.id,
+                    level,
+                    networks,
+                )
+                .await
+                .unwrap();
             assert_eq!(list().await.ids(), expected, "{level}");
             let create = fixture.by_session(send_json(
                 "POST",
@@ -169,13 +184,28 @@ fn rights_of_a_session_follow_its_user_at_every_request() {
                 _ => assert_eq!(reply.data()["api_key"]["network_id"], json!(LAB)),
             }
         }
-        fixture.inventory.disable_user(fixture.member.id).await.unwrap();
+        fixture
+            .inventory
+            .users()
+            .disable(&Caller::system(fixture.member.organization_id), fixture.member.id)
+            .await
+            .unwrap();
         list().await.refuses(401, "auth_not_authenticated");
-        fixture.inventory.enable_user(fixture.member.id).await.unwrap();
+        fixture
+            .inventory
+            .users()
+            .enable(&Caller::system(fixture.member.organization_id), fixture.member.id)
+            .await
+            .unwrap();
         list().await.refuses(401, "auth_not_authenticated");
         let session = fixture.sign_in(&fixture.member).await;
         assert_eq!(fixture.send(with_session(get(HOSTS), &session)).await.ids(), [3]);
-        fixture.inventory.delete_user(fixture.member.id).await.unwrap();
+        fixture
+            .inventory
+            .users()
+            .delete(&Caller::system(fixture.member.organization_id), fixture.member.id)
+            .await
+            .unwrap();
         let reply = fixture.send(with_session(get(HOSTS), &session)).await;
         reply.refuses(401, "auth_not_authenticated");
     });
@@ -299,7 +329,12 @@ fn rights_of_a_key_follow_its_owner_at_every_request() {
             (Permission::Admin, &[], &[1, 2]),
             (Permission::Owner, &[LAB], &[1, 2]),
         ] {
-            fixture.inventory.set_user_rights(owner.id, level, networks.to_vec()).await.unwrap();
+            fixture
+                .inventory
+                .users()
+                .set_rights(&Caller::system(owner.organization_id), owner.id, level, networks.to_vec())
+                .await
+                .unwrap();
             assert_eq!(fixture.list_as(&key, "").await.ids(), expected, "{level} {networks:?}");
         }
     });
@@ -315,7 +350,7 @@ fn changes_of_hosts_are_visible_to_the_next_request() {
         assert_eq!(ids().await, [1, 2]);
         fixture.put([host(1, VAULT)]).await;
         assert_eq!(ids().await, [2]);
-        fixture.inventory.delete_host(fixture.home.organization.id, Uuid::from_u128(2)).await.unwrap();
+        fixture.inventory.hosts().delete(&fixture.system(), Uuid::from_u128(2)).await.unwrap();
         assert_eq!(ids().await, [0; 0]);
     });
 }
@@ -371,9 +406,9 @@ fn reading_or_deleting_a_foreign_host_costs_the_store_calls_of_an_unknown_one() 
         let mut calls = Vec::new();
         for id in [NOBODY, FOREIGN_HOST] {
             let not_found = ErrorKind::NotFound { entity: Entity::Host, id };
-            let read = inventory.host(organization, id).await;
+            let read = inventory.hosts().get(&Caller::system(organization), id).await;
             assert_eq!(*read.unwrap_err().kind(), not_found);
-            let deleted = inventory.delete_host(organization, id).await;
+            let deleted = inventory.hosts().delete(&Caller::system(organization), id).await;
             assert_eq!(*deleted.unwrap_err().kind(), not_found);
             calls.push(store.take());
         }

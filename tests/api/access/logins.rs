@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 use std::time::Duration;
+use toposcope::access::Caller;
 
 use serde_json::json;
 use toposcope::inventory::{ErrorKind, NewUser, Problem};
@@ -58,9 +59,9 @@ fn sessions_are_distinct() {
 #[test]
 fn login_ignores_case_and_outer_spaces_of_the_address_only() {
     run_with(Populated::new, async |fixture| {
-        let mut user = NewUser::new(fixture.home.organization.id, "Größe@Example.NET", Permission::Viewer);
+        let mut user = NewUser::new("Größe@Example.NET", Permission::Viewer);
         user.password = Some(" pass word ".to_owned());
-        let user = fixture.inventory.create_user(user).await.unwrap();
+        let user = fixture.inventory.users().create(&fixture.system(), user).await.unwrap();
         assert_eq!(user.email, "größe@example.net");
         let mut rows = Vec::new();
         for email in
@@ -80,11 +81,11 @@ static LONG: LazyLock<String> = LazyLock::new(|| "x".repeat(15_000));
 /// Invalid combinations of address and password, each for another reason.
 async fn wrong(fixture: &Populated) -> Vec<(String, &'static str)> {
     let disabled = fixture.user(&fixture.home, Permission::Owner, &[]).await;
-    fixture.inventory.disable_user(disabled.id).await.unwrap();
-    let without = NewUser::new(fixture.home.organization.id, "without@example.net", Permission::Owner);
-    let without = fixture.inventory.create_user(without).await.unwrap();
+    fixture.inventory.users().disable(&Caller::system(disabled.organization_id), disabled.id).await.unwrap();
+    let without = NewUser::new("without@example.net", Permission::Owner);
+    let without = fixture.inventory.users().create(&fixture.system(), without).await.unwrap();
     let deleted = fixture.user(&fixture.home, Permission::Owner, &[]).await;
-    fixture.inventory.delete_user(deleted.id).await.unwrap();
+    fixture.inventory.users().delete(&Caller::system(deleted.organization_id), deleted.id).await.unwrap();
     vec![
         (fixture.member.email.clone(), "wrong password"),
         ("nobody@example.net".to_owned(), PASSWORD),
@@ -145,7 +146,15 @@ fn failed_logins_make_the_same_store_calls_whatever_the_reason() {
 fn password_must_have_10_to_1000_characters() {
     run_with(Populated::new, async |fixture| {
         let set = async |password: &str| {
-            fixture.inventory.set_user_password(fixture.member.id, Some(password.to_owned())).await
+            fixture
+                .inventory
+                .users()
+                .set_password(
+                    &Caller::system(fixture.member.organization_id),
+                    fixture.member.id,
+                    Some(password.to_owned()),
+                )
+                .await
         };
         for (password, problem) in [
             ("😀".repeat(9), Problem::MinLength { min: 10 }),

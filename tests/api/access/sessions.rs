@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use toposcope::access::Caller;
 
 use bytes::Bytes;
 use http::{HeaderValue, Request};
@@ -153,7 +154,12 @@ fn new_password_ends_all_sessions_of_the_user() {
         let other = fixture.user(&fixture.home, Permission::Viewer, &[]).await;
         let other = sign_in(&fixture, &other).await;
         let password = Some("another password".to_owned());
-        fixture.inventory.set_user_password(fixture.member.id, password).await.unwrap();
+        fixture
+            .inventory
+            .users()
+            .set_password(&Caller::system(fixture.member.organization_id), fixture.member.id, password)
+            .await
+            .unwrap();
         for session in sessions {
             list(&fixture, &session).await.refuses(401, "auth_not_authenticated");
         }
@@ -416,7 +422,12 @@ fn credential_that_ends_while_the_body_is_read_is_rejected() {
             let before = fixture.stored().await;
             let end = async {
                 if is_by_key {
-                    fixture.inventory.disable_user_api_key(fixture.member_key_id).await.unwrap();
+                    fixture
+                        .inventory
+                        .user_api_keys()
+                        .disable(&fixture.system(), fixture.member_key_id)
+                        .await
+                        .unwrap();
                 } else {
                     fixture.inventory.log_out(&fixture.session).await.unwrap();
                 }
@@ -424,7 +435,12 @@ fn credential_that_ends_while_the_body_is_read_is_rejected() {
             let reply = send(&fixture, request, end).await;
             if is_by_key {
                 assert_eq!(reply.refuses(401, "entity_disabled"), &json!({"entity": "User API Key"}));
-                fixture.inventory.enable_user_api_key(fixture.member_key_id).await.unwrap();
+                fixture
+                    .inventory
+                    .user_api_keys()
+                    .enable(&fixture.system(), fixture.member_key_id)
+                    .await
+                    .unwrap();
             } else {
                 assert_eq!(reply.refuses(401, "auth_not_authenticated"), &json!({}));
             }
@@ -439,7 +455,17 @@ fn rights_withdrawn_while_the_body_is_read_no_longer_apply() {
         for request in requests(&fixture).into_iter().take(2) {
             let networks = || fixture.member.network_ids.clone();
             let set = async |level| {
-                fixture.inventory.set_user_rights(fixture.member.id, level, networks()).await.unwrap();
+                fixture
+                    .inventory
+                    .users()
+                    .set_rights(
+                        &Caller::system(fixture.member.organization_id),
+                        fixture.member.id,
+                        level,
+                        networks(),
+                    )
+                    .await
+                    .unwrap();
             };
             let reply = send(&fixture, request, set(Permission::Viewer)).await;
             assert_eq!(reply.refuses(403, "auth_permission_denied"), &json!({}));

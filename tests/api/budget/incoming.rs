@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::{JoinHandle, yield_now};
 use toposcope::access::{Caller, Scope};
-use toposcope::model::Permission;
+use toposcope::model::{Network, Permission};
 use toposcope::service::Api;
 use toposcope::{Inventory, MemoryStore};
 use tower::ServiceExt;
@@ -46,10 +46,14 @@ async fn settle() {
 #[tokio::test]
 async fn bodies_that_do_not_arrive_leave_three_quarters_to_other_organizations() {
     let inventory = Inventory::new(MemoryStore::new());
-    let slow = inventory.create_organization("Slow").await.unwrap().id;
-    let other = inventory.create_organization("Other").await.unwrap().id;
-    inventory.create_network_with_id(slow, OFFICE, "Office").await.unwrap();
-    inventory.create_network_with_id(other, ELSEWHERE, "Elsewhere").await.unwrap();
+    let slow = inventory.organizations().create("Slow").await.unwrap().id;
+    let other = inventory.organizations().create("Other").await.unwrap().id;
+    inventory.networks().create_with_id(&Caller::system(slow), OFFICE, Network::new("Office")).await.unwrap();
+    inventory
+        .networks()
+        .create_with_id(&Caller::system(other), ELSEWHERE, Network::new("Elsewhere"))
+        .await
+        .unwrap();
     // All bodies together take at most 8 MiB.
     let builder = Api::builder(inventory).rate_limit(None).body_limit(MIB).bulk_body_limit(MIB);
     let api = builder.report_body_limit(MIB).build();

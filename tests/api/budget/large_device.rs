@@ -7,7 +7,7 @@ use std::process::Command;
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use toposcope::access::{Caller, Scope};
-use toposcope::model::Permission;
+use toposcope::model::{Network, Permission};
 use toposcope::service::Api;
 use toposcope::{Inventory, MemoryStore};
 use tower::ServiceExt;
@@ -76,8 +76,12 @@ async fn measure_devices() {
         return;
     }
     let inventory = Inventory::new(MemoryStore::new());
-    let organization = inventory.create_organization("Home").await.unwrap().id;
-    inventory.create_network_with_id(organization, OFFICE, "Office").await.unwrap();
+    let organization = inventory.organizations().create("Home").await.unwrap().id;
+    inventory
+        .networks()
+        .create_with_id(&Caller::system(organization), OFFICE, Network::new("Office"))
+        .await
+        .unwrap();
     let api = Api::builder(inventory).build();
     let promises = Promise::all();
     let import = "POST /api/v1/discovery/import";

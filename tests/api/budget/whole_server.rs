@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::{JoinHandle, yield_now};
 use toposcope::Inventory;
 use toposcope::access::{Caller, Scope};
-use toposcope::model::Permission;
+use toposcope::model::{Network, Permission};
 use toposcope::service::{Api, ResponseBody};
 use toposcope::store::SledStore;
 use tower::ServiceExt;
@@ -109,13 +109,21 @@ impl Scene {
     async fn new(place: &Place, scale: &Scale) -> Self {
         let store = Arc::new(SledStore::open(place.path()).await.unwrap());
         let inventory = Inventory::new(Arc::clone(&store));
-        let home = inventory.create_organization("Home").await.unwrap().id;
-        let abroad = inventory.create_organization("Abroad").await.unwrap().id;
-        inventory.create_network_with_id(home, OFFICE, "Office").await.unwrap();
-        inventory.create_network_with_id(abroad, ELSEWHERE, "Elsewhere").await.unwrap();
+        let home = inventory.organizations().create("Home").await.unwrap().id;
+        let abroad = inventory.organizations().create("Abroad").await.unwrap().id;
+        inventory
+            .networks()
+            .create_with_id(&Caller::system(home), OFFICE, Network::new("Office"))
+            .await
+            .unwrap();
+        inventory
+            .networks()
+            .create_with_id(&Caller::system(abroad), ELSEWHERE, Network::new("Elsewhere"))
+            .await
+            .unwrap();
         for id in 1..=60 {
-            inventory.put_host(home, of_length(id, 500 * KIB)).await.unwrap();
-            inventory.put_host(abroad, host(1_000 + id, ELSEWHERE)).await.unwrap();
+            inventory.hosts().put(&Caller::system(home), of_length(id, 500 * KIB)).await.unwrap();
+            inventory.hosts().put(&Caller::system(abroad), host(1_000 + id, ELSEWHERE)).await.unwrap();
         }
         store.close().await.unwrap();
         // From now on, bodies are read from disk.

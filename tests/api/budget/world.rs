@@ -90,7 +90,14 @@ impl World {
         let viewer = fixture.user(&fixture.home, Permission::Viewer, &[OFFICE]).await.id;
         let session = fixture.sign_in(&owner).await;
         let key = NewDaemonApiKey::new(OFFICE, "a daemon");
-        let daemon_key = fixture.inventory.create_daemon_api_key(key).await.unwrap().plaintext().to_owned();
+        let daemon_key = fixture
+            .inventory
+            .daemon_api_keys()
+            .create(&fixture.system(), key)
+            .await
+            .unwrap()
+            .plaintext()
+            .to_owned();
         let common_tag = fixture.home.tags[0];
         let mut world = Self {
             api,
@@ -245,7 +252,7 @@ async fn fill_lab(fixture: &Fixture) {
         let ends = [number / 3, number].map(|number| LinkEnd::at_host(Uuid::from_u128(0x1_0000 + number)));
         if ends[0] != ends[1] {
             let [source, target] = ends;
-            fixture.inventory.create_as(&owner, TopologyLink::new(LAB, source, target)).await.unwrap();
+            fixture.inventory.records().create(&owner, TopologyLink::new(LAB, source, target)).await.unwrap();
         }
     }
 }

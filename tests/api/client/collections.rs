@@ -1,5 +1,6 @@
 //! Lists, reads and writes of records.
 
+use toposcope::access::Caller;
 use toposcope::client::{ClientErrorKind, Page};
 use toposcope::inventory::{HostQuery, ListOrderField, ListQuery, PortUpdate};
 use toposcope::model::{
@@ -225,7 +226,13 @@ async fn port_is_updated_by_itself_and_as_a_record() {
 async fn own_key_is_updated_and_deleted_with_a_session() {
     let populated = Populated::new().await;
     let client = client_of(&populated.server, "").with_session(&populated.session).unwrap();
-    let key = populated.inventory.user_api_keys(populated.member.id).await.unwrap().remove(0);
+    let key = populated
+        .inventory
+        .user_api_keys()
+        .of_user(&Caller::system(populated.member.organization_id), populated.member.id)
+        .await
+        .unwrap()
+        .remove(0);
     let draft = UserApiKey { name: "laptop".to_owned(), is_enabled: false, ..key };
     let updated = client.update(&draft, None).await.unwrap().record;
     assert_eq!(

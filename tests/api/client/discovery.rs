@@ -25,7 +25,12 @@ use crate::common::{NOBODY, OFFICE, host};
 #[tokio::test]
 async fn client_passes_credentials_on_to_a_daemon() {
     let (fixture, user) = owner().await;
-    let key = fixture.inventory.create_daemon_api_key(NewDaemonApiKey::new(OFFICE, "scanner")).await.unwrap();
+    let key = fixture
+        .inventory
+        .daemon_api_keys()
+        .create(&fixture.system(), NewDaemonApiKey::new(OFFICE, "scanner"))
+        .await
+        .unwrap();
     let client = client_of(&fixture.server, key.plaintext());
     let id = client.register_daemon(&NewDaemon::new(NOBODY, "scanner")).await.unwrap().daemon.id;
     for _ in 0..2 {
@@ -49,7 +54,12 @@ async fn client_passes_credentials_on_to_a_daemon() {
 #[tokio::test]
 async fn client_runs_a_daemon_from_registration_to_report() {
     let (fixture, user) = owner().await;
-    let key = fixture.inventory.create_daemon_api_key(NewDaemonApiKey::new(OFFICE, "scanner")).await.unwrap();
+    let key = fixture
+        .inventory
+        .daemon_api_keys()
+        .create(&fixture.system(), NewDaemonApiKey::new(OFFICE, "scanner"))
+        .await
+        .unwrap();
     let client = client_of(&fixture.server, key.plaintext());
     assert_eq!(
         client.announce_daemon(NOBODY, "1").await.unwrap_err().code(),
@@ -146,7 +156,12 @@ async fn user_imports_a_report_reads_its_claims_and_consolidates_hosts() {
 #[tokio::test]
 async fn daemon_imports_a_report_with_its_reporter() {
     let fixture = crate::common::Fixture::new().await;
-    let key = fixture.inventory.create_daemon_api_key(NewDaemonApiKey::new(OFFICE, "scanner")).await.unwrap();
+    let key = fixture
+        .inventory
+        .daemon_api_keys()
+        .create(&fixture.system(), NewDaemonApiKey::new(OFFICE, "scanner"))
+        .await
+        .unwrap();
     let client = client_of(&fixture.server, key.plaintext());
     let mut options = ReportOptions::default();
     (options.reporter, options.complete) = (Some("a station & more".to_owned()), true);

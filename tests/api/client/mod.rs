@@ -43,7 +43,7 @@ async fn create_tags(fixture: &Fixture, count: usize) -> Vec<String> {
     let names: Vec<String> = (0..count).map(|number| format!("numbered {number:03}")).collect();
     for name in &names {
         fixture.clock.advance(std::time::Duration::from_secs(1));
-        fixture.inventory.create_as(&fixture.owner(&fixture.home), Tag::new(name)).await.unwrap();
+        fixture.inventory.records().create(&fixture.owner(&fixture.home), Tag::new(name)).await.unwrap();
     }
     names
 }

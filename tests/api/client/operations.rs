@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
+use toposcope::access::Caller;
 
 use bytes::Bytes;
 use http::Request;
@@ -39,9 +40,9 @@ pub(super) fn recorded(data: Value) -> (Client<impl HttpService>, Sent) {
 #[tokio::test]
 async fn operations_send_what_the_contract_names() {
     let (client, sent) = recorded(json!({}));
-    let mut user = NewUser::new(NOBODY, "new@example.net", Permission::Member);
+    let mut user = NewUser::new("new@example.net", Permission::Member);
     user.network_ids = vec![OFFICE];
-    let mut share = NewShare::new(NOBODY, "a share");
+    let mut share = NewShare::new("a share");
     (share.network_id, share.password) = (Some(OFFICE), Some(PASSWORD.to_owned()));
     let key = NewUserApiKey::new(NOBODY, "laptop", Permission::Viewer);
     let mut contains = ListQuery::default();
@@ -97,8 +98,7 @@ async fn operations_send_what_the_contract_names() {
 #[tokio::test]
 async fn password_of_a_share_is_changed_only_on_demand() {
     let (fixture, _) = owner().await;
-    let share =
-        fixture.inventory.create_share(NewShare::new(fixture.home.organization.id, "a share")).await.unwrap();
+    let share = fixture.inventory.shares().create(&fixture.system(), NewShare::new("a share")).await.unwrap();
     let (client, sent) = recorded(json!(share));
     client.update(&share, None).await.unwrap();
     client.update_share_password(&share, Some(PASSWORD)).await.unwrap();
@@ -208,7 +208,10 @@ async fn import_reports_what_it_altered() {
     assert_eq!(report.altered(Alteration::DroppedPort), 1);
     assert_eq!((report.dropped_ports[0].host_id, report.dropped_ports[0].port_id), (imported.id, NOBODY));
     let organization = fixture.home.organization.id;
-    assert_eq!(fixture.inventory.host(organization, imported.id).await.unwrap().ports, []);
+    assert_eq!(
+        fixture.inventory.hosts().get(&Caller::system(organization), imported.id).await.unwrap().ports,
+        []
+    );
 }
 
 #[cfg(feature = "openapi")]

@@ -132,7 +132,7 @@ async fn blind_spots_are_ranked() {
 async fn shares_are_opened_by_their_token() {
     let (fixture, client) = owner().await;
     client.create(&linked(&fixture).await).await.unwrap();
-    let mut new = NewShare::new(NOBODY, "a share");
+    let mut new = NewShare::new("a share");
     (new.network_id, new.password) = (Some(OFFICE), Some(PASSWORD.to_owned()));
     new.redact = vec![Redaction::Names];
     let share = client.create_share(&new).await.unwrap().record;

@@ -8,7 +8,7 @@ use http::Request;
 use http_body::Body;
 use toposcope::access::{Caller, ManualClock, PasswordCost, PasswordHasher, Scope};
 use toposcope::inventory::{Inventory, NewOrganization, NewUser, NewUserApiKey};
-use toposcope::model::{Host, Organization, Permission, User};
+use toposcope::model::{Host, Network, Organization, Permission, Tag, User};
 use toposcope::service::{Api, ApiBuilder};
 use toposcope::store::Store;
 use uuid::Uuid;
@@ -52,6 +52,11 @@ pub(crate) struct Site {
 }
 
 impl Fixture {
+    /// Returns the caller for work of the host application at home.
+    pub(crate) const fn system(&self) -> Caller {
+        Caller::system(self.home.organization.id)
+    }
+
     pub(crate) async fn new() -> Self {
         let store = InProgress::watched_store().await;
         let clock = ManualClock::new(at(0));
@@ -133,27 +138,39 @@ impl Fixture {
     /// Puts hosts at home.
     pub(crate) async fn put(&self, hosts: impl IntoIterator<Item = Host>) {
         for host in hosts {
-            self.inventory.put_host(self.home.organization.id, host).await.unwrap();
+            self.inventory.hosts().put(&Caller::system(self.home.organization.id), host).await.unwrap();
         }
     }
 
     /// Puts a host into the other organization.
     pub(crate) async fn put_abroad(&self, host: Host) {
-        self.inventory.put_host(self.abroad.organization.id, host).await.unwrap();
+        self.inventory.hosts().put(&Caller::system(self.abroad.organization.id), host).await.unwrap();
     }
 
     /// Creates a user, whose password is [`PASSWORD`].
     pub(crate) async fn user(&self, site: &Site, level: Permission, networks: &[Uuid]) -> User {
         let number = self.users.fetch_add(1, Ordering::Relaxed);
-        let mut user = NewUser::new(site.organization.id, format!("user{number}@example.net"), level);
+        let mut user = NewUser::new(format!("user{number}@example.net"), level);
         user.network_ids = networks.to_vec();
         user.password = Some(PASSWORD.to_owned());
-        self.inventory.create_user(user).await.unwrap()
+        self.inventory.users().create(&Caller::system(site.organization.id), user).await.unwrap()
+    }
+
+    /// Returns the system caller of the organization of a user.
+    pub(crate) async fn system_of(&self, user: Uuid) -> Caller {
+        for organization in self.inventory.organizations().all().await.unwrap() {
+            let system = Caller::system(organization.id);
+            if self.inventory.users().get(&system, user).await.is_ok() {
+                return system;
+            }
+        }
+        panic!("no organization has the user {user}");
     }
 
     /// Issues a key and returns its plaintext.
     pub(crate) async fn issue(&self, key: NewUserApiKey) -> String {
-        self.inventory.create_user_api_key(key).await.unwrap().plaintext().to_owned()
+        let system = self.system_of(key.user_id).await;
+        self.inventory.user_api_keys().create(&system, key).await.unwrap().plaintext().to_owned()
     }
 
     /// Creates a user with a key, and returns its plaintext.
@@ -211,13 +228,22 @@ impl Site {
     pub(crate) async fn new(inventory: &Inventory, name: &str, api_access: bool, first: u128) -> Self {
         let mut new = NewOrganization::new(name);
         new.api_access = api_access;
-        let organization = inventory.create_organization(new).await.unwrap();
+        let organization = inventory.organizations().create(new).await.unwrap();
         let networks = [0, 1, 2].map(|number| Uuid::from_u128(first + number));
         let mut tags = [Uuid::nil(); 3];
         for (network, tag) in networks.into_iter().zip(&mut tags) {
             let name = format!("network {network}");
-            inventory.create_network_with_id(organization.id, network, &name).await.unwrap();
-            *tag = inventory.create_tag(organization.id, &format!("tag {network}")).await.unwrap().id;
+            inventory
+                .networks()
+                .create_with_id(&Caller::system(organization.id), network, Network::new(&name))
+                .await
+                .unwrap();
+            *tag = inventory
+                .tags()
+                .create(&Caller::system(organization.id), Tag::new(&format!("tag {network}")))
+                .await
+                .unwrap()
+                .id;
         }
         tags.sort_unstable();
         Self { organization, networks, tags }

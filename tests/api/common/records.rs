@@ -181,16 +181,25 @@ impl Populated {
         let fixture = Fixture::with(hosts()).await;
         let mut foreign = host(9, ELSEWHERE);
         foreign.ports = vec![port(FOREIGN_PORT, &foreign, 443, Protocol::Tcp)];
-        fixture.inventory.put_host(fixture.abroad.organization.id, foreign).await.unwrap();
+        fixture
+            .inventory
+            .hosts()
+            .put(&Caller::system(fixture.abroad.organization.id), foreign)
+            .await
+            .unwrap();
         let member = fixture.user(&fixture.home, Permission::Member, &[OFFICE, LAB]).await;
         let session = fixture.sign_in(&member).await;
         let (member_key, member_key_id) = issue(&fixture, &member, Permission::Member).await;
         let other = fixture.user(&fixture.home, Permission::Member, &[OFFICE, LAB]).await;
         let (_, other_key_id) = issue(&fixture, &other, Permission::Member).await;
-        let daemon = fixture.inventory.create_daemon_api_key(NewDaemonApiKey::new(OFFICE, "a daemon")).await;
+        let daemon = fixture
+            .inventory
+            .daemon_api_keys()
+            .create(&fixture.system(), NewDaemonApiKey::new(OFFICE, "a daemon"))
+            .await;
         let daemon = daemon.unwrap();
-        let share = NewShare::new(fixture.home.organization.id, "a share");
-        let share_id = fixture.inventory.create_share(share).await.unwrap().id;
+        let share = NewShare::new("a share");
+        let share_id = fixture.inventory.shares().create(&fixture.system(), share).await.unwrap().id;
         let (daemon_key, daemon_key_id) = (daemon.plaintext().to_owned(), daemon.record().id);
         Self {
             fixture,
@@ -262,22 +271,29 @@ impl Populated {
             let id = site.organization.id;
             let everybody = Caller::new(id, Uuid::nil(), Permission::Owner, Scope::all());
             let inventory = &self.fixture.inventory;
-            for document in inventory.list_hosts(&everybody, &HostQuery::default()).await.unwrap().documents {
+            for document in inventory.hosts().list(&everybody, &HostQuery::default()).await.unwrap().documents
+            {
                 stored.push_str(std::str::from_utf8(&document).unwrap());
             }
-            for user in inventory.users(id).await.unwrap() {
-                for mut key in inventory.user_api_keys(user.id).await.unwrap() {
+            for user in inventory.users().all(&Caller::system(id)).await.unwrap() {
+                for mut key in inventory
+                    .user_api_keys()
+                    .of_user(&Caller::system(user.organization_id), user.id)
+                    .await
+                    .unwrap()
+                {
                     key.last_used = None;
                     stored.push_str(&format!("{key:?}"));
                 }
                 stored.push_str(&format!("{user:?}"));
             }
-            for mut key in inventory.daemon_api_keys(id).await.unwrap() {
+            for mut key in inventory.daemon_api_keys().all(&Caller::system(id)).await.unwrap() {
                 key.last_used = None;
                 stored.push_str(&format!("{key:?}"));
             }
-            stored.push_str(&format!("{:?}", inventory.referrals(id).await.unwrap()));
-            stored.push_str(&format!("{:?}", inventory.shares(id).await.unwrap()));
+            stored
+                .push_str(&format!("{:?}", inventory.users().referrals(&Caller::system(id)).await.unwrap()));
+            stored.push_str(&format!("{:?}", inventory.shares().all(&Caller::system(id)).await.unwrap()));
         }
         stored
     }
@@ -308,7 +324,12 @@ fn hosts() -> [Host; 4] {
 }
 
 async fn issue(fixture: &Fixture, owner: &User, level: Permission) -> (String, Uuid) {
-    let issued = fixture.inventory.create_user_api_key(key_for(owner, level, &[OFFICE, LAB])).await.unwrap();
+    let issued = fixture
+        .inventory
+        .user_api_keys()
+        .create(&fixture.system(), key_for(owner, level, &[OFFICE, LAB]))
+        .await
+        .unwrap();
     (issued.plaintext().to_owned(), issued.record().id)
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use toposcope::access::Caller;
 
 use http::Request;
 use serde_json::json;
@@ -77,15 +78,33 @@ impl Used {
         match end {
             End::DeleteKey => send("DELETE", &format!("/api/v1/auth/keys/{key}")).await,
             End::LogOut => send("POST", "/api/auth/logout").await,
-            End::DisableKey => drop(inventory.disable_user_api_key(key).await.unwrap()),
+            End::DisableKey => drop(
+                inventory
+                    .user_api_keys()
+                    .disable(&Caller::system(self.fixture.organization()), key)
+                    .await
+                    .unwrap(),
+            ),
             End::TakeApiAccess => {
-                inventory.disable_api_access(self.fixture.organization()).await.unwrap();
+                inventory.organizations().disable_api_access(self.fixture.organization()).await.unwrap();
             }
             End::ChangePassword => {
-                inventory.set_user_password(id, Some("another password".to_owned())).await.unwrap();
+                inventory
+                    .users()
+                    .set_password(
+                        &Caller::system(self.fixture.organization()),
+                        id,
+                        Some("another password".to_owned()),
+                    )
+                    .await
+                    .unwrap();
             }
-            End::DisableUser => drop(inventory.disable_user(id).await.unwrap()),
-            End::DeleteUser => inventory.delete_user(id).await.unwrap(),
+            End::DisableUser => drop(
+                inventory.users().disable(&Caller::system(self.fixture.organization()), id).await.unwrap(),
+            ),
+            End::DeleteUser => {
+                inventory.users().delete(&Caller::system(self.fixture.organization()), id).await.unwrap()
+            }
         }
     }
 }

@@ -5,6 +5,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use toposcope::access::Caller;
 
 use fastrand::Rng;
 use tokio::task::{JoinSet, yield_now};
@@ -147,14 +148,34 @@ impl Activity {
             Self::ChangeRights => {
                 let networks = [OFFICE, LAB, VAULT][..2 + random.usize(..2)].to_vec();
                 let level = random.choose(&[Permission::Member, Permission::Member, Permission::Viewer]);
-                fixture.inventory.set_user_rights(fixture.member.id, level, networks).await.unwrap();
+                fixture
+                    .inventory
+                    .users()
+                    .set_rights(
+                        &Caller::system(fixture.member.organization_id),
+                        fixture.member.id,
+                        level,
+                        networks,
+                    )
+                    .await
+                    .unwrap();
             }
             Self::UseUpKey => {
                 let key = key_for(&fixture.member, Permission::Viewer, &[OFFICE]);
-                let key = fixture.inventory.create_user_api_key(key).await.unwrap();
+                let key = fixture
+                    .inventory
+                    .user_api_keys()
+                    .create(&Caller::system(fixture.organization()), key)
+                    .await
+                    .unwrap();
                 let read = async || fixture.server.get_with(key.plaintext(), "/api/v1/hosts?limit=1").await;
                 assert_eq!(read().await.status, 200);
-                fixture.inventory.delete_user_api_key(key.record().id).await.unwrap();
+                fixture
+                    .inventory
+                    .user_api_keys()
+                    .delete(&Caller::system(key.record().organization_id), key.record().id)
+                    .await
+                    .unwrap();
                 assert!(!succeeded_or(&read().await, &[not_authenticated()]), "a deleted key works");
             }
         }
@@ -166,10 +187,10 @@ async fn move_host(fixture: &Fixture, random: &mut Rng) {
     let number = random.usize(..FLEETING.len());
     let id = FLEETING[number];
     let result = if random.once_in(3) {
-        fixture.inventory.delete_host(fixture.organization(), id).await
+        fixture.inventory.hosts().delete(&Caller::system(fixture.organization()), id).await
     } else {
         let host = fleeting(number, random.choose(&[OFFICE, LAB, VAULT]), fixture.tick());
-        fixture.inventory.put_host(fixture.organization(), host).await.map(drop)
+        fixture.inventory.hosts().put(&Caller::system(fixture.organization()), host).await.map(drop)
     };
     let Err(error) = result else { return };
     let is_fine = match error.kind() {

@@ -7,6 +7,7 @@ mod references;
 
 use std::sync::Arc;
 use std::time::Duration;
+use toposcope::access::Caller;
 
 use http::Request;
 use serde_json::{Value, json};
@@ -76,7 +77,8 @@ impl Fixture {
         let user = self.common.user(&self.common.home, Permission::Owner, &[]).await;
         let session = self.common.sign_in(&user).await;
         let key = key_for(&user, Permission::Owner, networks);
-        let key = self.inventory.create_user_api_key(key).await.unwrap();
+        let key =
+            self.inventory.user_api_keys().create(&Caller::system(self.organization()), key).await.unwrap();
         Owner { user, session, key: key.record().id, key_text: key.plaintext().to_owned() }
     }
 

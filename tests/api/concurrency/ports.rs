@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use toposcope::access::Caller;
 
 use fastrand::Rng;
 use serde_json::json;
@@ -220,7 +221,12 @@ fn concurrent_updates_of_one_host_all_succeed() {
             });
         }
         join_all(clients).await;
-        let host = fixture.inventory.host(fixture.organization(), Uuid::from_u128(1)).await.unwrap();
+        let host = fixture
+            .inventory
+            .hosts()
+            .get(&Caller::system(fixture.organization()), Uuid::from_u128(1))
+            .await
+            .unwrap();
         assert!(host.ports.iter().all(|port| port.number.get() > 1000));
     });
 }
@@ -229,7 +235,7 @@ fn concurrent_updates_of_one_host_all_succeed() {
 async fn lasting_hosts(fixture: &Fixture) -> Vec<Host> {
     let mut hosts = Vec::new();
     for (id, _) in LASTING {
-        hosts.push(fixture.inventory.host(fixture.organization(), id).await.unwrap());
+        hosts.push(fixture.inventory.hosts().get(&Caller::system(fixture.organization()), id).await.unwrap());
     }
     hosts
 }

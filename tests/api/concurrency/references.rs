@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use toposcope::access::Caller;
 
 use fastrand::Rng;
 use serde_json::{Value, json};
@@ -10,7 +11,7 @@ use tokio::task::{JoinSet, yield_now};
 use toposcope::inventory::{
     Entity, Error, ErrorKind, HostQuery, Inventory, NewShare, NewUser, NewUserApiKey,
 };
-use toposcope::model::{Host, Permission};
+use toposcope::model::{Host, Network, Permission, Tag};
 use uuid::Uuid;
 
 use super::{Fixture, Owner, any_conflict, conflict, join_all, on_each_store, succeeded_or};
@@ -97,8 +98,18 @@ impl Round {
         let fixture = &shared.fixture;
         let inventory = &fixture.common.inventory;
         let name = format!("round {number}");
-        let network = inventory.create_network(fixture.organization(), &name).await.unwrap().id;
-        let tag = inventory.create_tag(fixture.organization(), &name).await.unwrap().id;
+        let network = inventory
+            .networks()
+            .create(&Caller::system(fixture.organization()), Network::new(&name))
+            .await
+            .unwrap()
+            .id;
+        let tag = inventory
+            .tags()
+            .create(&Caller::system(fixture.organization()), Tag::new(&name))
+            .await
+            .unwrap()
+            .id;
         let owner = fixture.new_owner(&[]).await;
         shared.keys.lock().unwrap().push((owner.key, owner.user.id));
         Self { shared, number, network, tag, owner }
@@ -136,20 +147,33 @@ impl Round {
         }
         match operation {
             Operation::DeleteNetwork => {
-                let deleted = self.inventory().delete_network(self.network).await;
+                let deleted = self
+                    .inventory()
+                    .networks()
+                    .delete(&Caller::system(self.organization()), self.network)
+                    .await;
                 self.count_deleted(deleted, Entity::Network, 0);
             }
             Operation::DeleteTag => {
-                let deleted = self.inventory().delete_tag(self.tag).await;
+                let deleted =
+                    self.inventory().tags().delete(&Caller::system(self.organization()), self.tag).await;
                 self.count_deleted(deleted, Entity::Tag, 1);
             }
             Operation::DeleteUser => {
-                let deleted = self.inventory().delete_user(self.owner.user.id).await;
+                let deleted = self
+                    .inventory()
+                    .users()
+                    .delete(&Caller::system(self.owner.user.organization_id), self.owner.user.id)
+                    .await;
                 self.count_deleted(deleted, Entity::User, 2);
             }
             Operation::ChangePassword => {
                 let (id, password) = (self.owner.user.id, "another password".to_owned());
-                let changed = self.inventory().set_user_password(id, Some(password)).await;
+                let changed = self
+                    .inventory()
+                    .users()
+                    .set_password(&Caller::system(self.organization()), id, Some(password))
+                    .await;
                 if self.excused(changed, Entity::User).is_some() {
                     self.shared.changed.lock().unwrap().insert(id);
                 }
@@ -157,25 +181,39 @@ impl Round {
             Operation::PutHost => self.put_host(&mut random).await,
             Operation::GrantNetwork => {
                 let (member, networks) = (self.shared.fixture.member.id, vec![OFFICE, self.network]);
-                let granted = self.inventory().set_user_rights(member, Permission::Member, networks).await;
+                let granted = self
+                    .inventory()
+                    .users()
+                    .set_rights(&Caller::system(self.organization()), member, Permission::Member, networks)
+                    .await;
                 self.excused(granted, Entity::User);
             }
             Operation::CreateUser => {
                 let number = self.shared.created.fetch_add(1, Ordering::Relaxed);
                 let email = format!("new{number}@example.net");
-                let mut new = NewUser::new(self.organization(), email, Permission::Viewer);
+                let mut new = NewUser::new(email, Permission::Viewer);
                 new.network_ids = vec![self.network];
-                self.excused(self.inventory().create_user(new).await, Entity::User);
+                self.excused(
+                    self.inventory().users().create(&Caller::system(self.organization()), new).await,
+                    Entity::User,
+                );
             }
             Operation::CreateShare => {
-                let mut share = NewShare::new(self.organization(), "a share");
+                let mut share = NewShare::new("a share");
                 share.network_id = Some(self.network);
-                self.excused(self.inventory().create_share(share).await, Entity::Share);
+                self.excused(
+                    self.inventory().shares().create(&Caller::system(self.organization()), share).await,
+                    Entity::Share,
+                );
             }
             Operation::CreateKey => {
                 let mut key = NewUserApiKey::new(self.owner.user.id, "a key", Permission::Viewer);
                 (key.network_ids, key.tags) = (vec![self.network], vec![self.tag]);
-                let key = self.inventory().create_user_api_key(key).await;
+                let key = self
+                    .inventory()
+                    .user_api_keys()
+                    .create(&Caller::system(self.owner.user.organization_id), key)
+                    .await;
                 if let Some(key) = self.excused(key, Entity::UserApiKey) {
                     self.shared.keys.lock().unwrap().push((key.record().id, self.owner.user.id));
                 }
@@ -205,7 +243,10 @@ impl Round {
             }
             _ => {}
         }
-        self.excused(self.inventory().put_host(self.organization(), host).await, Entity::Host);
+        self.excused(
+            self.inventory().hosts().put(&Caller::system(self.organization()), host).await,
+            Entity::Host,
+        );
     }
 
     /// Sends the request of an operation, and checks the answer.
@@ -322,29 +363,43 @@ impl Shared {
     /// Asserts that every reference in the organization leads to an existing record.
     async fn audit(&self) {
         let (inventory, organization) = (&self.fixture.common.inventory, self.fixture.organization());
-        let users = inventory.users(organization).await.unwrap();
+        let users = inventory.users().all(&Caller::system(organization)).await.unwrap();
         let existing = Existing {
-            networks: inventory.networks(organization).await.unwrap().iter().map(|found| found.id).collect(),
-            tags: inventory.tags(organization).await.unwrap().iter().map(|tag| tag.id).collect(),
+            networks: inventory
+                .networks()
+                .all(&Caller::system(organization))
+                .await
+                .unwrap()
+                .iter()
+                .map(|found| found.id)
+                .collect(),
+            tags: inventory
+                .tags()
+                .all(&Caller::system(organization))
+                .await
+                .unwrap()
+                .iter()
+                .map(|tag| tag.id)
+                .collect(),
             users: users.iter().map(|user| user.id).collect(),
         };
         for user in &users {
             existing.check("a user", &user.network_ids, &[]);
         }
         let caller = inventory.authenticate_session(&self.owner.session).await.unwrap();
-        for document in inventory.list_hosts(&caller, &HostQuery::default()).await.unwrap().documents {
+        for document in inventory.hosts().list(&caller, &HostQuery::default()).await.unwrap().documents {
             let host: Host = serde_json::from_slice(&document).unwrap();
             let services = host.services.iter().flat_map(|service| &service.tags);
             let tags: Vec<Uuid> = host.tags.iter().chain(services).copied().collect();
             existing.check("a host", &[host.network_id], &tags);
         }
-        for key in inventory.daemon_api_keys(organization).await.unwrap() {
+        for key in inventory.daemon_api_keys().all(&Caller::system(organization)).await.unwrap() {
             existing.check("a daemon key", &[key.network_id], &key.tags);
         }
-        for share in inventory.shares(organization).await.unwrap() {
+        for share in inventory.shares().all(&Caller::system(organization)).await.unwrap() {
             existing.check("a share", share.network_id.as_slice(), &[]);
         }
-        for referral in inventory.referrals(organization).await.unwrap() {
+        for referral in inventory.users().referrals(&Caller::system(organization)).await.unwrap() {
             assert!(existing.users.contains(&referral.user_id), "a referral of a deleted user exists");
         }
         self.audit_credentials(&existing).await;
@@ -356,7 +411,7 @@ impl Shared {
         let inventory = &self.fixture.common.inventory;
         let keys = self.keys.lock().unwrap().clone();
         for (id, user) in keys.into_iter().chain([(self.owner.key, self.owner.user.id)]) {
-            match inventory.user_api_key(id).await {
+            match inventory.user_api_keys().get(&Caller::system(self.fixture.organization()), id).await {
                 Ok(key) => {
                     assert!(existing.users.contains(&user), "a key of a deleted user exists");
                     existing.check("a key", &key.network_ids, &key.tags);

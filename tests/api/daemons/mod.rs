@@ -47,7 +47,14 @@ impl Scene {
 
     async fn daemon_key(&self, network: Uuid) -> String {
         let key = NewDaemonApiKey::new(network, "a daemon");
-        self.fixture.inventory.create_daemon_api_key(key).await.unwrap().plaintext().to_owned()
+        self.fixture
+            .inventory
+            .daemon_api_keys()
+            .create(&self.fixture.system(), key)
+            .await
+            .unwrap()
+            .plaintext()
+            .to_owned()
     }
 
     /// Sends a request with the key of daemons in the office.

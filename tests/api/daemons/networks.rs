@@ -2,7 +2,7 @@
 
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::HostQuery;
-use toposcope::model::{Discovery, DiscoveryDaemon, Permission, Subnet};
+use toposcope::model::Permission;
 
 use super::*;
 use crate::backend::run_with;
@@ -17,13 +17,13 @@ async fn elsewhere(scene: &Scene) -> String {
     for (organization, network) in networks {
         let caller = Caller::new(organization, NOBODY, Permission::Owner, Scope::only([network]));
         let inventory = &fixture.inventory;
-        for document in inventory.list_hosts(&caller, &HostQuery::default()).await.unwrap().documents {
+        for document in inventory.hosts().list(&caller, &HostQuery::default()).await.unwrap().documents {
             stored.push_str(std::str::from_utf8(&document).unwrap());
         }
         let all = toposcope::inventory::ListQuery::default();
-        stored.push_str(&format!("{:?}", inventory.list_as::<Subnet>(&caller, &all).await.unwrap().records));
-        let daemons = inventory.list_as::<DiscoveryDaemon>(&caller, &all).await.unwrap().records;
-        let discoveries = inventory.list_as::<Discovery>(&caller, &all).await.unwrap().records;
+        stored.push_str(&format!("{:?}", inventory.subnets().list(&caller, &all).await.unwrap().records));
+        let daemons = inventory.daemons().list(&caller, &all).await.unwrap().records;
+        let discoveries = inventory.discovery_jobs().list(&caller, &all).await.unwrap().records;
         stored.push_str(&format!("{daemons:?} {discoveries:?}"));
     }
     stored
@@ -169,9 +169,9 @@ fn daemon_of_another_key_does_not_exist() {
 #[test]
 fn daemon_of_a_deleted_key_is_taken_over_by_the_next_key() {
     run_with(Scene::with_daemon, async |scene| {
-        let keys = scene.fixture.inventory.daemon_api_keys(scene.fixture.home.organization.id).await.unwrap();
+        let keys = scene.fixture.inventory.daemon_api_keys().all(&scene.fixture.system()).await.unwrap();
         let next = scene.daemon_key(OFFICE).await;
-        scene.fixture.inventory.delete_daemon_api_key(keys[0].id).await.unwrap();
+        scene.fixture.inventory.daemon_api_keys().delete(&scene.fixture.system(), keys[0].id).await.unwrap();
         let gone = scene.post(&format!("/api/daemons/{DAEMON}/request-work"), json!({})).await;
         gone.refuses(401, "auth_not_authenticated");
         let registered = scene.post_with(&next, "/api/daemons/register", registration(DAEMON)).await;

@@ -1,6 +1,7 @@
 //! The progress of discoveries as server-sent events. Time is paused, so that the timers fire at once.
 
 use tokio::time::{Instant, advance, pause};
+use toposcope::access::Caller;
 use toposcope::model::Permission;
 use toposcope::service::Api;
 
@@ -114,13 +115,19 @@ async fn stream_ends_when_the_credential_or_the_scope_changes() {
     pause();
     let mut stream = Stream::begin(&scene.fixture.server.api, &key, "").await;
     assert_eq!(stream.discoveries().await.len(), 2);
-    scene.fixture.inventory.set_user_rights(user.id, Permission::Member, vec![LAB]).await.unwrap();
+    scene
+        .fixture
+        .inventory
+        .users()
+        .set_rights(&Caller::system(user.organization_id), user.id, Permission::Member, vec![LAB])
+        .await
+        .unwrap();
     scene.work(DAEMON).await;
     assert_eq!(stream.next().await, None);
 
     let mut stream = Stream::begin(&scene.fixture.server.api, &key, "").await;
     assert_eq!(stream.next().await.unwrap(), "retry: 2000\n\n");
-    scene.fixture.inventory.disable_user(user.id).await.unwrap();
+    scene.fixture.inventory.users().disable(&Caller::system(user.organization_id), user.id).await.unwrap();
     scene.queue(json!({"network_id": LAB})).await;
     assert_eq!(stream.next().await, None);
 }

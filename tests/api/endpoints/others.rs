@@ -2,6 +2,7 @@
 
 use http::HeaderValue;
 use serde_json::{Value, json};
+use toposcope::access::Caller;
 use toposcope::inventory::NewShare;
 use toposcope::model::{Permission, Referral, ShareOptions, referral_source};
 use uuid::Uuid;
@@ -75,7 +76,7 @@ fn daemon_key_authenticates_a_daemon_and_is_masked_when_stored() {
         let (id, key) = id_and_key(&create(&fixture, &daemon_body()).await);
         assert_eq!(key.len(), "topo_d_".len() + 32 + 6);
         assert!(key.starts_with("topo_d_"));
-        let stored = fixture.inventory.daemon_api_key(id).await.unwrap();
+        let stored = fixture.inventory.daemon_api_keys().get(&fixture.system(), id).await.unwrap();
         assert_eq!(stored.key, format!("topo_d_…{}", &key[key.len() - 4..]));
         let daemon = fixture.inventory.authenticate_daemon_key(&key).await.unwrap();
         assert_eq!((daemon.key_id, daemon.network_id), (id, OFFICE));
@@ -109,7 +110,7 @@ fn server_fields_of_a_new_daemon_key_are_ignored() {
         for field in ["organization_id", "user_id", "permissions"] {
             assert!(record.get(field).is_none(), "{field}");
         }
-        let keys = fixture.inventory.daemon_api_keys(fixture.home.organization.id).await.unwrap();
+        let keys = fixture.inventory.daemon_api_keys().all(&fixture.system()).await.unwrap();
         assert!(keys.iter().any(|key| key.id == id));
     });
 }
@@ -146,7 +147,7 @@ async fn submit(fixture: &Populated, body: &Value) {
 }
 
 async fn stored(fixture: &Populated) -> Vec<Referral> {
-    fixture.inventory.referrals(fixture.home.organization.id).await.unwrap()
+    fixture.inventory.users().referrals(&fixture.system()).await.unwrap()
 }
 
 #[test]
@@ -186,7 +187,8 @@ fn every_user_of_every_organization_has_an_own_referral() {
                 let request = send_json("POST", REFERRAL, &json!({"referral_source": "youtube"}));
                 fixture.send(with_session(request, &session)).await.data();
             }
-            let referrals = fixture.inventory.referrals(site.organization.id).await.unwrap();
+            let referrals =
+                fixture.inventory.users().referrals(&Caller::system(site.organization.id)).await.unwrap();
             assert_eq!(referrals.len(), 4);
         }
     });
@@ -239,13 +241,13 @@ fn referral_detail_is_stored_unchanged() {
 
 /// A share of the fixture's organization, with these options.
 async fn share(fixture: &Populated, options: [bool; 4], password: Option<&str>) -> Uuid {
-    let mut share = NewShare::new(fixture.home.organization.id, "The office\0");
+    let mut share = NewShare::new("The office\0");
     let [show_export_button, show_inspect_panel, show_minimap, show_zoom_controls] = options;
     share.options = ShareOptions { show_export_button, show_inspect_panel, show_minimap, show_zoom_controls };
     share.password = password.map(str::to_owned);
     share.network_id = Some(OFFICE);
     share.expires_at = Some(at(60));
-    fixture.inventory.create_share(share).await.unwrap().id
+    fixture.inventory.shares().create(&fixture.system(), share).await.unwrap().id
 }
 
 fn metadata(id: Uuid, requires_password: bool, options: [bool; 4]) -> Value {
@@ -312,15 +314,15 @@ fn share_is_found_until_it_is_disabled_expired_or_deleted_without_a_reason() {
         let id = share(&fixture, [false; 4], Some(PASSWORD)).await;
         let send = async || fixture.server.get(&share_path(id)).await;
         assert_eq!(send().await.status, 200);
-        fixture.inventory.disable_share(id).await.unwrap();
+        fixture.inventory.shares().disable(&fixture.system(), id).await.unwrap();
         let disabled = send().await;
         assert_eq!(disabled.status, 404);
-        fixture.inventory.enable_share(id).await.unwrap();
+        fixture.inventory.shares().enable(&fixture.system(), id).await.unwrap();
         fixture.clock.set(at(60).plus_micros(-1));
         assert_eq!(send().await.status, 200);
         fixture.clock.set(at(60));
         assert_eq!(send().await.body, disabled.body);
-        fixture.inventory.delete_share(id).await.unwrap();
+        fixture.inventory.shares().delete(&fixture.system(), id).await.unwrap();
         assert_eq!(send().await.body, disabled.body);
     });
 }

@@ -2,6 +2,7 @@
 
 use fastrand::Rng;
 use serde_json::{Value, json};
+use toposcope::access::Caller;
 use toposcope::model::{Host, Permission};
 use uuid::Uuid;
 
@@ -16,7 +17,7 @@ async fn update(fixture: &Populated, id: Uuid, body: &Value) -> Value {
 }
 
 async fn host(fixture: &Populated, id: Uuid) -> Host {
-    fixture.inventory.host(fixture.home.organization.id, id).await.unwrap()
+    fixture.inventory.hosts().get(&fixture.system(), id).await.unwrap()
 }
 
 /// [`PORT`] after an update at this second.
@@ -263,7 +264,7 @@ fn row(fixture: &Populated, number: u16, protocol: &str, sent: Option<Value>) ->
 async fn fixture() -> Populated {
     let fixture = Populated::new().await;
     let home = fixture.home.organization.id;
-    let mut host = fixture.inventory.host(home, HOST).await.unwrap();
+    let mut host = fixture.inventory.hosts().get(&Caller::system(home), HOST).await.unwrap();
     host.services.clear();
     host.ports.retain(|port| port.id == PORT);
     fixture.put([host]).await;

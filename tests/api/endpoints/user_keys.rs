@@ -1,6 +1,7 @@
 //! `PUT` and `DELETE /api/v1/auth/keys/{id}`.
 
 use serde_json::{Value, json};
+use toposcope::access::Caller;
 use toposcope::inventory::NewUserApiKey;
 use toposcope::model::Permission;
 use toposcope::store::Write;
@@ -21,7 +22,7 @@ async fn rich_key(fixture: &Populated) -> (String, Uuid) {
     let mut key: NewUserApiKey = key_for(&fixture.member, Permission::Member, &[LAB, OFFICE]);
     key.tags = fixture.home.tags[..2].to_vec();
     key.expires_at = Some(at(1000));
-    let issued = fixture.inventory.create_user_api_key(key).await.unwrap();
+    let issued = fixture.inventory.user_api_keys().create(&fixture.system(), key).await.unwrap();
     (issued.plaintext().to_owned(), issued.record().id)
 }
 
@@ -58,7 +59,7 @@ fn updated_key_is_returned_masked() {
             "permissions": "Viewer",
         });
         assert_eq!(update(&fixture, id, &body).await, expected);
-        let stored = fixture.inventory.user_api_key(id).await.unwrap();
+        let stored = fixture.inventory.user_api_keys().get(&fixture.system(), id).await.unwrap();
         assert_eq!(serde_json::to_value(stored).unwrap(), expected);
     });
 }
@@ -67,7 +68,9 @@ fn updated_key_is_returned_masked() {
 fn omitted_fields_of_a_key_stay_unchanged() {
     run_with(Populated::new, async |fixture| {
         let (_, id) = rich_key(&fixture).await;
-        let before = serde_json::to_value(fixture.inventory.user_api_key(id).await.unwrap()).unwrap();
+        let before =
+            serde_json::to_value(fixture.inventory.user_api_keys().get(&fixture.system(), id).await.unwrap())
+                .unwrap();
         fixture.clock.set(at(1));
         let least = fixture.key_body();
         let expected = with(&with(&before, "tags", json!([])), "updated_at", json!(at(1)));
@@ -80,7 +83,10 @@ fn omitted_fields_of_a_key_stay_unchanged() {
             ("name", json!("another name")),
         ] {
             let (_, id) = rich_key(&fixture).await;
-            let before = serde_json::to_value(fixture.inventory.user_api_key(id).await.unwrap()).unwrap();
+            let before = serde_json::to_value(
+                fixture.inventory.user_api_keys().get(&fixture.system(), id).await.unwrap(),
+            )
+            .unwrap();
             let changed = update(&fixture, id, &with(&least, field, value.clone())).await;
             let expected = with(&with(&before, "tags", json!([])), field, value);
             assert_eq!(changed, expected, "only the {field}");
@@ -219,8 +225,12 @@ fn key_may_be_given_rights_up_to_those_of_its_user() {
         for level in LEVELS {
             let user = fixture.user(&fixture.home, level, &[OFFICE]).await;
             let session = fixture.sign_in(&user).await;
-            let issued =
-                fixture.inventory.create_user_api_key(key_for(&user, Permission::Viewer, &[])).await.unwrap();
+            let issued = fixture
+                .inventory
+                .user_api_keys()
+                .create(&fixture.system(), key_for(&user, Permission::Viewer, &[]))
+                .await
+                .unwrap();
             let id = issued.record().id;
             let body = with(&fixture.key_body(), "user_id", json!(user.id));
             let request = |body: &Value| with_session(put_key(id, body), &session);
@@ -254,7 +264,16 @@ fn key_may_be_given_rights_up_to_those_of_its_user() {
 fn key_with_more_rights_than_its_user_can_be_renamed() {
     run_with(Populated::new, async |fixture| {
         let inventory = &fixture.inventory;
-        inventory.set_user_rights(fixture.member.id, Permission::Viewer, vec![]).await.unwrap();
+        inventory
+            .users()
+            .set_rights(
+                &Caller::system(fixture.member.organization_id),
+                fixture.member.id,
+                Permission::Viewer,
+                vec![],
+            )
+            .await
+            .unwrap();
         let data =
             update(&fixture, fixture.member_key_id, &with(&fixture.key_body(), "name", "renamed")).await;
         assert_eq!((&data["name"], &data["permissions"]), (&json!("renamed"), &json!("Member")));
@@ -282,7 +301,15 @@ fn deleted_key_is_rejected_and_not_found_afterwards() {
             Row::refused("the key", by_key(), "auth_not_authenticated"),
         ];
         fixture.check(rows).await;
-        assert!(fixture.inventory.user_api_keys(fixture.member.id).await.unwrap().is_empty());
+        assert!(
+            fixture
+                .inventory
+                .user_api_keys()
+                .of_user(&Caller::system(fixture.member.organization_id), fixture.member.id)
+                .await
+                .unwrap()
+                .is_empty()
+        );
     });
 }
 

@@ -42,17 +42,17 @@ fn keys_and_ports(fixture: &Populated, foreign_key: Uuid) -> Vec<Row> {
 
 async fn shares(fixture: &Populated) -> Vec<Row> {
     let inventory = &fixture.inventory;
-    let draft = || NewShare::new(fixture.home.organization.id, "a share");
+    let draft = || NewShare::new("a share");
     let mut over = draft();
     over.expires_at = Some(at(1));
     let mut disabled = draft();
     disabled.is_enabled = false;
     let mut ids = vec![NOBODY, Uuid::nil(), HOST];
     for share in [over, disabled] {
-        ids.push(inventory.create_share(share).await.unwrap().id);
+        ids.push(inventory.shares().create(&fixture.system(), share).await.unwrap().id);
     }
-    let deleted = inventory.create_share(draft()).await.unwrap().id;
-    inventory.delete_share(deleted).await.unwrap();
+    let deleted = inventory.shares().create(&fixture.system(), draft()).await.unwrap().id;
+    inventory.shares().delete(&fixture.system(), deleted).await.unwrap();
     ids.push(deleted);
     fixture.clock.advance(Duration::from_secs(1));
     let row = |id| {
@@ -147,7 +147,8 @@ async fn record_rows() -> Produced {
     let fixture = Populated::new().await;
     let abroad = fixture.user(&fixture.abroad, Permission::Owner, &[]).await;
     let foreign_key = crate::common::key_for(&abroad, Permission::Owner, &[ELSEWHERE]);
-    let foreign_key = fixture.inventory.create_user_api_key(foreign_key).await.unwrap().record().id;
+    let foreign_key =
+        fixture.inventory.user_api_keys().create(&fixture.system(), foreign_key).await.unwrap().record().id;
     let shares = shares(&fixture).await;
     let before = fixture.stored().await;
     let rows = [

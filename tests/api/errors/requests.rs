@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
+use toposcope::access::Caller;
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request};
@@ -464,9 +465,14 @@ fn version_needs_no_credential() {
 async fn changed_and_protected() -> Produced {
     let fixture = Populated::new().await;
     let stale = with_header(fixture.put_own_key(&fixture.key_body()), "if-match", "\"another\"");
-    let mut new = NewShare::new(fixture.member.organization_id, "a share");
+    let mut new = NewShare::new("a share");
     (new.network_id, new.password) = (Some(OFFICE), Some("correct horse".to_owned()));
-    let share = fixture.inventory.create_share(new).await.unwrap();
+    let share = fixture
+        .inventory
+        .shares()
+        .create(&Caller::system(fixture.member.organization_id), new)
+        .await
+        .unwrap();
     let path = format!("/api/v1/shares/public/{}/verify", share.id);
     let guess = send_json("POST", &path, &json!({"password": "wrong horse"}));
     let mut produced = Produced::new();

@@ -1,13 +1,14 @@
 //! Limits on an organization's records: exact, also under concurrency, and named in the error.
 
 use std::time::Duration;
+use toposcope::access::Caller;
 
 use serde_json::json;
 use tokio::task::JoinSet;
 use toposcope::inventory::{
     Entity, Error, ErrorKind, Import, Inventory, NewDaemonApiKey, NewUserApiKey, PortUpdate, Quotas,
 };
-use toposcope::model::{Permission, Protocol, User};
+use toposcope::model::{Permission, Protocol, Tag, User};
 use uuid::Uuid;
 
 use crate::backend::{run, run_on_threads};
@@ -70,15 +71,29 @@ fn tags_of_an_organization_are_limited_exactly() {
         let limited = Limited::new(|quotas| quotas.tags_per_organization = Some(LIMIT)).await;
         let organization = limited.organization();
         let created = limited.race(Entity::Tag, |inventory, number| async move {
-            inventory.create_tag(organization, &format!("tag {number}")).await.map(drop)
+            inventory
+                .tags()
+                .create(&Caller::system(organization), Tag::new(&format!("tag {number}")))
+                .await
+                .map(drop)
         });
         assert_eq!(created.await, LIMIT - 3);
-        let tags = limited.inventory.tags(organization).await.unwrap();
+        let tags = limited.inventory.tags().all(&Caller::system(organization)).await.unwrap();
         assert_eq!(tags.len() as u64, LIMIT);
         // A deletion makes room; the other organization has its own quota.
-        limited.inventory.delete_tag(tags[0].id).await.unwrap();
-        limited.inventory.create_tag(organization, "in its place").await.unwrap();
-        limited.inventory.create_tag(limited.fixture.abroad.organization.id, "elsewhere").await.unwrap();
+        limited.inventory.tags().delete(&Caller::system(tags[0].organization_id), tags[0].id).await.unwrap();
+        limited
+            .inventory
+            .tags()
+            .create(&Caller::system(organization), Tag::new("in its place"))
+            .await
+            .unwrap();
+        limited
+            .inventory
+            .tags()
+            .create(&Caller::system(limited.fixture.abroad.organization.id), Tag::new("elsewhere"))
+            .await
+            .unwrap();
     });
 }
 
@@ -86,15 +101,15 @@ fn tags_of_an_organization_are_limited_exactly() {
 fn api_keys_of_a_user_are_limited_exactly() {
     run_on_threads(async || {
         let limited = Limited::new(|quotas| quotas.user_api_keys_per_user = Some(LIMIT)).await;
-        let user = limited.user.id;
+        let (user, organization) = (limited.user.id, limited.organization());
         let created = limited.race(Entity::UserApiKey, |inventory, _| async move {
             let key = NewUserApiKey::new(user, "one more", Permission::Viewer);
-            inventory.create_user_api_key(key).await.map(drop)
+            inventory.user_api_keys().create(&Caller::system(organization), key).await.map(drop)
         });
         assert_eq!(created.await, LIMIT);
         let other = limited.fixture.user(&limited.fixture.home, Permission::Viewer, &[]).await;
         let key = NewUserApiKey::new(other.id, "another user's", Permission::Viewer);
-        limited.inventory.create_user_api_key(key).await.unwrap();
+        limited.inventory.user_api_keys().create(&Caller::system(other.organization_id), key).await.unwrap();
     });
 }
 
@@ -102,13 +117,19 @@ fn api_keys_of_a_user_are_limited_exactly() {
 fn daemon_api_keys_of_a_network_are_limited_exactly() {
     run_on_threads(async || {
         let limited = Limited::new(|quotas| quotas.daemon_api_keys_per_network = Some(LIMIT)).await;
+        let organization = limited.organization();
         let created = limited.race(Entity::DaemonApiKey, |inventory, _| async move {
-            inventory.create_daemon_api_key(NewDaemonApiKey::new(OFFICE, "one more")).await.map(drop)
+            inventory
+                .daemon_api_keys()
+                .create(&Caller::system(organization), NewDaemonApiKey::new(OFFICE, "one more"))
+                .await
+                .map(drop)
         });
         assert_eq!(created.await, LIMIT);
         limited
             .inventory
-            .create_daemon_api_key(NewDaemonApiKey::new(LAB, "another network's"))
+            .daemon_api_keys()
+            .create(&limited.fixture.system(), NewDaemonApiKey::new(LAB, "another network's"))
             .await
             .unwrap();
     });
@@ -120,15 +141,24 @@ fn hosts_of_an_organization_are_limited_exactly() {
         let limited = Limited::new(|quotas| quotas.hosts_per_organization = Some(LIMIT)).await;
         let organization = limited.organization();
         let created = limited.race(Entity::Host, |inventory, number| async move {
-            inventory.put_host(organization, host(1 + u128::from(number), OFFICE)).await.map(drop)
+            inventory
+                .hosts()
+                .put(&Caller::system(organization), host(1 + u128::from(number), OFFICE))
+                .await
+                .map(drop)
         });
         assert_eq!(created.await, LIMIT);
         let ids = limited.fixture.ids("").await;
         assert_eq!(ids.len() as u64, LIMIT);
         // An existing host is replaced at the limit, and a deleted one makes room.
-        limited.inventory.put_host(organization, host(ids[0], LAB)).await.unwrap();
-        limited.inventory.delete_host(organization, Uuid::from_u128(ids[0])).await.unwrap();
-        limited.inventory.put_host(organization, host(0x77, OFFICE)).await.unwrap();
+        limited.inventory.hosts().put(&Caller::system(organization), host(ids[0], LAB)).await.unwrap();
+        limited
+            .inventory
+            .hosts()
+            .delete(&Caller::system(organization), Uuid::from_u128(ids[0]))
+            .await
+            .unwrap();
+        limited.inventory.hosts().put(&Caller::system(organization), host(0x77, OFFICE)).await.unwrap();
     });
 }
 
@@ -138,8 +168,11 @@ fn import_beyond_the_quota_refuses_the_surplus() {
         let limited = Limited::new(|quotas| quotas.hosts_per_organization = Some(LIMIT)).await;
         let hosts = (1..=8).map(|id| serde_json::to_string(&host(id, OFFICE)).unwrap());
         let lines = hosts.collect::<Vec<_>>().join("\n");
-        let report =
-            limited.inventory.import_hosts(limited.organization(), lines.as_bytes(), Import::new()).await;
+        let report = limited
+            .inventory
+            .hosts()
+            .import(&Caller::system(limited.organization()), lines.as_bytes(), Import::new())
+            .await;
         let report = report.unwrap();
         assert_eq!((report.imported, report.refused), (LIMIT, 3));
         assert!(report.refusals[0].reason.contains("quota"), "{:?}", report.refusals);
@@ -168,10 +201,11 @@ fn hosts_beyond_the_bytes_of_the_quota_are_too_large() {
         let limit = serde_json::to_vec(&small).unwrap().len();
         let limited = Limited::new(|quotas| quotas.host_bytes = Some(limit)).await;
         let organization = limited.organization();
-        limited.inventory.put_host(organization, small.clone()).await.unwrap();
+        limited.inventory.hosts().put(&Caller::system(organization), small.clone()).await.unwrap();
         let mut large = host(2, OFFICE);
         large.description = Some("x".repeat(limit));
-        let refused = limited.inventory.put_host(organization, large.clone()).await.unwrap_err();
+        let refused =
+            limited.inventory.hosts().put(&Caller::system(organization), large.clone()).await.unwrap_err();
         assert_eq!(*refused.kind(), ErrorKind::TooLarge { entity: Entity::Host, limit });
 
         // A port update that makes the host larger is refused too, by the API as a 409.
@@ -187,10 +221,10 @@ fn hosts_beyond_the_bytes_of_the_quota_are_too_large() {
         // A host that was stored before the quota was set may change as long as it does not grow.
         let before = limited.fixture.inventory.clone();
         large.ports = with_port(large.id, OFFICE, Uuid::from_u128(6)).ports;
-        before.put_host(organization, large.clone()).await.unwrap();
+        before.hosts().put(&Caller::system(organization), large.clone()).await.unwrap();
         let owner = limited.fixture.owner(&limited.fixture.home);
         let update = PortUpdate::new(large.id, OFFICE, 631.try_into().unwrap(), Protocol::Tcp);
-        let error = limited.inventory.update_port(&owner, Uuid::from_u128(6), update).await;
+        let error = limited.inventory.parts().replace(&owner, Uuid::from_u128(6), update).await;
         assert!(error.is_ok(), "{error:?}");
     });
 }

@@ -190,7 +190,7 @@ fn address_has_one_bucket_for_all_anonymous_requests() {
         let off = fixture.user(&fixture.home, Permission::Owner, &[]).await;
         let off_session = fixture.sign_in(&off).await;
         let off_key = fixture.issue(key_for(&off, Permission::Owner, &[])).await;
-        fixture.inventory.disable_user(off.id).await.unwrap();
+        fixture.inventory.users().disable(&Caller::system(off.organization_id), off.id).await.unwrap();
         let mut disabled = key_for(&fixture.member, Permission::Viewer, &[]);
         disabled.is_enabled = false;
         let disabled = fixture.issue(disabled).await;

@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use tokio::task::yield_now;
 use tokio::time::{advance, pause};
 use toposcope::access::{Caller, Scope};
-use toposcope::model::{Host, Permission};
+use toposcope::model::{Host, Network, Permission};
 use toposcope::service::{Api, ApiBuilder, BodyError, ResponseBody};
 use tower::ServiceExt;
 use uuid::Uuid;
@@ -356,10 +356,14 @@ mod alone {
         let place = Place::new();
         let store = Arc::new(SledStore::open(place.path()).await.unwrap());
         let inventory = Inventory::new(Arc::clone(&store));
-        let organization = inventory.create_organization("Home").await.unwrap().id;
-        inventory.create_network_with_id(organization, OFFICE, "Office").await.unwrap();
+        let organization = inventory.organizations().create("Home").await.unwrap().id;
+        inventory
+            .networks()
+            .create_with_id(&Caller::system(organization), OFFICE, Network::new("Office"))
+            .await
+            .unwrap();
         for id in 1..=60 {
-            inventory.put_host(organization, of_length(id, 500 * KIB)).await.unwrap();
+            inventory.hosts().put(&Caller::system(organization), of_length(id, 500 * KIB)).await.unwrap();
         }
         store.close().await.unwrap();
         // From now on, bodies are read from disk.

@@ -3,7 +3,7 @@
 use http::{Method, Request};
 use serde_json::json;
 use toposcope::access::{Caller, Scope};
-use toposcope::model::Permission;
+use toposcope::model::{Permission, Tag};
 use toposcope::service::Api;
 use tower::ServiceExt;
 use uuid::Uuid;
@@ -83,7 +83,7 @@ fn change_of_a_host_changes_the_tag() {
         poll.finds_another("a new host").await;
         fixture.put([host(2, OFFICE)]).await;
         poll.finds_another("a host written again").await;
-        fixture.inventory.delete_host(fixture.home.organization.id, Uuid::from_u128(2)).await.unwrap();
+        fixture.inventory.hosts().delete(&fixture.system(), Uuid::from_u128(2)).await.unwrap();
         poll.finds_another("a host deleted").await;
         let port = Uuid::from_u128(7);
         fixture.put([with_port(Uuid::from_u128(1), OFFICE, port)]).await;
@@ -107,7 +107,7 @@ fn changes_elsewhere_keep_the_tag() {
         let user = fixture.user(&fixture.home, Permission::Viewer, &[OFFICE]).await;
         fixture.issue(key_for(&user, Permission::Viewer, &[OFFICE])).await;
         fixture.sign_in(&user).await;
-        fixture.inventory.create_tag(fixture.home.organization.id, "another tag").await.unwrap();
+        fixture.inventory.tags().create(&fixture.system(), Tag::new("another tag")).await.unwrap();
         poll.finds_nothing_new("users, keys, sessions and tags that no host has").await;
     });
 }
@@ -132,7 +132,12 @@ fn other_rights_have_another_tag() {
         let user = fixture.user(&fixture.home, Permission::Viewer, &[OFFICE, LAB]).await;
         let key = fixture.issue(key_for(&user, Permission::Viewer, &[OFFICE, LAB])).await;
         let mut poll = Poll::begin(&fixture, &key, LIST).await;
-        fixture.inventory.set_user_rights(user.id, Permission::Viewer, vec![OFFICE]).await.unwrap();
+        fixture
+            .inventory
+            .users()
+            .set_rights(&Caller::system(user.organization_id), user.id, Permission::Viewer, vec![OFFICE])
+            .await
+            .unwrap();
         poll.finds_another("a network less").await;
         assert_eq!(fixture.list_as(&key, "").await.ids(), [1]);
 

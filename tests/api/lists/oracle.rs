@@ -146,7 +146,7 @@ async fn churn(fixture: &Fixture, random: &mut Rng, hosts: &mut Vec<Host>, tags:
     }
     for _ in 0..random.usize(0..3) {
         let gone = hosts.swap_remove(random.usize(0..hosts.len()));
-        fixture.inventory.delete_host(fixture.home.organization.id, gone.id).await.unwrap();
+        fixture.inventory.hosts().delete(&fixture.system(), gone.id).await.unwrap();
     }
 }
 

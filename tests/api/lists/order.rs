@@ -134,7 +134,7 @@ fn guests_are_ordered_by_the_name_of_their_service() {
         nodes[1].services.clear();
         fixture.put(nodes).await;
         assert_eq!(fixture.ids("order_by=virtualized_by").await, [1, 2, 5, 6, 7, 3, 4]);
-        fixture.inventory.delete_host(fixture.home.organization.id, Uuid::from_u128(1)).await.unwrap();
+        fixture.inventory.hosts().delete(&fixture.system(), Uuid::from_u128(1)).await.unwrap();
         assert_eq!(fixture.ids("order_by=virtualized_by&order_direction=desc").await, [2, 3, 4, 5, 6, 7]);
     });
 }

@@ -1,6 +1,7 @@
 //! The bytes of a page, and the page cache.
 
 use std::sync::Arc;
+use toposcope::access::Caller;
 
 use fastrand::Rng;
 use http_body_util::BodyExt;
@@ -177,8 +178,8 @@ fn page_is_consistent_while_hosts_change() {
 /// Deletes half of the hosts and empties the others.
 async fn change(inventory: &Inventory, organization: Uuid) {
     for id in 1..=10 {
-        inventory.delete_host(organization, Uuid::from_u128(id)).await.unwrap();
-        inventory.put_host(organization, host(id + 10, OFFICE)).await.unwrap();
+        inventory.hosts().delete(&Caller::system(organization), Uuid::from_u128(id)).await.unwrap();
+        inventory.hosts().put(&Caller::system(organization), host(id + 10, OFFICE)).await.unwrap();
     }
 }
 
@@ -262,7 +263,12 @@ fn cached_page_is_dropped_when_its_hosts_change() {
             match change {
                 0 => fixture.put([Host { name: "another".to_owned(), ..described(7) }]).await,
                 1 => fixture.put([described(41)]).await,
-                _ => fixture.inventory.delete_host(organization, Uuid::from_u128(9)).await.unwrap(),
+                _ => fixture
+                    .inventory
+                    .hosts()
+                    .delete(&Caller::system(organization), Uuid::from_u128(9))
+                    .await
+                    .unwrap(),
             }
             let (reply, is_read) = caching.request(&fixture.key, LIST).await;
             assert!(is_read && reply.body != before, "change {change}");
@@ -298,7 +304,7 @@ fn rights_are_checked_before_the_page_cache() {
         let user = fixture.user(&fixture.home, Permission::Member, &[OFFICE]).await;
         let key = fixture.issue(key_for(&user, Permission::Member, &[OFFICE])).await;
         caching.request_until_cached(&key, LIST).await;
-        fixture.inventory.delete_user(user.id).await.unwrap();
+        fixture.inventory.users().delete(&Caller::system(user.organization_id), user.id).await.unwrap();
         assert_eq!(caching.server.get_with(&key, LIST).await.status, 401);
     });
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::pin::Pin;
+use toposcope::access::Caller;
 
 use http::{Method, Request, Response};
 use http_body::Body;
@@ -137,11 +138,7 @@ fn hosts_changed_while_the_list_is_read_appear_at_most_once() {
         // A host already sent moves to the end, one not yet sent moves to the beginning, one is added, one is
         // deleted.
         fixture.put([named(1, "host99999"), named(400, "host00000"), named(501, "host00450a")]).await;
-        fixture
-            .inventory
-            .delete_host(fixture.home.organization.id, uuid::Uuid::from_u128(450))
-            .await
-            .unwrap();
+        fixture.inventory.hosts().delete(&fixture.system(), uuid::Uuid::from_u128(450)).await.unwrap();
         let (ids, pagination) = reading.finish().await;
         let once: BTreeSet<u128> = ids.iter().copied().collect();
         assert_eq!(once.len(), ids.len(), "a host is in it twice");
@@ -159,7 +156,7 @@ fn list_is_aborted_when_its_reader_loses_access() {
         let key = fixture.issue(key_for(&user, Permission::Viewer, &[OFFICE])).await;
         let mut reading = Reading::begin(api(&fixture), with_key(get(WHOLE), &key)).await;
         reading.read_on().await.unwrap();
-        fixture.inventory.disable_user(user.id).await.unwrap();
+        fixture.inventory.users().disable(&Caller::system(user.organization_id), user.id).await.unwrap();
         let error = loop {
             match reading.read_on().await {
                 Ok(there_is_more) => assert!(there_is_more, "the list ends as if it were whole"),

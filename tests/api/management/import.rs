@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use toposcope::access::Caller;
 
 use bytes::Bytes;
 use http_body::{Body, Frame};
@@ -226,10 +227,15 @@ fn export_is_aborted_when_the_key_is_revoked() {
         fixture.put((1..=600).map(|id| host(id, OFFICE))).await;
         let user = fixture.user(&fixture.home, Permission::Member, &[OFFICE]).await;
         let key = key_for(&user, Permission::Member, &[OFFICE]);
-        let key = fixture.inventory.create_user_api_key(key).await.unwrap();
+        let key = fixture.inventory.user_api_keys().create(&fixture.system(), key).await.unwrap();
         let mut reading = Reading::begin(fixture.server.api.clone(), export(key.plaintext())).await;
         assert!(reading.read_on().await.unwrap());
-        fixture.inventory.delete_user_api_key(key.record().id).await.unwrap();
+        fixture
+            .inventory
+            .user_api_keys()
+            .delete(&Caller::system(key.record().organization_id), key.record().id)
+            .await
+            .unwrap();
         let aborted = loop {
             match reading.read_on().await {
                 Ok(true) => {}

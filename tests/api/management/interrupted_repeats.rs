@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::SemaphorePermit;
 
+use toposcope::access::Caller;
+
 use super::*;
 use crate::common::{Hook, Server, until, until_commits};
 
@@ -208,7 +210,7 @@ fn request_is_continued_only_for_a_caller_with_access_to_its_networks() {
                 user.network_ids = networks.to_vec();
                 Ok(())
             };
-            fixture.inventory.update_as(&owner, user.id, change).await.unwrap();
+            fixture.inventory.records().update(&owner, user.id, change).await.unwrap();
         };
         set(&[LAB]).await;
         fixture.send(request(&key, false)).await.refuses(403, "entity_access_denied");
@@ -279,9 +281,13 @@ async fn request_of_a_process_that_was_killed_is_continued_after_its_lease() {
     let (store, inventory) = open().await;
     let setup = inventory(store.clone());
     let site = Site::new(&setup, "Home", true, 0x100).await;
-    let user = NewUser::new(site.organization.id, "a@example.net", Permission::Owner);
-    let user = setup.create_user(user).await.unwrap();
-    let key = setup.create_user_api_key(key_for(&user, Permission::Owner, &site.networks)).await.unwrap();
+    let user = NewUser::new("a@example.net", Permission::Owner);
+    let user = setup.users().create(&Caller::system(site.organization.id), user).await.unwrap();
+    let key = setup
+        .user_api_keys()
+        .create(&Caller::system(site.organization.id), key_for(&user, Permission::Owner, &site.networks))
+        .await
+        .unwrap();
     let key = key.plaintext().to_owned();
     let hook = Hook::yielding();
     {

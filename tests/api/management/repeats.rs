@@ -124,7 +124,7 @@ fn repetition_is_checked_like_a_first_request() {
             }
         };
         let update = async |networks, level| {
-            fixture.inventory.update_as(&owner, id, change(networks, level)).await.unwrap();
+            fixture.inventory.records().update(&owner, id, change(networks, level)).await.unwrap();
         };
         update(vec![LAB], Permission::Member).await;
         send(request()).await.refuses(403, "entity_access_denied");

@@ -1,6 +1,7 @@
 //! Imports and bulk requests whose bodies arrive slowly.
 
 use std::time::Duration;
+use toposcope::access::Caller;
 
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::{Instant, advance, pause};
@@ -44,15 +45,25 @@ async fn import_around(query: &str, change: impl AsyncFnOnce(&Fixture, User)) ->
 fn import_ends_when_the_rights_of_its_caller_are_withdrawn() {
     run(async || {
         let delete_key = async |fixture: &Fixture, user: User| {
-            let keys = fixture.inventory.user_api_keys(user.id).await.unwrap();
-            fixture.inventory.delete_user_api_key(keys[0].id).await.unwrap();
+            let keys = fixture
+                .inventory
+                .user_api_keys()
+                .of_user(&Caller::system(user.organization_id), user.id)
+                .await
+                .unwrap();
+            fixture
+                .inventory
+                .user_api_keys()
+                .delete(&Caller::system(keys[0].organization_id), keys[0].id)
+                .await
+                .unwrap();
         };
         let (fixture, reply) = import_around("", delete_key).await;
         reply.refuses(401, "auth_not_authenticated");
         assert_eq!(fixture.list("limit=1").await.total(), 256);
 
         let disable = async |fixture: &Fixture, user: User| {
-            fixture.inventory.disable_user(user.id).await.unwrap();
+            fixture.inventory.users().disable(&Caller::system(user.organization_id), user.id).await.unwrap();
         };
         let (fixture, reply) = import_around("", disable).await;
         reply.refuses(401, "entity_disabled");
@@ -60,7 +71,12 @@ fn import_ends_when_the_rights_of_its_caller_are_withdrawn() {
 
         let demote = async |fixture: &Fixture, user: User| {
             let networks = vec![OFFICE, LAB];
-            fixture.inventory.set_user_rights(user.id, Permission::Viewer, networks).await.unwrap();
+            fixture
+                .inventory
+                .users()
+                .set_rights(&Caller::system(user.organization_id), user.id, Permission::Viewer, networks)
+                .await
+                .unwrap();
         };
         let (fixture, reply) = import_around("?dry_run=false", demote).await;
         reply.refuses(403, "auth_permission_denied");
@@ -72,7 +88,12 @@ fn import_ends_when_the_rights_of_its_caller_are_withdrawn() {
 fn import_stores_nothing_on_a_network_that_its_caller_has_lost() {
     run(async || {
         let lose_office = async |fixture: &Fixture, user: User| {
-            fixture.inventory.set_user_rights(user.id, Permission::Member, vec![LAB]).await.unwrap();
+            fixture
+                .inventory
+                .users()
+                .set_rights(&Caller::system(user.organization_id), user.id, Permission::Member, vec![LAB])
+                .await
+                .unwrap();
         };
         let (fixture, reply) = import_around("", lose_office).await;
         assert_eq!((&reply.data()["imported"], &reply.data()["refused"]), (&json!(256), &json!(345)));

@@ -1,5 +1,6 @@
 //! Access to the import of reports, by caller and network.
 
+use toposcope::access::Caller;
 use toposcope::model::{Permission, User};
 
 use super::*;
@@ -83,25 +84,44 @@ fn sender_whose_rights_end_while_the_body_arrives_is_refused() {
     run_with(Fixture::new, async |fixture| {
         let inventory = &fixture.inventory;
         let user = fixture.user(&fixture.home, Permission::Member, &[OFFICE]).await;
-        let key = inventory.create_user_api_key(key_for(&user, Permission::Member, &[OFFICE])).await.unwrap();
-        let deleted = async || inventory.delete_user_api_key(key.record().id).await.unwrap();
+        let key = inventory
+            .user_api_keys()
+            .create(&fixture.system(), key_for(&user, Permission::Member, &[OFFICE]))
+            .await
+            .unwrap();
+        let deleted = async || {
+            inventory
+                .user_api_keys()
+                .delete(&Caller::system(key.record().organization_id), key.record().id)
+                .await
+                .unwrap()
+        };
         let reply = import_after(&fixture, key.plaintext(), deleted).await;
         reply.refuses(401, "auth_not_authenticated");
 
-        let key = inventory.create_user_api_key(key_for(&user, Permission::Member, &[OFFICE])).await.unwrap();
+        let key = inventory
+            .user_api_keys()
+            .create(&fixture.system(), key_for(&user, Permission::Member, &[OFFICE]))
+            .await
+            .unwrap();
         let demoted = async || {
             let demote = |user: &mut User| {
                 user.permissions = Permission::Viewer;
                 Ok(())
             };
             let owner = fixture.owner(&fixture.home).through_session();
-            inventory.update_as(&owner, user.id, demote).await.unwrap();
+            inventory.records().update(&owner, user.id, demote).await.unwrap();
         };
         let reply = import_after(&fixture, key.plaintext(), demoted).await;
         reply.refuses(403, "auth_permission_denied");
 
-        let daemon = inventory.create_daemon_api_key(NewDaemonApiKey::new(OFFICE, "a daemon")).await.unwrap();
-        let deleted = async || inventory.delete_daemon_api_key(daemon.record().id).await.unwrap();
+        let daemon = inventory
+            .daemon_api_keys()
+            .create(&fixture.system(), NewDaemonApiKey::new(OFFICE, "a daemon"))
+            .await
+            .unwrap();
+        let deleted =
+            async || inventory.daemon_api_keys().delete(&fixture.system(), daemon.record().id).await.unwrap();
         let reply = import_after(&fixture, daemon.plaintext(), deleted).await;
         reply.refuses(401, "auth_not_authenticated");
         assert_eq!(hosts(&fixture).await, Vec::<Value>::new());

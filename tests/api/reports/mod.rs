@@ -72,7 +72,7 @@ fn switch(number: u8, addresses: &[&str]) -> Value {
 
 async fn daemon_key(fixture: &Fixture, network: Uuid) -> String {
     let key = NewDaemonApiKey::new(network, "a daemon");
-    fixture.inventory.create_daemon_api_key(key).await.unwrap().plaintext().to_owned()
+    fixture.inventory.daemon_api_keys().create(&fixture.system(), key).await.unwrap().plaintext().to_owned()
 }
 
 /// Returns all hosts at home, sorted by name.

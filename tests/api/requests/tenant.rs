@@ -3,10 +3,11 @@
 //! Its clients learn ids, keys and entity tags from the answers.
 
 use std::collections::BTreeMap;
+use toposcope::access::Caller;
 
 use serde_json::{Value, json};
 use toposcope::inventory::{Inventory, NewDaemonApiKey, NewOrganization, NewShare, NewUser, NewUserApiKey};
-use toposcope::model::Permission;
+use toposcope::model::{Network, Permission, Tag};
 use uuid::Uuid;
 
 use super::routes::Route;
@@ -67,7 +68,7 @@ impl Tenant {
         let marker = format!("zqzq{letter}");
         let mut organization = NewOrganization::new(marker.as_str());
         organization.api_access = true;
-        let organization = inventory.create_organization(organization).await.unwrap().id;
+        let organization = inventory.organizations().create(organization).await.unwrap().id;
         let mut tenant = Self {
             organization,
             marker,
@@ -86,12 +87,23 @@ impl Tenant {
         };
         tenant.note("organizations", organization);
         for _ in 0..3 {
-            let network = inventory.create_network(organization, &tenant.text()).await.unwrap().id;
+            let network = inventory
+                .networks()
+                .create(&Caller::system(organization), Network::new(&tenant.text()))
+                .await
+                .unwrap()
+                .id;
             tenant.note("networks", network);
-            let tag = inventory.create_tag(organization, &tenant.text()).await.unwrap().id;
+            let tag = inventory
+                .tags()
+                .create(&Caller::system(organization), Tag::new(&tenant.text()))
+                .await
+                .unwrap()
+                .id;
             tenant.note("tags", tag);
             let daemon_key = NewDaemonApiKey::new(network, tenant.text());
-            let daemon_key = inventory.create_daemon_api_key(daemon_key).await.unwrap();
+            let daemon_key =
+                inventory.daemon_api_keys().create(&Caller::system(organization), daemon_key).await.unwrap();
             tenant.note("auth/daemon", daemon_key.record().id);
             tenant.keys.push(daemon_key.plaintext().to_owned());
             tenant.daemon_keys.push(daemon_key.plaintext().to_owned());
@@ -99,24 +111,24 @@ impl Tenant {
         for level in LEVELS {
             tenant.add_user(inventory, level).await;
         }
-        let mut share = NewShare::new(organization, tenant.text());
+        let mut share = NewShare::new(tenant.text());
         (share.network_id, share.password) = (Some(tenant.ids["networks"][0]), Some(PASSWORD.to_owned()));
-        let share = inventory.create_share(share).await.unwrap().id;
+        let share = inventory.shares().create(&Caller::system(organization), share).await.unwrap().id;
         tenant.note("shares", share);
         tenant
     }
 
     async fn add_user(&mut self, inventory: &Inventory, level: Permission) {
         let networks = self.ids["networks"].clone();
-        let mut user = NewUser::new(self.organization, self.email(), level);
+        let mut user = NewUser::new(self.email(), level);
         (user.network_ids, user.password) = (networks[..2].to_vec(), Some(PASSWORD.to_owned()));
-        let user = inventory.create_user(user).await.unwrap();
+        let user = inventory.users().create(&Caller::system(self.organization), user).await.unwrap();
         self.note("users", user.id);
         self.users.push((user.id, level));
         self.emails.push(user.email.clone());
         let mut key = NewUserApiKey::new(user.id, self.text(), level);
         key.network_ids = networks[..2].to_vec();
-        let key = inventory.create_user_api_key(key).await.unwrap();
+        let key = inventory.user_api_keys().create(&Caller::system(user.organization_id), key).await.unwrap();
         self.note("auth/keys", key.record().id);
         self.keys.push(key.plaintext().to_owned());
         let session = inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();

@@ -178,7 +178,12 @@ fn scope_of_a_trusted_caller_alone_determines_its_networks() {
         let unknown = Caller::new(NOBODY, NOBODY, Permission::Owner, Scope::all());
         assert_eq!(fixture.send(by(unknown)).await.ids(), [0; 0], "an unknown organization");
         let site = fixture.free_site().await;
-        fixture.inventory.put_host(site.organization.id, host(7, site.networks[0])).await.unwrap();
+        fixture
+            .inventory
+            .hosts()
+            .put(&Caller::system(site.organization.id), host(7, site.networks[0]))
+            .await
+            .unwrap();
         let free = Caller::new(site.organization.id, NOBODY, Permission::Viewer, Scope::all());
         assert_eq!(fixture.send(by(free)).await.ids(), [7], "without API access");
     });

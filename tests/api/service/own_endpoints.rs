@@ -26,7 +26,7 @@ async fn port_count(
     admitted: Admitted,
     Path(id): Path<Uuid>,
 ) -> Response<ResponseBody> {
-    let host = api.inventory().host_as(admitted.caller(), id).await;
+    let host = api.inventory().hosts().get(admitted.caller(), id).await;
     api.respond(&admitted, host.map(|host| json!({"ports": host.ports.len()})))
 }
 
@@ -90,7 +90,7 @@ fn own_endpoint_refuses_what_the_api_refuses() {
         refuses(&missing, 404, "entity_not_found");
         assert_eq!(missing.1["params"], json!({"entity": "Host", "id": NOBODY}));
         let daemon = NewDaemonApiKey::new(OFFICE, "a scanner");
-        let daemon = fixture.inventory.create_daemon_api_key(daemon).await.unwrap();
+        let daemon = fixture.inventory.daemon_api_keys().create(&fixture.system(), daemon).await.unwrap();
         let answer = ask(&application, with_key(own(id), daemon.plaintext())).await;
         refuses(&answer, 403, "auth_user_context_required");
 

@@ -5,6 +5,7 @@
 
 use http::Request;
 use serde_json::{Value, json};
+use toposcope::access::Caller;
 use toposcope::model::Permission;
 use toposcope::service::Api;
 use uuid::Uuid;
@@ -146,7 +147,7 @@ fn port_update_reports_the_first_error() {
             step(409, "entity_already_exists", set_body(place(LAB_HOST, LAB, 443))),
         ]);
         assert_first_errors(&fixture, steps).await;
-        let moved = fixture.inventory.host(fixture.home.organization.id, LAB_HOST).await.unwrap();
+        let moved = fixture.inventory.hosts().get(&fixture.system(), LAB_HOST).await.unwrap();
         assert_eq!(moved.ports.iter().map(|port| port.id).collect::<Vec<_>>(), [PORT]);
     });
 }
@@ -272,15 +273,33 @@ fn state_of_a_key_is_reported_before_its_rights() {
         let body = with(&port_body(), "number", 0);
         let send = async || fixture.send(fixture.put_port("x", &body)).await;
         let inventory = &fixture.inventory;
-        inventory.disable_api_access(fixture.member.organization_id).await.unwrap();
-        inventory.set_user_rights(fixture.member.id, Permission::Viewer, vec![]).await.unwrap();
-        inventory.disable_user_api_key(fixture.member_key_id).await.unwrap();
+        inventory.organizations().disable_api_access(fixture.member.organization_id).await.unwrap();
+        inventory
+            .users()
+            .set_rights(
+                &Caller::system(fixture.member.organization_id),
+                fixture.member.id,
+                Permission::Viewer,
+                vec![],
+            )
+            .await
+            .unwrap();
+        inventory.user_api_keys().disable(&fixture.system(), fixture.member_key_id).await.unwrap();
         send().await.refuses(401, "entity_disabled");
-        inventory.enable_user_api_key(fixture.member_key_id).await.unwrap();
+        inventory.user_api_keys().enable(&fixture.system(), fixture.member_key_id).await.unwrap();
         send().await.refuses(403, "billing_feature_not_available");
-        inventory.enable_api_access(fixture.member.organization_id).await.unwrap();
+        inventory.organizations().enable_api_access(fixture.member.organization_id).await.unwrap();
         send().await.refuses(403, "auth_permission_denied");
-        inventory.set_user_rights(fixture.member.id, Permission::Member, vec![]).await.unwrap();
+        inventory
+            .users()
+            .set_rights(
+                &Caller::system(fixture.member.organization_id),
+                fixture.member.id,
+                Permission::Member,
+                vec![],
+            )
+            .await
+            .unwrap();
         send().await.refuses(400, "validation_invalid_format");
     });
 }

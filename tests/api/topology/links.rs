@@ -1,7 +1,8 @@
 //! Manual links, and suppressed ones.
 
 use serde_json::{Value, json};
-use toposcope::model::Permission;
+use toposcope::access::Caller;
+use toposcope::model::{Network, Permission};
 use uuid::Uuid;
 
 use super::{ACCESS, CORE, Campus, LINKS, edge, id_of, items, link, of_office};
@@ -228,7 +229,12 @@ fn deleted_network_takes_layouts_and_links_along() {
 
         // A network with the same id begins without positions.
         let home = campus.home.organization.id;
-        campus.inventory.create_network_with_id(home, network, "reborn").await.unwrap();
+        campus
+            .inventory
+            .networks()
+            .create_with_id(&Caller::system(home), network, Network::new("reborn"))
+            .await
+            .unwrap();
         assert_eq!(send("GET", &layout, json!({})).await.data()["positions"], json!([]));
     });
 }

@@ -4,7 +4,8 @@ use http_body::Body;
 use serde_json::{Value, json};
 use tokio::task::{JoinSet, yield_now};
 use toposcope::Api;
-use toposcope::model::{LinkEnd, TopologyLink};
+use toposcope::access::Caller;
+use toposcope::model::{LinkEnd, Network, TopologyLink};
 use tower::ServiceExt;
 use uuid::Uuid;
 
@@ -156,7 +157,12 @@ async fn fill(campus: &Campus, hosts: u128) {
         let [source, target] =
             [number / 3 + 1, number].map(|number| LinkEnd::at_host(Uuid::from_u128(number)));
         if source != target {
-            campus.inventory.create_as(&owner, TopologyLink::new(OFFICE, source, target)).await.unwrap();
+            campus
+                .inventory
+                .records()
+                .create(&owner, TopologyLink::new(OFFICE, source, target))
+                .await
+                .unwrap();
         }
     }
 }
@@ -203,7 +209,13 @@ fn network_deleted_while_its_graph_is_drawn_is_empty_or_not_found() {
     run_with(Campus::new, async |campus| {
         let owner = campus.owner(&campus.home);
         let home = campus.home.organization.id;
-        let network = campus.inventory.create_network(home, "doomed").await.unwrap().id;
+        let network = campus
+            .inventory
+            .networks()
+            .create(&Caller::system(home), Network::new("doomed"))
+            .await
+            .unwrap()
+            .id;
         let hook = Hook::new();
         let server = campus.server_with(&hook);
         hook.take_calls();
@@ -215,7 +227,7 @@ fn network_deleted_while_its_graph_is_drawn_is_empty_or_not_found() {
         while drawings(&hook) == 0 {
             yield_now().await;
         }
-        campus.inventory.delete_network(network).await.unwrap();
+        campus.inventory.networks().delete(&campus.system(), network).await.unwrap();
         drop(permit);
         let reply = task.await.unwrap();
         assert!(reply.status == 404 || reply.data()["nodes"] == json!([]), "{} {}", reply.status, reply.json);

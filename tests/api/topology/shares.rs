@@ -336,9 +336,9 @@ fn missing_disabled_and_expired_shares_are_not_found_even_without_a_token() {
         let disabled = json!({"is_enabled": false, "password": PASSWORD});
         let expiring = json!({"expires_at": at(60), "password": PASSWORD});
         let without_network = async |password: Option<&str>| {
-            let mut share = NewShare::new(campus.home.organization.id, "everything");
+            let mut share = NewShare::new("everything");
             share.password = password.map(str::to_owned);
-            campus.inventory.create_share(share).await.unwrap().id
+            campus.inventory.shares().create(&campus.system(), share).await.unwrap().id
         };
         let shares = [
             NOBODY,

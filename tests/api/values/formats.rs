@@ -297,7 +297,7 @@ fn blank_record_is_accepted_as_the_body_of_a_creation() {
             assert_eq!((&record["name"], &record["is_enabled"]), (&json!("daemon"), &json!(true)));
             assert_eq!(record["key"], reply.data()["key"]);
         }
-        let stored = fixture.inventory.daemon_api_keys(fixture.home.organization.id).await.unwrap();
+        let stored = fixture.inventory.daemon_api_keys().all(&fixture.system()).await.unwrap();
         assert!(stored.iter().all(|key| !key.id.is_nil()));
     });
 }

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use toposcope::access::{ManualClock, RandomError, RandomSource, SystemRandom};
+use toposcope::access::{Caller, ManualClock, RandomError, RandomSource, SystemRandom};
 use toposcope::inventory::{ErrorKind, NewDaemonApiKey, NewShare, NewUser, NewUserApiKey};
-use toposcope::model::Permission;
+use toposcope::model::{Network, Permission};
 use toposcope::store::{Batch, Facets, Name, Precondition, Record, StoreError, UniqueKey};
 use toposcope::testing::{Call, Intercept, Interceptor, Operation, Reply};
 use toposcope::{Inventory, MemoryStore, Store};
@@ -52,11 +52,17 @@ impl Fixture {
         let nil = Uuid::nil();
         let mut fixture = Self { store, look_ups, clock, organization: nil, network: nil, owner: nil };
         let inventory = fixture.inventory(SystemRandom);
-        fixture.organization = inventory.create_organization("Example").await.unwrap().id;
-        fixture.network = inventory.create_network(fixture.organization, "Office").await.unwrap().id;
-        let mut owner = NewUser::new(fixture.organization, "owner@example.net", Permission::Owner);
+        fixture.organization = inventory.organizations().create("Example").await.unwrap().id;
+        fixture.network = inventory
+            .networks()
+            .create(&Caller::system(fixture.organization), Network::new("Office"))
+            .await
+            .unwrap()
+            .id;
+        let mut owner = NewUser::new("owner@example.net", Permission::Owner);
         owner.password = Some(PASSWORD.to_owned());
-        fixture.owner = inventory.create_user(owner).await.unwrap().id;
+        fixture.owner =
+            inventory.users().create(&Caller::system(fixture.organization), owner).await.unwrap().id;
         fixture
     }
 
@@ -108,10 +114,18 @@ async fn generated_keys_have_the_known_form() {
     ] {
         assert!(fixture.is_well_formed(&inventory, key).await, "{key}");
     }
-    let issued = inventory.create_user_api_key(fixture.user_key()).await.unwrap();
+    let issued = inventory
+        .user_api_keys()
+        .create(&Caller::system(fixture.organization), fixture.user_key())
+        .await
+        .unwrap();
     assert_eq!((issued.plaintext(), issued.record().key.as_str()), (USER_KEY, "topo_u_…QjhO"));
     let inventory = fixture.inventory(Source::Counting(0));
-    let issued = inventory.create_daemon_api_key(fixture.daemon_key()).await.unwrap();
+    let issued = inventory
+        .daemon_api_keys()
+        .create(&Caller::system(fixture.organization), fixture.daemon_key())
+        .await
+        .unwrap();
     assert_eq!((issued.plaintext(), issued.record().key.as_str()), (DAEMON_KEY, "topo_d_…6Ij5"));
 }
 
@@ -198,10 +212,17 @@ impl RandomSource for Uniform {
 async fn random_characters_of_keys_are_uniform() {
     let fixture = Fixture::new().await;
     let inventory = fixture.inventory(Uniform(Mutex::new(fastrand::Rng::with_seed(7))));
-    let key = inventory.create_user_api_key(fixture.user_key()).await.unwrap().record().id;
+    let key = inventory
+        .user_api_keys()
+        .create(&Caller::system(fixture.organization), fixture.user_key())
+        .await
+        .unwrap()
+        .record()
+        .id;
     let mut counts = BTreeMap::new();
     for _ in 0..4_000 {
-        let issued = inventory.rotate_user_api_key(key).await.unwrap();
+        let issued =
+            inventory.user_api_keys().rotate(&Caller::system(fixture.organization), key).await.unwrap();
         for character in issued.plaintext()[7..39].chars() {
             *counts.entry(character).or_insert(0_u32) += 1;
         }
@@ -220,8 +241,16 @@ async fn source_that_fails_or_is_not_random_makes_no_secret_and_no_id() {
     for source in [Source::Failing, Source::Constant(0xff), Source::Constant(62)] {
         let case = format!("{source:?}");
         let inventory = fixture.inventory(source);
-        let user_key = inventory.create_user_api_key(fixture.user_key()).await.unwrap_err();
-        let daemon_key = inventory.create_daemon_api_key(fixture.daemon_key()).await.unwrap_err();
+        let user_key = inventory
+            .user_api_keys()
+            .create(&Caller::system(fixture.organization), fixture.user_key())
+            .await
+            .unwrap_err();
+        let daemon_key = inventory
+            .daemon_api_keys()
+            .create(&Caller::system(fixture.organization), fixture.daemon_key())
+            .await
+            .unwrap_err();
         assert_eq!(
             (user_key.kind(), daemon_key.kind()),
             (&ErrorKind::Internal, &ErrorKind::Internal),
@@ -230,8 +259,12 @@ async fn source_that_fails_or_is_not_random_makes_no_secret_and_no_id() {
     }
     let inventory = fixture.inventory(Source::Failing);
     let session = inventory.log_in("owner@example.net", PASSWORD.to_owned()).await.unwrap_err();
-    let organization = inventory.create_organization("Another").await.unwrap_err();
-    let share = inventory.create_share(NewShare::new(fixture.organization, "share")).await.unwrap_err();
+    let organization = inventory.organizations().create("Another").await.unwrap_err();
+    let share = inventory
+        .shares()
+        .create(&Caller::system(fixture.organization), NewShare::new("share"))
+        .await
+        .unwrap_err();
     for error in [session, organization, share] {
         assert_eq!(error.kind(), &ErrorKind::Internal);
     }
@@ -241,7 +274,11 @@ async fn source_that_fails_or_is_not_random_makes_no_secret_and_no_id() {
 async fn stored_digest_is_the_sha_256_of_the_secret() {
     let fixture = Fixture::new().await;
     let inventory = fixture.inventory(Source::Counting(0));
-    inventory.create_user_api_key(fixture.user_key()).await.unwrap();
+    inventory
+        .user_api_keys()
+        .create(&Caller::system(fixture.organization), fixture.user_key())
+        .await
+        .unwrap();
     let (_, verifier) = fixture.stored_secret("digest", 0xad90_afea_0d77_3f8a_bad0_9539_6973_8b43).await;
     assert_eq!(verifier, 0xece2_a3f5_4e8f_90f6_f364_d62f_7066_a8b5);
 
@@ -261,7 +298,11 @@ async fn stored_digest_is_the_sha_256_of_the_secret() {
 async fn key_is_refused_unless_every_byte_of_the_stored_verifier_matches() {
     let fixture = Fixture::new().await;
     let inventory = fixture.inventory(Source::Counting(0));
-    inventory.create_user_api_key(fixture.user_key()).await.unwrap();
+    inventory
+        .user_api_keys()
+        .create(&Caller::system(fixture.organization), fixture.user_key())
+        .await
+        .unwrap();
     let lookup = 0xad90_afea_0d77_3f8a_bad0_9539_6973_8b43_u128;
     let (record, _) = fixture.stored_secret("digest", lookup).await;
     let secret: serde_json::Value = serde_json::from_slice(&record.body).unwrap();
@@ -310,13 +351,18 @@ async fn malformed_session_id_is_refused_without_a_look_up() {
 async fn record_ids_have_their_version_and_time() {
     let fixture = Fixture::new().await;
     let share = async |inventory: Inventory| {
-        inventory.create_share(NewShare::new(fixture.organization, "share")).await.unwrap().id
+        inventory
+            .shares()
+            .create(&Caller::system(fixture.organization), NewShare::new("share"))
+            .await
+            .unwrap()
+            .id
     };
     let organization = async |byte: u8, time: &str| {
         let clock = Arc::new(ManualClock::new(time.parse().unwrap()));
         let inventory = Inventory::new(MemoryStore::new()).with_clock(clock);
         let inventory = inventory.with_random(Arc::new(Source::Constant(byte)));
-        inventory.create_organization("Example").await.unwrap().id
+        inventory.organizations().create("Example").await.unwrap().id
     };
     let four = share(fixture.inventory(Source::Constant(0xff))).await;
     assert_eq!(four.to_string(), "ffffffff-ffff-4fff-bfff-ffffffffffff");

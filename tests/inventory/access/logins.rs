@@ -12,8 +12,8 @@ use http::header::{CONTENT_TYPE, SET_COOKIE};
 use serde_json::json;
 use tokio::sync::mpsc;
 use toposcope::access::{
-    Clock, LoginLimits, ManualClock, PasswordCost, PasswordError, PasswordHasher, PrefixLengths, RandomError,
-    RandomSource,
+    Caller, Clock, LoginLimits, ManualClock, PasswordCost, PasswordError, PasswordHasher, PrefixLengths,
+    RandomError, RandomSource,
 };
 use toposcope::inventory::{ErrorKind, NewUser};
 use toposcope::model::Permission;
@@ -254,10 +254,10 @@ async fn inventory() -> (Inventory, ManualClock) {
     let clock = ManualClock::new("2026-08-14T12:00:00Z".parse().unwrap());
     let store = Interceptor::new(MemoryStore::new(), Yields);
     let inventory = Inventory::new(store).with_clock(Arc::new(clock.clone())).with_passwords(fast());
-    let organization = inventory.create_organization("Example").await.unwrap();
-    let mut owner = NewUser::new(organization.id, EMAIL, Permission::Owner);
+    let organization = inventory.organizations().create("Example").await.unwrap();
+    let mut owner = NewUser::new(EMAIL, Permission::Owner);
     owner.password = Some(PASSWORD.to_owned());
-    inventory.create_user(owner).await.unwrap();
+    inventory.users().create(&Caller::system(organization.id), owner).await.unwrap();
     (inventory, clock)
 }
 

@@ -12,12 +12,12 @@ async fn host_id_of_another_organization_is_replaced_by_a_random_one() {
     for mode in MODES {
         let (fixture, foreign) = Fixture::with_foreign().await;
         let theirs = rich_host(2, foreign.network, &[]);
-        fixture.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
+        fixture.inventory.hosts().put(&foreign.system(), theirs.clone()).await.unwrap();
         let mut hosts = [1, 2, 3].map(|number| rich_host(number, fixture.network, &[]));
         hosts[2].if_entries[0].neighbor = Some(Neighbor::Host(id(2)));
         let (inventory, probe) = fixture.probed();
         let bulk = hosts.clone().map(Into::into).to_vec();
-        let results = inventory.bulk_put_hosts_as(&fixture.member(), bulk, mode).await.unwrap();
+        let results = inventory.hosts().bulk_put(&fixture.member(), bulk, mode).await.unwrap();
         let ids: Vec<Uuid> = results.iter().map(|result| result.id.unwrap()).collect();
         assert!(results.iter().all(|result| matches!(result.outcome, Ok(BulkChange::Created))));
         assert_eq!((ids[0], ids[2], ids[1].get_version_num()), (id(1), id(3), 4));
@@ -28,7 +28,7 @@ async fn host_id_of_another_organization_is_replaced_by_a_random_one() {
         let parts = |host: &Host| host.ports.iter().map(|port| port.id).collect::<Vec<_>>();
         assert_eq!(parts(&ours), parts(&hosts[1]), "ids of parts are unique within an organization only");
         assert_eq!(fixture.host(id(3)).await.if_entries[0].neighbor, Some(Neighbor::Host(ids[1])));
-        assert_eq!(fixture.inventory.host(foreign.organization, id(2)).await.unwrap(), theirs);
+        assert_eq!(fixture.inventory.hosts().get(&foreign.system(), id(2)).await.unwrap(), theirs);
     }
 }
 
@@ -134,7 +134,8 @@ async fn largest_request_with_many_foreign_ids_is_stored() {
     for number in (1..=1000).step_by(7) {
         fixture
             .inventory
-            .put_host(foreign.organization, bare_host(id(number), foreign.network))
+            .hosts()
+            .put(&foreign.system(), bare_host(id(number), foreign.network))
             .await
             .unwrap();
     }
@@ -164,7 +165,7 @@ async fn assert_reference_follows(fixture: &Fixture, count: u128, quota: Option<
     quotas.hosts_per_organization = quota;
     let inventory = fixture.inventory.clone().with_quotas(quotas);
     let hosts = hosts.into_iter().map(Into::into).collect();
-    let results = inventory.bulk_put_hosts_as(&fixture.member(), hosts, Atomicity::PerHost).await.unwrap();
+    let results = inventory.hosts().bulk_put(&fixture.member(), hosts, Atomicity::PerHost).await.unwrap();
     let stored = results.iter().filter(|result| result.outcome.is_ok()).count();
     assert_eq!(stored as u128, count);
     let claimant = fixture.host(id(1)).await.if_entries[0].id;

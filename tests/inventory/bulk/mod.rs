@@ -26,7 +26,7 @@ impl Fixture {
         atomicity: Atomicity,
     ) -> Result<Vec<BulkResult>, Error> {
         let hosts = hosts.into_iter().map(Into::into).collect();
-        self.inventory.bulk_put_hosts_as(&self.member(), hosts, atomicity).await
+        self.inventory.hosts().bulk_put(&self.member(), hosts, atomicity).await
     }
 
     /// Returns the ids and changes of a request whose hosts are all accepted.

@@ -89,7 +89,7 @@ async fn host_must_be_on_a_granted_network_and_stay_there() {
         for mode in MODES {
             let hosts = vec![bare_host(id(host), network).into()];
             let refused = async {
-                let results = fixture.inventory.bulk_put_hosts_as(&caller, hosts, mode).await?;
+                let results = fixture.inventory.hosts().bulk_put(&caller, hosts, mode).await?;
                 results.into_iter().try_for_each(|result| result.outcome.map(drop))
             };
             assert_eq!(fixture.refusal(refused).await, expected, "{host} {network} {mode:?}");
@@ -128,7 +128,7 @@ async fn viewers_and_requests_of_no_or_too_many_hosts_are_refused() {
     let fixture = Fixture::new().await;
     let viewer = Caller::new(fixture.organization, Uuid::nil(), Permission::Viewer, Scope::all());
     let hosts = vec![bare_host(id(1), fixture.network).into()];
-    let refused = fixture.inventory.bulk_put_hosts_as(&viewer, hosts, MODES[0]).await;
+    let refused = fixture.inventory.hosts().bulk_put(&viewer, hosts, MODES[0]).await;
     assert_eq!(refusal(refused), ErrorKind::PermissionDenied);
     for mode in MODES {
         let none: [Host; 0] = [];

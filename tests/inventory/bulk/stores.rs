@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::pin::pin;
+use toposcope::access::Caller;
 
 use toposcope::inventory::{Atomicity, BulkChange, ErrorKind};
 use toposcope::model::Protocol;
@@ -32,7 +33,7 @@ async fn failure_of_the_store_is_reported_for_what_is_not_stored() {
         // Bare hosts have no parts to look up, so every commit stores hosts.
         probe.set(Fault::UnavailableAfterCommits(commits / 2));
         let hosts = numbered_hosts(fixture.network, 1000).into_iter().map(Into::into).collect();
-        let results = inventory.bulk_put_hosts_as(&fixture.member(), hosts, mode).await;
+        let results = inventory.hosts().bulk_put(&fixture.member(), hosts, mode).await;
         if stored == 0 {
             assert_eq!(refusal(results), ErrorKind::StoreUnavailable);
         } else {
@@ -52,7 +53,7 @@ async fn faulty_host_gets_its_own_error_when_the_store_fails_before_its_group() 
     let mut hosts = numbered_hosts(fixture.network, 1000);
     hosts[900].name = "x".repeat(65_537);
     let hosts = hosts.into_iter().map(Into::into).collect();
-    let results = inventory.bulk_put_hosts_as(&fixture.member(), hosts, Atomicity::PerHost).await;
+    let results = inventory.hosts().bulk_put(&fixture.member(), hosts, Atomicity::PerHost).await;
     let results = outcomes(results.unwrap());
     assert!(results[..512].iter().all(|result| *result == Ok(BulkChange::Created)));
     assert!(matches!(results[900], Err(ErrorKind::Invalid { .. })), "{:?}", results[900]);
@@ -70,23 +71,23 @@ async fn concurrent_writer_is_neither_overwritten_nor_duplicated() {
             },
             async |inventory, ()| {
                 // The writer takes the id of a new host and of its port.
-                let networks = inventory.organizations().await.unwrap();
-                let network = inventory.networks(networks[0].id).await.unwrap();
+                let networks = inventory.organizations().all().await.unwrap();
+                let network = inventory.networks().all(&Caller::system(networks[0].id)).await.unwrap();
                 let office = network.iter().find(|network| network.name == "Office").unwrap().id;
                 let mut host = bare_host(id(3), office);
                 host.ports = vec![port(&host, id(0x99), 22, Protocol::Tcp)];
-                inventory.put_host(networks[0].id, host).await.unwrap();
+                inventory.hosts().put(&Caller::system(networks[0].id), host).await.unwrap();
             },
             async |inventory, ()| {
-                let organization = inventory.organizations().await.unwrap()[0].id;
-                let networks = inventory.networks(organization).await.unwrap();
+                let organization = inventory.organizations().all().await.unwrap()[0].id;
+                let networks = inventory.networks().all(&Caller::system(organization)).await.unwrap();
                 let office = networks.iter().find(|network| network.name == "Office").unwrap().id;
                 let mut hosts = numbered_hosts(office, 2);
                 hosts[0].name = "renamed".to_owned();
                 hosts[1].ports = vec![port(&hosts[1], id(0x99), 22, Protocol::Tcp)];
                 let caller = crate::support::owner_of(organization);
                 let hosts = hosts.into_iter().map(Into::into).collect();
-                inventory.bulk_put_hosts_as(&caller, hosts, mode).await
+                inventory.hosts().bulk_put(&caller, hosts, mode).await
             },
             async |fixture, (), results| {
                 // After the request, the writer's port is taken and its write is refused.
@@ -119,7 +120,7 @@ async fn dropped_request_is_stored_by_whole_commits() {
             hosts.push(rich_host(600, fixture.network, &[]));
             let hosts = hosts.into_iter().map(Into::into).collect();
             let member = fixture.member();
-            let mut request = pin!(inventory.bulk_put_hosts_as(&member, hosts, mode));
+            let mut request = pin!(inventory.hosts().bulk_put(&member, hosts, mode));
             let is_done = tokio::select! {
                 biased;
                 results = &mut request => results.map(|_| true).unwrap(),

@@ -1,5 +1,6 @@
 //! Deletion of networks, subnets and tags, in one commit or in several.
 
+use toposcope::access::Caller;
 use toposcope::inventory::{
     Deletable, Entity, ErrorKind, Inventory, NewDaemonApiKey, NewShare, NewUserApiKey,
 };
@@ -31,22 +32,29 @@ impl Tagged {
             subnet.tags = fixture.tags.to_vec();
             Ok(())
         };
-        let subnet = inventory.update_as(&fixture.admin(), subnet.id, set_tags).await.unwrap();
+        let subnet = inventory.records().update(&fixture.admin(), subnet.id, set_tags).await.unwrap();
         let set_tags = |network: &mut Network| {
             network.tags = fixture.tags.to_vec();
             Ok(())
         };
-        inventory.update_as(&fixture.admin(), fixture.network, set_tags).await.unwrap();
+        inventory.records().update(&fixture.admin(), fixture.network, set_tags).await.unwrap();
         for number in 1..=HOSTS {
             fixture.put(&tagged_host(fixture, number, subnet.id)).await;
         }
         let owner = fixture.owner().await;
         let mut new = NewUserApiKey::new(owner.id, "key", Permission::Viewer);
         new.tags = fixture.tags.to_vec();
-        let user_key = inventory.create_user_api_key(new).await.unwrap().record().id;
+        let user_key = inventory
+            .user_api_keys()
+            .create(&Caller::system(owner.organization_id), new)
+            .await
+            .unwrap()
+            .record()
+            .id;
         let mut new = NewDaemonApiKey::new(fixture.network, "scanner");
         new.tags = fixture.tags.to_vec();
-        let daemon_key = inventory.create_daemon_api_key(new).await.unwrap().record().id;
+        let daemon_key =
+            inventory.daemon_api_keys().create(&fixture.system(), new).await.unwrap().record().id;
         Self { subnet, user_key, daemon_key }
     }
 
@@ -54,10 +62,19 @@ impl Tagged {
     async fn assert_without_first_tag(&self, fixture: &Fixture) {
         let (inventory, admin, [first, second]) = (&fixture.inventory, fixture.admin(), fixture.tags);
         assert_eq!(fixture.mentioning(first).await, []);
-        assert_eq!(inventory.network(fixture.network).await.unwrap().tags, [second]);
-        assert_eq!(inventory.get_as::<Subnet>(&admin, self.subnet.id).await.unwrap().tags, [second]);
-        assert_eq!(inventory.user_api_key(self.user_key).await.unwrap().tags, [second]);
-        assert_eq!(inventory.daemon_api_key(self.daemon_key).await.unwrap().tags, [second]);
+        assert_eq!(
+            inventory.networks().get(&fixture.system(), fixture.network).await.unwrap().tags,
+            [second]
+        );
+        assert_eq!(inventory.subnets().get(&admin, self.subnet.id).await.unwrap().tags, [second]);
+        assert_eq!(
+            inventory.user_api_keys().get(&fixture.system(), self.user_key).await.unwrap().tags,
+            [second]
+        );
+        assert_eq!(
+            inventory.daemon_api_keys().get(&fixture.system(), self.daemon_key).await.unwrap().tags,
+            [second]
+        );
     }
 }
 
@@ -86,7 +103,7 @@ fn deleted_tag_is_removed_from_every_record_that_has_it() {
         let before: Vec<Host> = hosts(&fixture).await;
         let now = time("2026-09-01T00:00:00Z");
         fixture.clock.set(now);
-        inventory.delete_as::<Tag>(&fixture.admin(), first, |_| Ok(())).await.unwrap();
+        inventory.tags().delete(&fixture.admin(), first).await.unwrap();
         tagged.assert_without_first_tag(&fixture).await;
         for (mut expected, found) in before.into_iter().zip(hosts(&fixture).await) {
             expected.updated_at = now;
@@ -96,8 +113,11 @@ fn deleted_tag_is_removed_from_every_record_that_has_it() {
             }
             assert_eq!(found, expected);
         }
-        assert_eq!(inventory.network(fixture.network).await.unwrap().updated_at, now);
-        let again = inventory.delete_as::<Tag>(&fixture.admin(), first, |_| Ok(())).await;
+        assert_eq!(
+            inventory.networks().get(&fixture.system(), fixture.network).await.unwrap().updated_at,
+            now
+        );
+        let again = inventory.tags().delete(&fixture.admin(), first).await;
         assert_eq!(refusal(again), not_found(Entity::Tag, first));
     });
 }
@@ -123,7 +143,7 @@ fn deleted_tag_is_removed_from_a_thousand_records_at_a_time() {
         }
         fixture.store.commit(batch).await.unwrap();
         let commits = fixture.commits();
-        fixture.inventory.delete_as::<Tag>(&fixture.admin(), tag, |_| Ok(())).await.unwrap();
+        fixture.inventory.tags().delete(&fixture.admin(), tag).await.unwrap();
         assert_eq!(fixture.mentioning(tag).await, []);
         let sizes = fixture.store.hook().sizes_of_commits();
         let sizes = &sizes[commits..];
@@ -149,7 +169,7 @@ fn rewritten_hosts_keep_their_order_by_virtualizing_service() {
             page.documents.iter().map(|text| serde_json::from_slice::<Host>(text).unwrap().id).collect()
         };
         let ids = order(&fixture).await;
-        fixture.inventory.delete_tag(fixture.tags[0]).await.unwrap();
+        fixture.inventory.tags().delete(&fixture.system(), fixture.tags[0]).await.unwrap();
         assert_eq!((order(&fixture).await, before), (ids, HOSTS as usize));
     });
 }
@@ -164,7 +184,7 @@ fn deleted_subnet_is_cleared_from_the_interfaces_that_name_it() {
         let now = time("2026-09-01T00:00:00Z");
         fixture.clock.set(now);
         let member = fixture.caller(Permission::Member, &[fixture.network]);
-        fixture.inventory.delete_as::<Subnet>(&member, tagged.subnet.id, |_| Ok(())).await.unwrap();
+        fixture.inventory.subnets().delete(&member, tagged.subnet.id).await.unwrap();
         assert_eq!(fixture.mentioning(tagged.subnet.id).await, []);
         for host in hosts(&fixture).await {
             let expected =
@@ -173,7 +193,7 @@ fn deleted_subnet_is_cleared_from_the_interfaces_that_name_it() {
         }
         // A subnet without a record may be named at any time.
         fixture.put(&tagged_host(&fixture, 1, tagged.subnet.id)).await;
-        let again = fixture.inventory.delete_as::<Subnet>(&member, tagged.subnet.id, |_| Ok(())).await;
+        let again = fixture.inventory.subnets().delete(&member, tagged.subnet.id).await;
         assert_eq!(refusal(again), not_found(Entity::Subnet, tagged.subnet.id));
     });
 }
@@ -190,14 +210,14 @@ async fn interrupt_at_every_commit<T: Resource + Deletable>(
         let (inventory, probe) = fixture.probed();
         probe.set(Fault::UnavailableAfterCommits(commits));
         let admin = fixture.admin();
-        let delete = async |inventory: &Inventory| inventory.delete_as::<T>(&admin, id, |_| Ok(())).await;
+        let delete = async |inventory: &Inventory| inventory.records::<T>().delete(&admin, id).await;
         let interrupted = delete(&inventory).await;
         if interrupted.is_ok() {
             assert!(commits > 2, "the deletion takes several commits");
             return check(&fixture, &tagged).await;
         }
         if commits > 0 {
-            let hidden = fixture.inventory.get_as::<T>(&admin, id).await.map(drop);
+            let hidden = fixture.inventory.records::<T>().get(&admin, id).await.map(drop);
             assert_eq!(refusal(hidden), not_found(T::ENTITY, id));
         }
         delete(&fixture.inventory).await.unwrap();
@@ -229,8 +249,11 @@ fn interrupted_deletion_frees_the_name_refuses_new_uses_and_lets_other_changes_p
         let (inventory, admin, [first, second]) = (&fixture.inventory, fixture.admin(), fixture.tags);
         let (failing, probe) = fixture.probed();
         probe.set(Fault::UnavailableAfterCommits(1));
-        assert_eq!(refusal(failing.delete_tag(first).await), ErrorKind::StoreUnavailable);
-        let again = inventory.create_tag(fixture.organization, "first").await.unwrap();
+        assert_eq!(
+            refusal(failing.tags().delete(&fixture.system(), first).await),
+            ErrorKind::StoreUnavailable
+        );
+        let again = inventory.tags().create(&fixture.system(), Tag::new("first")).await.unwrap();
         let mut host = bare_host(id(0x99), fixture.network);
         host.tags = vec![first];
         refusal(fixture.try_put(host).await);
@@ -238,21 +261,21 @@ fn interrupted_deletion_frees_the_name_refuses_new_uses_and_lets_other_changes_p
             subnet.name = "renamed".to_owned();
             Ok(())
         };
-        inventory.update_as(&admin, tagged.subnet.id, rename).await.unwrap();
-        inventory.disable_user_api_key(tagged.user_key).await.unwrap();
+        inventory.records().update(&admin, tagged.subnet.id, rename).await.unwrap();
+        inventory.user_api_keys().disable(&fixture.system(), tagged.user_key).await.unwrap();
         for number in [1, 2] {
             let hide = |host: &mut Host| {
                 host.hidden = true;
                 Ok(())
             };
-            inventory.update_host_as(&admin, id(number), hide).await.unwrap();
+            inventory.hosts().update(&admin, id(number), hide).await.unwrap();
         }
         // Two deletions that are not complete do not hinder each other.
         probe.set(Fault::UnavailableAfterCommits(1));
-        let both = failing.delete_many_as::<Tag>(&admin, &[first, second]).await;
+        let both = failing.tags().delete_many(&admin, &[first, second]).await;
         assert_eq!(refusal(both), ErrorKind::StoreUnavailable);
-        assert_eq!(inventory.tags(fixture.organization).await.unwrap(), [again]);
-        assert_eq!(inventory.delete_many_as::<Tag>(&admin, &[first, second, first]).await.unwrap(), 2);
+        assert_eq!(inventory.tags().all(&fixture.system()).await.unwrap(), [again]);
+        assert_eq!(inventory.tags().delete_many(&admin, &[first, second, first]).await.unwrap(), 2);
         for tag in [first, second] {
             assert_eq!(fixture.mentioning(tag).await, []);
         }
@@ -266,19 +289,19 @@ fn bulk_deletion_skips_what_the_caller_does_not_see() {
         let tagged = Tagged::new(&fixture).await;
         let ids = [fixture.tags[0], foreign.tag, id(7), fixture.tags[0], fixture.network];
         let member = fixture.caller(Permission::Member, &[fixture.other_network]);
-        let refused = inventory.delete_many_as::<Tag>(&member, &ids);
+        let refused = inventory.tags().delete_many(&member, &ids);
         assert_eq!(fixture.refusal(refused).await, ErrorKind::PermissionDenied);
         for (count, problem) in [(0, Problem::Empty), (1_001, Problem::MaxLength { max: 1_000 })] {
-            let refused = inventory.delete_many_as::<Tag>(&admin, &vec![id(7); count]).await;
+            let refused = inventory.tags().delete_many(&admin, &vec![id(7); count]).await;
             assert_eq!(refusal(refused), invalid("ids", problem));
         }
-        assert_eq!(inventory.delete_many_as::<Tag>(&admin, &ids).await.unwrap(), 1);
+        assert_eq!(inventory.tags().delete_many(&admin, &ids).await.unwrap(), 1);
         tagged.assert_without_first_tag(&fixture).await;
-        inventory.tag(foreign.tag).await.unwrap();
-        assert_eq!(inventory.delete_many_as::<Tag>(&admin, &ids).await.unwrap(), 0);
+        inventory.tags().get(&foreign.system(), foreign.tag).await.unwrap();
+        assert_eq!(inventory.tags().delete_many(&admin, &ids).await.unwrap(), 0);
         let subnets = [tagged.subnet.id];
-        assert_eq!(inventory.delete_many_as::<Subnet>(&member, &subnets).await.unwrap(), 0);
-        assert_eq!(inventory.delete_many_as::<Subnet>(&admin, &subnets).await.unwrap(), 1);
+        assert_eq!(inventory.subnets().delete_many(&member, &subnets).await.unwrap(), 0);
+        assert_eq!(inventory.subnets().delete_many(&admin, &subnets).await.unwrap(), 1);
         assert_eq!(fixture.mentioning(tagged.subnet.id).await, []);
     });
 }
@@ -300,27 +323,48 @@ fn network_is_deleted_with_its_grants_once_nothing_is_on_it() {
                 Entity::Subnet => fixture.subnet("10.0.0.0/8").await.id,
                 Entity::DaemonApiKey => fixture.daemon_key(|_| {}).await.record().id,
                 _ => {
-                    let mut new = NewShare::new(fixture.organization, "share");
+                    let mut new = NewShare::new("share");
                     new.network_id = Some(network);
-                    inventory.create_share(new).await.unwrap().id
+                    inventory.shares().create(&fixture.system(), new).await.unwrap().id
                 }
             };
-            let delete = async || inventory.delete_as::<Network>(&fixture.admin(), network, |_| Ok(())).await;
+            let delete = async || inventory.networks().delete(&fixture.admin(), network).await;
             let in_use = ErrorKind::InUse { entity: Entity::Network, name: "Office".to_owned(), used_by };
             assert_eq!(fixture.refusal(delete()).await, in_use);
-            assert_eq!(fixture.refusal(inventory.delete_network(network)).await, in_use);
+            assert_eq!(
+                fixture.refusal(inventory.networks().delete(&fixture.system(), network)).await,
+                in_use
+            );
             match used_by {
                 Entity::Host => fixture.delete(release).await.unwrap(),
                 Entity::Subnet => {
-                    inventory.delete_as::<Subnet>(&fixture.admin(), release, |_| Ok(())).await.unwrap();
+                    inventory.subnets().delete(&fixture.admin(), release).await.unwrap();
                 }
-                Entity::DaemonApiKey => inventory.delete_daemon_api_key(release).await.unwrap(),
-                _ => inventory.delete_share(release).await.unwrap(),
+                Entity::DaemonApiKey => {
+                    inventory.daemon_api_keys().delete(&fixture.system(), release).await.unwrap()
+                }
+                _ => inventory.shares().delete(&fixture.system(), release).await.unwrap(),
             }
             delete().await.unwrap();
             assert_eq!(fixture.mentioning(network).await, []);
-            assert_eq!(inventory.user(user.id).await.unwrap().network_ids, [fixture.other_network]);
-            assert!(inventory.user_api_key(key.record().id).await.unwrap().network_ids.is_empty());
+            assert_eq!(
+                inventory
+                    .users()
+                    .get(&Caller::system(user.organization_id), user.id)
+                    .await
+                    .unwrap()
+                    .network_ids,
+                [fixture.other_network]
+            );
+            assert!(
+                inventory
+                    .user_api_keys()
+                    .get(&Caller::system(key.record().organization_id), key.record().id)
+                    .await
+                    .unwrap()
+                    .network_ids
+                    .is_empty()
+            );
             assert_eq!(refusal(delete().await), not_found(Entity::Network, network));
         }
     });
@@ -331,7 +375,7 @@ fn deletion_ends_with_the_error_of_its_check() {
     run_with(Fixture::new, async |fixture| {
         let refuse = |tag: &Tag| Err(ErrorKind::NotFound { entity: Entity::Tag, id: tag.id }.into());
         let admin = fixture.admin();
-        let checked = fixture.inventory.delete_as::<Tag>(&admin, fixture.tags[0], refuse);
+        let checked = fixture.inventory.tags().delete_if(&admin, fixture.tags[0], refuse);
         assert_eq!(fixture.refusal(checked).await, not_found(Entity::Tag, fixture.tags[0]));
     });
 }

@@ -20,7 +20,7 @@ fn query(set: impl FnOnce(&mut ListQuery)) -> ListQuery {
 }
 
 async fn ids<T: Resource>(fixture: &Fixture, caller: &Caller, query: &ListQuery) -> Vec<Uuid> {
-    let page = fixture.inventory.list_as::<T>(caller, query).await.unwrap();
+    let page = fixture.inventory.records::<T>().list(caller, query).await.unwrap();
     assert_eq!(page.total, page.records.len() as u64);
     page.records.iter().map(|record| record.id()).collect()
 }
@@ -39,7 +39,7 @@ fn lists_contain_what_the_caller_sees_and_the_filters_match() {
             let mut subnet = Subnet::new(network, "s", cidr.parse().unwrap());
             subnet.tags = tags;
             fixture.clock.advance(Duration::from_secs(1));
-            subnets.push(inventory.create_as(&admin, subnet).await.unwrap().id);
+            subnets.push(inventory.records().create(&admin, subnet).await.unwrap().id);
         }
         let all = ListQuery::default();
         let by = |set: fn(&mut ListQuery, Uuid), id| query(|query| set(query, id));
@@ -82,14 +82,14 @@ fn every_order_is_total_and_reverses() {
         let mut tags = Vec::new();
         for name in ["b", "a", "\u{c4}", "Z"] {
             fixture.clock.advance(Duration::from_secs(1));
-            tags.push(fixture.inventory.create_as(&admin, Tag::new(name)).await.unwrap());
+            tags.push(fixture.inventory.records().create(&admin, Tag::new(name)).await.unwrap());
         }
         fixture.clock.advance(Duration::from_secs(1));
         let describe = |tag: &mut Tag| {
             tag.description = Some("d".to_owned());
             Ok(())
         };
-        fixture.inventory.update_as(&admin, tags[1].id, describe).await.unwrap();
+        fixture.inventory.records().update(&admin, tags[1].id, describe).await.unwrap();
         let all: Vec<Uuid> = tags.iter().map(|tag| tag.id).collect();
         for (order_by, expected) in [
             (ListOrderField::CreatedAt, [0, 1, 2, 3]),
@@ -115,7 +115,9 @@ fn pages_by_cursor_contain_unchanged_records_once_while_others_come_and_go() {
         let (inventory, admin) = (&fixture.inventory, fixture.admin());
         let mut tags = Vec::new();
         for number in 0..300 {
-            tags.push(inventory.create_as(&admin, Tag::new(format!("tag {number:03}"))).await.unwrap().id);
+            tags.push(
+                inventory.records().create(&admin, Tag::new(format!("tag {number:03}"))).await.unwrap().id,
+            );
         }
         let mut seen: HashMap<Uuid, usize> = HashMap::new();
         let mut list = query(|query| {
@@ -123,7 +125,7 @@ fn pages_by_cursor_contain_unchanged_records_once_while_others_come_and_go() {
                 (ListOrderField::Name, Some(17), Some(PageCursor::start()));
         });
         for round in 0.. {
-            let page = inventory.list_as::<Tag>(&admin, &list).await.unwrap();
+            let page = inventory.tags().list(&admin, &list).await.unwrap();
             assert!(page.records.len() <= 17);
             page.records.iter().for_each(|tag| *seen.entry(tag.id).or_default() += 1);
             // Of every ten tags, one is renamed and one deleted; others are created at both ends.
@@ -131,10 +133,10 @@ fn pages_by_cursor_contain_unchanged_records_once_while_others_come_and_go() {
                 tag.name = format!("{} renamed", 999 - round);
                 Ok(())
             };
-            inventory.update_as(&admin, tags[10 * round], rename).await.unwrap();
-            inventory.delete_as::<Tag>(&admin, tags[10 * round + 5], |_| Ok(())).await.unwrap();
+            inventory.records().update(&admin, tags[10 * round], rename).await.unwrap();
+            inventory.tags().delete(&admin, tags[10 * round + 5]).await.unwrap();
             for edge in ['a', 'z'] {
-                inventory.create_as(&admin, Tag::new(format!("{edge} {round}"))).await.unwrap();
+                inventory.records().create(&admin, Tag::new(format!("{edge} {round}"))).await.unwrap();
             }
             list.cursor = page.next;
             if list.cursor.is_none() {
@@ -152,7 +154,7 @@ fn cursor_of_another_list_or_none_at_all_is_refused() {
         let inventory = &fixture.inventory;
         let admin = fixture.admin();
         let start = query(|query| query.limit = Some(1));
-        let next = inventory.list_as::<Tag>(&admin, &start).await.unwrap().next.unwrap();
+        let next = inventory.tags().list(&admin, &start).await.unwrap().next.unwrap();
         let text = next.to_string();
         assert!(text.len() <= 2_048 && text.parse::<PageCursor>().as_ref() == Ok(&next));
         let with = |set: &dyn Fn(&mut ListQuery)| {
@@ -169,18 +171,18 @@ fn cursor_of_another_list_or_none_at_all_is_refused() {
             with(&|query| query.ids = Some(fixture.tags.to_vec())),
             with(&|query| query.network_id = Some(fixture.network)),
         ] {
-            assert_eq!(refusal(inventory.list_as::<Tag>(&admin, &other).await), expected);
+            assert_eq!(refusal(inventory.tags().list(&admin, &other).await), expected);
         }
         let same = with(&|query| query.limit = Some(5));
-        assert_eq!(inventory.list_as::<Tag>(&admin, &same).await.unwrap().records.len(), 1);
+        assert_eq!(inventory.tags().list(&admin, &same).await.unwrap().records.len(), 1);
         let theirs = owner_of(foreign.organization);
-        assert_eq!(refusal(inventory.list_as::<Tag>(&theirs, &same).await), expected);
-        assert_eq!(refusal(inventory.list_as::<Network>(&admin, &same).await), expected);
+        assert_eq!(refusal(inventory.tags().list(&theirs, &same).await), expected);
+        assert_eq!(refusal(inventory.networks().list(&admin, &same).await), expected);
         for garbage in ["AA", "AgAA", &text[..text.len() - 2], &format!("{text}AA"), &"A".repeat(2_048)] {
             let cursor = garbage.parse::<PageCursor>();
             let Ok(cursor) = cursor else { continue };
             let query = with(&|query| query.cursor = Some(cursor.clone()));
-            assert_eq!(refusal(inventory.list_as::<Tag>(&admin, &query).await), expected, "{garbage}");
+            assert_eq!(refusal(inventory.tags().list(&admin, &query).await), expected, "{garbage}");
         }
         for garbage in ["?", "A", "AA==", &"A".repeat(2_052)] {
             assert!(garbage.parse::<PageCursor>().is_err(), "{garbage}");
@@ -203,18 +205,18 @@ fn cursor_that_names_a_host_reveals_nothing_of_hosts_outside_of_the_list() {
         let mut query = HostQuery::default();
         (query.order_by, query.limit) = (Some(HostOrderField::Name), Some(1));
         let admin = fixture.admin();
-        let page = fixture.inventory.list_hosts(&admin, &query).await.unwrap();
+        let page = fixture.inventory.hosts().list(&admin, &query).await.unwrap();
         query.cursor = page.next;
-        let rest = fixture.inventory.list_hosts(&admin, &query).await.unwrap();
+        let rest = fixture.inventory.hosts().list(&admin, &query).await.unwrap();
         assert_eq!((rest.documents.len(), rest.total), (1, 3));
         let viewer = fixture.caller(Permission::Viewer, &[fixture.other_network]);
-        let hidden = refusal(fixture.inventory.list_hosts(&viewer, &query).await);
+        let hidden = refusal(fixture.inventory.hosts().list(&viewer, &query).await);
         fixture.delete(id(1)).await.unwrap();
-        let missing = refusal(fixture.inventory.list_hosts(&viewer, &query).await);
+        let missing = refusal(fixture.inventory.hosts().list(&viewer, &query).await);
         assert_eq!((hidden, missing.clone()), (missing, invalid("cursor", Problem::InvalidFormat)));
         // A list that the caller may see goes on.
         query.cursor = None;
-        query.cursor = fixture.inventory.list_hosts(&viewer, &query).await.unwrap().next;
-        assert_eq!(fixture.inventory.list_hosts(&viewer, &query).await.unwrap().documents.len(), 1);
+        query.cursor = fixture.inventory.hosts().list(&viewer, &query).await.unwrap().next;
+        assert_eq!(fixture.inventory.hosts().list(&viewer, &query).await.unwrap().documents.len(), 1);
     });
 }

@@ -25,6 +25,6 @@ impl Fixture {
     /// Creates a subnet of the first network.
     async fn subnet(&self, cidr: &str) -> Subnet {
         let subnet = Subnet::new(self.network, cidr, cidr.parse().unwrap());
-        self.inventory.create_as(&self.admin(), subnet).await.unwrap()
+        self.inventory.records().create(&self.admin(), subnet).await.unwrap()
     }
 }

@@ -1,5 +1,6 @@
 //! Concurrent changes, deletions and uses of the same records.
 
+use toposcope::access::Caller;
 use toposcope::inventory::{Entity, ErrorKind};
 use toposcope::model::{Network, Subnet, Tag};
 
@@ -27,8 +28,8 @@ fn tag_that_many_tasks_rename_use_and_delete_is_left_nowhere() {
                 };
                 let host = id(u128::from(number % 16) + 1);
                 let outcome = match number % 8 {
-                    0 => inventory.update_as(&admin, tag, rename).await.map(drop),
-                    1 => inventory.update_as(&admin, fixture.network, use_it).await.map(drop),
+                    0 => inventory.records().update(&admin, tag, rename).await.map(drop),
+                    1 => inventory.records().update(&admin, fixture.network, use_it).await.map(drop),
                     2 | 3 => {
                         let mut host = bare_host(host, fixture.network);
                         host.tags = vec![tag];
@@ -41,16 +42,16 @@ fn tag_that_many_tasks_rename_use_and_delete_is_left_nowhere() {
                         host.services = vec![tagged];
                         fixture.try_put(host).await.map(drop)
                     }
-                    5 => inventory.disable_user_api_key(key.id).await.map(drop),
+                    5 => inventory.user_api_keys().disable(&Caller::system(key.organization_id), key.id).await.map(drop),
                     6 => {
                         let cidr = format!("10.{number}.0.0/16").parse().unwrap();
                         let mut subnet = Subnet::new(fixture.network, "s", cidr);
                         subnet.tags = vec![tag];
-                        inventory.create_as(&admin, subnet).await.map(drop)
+                        inventory.records().create(&admin, subnet).await.map(drop)
                     }
                     _ if number < 32 => return None,
                     _ => {
-                        let deleted = inventory.delete_as::<Tag>(&admin, tag, |_| Ok(())).await;
+                        let deleted = inventory.tags().delete(&admin, tag).await;
                         return Some(deleted.map_err(|error| error.kind().clone()));
                     }
                 };
@@ -81,7 +82,7 @@ fn name_is_given_once_to_concurrent_creations() {
         let fixture = Fixture::new().await;
         let created = concurrently(&fixture, 16, |fixture, number| async move {
             let name = if number.is_multiple_of(2) { "shared" } else { "SHARED" };
-            let network = fixture.inventory.create_as(&fixture.admin(), Network::new(name)).await;
+            let network = fixture.inventory.records().create(&fixture.admin(), Network::new(name)).await;
             network.map(drop).map_err(|error| error.kind().clone())
         });
         let (created, refused): (Vec<_>, Vec<_>) = created.await.into_iter().partition(Result::is_ok);
@@ -101,24 +102,24 @@ fn subnet_created_while_its_network_is_deleted_keeps_the_network_or_is_refused()
                 async |fixture: &Fixture| (fixture.admin(), fixture.network),
                 async |inventory, (admin, network)| {
                     if deletes_first {
-                        inventory.delete_as::<Network>(admin, *network, |_| Ok(())).await
+                        inventory.networks().delete(admin, *network).await
                     } else {
                         let subnet = Subnet::new(*network, "s", "10.0.0.0/8".parse().unwrap());
-                        inventory.create_as(admin, subnet).await.map(drop)
+                        inventory.records().create(admin, subnet).await.map(drop)
                     }
                 },
                 async |inventory, (admin, network)| {
                     if deletes_first {
                         let subnet = Subnet::new(*network, "s", "10.0.0.0/8".parse().unwrap());
-                        inventory.create_as(admin, subnet).await.map(drop)
+                        inventory.records().create(admin, subnet).await.map(drop)
                     } else {
-                        inventory.delete_as::<Network>(admin, *network, |_| Ok(())).await
+                        inventory.networks().delete(admin, *network).await
                     }
                 },
                 async |fixture, (_, network), result| {
                     if deletes_first && result.is_ok() {
                         // The deletion came after the commit, while interfaces were assigned to the subnet.
-                        assert!(fixture.inventory.network(*network).await.is_ok());
+                        assert!(fixture.inventory.networks().get(&fixture.system(), *network).await.is_ok());
                         return;
                     }
                     let kind = refusal(result);
@@ -130,7 +131,7 @@ fn subnet_created_while_its_network_is_deleted_keeps_the_network_or_is_refused()
                         _ => false,
                     };
                     assert!(is_expected, "{kind:?}");
-                    let exists = fixture.inventory.network(*network).await.is_ok();
+                    let exists = fixture.inventory.networks().get(&fixture.system(), *network).await.is_ok();
                     assert_eq!(exists, !deletes_first);
                     assert!(exists || fixture.mentioning(*network).await.is_empty());
                 },

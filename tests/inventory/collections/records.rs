@@ -53,13 +53,16 @@ async fn assert_levels<T: Resource + Creatable + Deletable>(
     let drafts = std::cell::RefCell::new(&mut drafts);
     with_callers(fixture, async |caller, level, is_key| {
         let (inventory, lacks_session) = (&fixture.inventory, is_key && change_needs_session);
-        assert_eq!(refused(inventory.get_as::<T>(&caller, existing).await), expected(level, read, false));
-        let updated = inventory.update_as::<T>(&caller, existing, |_| Ok(())).await;
+        assert_eq!(
+            refused(inventory.records::<T>().get(&caller, existing).await),
+            expected(level, read, false)
+        );
+        let updated = inventory.records::<T>().update(&caller, existing, |_| Ok(())).await;
         assert_eq!(refused(updated), expected(level, change, lacks_session), "{level}");
         let draft = drafts.borrow_mut().pop().unwrap();
-        let created = inventory.create_as(&caller, draft).await;
+        let created = inventory.records().create(&caller, draft).await;
         assert_eq!(refused(created), expected(level, create, is_key && creation_needs_session), "{level}");
-        let deleted = inventory.delete_as::<T>(&caller, id(77), |_| Ok(())).await;
+        let deleted = inventory.records::<T>().delete(&caller, id(77)).await;
         let missing = Some(not_found(T::ENTITY, id(77)));
         assert_eq!(refused(deleted), expected(level, change, lacks_session).or(missing), "{level}");
     })
@@ -86,13 +89,13 @@ fn level_and_credential_decide_what_a_caller_may_do() {
         assert_levels(&fixture, SUBNETS, new, subnet.id).await;
         let ([read, _, change], _) = ORGANIZATIONS;
         with_callers(&fixture, async |caller, level, is_key| {
-            let found = fixture.inventory.get_as::<Organization>(&caller, fixture.organization).await;
+            let found = fixture.inventory.records::<Organization>().get(&caller, fixture.organization).await;
             assert_eq!(refused(found), expected(level, read, false));
             let rename = |organization: &mut Organization| {
                 organization.name = format!("of {level}");
                 Ok(())
             };
-            let renamed = fixture.inventory.update_as(&caller, fixture.organization, rename).await;
+            let renamed = fixture.inventory.records().update(&caller, fixture.organization, rename).await;
             assert_eq!(refused(renamed), expected(level, change, is_key));
         })
         .await;
@@ -102,7 +105,7 @@ fn level_and_credential_decide_what_a_caller_may_do() {
 #[test]
 fn only_the_name_of_an_organization_changes() {
     run_with(Fixture::new, async |fixture| {
-        let before = fixture.inventory.organization(fixture.organization).await.unwrap();
+        let before = fixture.inventory.organizations().get(fixture.organization).await.unwrap();
         let now = time("2026-09-01T00:00:00Z");
         fixture.clock.set(now);
         let change = |organization: &mut Organization| {
@@ -111,9 +114,9 @@ fn only_the_name_of_an_organization_changes() {
             Ok(())
         };
         let owner = fixture.caller(Permission::Owner, &[]);
-        let changed = fixture.inventory.update_as(&owner, fixture.organization, change).await.unwrap();
+        let changed = fixture.inventory.records().update(&owner, fixture.organization, change).await.unwrap();
         assert_eq!(changed, Organization { name: "Renamed".to_owned(), updated_at: now, ..before });
-        assert_eq!(fixture.inventory.organizations().await.unwrap(), [changed]);
+        assert_eq!(fixture.inventory.organizations().all().await.unwrap(), [changed]);
     });
 }
 
@@ -122,21 +125,21 @@ fn networks_of_a_caller_are_those_granted_and_others_are_denied() {
     run_with(Fixture::with_foreign, async |(fixture, foreign)| {
         let viewer = fixture.caller(Permission::Viewer, &[fixture.network]);
         let inventory = &fixture.inventory;
-        let network = async |id| inventory.get_as::<Network>(&viewer, id).await;
+        let network = async |id| inventory.networks().get(&viewer, id).await;
         assert_eq!(network(fixture.network).await.unwrap().id, fixture.network);
         assert_eq!(refusal(network(fixture.other_network).await), access_denied(fixture.other_network));
         for unknown in [foreign.network, id(5)] {
             assert_eq!(refusal(network(unknown).await), not_found(Entity::Network, unknown));
         }
-        let created = inventory.create_as(&fixture.admin(), Network::new("third")).await.unwrap();
-        assert_eq!(inventory.get_as::<Network>(&fixture.admin(), created.id).await.unwrap(), created);
+        let created = inventory.records().create(&fixture.admin(), Network::new("third")).await.unwrap();
+        assert_eq!(inventory.networks().get(&fixture.admin(), created.id).await.unwrap(), created);
         let member = fixture.caller(Permission::Member, &[fixture.other_network]);
         let subnet = fixture.subnet("10.0.0.0/8").await;
         assert_eq!(
-            refusal(inventory.get_as::<Subnet>(&member, subnet.id).await),
+            refusal(inventory.subnets().get(&member, subnet.id).await),
             access_denied(fixture.network)
         );
-        let denied = inventory.delete_as::<Subnet>(&member, subnet.id, |_| Ok(())).await;
+        let denied = inventory.subnets().delete(&member, subnet.id).await;
         assert_eq!(refusal(denied), access_denied(fixture.network));
     });
 }
@@ -150,7 +153,7 @@ fn server_sets_ids_and_times_whatever_is_sent() {
         (sent.id, sent.organization_id) = (id(1), id(2));
         (sent.description, sent.subnet_type) = (Some("d".to_owned()), SubnetType::Dmz);
         (sent.tags, sent.source) = (vec![fixture.tags[1]; 2], Source::Manual);
-        let created = fixture.inventory.create_as(&fixture.admin(), sent.clone()).await.unwrap();
+        let created = fixture.inventory.records().create(&fixture.admin(), sent.clone()).await.unwrap();
         assert_ne!(created.id, sent.id);
         let expected = Subnet {
             id: created.id,
@@ -165,16 +168,16 @@ fn server_sets_ids_and_times_whatever_is_sent() {
         let later = time("2026-09-02T00:00:00Z");
         fixture.clock.set(later);
         let keep = |_: &mut Subnet| Ok(());
-        let kept = fixture.inventory.update_as(&fixture.admin(), created.id, keep).await.unwrap();
+        let kept = fixture.inventory.records().update(&fixture.admin(), created.id, keep).await.unwrap();
         assert_eq!(kept, expected, "an update without a change moves no time");
         let change = |subnet: &mut Subnet| {
             (subnet.id, subnet.organization_id, subnet.created_at) = (id(1), id(2), later);
             subnet.tags.clear();
             Ok(())
         };
-        let changed = fixture.inventory.update_as(&fixture.admin(), created.id, change).await.unwrap();
+        let changed = fixture.inventory.records().update(&fixture.admin(), created.id, change).await.unwrap();
         assert_eq!(changed, Subnet { tags: vec![], updated_at: later, ..expected });
-        assert_eq!(fixture.inventory.get_as::<Subnet>(&fixture.admin(), created.id).await.unwrap(), changed);
+        assert_eq!(fixture.inventory.subnets().get(&fixture.admin(), created.id).await.unwrap(), changed);
     });
 }
 
@@ -208,23 +211,23 @@ fn unacceptable_values_are_refused_and_nothing_is_stored() {
         ];
         let existing = fixture.subnet("10.9.0.0/16").await;
         for (draft, problem) in drafts {
-            let created = fixture.inventory.create_as(&admin, draft.clone());
+            let created = fixture.inventory.records().create(&admin, draft.clone());
             assert_eq!(fixture.refusal(created).await, problem);
             let replace = |subnet: &mut Subnet| {
                 *subnet = draft.clone();
                 Ok(())
             };
-            let updated = fixture.inventory.update_as(&admin, existing.id, replace);
+            let updated = fixture.inventory.records().update(&admin, existing.id, replace);
             let is_moved = draft.network_id != existing.network_id;
             let moved = ErrorKind::NetworkMismatch { entity: Entity::Subnet };
             assert_eq!(fixture.refusal(updated).await, if is_moved { moved } else { problem });
         }
         let mut network = Network::new("tagged");
         network.tags = vec![foreign.tag];
-        let created = fixture.inventory.create_as(&admin, network);
+        let created = fixture.inventory.records().create(&admin, network);
         assert_eq!(fixture.refusal(created).await, reference_invalid(Entity::Tag, "tags.0"));
         let member = fixture.caller(Permission::Member, &[fixture.other_network]);
-        let created = fixture.inventory.create_as(&member, subnet());
+        let created = fixture.inventory.records().create(&member, subnet());
         assert_eq!(fixture.refusal(created).await, access_denied(fixture.network));
     });
 }
@@ -239,7 +242,7 @@ async fn rename<T: Resource>(
         rename(record);
         Ok(())
     };
-    inventory.update_as(caller, id, change).await
+    inventory.records().update(caller, id, change).await
 }
 
 #[test]
@@ -257,12 +260,12 @@ fn name_or_address_of_another_record_is_refused() {
         assert_eq!(fixture.refusal(network).await, already_exists(Entity::Network, "laboratory"));
         let subnet = |network, cidr: &str| Subnet::new(network, "s", cidr.parse().unwrap());
         for cidr in ["10.0.0.0/8", "10.0.0.0/9", "::/0", "0.0.0.0/0"] {
-            inventory.create_as(&admin, subnet(fixture.network, cidr)).await.unwrap();
-            inventory.create_as(&admin, subnet(fixture.other_network, cidr)).await.unwrap();
-            let again = inventory.create_as(&admin, subnet(fixture.network, cidr));
+            inventory.records().create(&admin, subnet(fixture.network, cidr)).await.unwrap();
+            inventory.records().create(&admin, subnet(fixture.other_network, cidr)).await.unwrap();
+            let again = inventory.records().create(&admin, subnet(fixture.network, cidr));
             assert_eq!(fixture.refusal(again).await, already_exists(Entity::Subnet, cidr));
         }
-        let other = inventory.create_as(&admin, subnet(fixture.network, "10.0.0.0/10")).await.unwrap();
+        let other = inventory.records().create(&admin, subnet(fixture.network, "10.0.0.0/10")).await.unwrap();
         let moved =
             rename(inventory, &admin, other.id, |subnet: &mut Subnet| subnet.cidr = "::/0".parse().unwrap());
         assert_eq!(fixture.refusal(moved).await, already_exists(Entity::Subnet, "::/0"));
@@ -275,11 +278,26 @@ fn network_is_found_by_its_name_when_an_application_starts() {
         let bootstrap =
             |name| toposcope::inventory::Bootstrap::new("Started", "me@example.net").network(name);
         let first = fixture.inventory.bootstrap(bootstrap("Office")).await.unwrap();
-        fixture.inventory.delete_network(first.network.id).await.unwrap();
-        let again = fixture.inventory.create_network(first.organization.id, "office").await.unwrap();
+        fixture
+            .inventory
+            .networks()
+            .delete(&Caller::system(first.network.organization_id), first.network.id)
+            .await
+            .unwrap();
+        let again = fixture
+            .inventory
+            .networks()
+            .create(&Caller::system(first.organization.id), Network::new("office"))
+            .await
+            .unwrap();
         let later = fixture.inventory.bootstrap(bootstrap("Office")).await.unwrap();
         assert_eq!(later.network, again);
-        let key = fixture.inventory.user_api_key(first.key_id).await.unwrap();
+        let key = fixture
+            .inventory
+            .user_api_keys()
+            .get(&Caller::system(first.organization.id), first.key_id)
+            .await
+            .unwrap();
         assert_eq!(key.network_ids, [again.id]);
     });
 }
@@ -297,15 +315,15 @@ fn names_that_differ_only_in_case_are_the_same_name() {
             ("STRAẞE", "straße"),
             ("Büro", "BÜRO"),
         ] {
-            inventory.create_as(&admin, Tag::new(first)).await.unwrap();
-            let taken = inventory.create_as(&admin, Tag::new(second)).await;
+            inventory.records().create(&admin, Tag::new(first)).await.unwrap();
+            let taken = inventory.records().create(&admin, Tag::new(second)).await;
             assert_eq!(refusal(taken), already_exists(Entity::Tag, second));
-            inventory.create_as(&admin, Network::new(first)).await.unwrap();
-            let taken = inventory.create_as(&admin, Network::new(second)).await;
+            inventory.records().create(&admin, Network::new(first)).await.unwrap();
+            let taken = inventory.records().create(&admin, Network::new(second)).await;
             assert_eq!(refusal(taken), already_exists(Entity::Network, second));
         }
         for name in ["ΟΔΟΙ", "e", "é"] {
-            inventory.create_as(&admin, Tag::new(name)).await.unwrap();
+            inventory.records().create(&admin, Tag::new(name)).await.unwrap();
         }
     });
 }

@@ -142,12 +142,12 @@ fn age_is_no_edit_and_users_cannot_set_it() {
             (host.ports[0].last_seen_at, host.ports[0].is_stale) = (None, true);
             Ok(())
         };
-        let updated = fixture.inventory.update_host_as(&caller, host.id, pretend).await.unwrap();
+        let updated = fixture.inventory.hosts().update(&caller, host.id, pretend).await.unwrap();
         assert_eq!((updated.last_seen_at, updated.is_stale), (host.last_seen_at, false));
         assert_eq!(updated.ports, host.ports);
         let mut draft = Host::with_id(id(7), fixture.network, "draft");
         (draft.last_seen_at, draft.is_stale) = (host.last_seen_at, true);
-        let created = fixture.inventory.create_host_as(&caller, draft).await.unwrap();
+        let created = fixture.inventory.hosts().create(&caller, draft).await.unwrap();
         assert_eq!((created.last_seen_at, created.is_stale), (None, false));
         let answer = discover(&fixture, vec![scan(1, &[22])], "2026-08-01T13:00:00Z").await;
         assert_eq!(outcomes(&answer), [DiscoveryOutcome::Unchanged]);

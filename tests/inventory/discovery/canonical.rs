@@ -25,7 +25,7 @@ pub(super) async fn canonical(fixture: &Fixture) -> Vec<String> {
         let mut record = serde_json::to_value(host).unwrap();
         normalize(&mut record, &TIMES, &labels);
         let mut claims = Vec::new();
-        for claim in fixture.inventory.claims_as(&caller, host.id, None).await.unwrap() {
+        for claim in fixture.inventory.discovery().claims(&caller, host.id, None).await.unwrap() {
             let mut claim = serde_json::to_value(claim).unwrap();
             normalize(&mut claim, &OF_CLAIMS, &labels);
             claims.push(claim);

@@ -79,7 +79,7 @@ impl File {
 async fn import(fixture: &Fixture, file: File) -> Option<DiscoveryReport> {
     let caller = owner_of(fixture.organization);
     let options = DiscoverOptions::new(fixture.network);
-    Some(fixture.inventory.discover(&caller, &file.report()?, options).await.unwrap())
+    Some(fixture.inventory.discovery().reconcile(&caller, &file.report()?, options).await.unwrap())
 }
 
 fn codes(answer: &DiscoveryReport) -> BTreeSet<WarningCode> {
@@ -159,8 +159,12 @@ fn complete_cdp_file_clears_nothing_of_the_interfaces() {
                 assert!(entry.oper_status.is_some());
             }
             let caller = owner_of(fixture.organization);
-            let claims =
-                fixture.inventory.claims_as(&caller, host.id, Some(TableKind::IfEntries)).await.unwrap();
+            let claims = fixture
+                .inventory
+                .discovery()
+                .claims(&caller, host.id, Some(TableKind::IfEntries))
+                .await
+                .unwrap();
             assert_eq!(claims[0].rows.len(), 3);
             assert!(claims[0].parts.iter().all(|part| part.missed_scans == 0), "{:?}", claims[0].parts);
             let found = canonical(&fixture).await;
@@ -182,14 +186,14 @@ fn unreadable_arp_file_empties_no_table() {
         let report = parse(Format::Snmpwalk, walk.as_bytes(), &options).unwrap();
         let caller = owner_of(fixture.organization);
         let discovery = DiscoverOptions::new(fixture.network);
-        let answer = fixture.inventory.discover(&caller, &report, discovery).await.unwrap();
+        let answer = fixture.inventory.discovery().reconcile(&caller, &report, discovery).await.unwrap();
         let options = ParseOptions::new(time(SECOND)).with_reporter("edge".into()).with_complete_tables();
         // Either the parser refuses the file, or the report has no table that could replace the stored one.
         if let Ok(report) = parse(Format::Arp, junos.as_slice(), &options) {
-            fixture.inventory.discover(&caller, &report, discovery).await.unwrap();
+            fixture.inventory.discovery().reconcile(&caller, &report, discovery).await.unwrap();
         }
         let host = answer.hosts[0].id.unwrap();
-        let claims = fixture.inventory.claims_as(&caller, host, Some(TableKind::Arp)).await.unwrap();
+        let claims = fixture.inventory.discovery().claims(&caller, host, Some(TableKind::Arp)).await.unwrap();
         assert_eq!(claims[0].rows.len(), 2);
     });
 }
@@ -267,7 +271,8 @@ fn elements_of_one_scan_about_one_device_miss_nothing_of_each_other() {
         }
         let host = &hosts(&fixture).await[0];
         let caller = owner_of(fixture.organization);
-        let claims = fixture.inventory.claims_as(&caller, host.id, Some(TableKind::Ports)).await.unwrap();
+        let claims =
+            fixture.inventory.discovery().claims(&caller, host.id, Some(TableKind::Ports)).await.unwrap();
         let ClaimRows::Ports(rows) = &claims[0].rows else { panic!("another kind") };
         assert_eq!((host.ports.len(), rows.len()), (4, 4));
         assert!(claims[0].parts.iter().all(|part| part.missed_scans == 0), "{:?}", claims[0].parts);
@@ -337,7 +342,7 @@ fn edits_of_an_absorbed_host_stay() {
             host.name = "desk 5".to_owned();
             Ok(())
         };
-        fixture.inventory.update_host_as(&caller, host.id, rename).await.unwrap();
+        fixture.inventory.hosts().update(&caller, host.id, rename).await.unwrap();
         let mut neighbors = switch_seeing(1, 2);
         (neighbors.tables.addresses, neighbors.tables.if_entries) = (None, None);
         discover_one(&fixture, neighbors, FIRST).await;

@@ -12,7 +12,7 @@ use crate::support::{Fixture, access_denied, in_person, not_found, owner_of, ref
 
 async fn lldp_rows(fixture: &Fixture, host: Uuid) -> (usize, bool) {
     let caller = owner_of(fixture.organization);
-    let claims = fixture.inventory.claims_as(&caller, host, Some(TableKind::Lldp)).await.unwrap();
+    let claims = fixture.inventory.discovery().claims(&caller, host, Some(TableKind::Lldp)).await.unwrap();
     let ClaimRows::Lldp(rows) = &claims[0].rows else { panic!("another kind") };
     (rows.len(), claims[0].complete)
 }
@@ -45,14 +45,15 @@ fn claims_are_shown_only_to_callers_who_can_access_the_host() {
         let foreign = fixture.foreign().await;
         let (_, host) = discover_one(&fixture, switch_with(true, &[1]), FIRST).await;
         let inventory = &fixture.inventory;
-        let claims = inventory.claims_as(&owner_of(fixture.organization), host.id, None).await.unwrap();
+        let claims =
+            inventory.discovery().claims(&owner_of(fixture.organization), host.id, None).await.unwrap();
         let kinds: Vec<_> = claims.iter().map(|claim| claim.rows.kind()).collect();
         assert_eq!(kinds, [TableKind::IfEntries, TableKind::Addresses, TableKind::Lldp]);
         assert!(claims.iter().all(|claim| claim.reporter.name == "test" && claim.host_id == host.id));
-        let refused = inventory.claims_as(&owner_of(foreign.organization), host.id, None).await;
+        let refused = inventory.discovery().claims(&owner_of(foreign.organization), host.id, None).await;
         assert_eq!(refusal(refused), not_found(Entity::Host, host.id));
         let viewer = fixture.user("viewer@example.net", Permission::Viewer, &[fixture.other_network]).await;
-        let refused = inventory.claims_as(&in_person(&viewer), host.id, None).await;
+        let refused = inventory.discovery().claims(&in_person(&viewer), host.id, None).await;
         assert_eq!(refusal(refused), access_denied(fixture.network));
     });
 }
@@ -66,10 +67,10 @@ fn deleting_a_host_deletes_its_claims_and_then_its_network_can_be_deleted() {
         let ids: Vec<Uuid> = answer.hosts.iter().map(|host| host.id.unwrap()).collect();
         fixture.delete(ids[0]).await.unwrap();
         assert!(fixture.mentioning(ids[0]).await.is_empty());
-        assert!(fixture.inventory.delete_network(fixture.network).await.is_err());
-        assert_eq!(fixture.inventory.delete_hosts_as(&caller, &ids).await.unwrap(), 1);
+        assert!(fixture.inventory.networks().delete(&fixture.system(), fixture.network).await.is_err());
+        assert_eq!(fixture.inventory.hosts().delete_many(&caller, &ids).await.unwrap(), 1);
         assert!(fixture.mentioning(ids[1]).await.is_empty());
-        fixture.inventory.delete_network(fixture.network).await.unwrap();
+        fixture.inventory.networks().delete(&fixture.system(), fixture.network).await.unwrap();
         assert!(fixture.mentioning(fixture.network).await.is_empty());
     });
 }
@@ -82,8 +83,8 @@ fn host_that_moves_to_another_network_loses_its_claims() {
         let moved = Host::with_id(host.id, fixture.other_network, "moved");
         fixture.put(&moved).await;
         let caller = owner_of(fixture.organization);
-        assert!(fixture.inventory.claims_as(&caller, host.id, None).await.unwrap().is_empty());
-        fixture.inventory.delete_network(fixture.network).await.unwrap();
+        assert!(fixture.inventory.discovery().claims(&caller, host.id, None).await.unwrap().is_empty());
+        fixture.inventory.networks().delete(&fixture.system(), fixture.network).await.unwrap();
     });
 }
 
@@ -99,8 +100,8 @@ fn export_and_restore_keep_states_and_claims() {
         Restore::new().read(&*restored, exported.as_slice()).await.unwrap();
         let inventory = Inventory::new(restored);
         for host in answer.hosts.iter().filter_map(|host| host.id) {
-            let claims = inventory.claims_as(&caller, host, None).await.unwrap();
-            assert_eq!(claims, fixture.inventory.claims_as(&caller, host, None).await.unwrap());
+            let claims = inventory.discovery().claims(&caller, host, None).await.unwrap();
+            assert_eq!(claims, fixture.inventory.discovery().claims(&caller, host, None).await.unwrap());
             assert_eq!(claims.len(), 3);
         }
     });

@@ -18,7 +18,7 @@ fn ring(task: u64) -> Vec<Device> {
 
 /// Returns the hosts by name, without ids of services and times.
 async fn hosts(fixture: &Fixture) -> BTreeMap<String, Value> {
-    let page = fixture.inventory.list_hosts(&owner_of(fixture.organization), &HostQuery::default()).await;
+    let page = fixture.inventory.hosts().list(&owner_of(fixture.organization), &HostQuery::default()).await;
     let documents = page.unwrap().documents;
     let hosts = documents.iter().map(|document| {
         let mut host: Value = serde_json::from_slice(document).unwrap();

@@ -41,7 +41,7 @@ fn consolidation_moves_everything_and_references_follow() {
         for host in [&kept, &gone, &guest] {
             fixture.put(host).await;
         }
-        let host = fixture.inventory.consolidate_as(&caller, kept.id, gone.id).await.unwrap();
+        let host = fixture.inventory.discovery().consolidate(&caller, kept.id, gone.id).await.unwrap();
         assert_eq!(fixture.host(kept.id).await, host);
         assert_eq!(refusal(fixture.try_host(gone.id).await), not_found(Entity::Host, gone.id));
         let addresses: Vec<_> = host.interfaces.iter().map(|part| part.id).collect();
@@ -93,10 +93,10 @@ fn consolidated_discoveries_are_one_device_afterwards() {
         let (_, kept) = discover_one(&fixture, switch_seeing(1, 3), FIRST).await;
         let (_, gone) = discover_one(&fixture, switch_seeing(2, 3), FIRST).await;
         assert!(neighbors(&fixture, observer.id).await[0].1.is_some());
-        let host = fixture.inventory.consolidate_as(&caller, kept.id, gone.id).await.unwrap();
+        let host = fixture.inventory.discovery().consolidate(&caller, kept.id, gone.id).await.unwrap();
         assert_eq!(host.interfaces.len(), 2);
         assert!(fixture.mentioning(gone.id).await.iter().all(|key| key.kind.as_str() != "claim"));
-        let claims = fixture.inventory.claims_as(&caller, host.id, None).await.unwrap();
+        let claims = fixture.inventory.discovery().claims(&caller, host.id, None).await.unwrap();
         assert_eq!(claims.len(), 3);
         let answer = discover(&fixture, vec![switch(1)], SECOND).await;
         assert_eq!(answer.hosts[0].id, Some(kept.id));
@@ -134,17 +134,17 @@ fn consolidation_is_refused_without_access_to_both_hosts() {
         fixture.put(&first).await;
         fixture.put(&second).await;
         let inventory = &fixture.inventory;
-        let same = fixture.refusal(inventory.consolidate_as(&caller, first.id, first.id)).await;
+        let same = fixture.refusal(inventory.discovery().consolidate(&caller, first.id, first.id)).await;
         assert_eq!(same, invalid("other", Problem::Duplicate));
-        let unknown = fixture.refusal(inventory.consolidate_as(&caller, first.id, id(9))).await;
+        let unknown = fixture.refusal(inventory.discovery().consolidate(&caller, first.id, id(9))).await;
         assert_eq!(unknown, not_found(Entity::Host, id(9)));
-        let mismatch = fixture.refusal(inventory.consolidate_as(&caller, first.id, second.id)).await;
+        let mismatch = fixture.refusal(inventory.discovery().consolidate(&caller, first.id, second.id)).await;
         assert_eq!(mismatch, ErrorKind::NetworkMismatch { entity: Entity::Host });
         let member = fixture
             .user("member@example.net", toposcope::model::Permission::Member, &[fixture.network])
             .await;
         let member = in_person(&member);
-        let denied = fixture.refusal(inventory.consolidate_as(&member, first.id, second.id)).await;
+        let denied = fixture.refusal(inventory.discovery().consolidate(&member, first.id, second.id)).await;
         assert_eq!(denied, access_denied(fixture.other_network));
     });
 }

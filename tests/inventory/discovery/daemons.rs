@@ -6,7 +6,7 @@ use toposcope::access::DaemonCaller;
 use toposcope::inventory::{
     DaemonStatus, DiscoveryUpdate, Entity, ErrorKind, NewDaemon, NewDiscovery, Problem,
 };
-use toposcope::model::{BindingTarget, Discovery, DiscoveryPhase, Host, Protocol, SnmpCredentials, Source};
+use toposcope::model::{BindingTarget, DiscoveryPhase, Host, Protocol, SnmpCredentials, Source};
 
 use super::support::{FIRST, SECOND, THIRD, discover_one, seen_at, switch};
 use crate::backend::{run, run_on_threads};
@@ -41,7 +41,7 @@ fn repeated_report_writes_nothing_and_a_newer_one_leaves_the_host() {
         let daemon = daemon(&fixture).await;
         let report = async |number: u128, at: &str| {
             let host = server(&fixture, number);
-            fixture.inventory.discover_host_as_daemon(&daemon, host, time(at)).await.unwrap()
+            fixture.inventory.daemons().report_host(&daemon, host, time(at)).await.unwrap()
         };
         let stored = report(0x10, FIRST).await;
         assert_eq!(
@@ -67,8 +67,7 @@ fn reports_of_a_device_by_scan_and_by_daemon_are_one_host() {
         let mut reported = bare_host(id(1), fixture.network);
         reported.chassis_id.clone_from(&scanned.chassis_id);
         reported.ports = vec![port(&reported, id(2), 22, Protocol::Tcp)];
-        let merged =
-            fixture.inventory.discover_host_as_daemon(&daemon, reported, time(SECOND)).await.unwrap();
+        let merged = fixture.inventory.daemons().report_host(&daemon, reported, time(SECOND)).await.unwrap();
         assert_eq!((merged.id, merged.ports.len()), (scanned.id, 1));
         assert_eq!(merged.if_entries, scanned.if_entries);
         let (_, again) = discover_one(&fixture, switch(1), THIRD).await;
@@ -83,7 +82,7 @@ fn concurrent_reports_of_one_host_are_one_host() {
         let daemon = daemon(&fixture).await;
         let reports = concurrently(&fixture, 8, move |fixture, task| async move {
             let host = server(&fixture, 0x10 * u128::from(task + 1));
-            fixture.inventory.discover_host_as_daemon(&daemon, host, time(FIRST)).await.unwrap();
+            fixture.inventory.daemons().report_host(&daemon, host, time(FIRST)).await.unwrap();
         });
         reports.await;
         let documents = fixture.documents().await;
@@ -99,7 +98,7 @@ fn faulty_report_is_refused_as_a_whole() {
         let fixture = Fixture::new().await;
         let daemon = daemon(&fixture).await;
         let report = async |host: Host| {
-            refusal(fixture.inventory.discover_host_as_daemon(&daemon, host, time(FIRST)).await)
+            refusal(fixture.inventory.daemons().report_host(&daemon, host, time(FIRST)).await)
         };
         let mut twice = server(&fixture, 0x10);
         twice.ports.push(port(&twice, id(0x19), 443, Protocol::Tcp));
@@ -110,7 +109,7 @@ fn faulty_report_is_refused_as_a_whole() {
         assert!(matches!(report(unbound).await, ErrorKind::ReferenceInvalid { entity: Entity::Port, .. }));
         let without_terms = fixture.inventory.clone().without_host_terms();
         let host = server(&fixture, 0x10);
-        let refused = without_terms.discover_host_as_daemon(&daemon, host, time(FIRST)).await;
+        let refused = without_terms.daemons().report_host(&daemon, host, time(FIRST)).await;
         assert_eq!(refusal(refused), invalid("discovery", Problem::Unsupported));
         assert!(fixture.documents().await.is_empty());
     });
@@ -122,20 +121,21 @@ fn credentials_are_held_by_clones_of_the_inventory_and_are_never_stored() {
         let fixture = Fixture::new().await;
         let daemon = daemon(&fixture).await;
         let inventory = &fixture.inventory;
-        let registered = inventory.register_daemon(&daemon, NewDaemon::new(id(1), "scanner")).await.unwrap();
+        let registered =
+            inventory.daemons().register(&daemon, NewDaemon::new(id(1), "scanner")).await.unwrap();
         let ask = async |inventory: &Inventory| {
-            inventory.request_work(&daemon, registered.id, DaemonStatus::default()).await.unwrap()
+            inventory.daemons().request_work(&daemon, registered.id, DaemonStatus::default()).await.unwrap()
         };
         for _ in 0..2 {
             let session = ask(inventory).await.discovery.unwrap().id;
             let ended = DiscoveryUpdate::new(session, registered.id, DiscoveryPhase::Complete, 100);
-            inventory.update_discovery(&daemon, ended).await.unwrap();
+            inventory.daemons().update_job(&daemon, ended).await.unwrap();
         }
         let mut new = NewDiscovery::new(fixture.network);
         let given = json!({"default_credential": {"version": "V2c", "community": "a secret"}});
         new.snmp_credentials = Some(SnmpCredentials::from_json(given).unwrap());
         let owner = owner_of(fixture.organization);
-        let queued = inventory.create_discovery_as(&owner, new.clone()).await.unwrap();
+        let queued = inventory.discovery_jobs().create(&owner, new.clone()).await.unwrap();
         let clone = inventory.clone();
         let work = ask(&clone).await;
         assert_eq!(work.discovery.as_ref().map(|discovery| discovery.id), Some(queued.id));
@@ -153,20 +153,21 @@ fn daemon_of_another_key_neither_restarts_nor_ends_the_work_of_a_daemon() {
         let fixture = Fixture::new().await;
         let (own, other) = (daemon(&fixture).await, daemon(&fixture).await);
         let inventory = &fixture.inventory;
-        let registered = inventory.register_daemon(&own, NewDaemon::new(id(1), "scanner")).await.unwrap();
-        let work = inventory.request_work(&own, registered.id, DaemonStatus::default()).await.unwrap();
+        let registered = inventory.daemons().register(&own, NewDaemon::new(id(1), "scanner")).await.unwrap();
+        let work =
+            inventory.daemons().request_work(&own, registered.id, DaemonStatus::default()).await.unwrap();
         let session = work.discovery.unwrap();
         let not_found = ErrorKind::NotFound { entity: Entity::Daemon, id: registered.id };
-        let announced = inventory.announce_daemon(&other, registered.id, "0.17.22").await;
+        let announced = inventory.daemons().announce(&other, registered.id, "0.17.22").await;
         assert_eq!(refusal(announced), not_found);
-        let asked = inventory.request_work(&other, registered.id, DaemonStatus::default()).await;
+        let asked = inventory.daemons().request_work(&other, registered.id, DaemonStatus::default()).await;
         assert_eq!(refusal(asked), not_found);
         let update = DiscoveryUpdate::new(session.id, registered.id, DiscoveryPhase::Failed, 0);
-        inventory.update_discovery(&other, update).await.unwrap();
-        let taken = inventory.register_daemon(&other, NewDaemon::new(id(1), "other")).await.unwrap();
+        inventory.daemons().update_job(&other, update).await.unwrap();
+        let taken = inventory.daemons().register(&other, NewDaemon::new(id(1), "other")).await.unwrap();
         assert_ne!(taken.id, registered.id);
         let owner = owner_of(fixture.organization);
-        assert_eq!(inventory.get_as::<Discovery>(&owner, session.id).await.unwrap(), session);
+        assert_eq!(inventory.discovery_jobs().get(&owner, session.id).await.unwrap(), session);
     });
 }
 
@@ -176,7 +177,7 @@ fn one_key_fills_at_most_half_of_the_queue_of_its_network() {
         let fixture = Fixture::new().await;
         let [one, other] = [daemon(&fixture).await, daemon(&fixture).await];
         let register = async |key: &DaemonCaller, number: u128| {
-            fixture.inventory.register_daemon(key, NewDaemon::new(id(number), "scanner")).await
+            fixture.inventory.daemons().register(key, NewDaemon::new(id(number), "scanner")).await
         };
         // Each begins with two pieces of work.
         for number in 1..=25 {
@@ -187,9 +188,13 @@ fn one_key_fills_at_most_half_of_the_queue_of_its_network() {
         register(&one, 25).await.unwrap();
         let registered = register(&other, 101).await.unwrap();
         let owner = owner_of(fixture.organization);
-        fixture.inventory.create_discovery_as(&owner, NewDiscovery::new(fixture.network)).await.unwrap();
-        let work =
-            fixture.inventory.request_work(&other, registered.id, DaemonStatus::default()).await.unwrap();
+        fixture.inventory.discovery_jobs().create(&owner, NewDiscovery::new(fixture.network)).await.unwrap();
+        let work = fixture
+            .inventory
+            .daemons()
+            .request_work(&other, registered.id, DaemonStatus::default())
+            .await
+            .unwrap();
         assert!(work.discovery.is_some());
     });
 }

@@ -80,8 +80,12 @@ fn hosts_that_share_nothing_give_no_warning() {
         // The same addresses on another network are others.
         let caller = owner_of(fixture.organization);
         let options = DiscoverOptions::new(fixture.other_network);
-        let answer =
-            fixture.inventory.discover(&caller, &report_of(vec![switch(1)], FIRST), options).await.unwrap();
+        let answer = fixture
+            .inventory
+            .discovery()
+            .reconcile(&caller, &report_of(vec![switch(1)], FIRST), options)
+            .await
+            .unwrap();
         assert_eq!(duplicates(&answer.warnings), []);
     });
 }

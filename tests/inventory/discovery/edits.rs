@@ -25,7 +25,7 @@ async fn update(fixture: &Fixture, host: Uuid, change: fn(&mut Host)) {
         change(host);
         Ok(())
     };
-    fixture.inventory.update_host_as(&caller, host, change).await.unwrap();
+    fixture.inventory.hosts().update(&caller, host, change).await.unwrap();
 }
 
 #[test]
@@ -70,14 +70,15 @@ fn deleted_parts_do_not_return() {
         let (port, entry) = (host.ports[1].id, host.if_entries[1].id);
         fixture
             .inventory
-            .update_host_as(&caller, host.id, |host| {
+            .hosts()
+            .update(&caller, host.id, |host| {
                 host.services.clear();
                 Ok(())
             })
             .await
             .unwrap();
-        fixture.inventory.delete_part_as(&caller, port, |_: &Port| Ok(())).await.unwrap();
-        fixture.inventory.delete_part_as(&caller, entry, |_: &IfEntry| Ok(())).await.unwrap();
+        fixture.inventory.parts::<Port>().delete(&caller, port).await.unwrap();
+        fixture.inventory.parts::<IfEntry>().delete(&caller, entry).await.unwrap();
         for at in [SECOND, THIRD] {
             let (_, host) = discover_one(&fixture, switch_in(at, &[22, 443]), at).await;
             assert_eq!((numbers(&host), host.if_entries.len()), (vec![22], 1));
@@ -99,7 +100,7 @@ fn manual_host_keeps_what_users_set_and_gets_the_rest() {
         assert_eq!((&found.source, found.hidden), (&Source::Manual, false));
         assert!(!found.interfaces.is_empty() && found.last_seen_at.is_some());
         let caller = owner_of(fixture.organization);
-        let claims = fixture.inventory.claims_as(&caller, host.id, None).await.unwrap();
+        let claims = fixture.inventory.discovery().claims(&caller, host.id, None).await.unwrap();
         assert_eq!(claims.len(), 2);
     });
 }

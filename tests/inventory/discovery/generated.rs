@@ -219,7 +219,7 @@ fn network_described_by_several_tools_has_the_same_hosts_in_any_order() {
                     (owner_of(fixture.organization), DiscoverOptions::new(fixture.network));
                 for report in all.iter().chain(all.iter().filter(|_| random.u8(..4) == 0).collect::<Vec<_>>())
                 {
-                    fixture.inventory.discover(&caller, report, options).await.unwrap();
+                    fixture.inventory.discovery().reconcile(&caller, report, options).await.unwrap();
                 }
                 let found = canonical(&fixture).await;
                 let tools: Vec<String> = all

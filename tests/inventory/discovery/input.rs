@@ -34,16 +34,17 @@ fn described_host_is_stored_by_every_way_of_writing_hosts() {
         fixture.delete(host.id).await.unwrap();
         fixture
             .inventory
-            .import_hosts(fixture.organization, &jsonl([&host])[..], Import::new())
+            .hosts()
+            .import(&fixture.system(), &jsonl([&host])[..], Import::new())
             .await
             .unwrap();
         assert_eq!(fixture.host(host.id).await, host);
         let json = serde_json::to_vec(&host).unwrap();
         let bulk = vec![BulkHost::from_json(json)];
         let results =
-            fixture.inventory.bulk_put_hosts_as(&caller, bulk, Atomicity::AllOrNothing).await.unwrap();
+            fixture.inventory.hosts().bulk_put(&caller, bulk, Atomicity::AllOrNothing).await.unwrap();
         assert!(matches!(results[0].outcome, Ok(BulkChange::Unchanged)), "{results:?}");
-        let copy = fixture.inventory.create_host_as(&caller, host.clone()).await.unwrap();
+        let copy = fixture.inventory.hosts().create(&caller, host.clone()).await.unwrap();
         assert_eq!(
             copy.if_entries[1].lag_id,
             Some(copy.if_entries[0].id),
@@ -102,7 +103,7 @@ fn aggregate_with_members_cannot_be_deleted() {
         fixture.put(&host).await;
         let caller = owner_of(fixture.organization);
         let aggregate = host.if_entries[0].id;
-        let refused = fixture.inventory.delete_part_as(&caller, aggregate, |_: &IfEntry| Ok(())).await;
+        let refused = fixture.inventory.parts::<IfEntry>().delete(&caller, aggregate).await;
         assert!(matches!(
             refusal(refused),
             toposcope::inventory::ErrorKind::InUse { entity: Entity::IfEntry, used_by: Entity::IfEntry, .. }

@@ -49,7 +49,7 @@ fn device_that_is_imported_alone_and_then_with_all_becomes_the_same_host() {
                 let (caller, options) =
                     (owner_of(fixture.organization), DiscoverOptions::new(fixture.network));
                 for report in &reports {
-                    fixture.inventory.discover(&caller, report, options).await.unwrap();
+                    fixture.inventory.discovery().reconcile(&caller, report, options).await.unwrap();
                 }
                 assert_eq!(hosts(&fixture).await, expected, "{name}");
             }
@@ -81,7 +81,7 @@ fn labs_that_are_imported_again_write_nothing_or_claims_only() {
 async fn import(fixture: &Fixture, reports: &[Report], expected: DiscoveryOutcome, name: &str) {
     let (caller, options) = (owner_of(fixture.organization), DiscoverOptions::new(fixture.network));
     for report in reports {
-        let answer = fixture.inventory.discover(&caller, report, options).await.unwrap();
+        let answer = fixture.inventory.discovery().reconcile(&caller, report, options).await.unwrap();
         assert!(outcomes(&answer).iter().all(|outcome| *outcome == expected), "{name}: {:?}", answer.hosts);
     }
 }

@@ -85,7 +85,8 @@ async fn import(fixture: &Fixture, reports: &[(String, Report)], order: &[usize]
     for _ in 0..2 {
         let mut ignored = Vec::new();
         for place in left {
-            let answer = fixture.inventory.discover(&caller, &reports[place].1, options).await.unwrap();
+            let answer =
+                fixture.inventory.discovery().reconcile(&caller, &reports[place].1, options).await.unwrap();
             if answer.hosts.iter().any(|host| host.outcome == DiscoveryOutcome::Ignored) {
                 ignored.push(place);
             }

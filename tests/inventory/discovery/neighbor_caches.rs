@@ -314,7 +314,7 @@ fn hosts_that_a_user_split_stay_split() {
         let part = host.interfaces.iter().find(|part| part.mac_address.is_none()).unwrap();
         let mut split = toposcope::inventory::HostSplit::default();
         split.interfaces.push(part.id);
-        fixture.inventory.split_as(&caller, host.id, &split, |_| Ok(())).await.unwrap();
+        fixture.inventory.discovery().split(&caller, host.id, &split, |_| Ok(())).await.unwrap();
         discover(&fixture, vec![router(1, &[(ADDRESS, MAC)])], SECOND).await;
         discover(&fixture, vec![scanned(ADDRESS, None), scanned(OTHER_ADDRESS, Some(MAC))], SECOND).await;
         assert_eq!(fixture.documents().await.len(), 3);
@@ -347,7 +347,7 @@ fn hosts_and_values_of_users_stay_as_they_are() {
                 stored.clone_from(&host);
                 Ok(())
             };
-            fixture.inventory.update_host_as(&caller, host.id, replace).await.unwrap()
+            fixture.inventory.hosts().update(&caller, host.id, replace).await.unwrap()
         };
         let mut host = store(host).await;
         assert_eq!(host.interfaces[0].mac_source, Some(MacSource::NeighborCache));
@@ -368,7 +368,7 @@ fn networks_do_not_share_neighbor_caches() {
         let options = DiscoverOptions::new(fixture.other_network);
         let caller = owner_of(fixture.organization);
         let report = super::support::report_of(vec![scanned(ADDRESS, None)], FIRST);
-        fixture.inventory.discover(&caller, &report, options).await.unwrap();
+        fixture.inventory.discovery().reconcile(&caller, &report, options).await.unwrap();
         assert_eq!(found(&fixture, ADDRESS).await, (1, None, None));
     });
 }

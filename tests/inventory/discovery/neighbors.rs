@@ -72,24 +72,25 @@ fn neighbors_follow_changes_of_hosts_by_users() {
             entry.if_name = Some("Te1/1".to_owned());
             Ok(())
         };
-        fixture.inventory.update_part_as(&caller, second.if_entries[0].id, rename).await.unwrap();
+        fixture.inventory.parts().update(&caller, second.if_entries[0].id, rename).await.unwrap();
         assert_eq!(neighbor().await, Some(Neighbor::Host(second.id)));
         let forget = |host: &mut Host| {
             host.chassis_id = None;
             Ok(())
         };
-        fixture.inventory.update_host_as(&caller, second.id, forget).await.unwrap();
+        fixture.inventory.hosts().update(&caller, second.id, forget).await.unwrap();
         assert_eq!(neighbor().await, None);
         // Import and bulk deletion.
         fixture
             .inventory
-            .import_hosts(fixture.organization, &jsonl([&second])[..], Import::new())
+            .hosts()
+            .import(&fixture.system(), &jsonl([&second])[..], Import::new())
             .await
             .unwrap();
         assert_eq!(neighbor().await, Some(Neighbor::IfEntry(second.if_entries[0].id)));
-        assert_eq!(fixture.inventory.delete_hosts_as(&caller, &[second.id]).await.unwrap(), 1);
+        assert_eq!(fixture.inventory.hosts().delete_many(&caller, &[second.id]).await.unwrap(), 1);
         assert_eq!(neighbor().await, None);
-        let created = fixture.inventory.create_host_as(&caller, second_switch(&fixture)).await.unwrap();
+        let created = fixture.inventory.hosts().create(&caller, second_switch(&fixture)).await.unwrap();
         assert_eq!(neighbor().await, Some(Neighbor::IfEntry(created.if_entries[0].id)));
     });
 }
@@ -105,7 +106,7 @@ fn neighbor_set_by_hand_stays() {
             entry.neighbor = by_hand;
             Ok(())
         };
-        fixture.inventory.update_part_as(&caller, entry(&first, 1), set).await.unwrap();
+        fixture.inventory.parts().update(&caller, entry(&first, 1), set).await.unwrap();
         let (_, second) = discover_one(&fixture, switch(2), FIRST).await;
         discover_one(&fixture, switch_seeing(1, 2), SECOND).await;
         fixture.delete(second.id).await.unwrap();

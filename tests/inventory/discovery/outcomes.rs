@@ -1,10 +1,11 @@
 use std::time::Duration;
+use toposcope::access::Caller;
 
 use toposcope::discovery::report::{ArpRow, Device, Table, Warning, WarningCode};
 use toposcope::inventory::{
     DiscoverOptions, DiscoveryOutcome, DiscoveryReport, Entity, ErrorKind, Inventory, Problem, Quotas,
 };
-use toposcope::model::{Host, MacAddress, Permission, Source, SourceType, Subnet};
+use toposcope::model::{Host, MacAddress, Network, Permission, Source, SourceType, Subnet, Tag};
 use toposcope::store::MemoryStore;
 use uuid::Uuid;
 
@@ -59,7 +60,7 @@ fn newer_report_of_equal_content_leaves_the_host_as_it_is() {
         assert_eq!(hosts_revision(&fixture).await, revision, "the list of hosts is the same");
         let (outcome, host) = discover_one(&fixture, switch(1), SECOND).await;
         assert_eq!((outcome, &host), (DiscoveryOutcome::Unchanged, &seen_at(created, SECOND)));
-        let claims = fixture.inventory.claims_as(&caller, host.id, None).await.unwrap();
+        let claims = fixture.inventory.discovery().claims(&caller, host.id, None).await.unwrap();
         assert!(claims.iter().all(|claim| claim.observed_at == SECOND.parse().unwrap()));
     });
 }
@@ -95,14 +96,23 @@ async fn dry_run_reads_its_own_changes_whatever_the_versions_of_stored_hosts_are
     unnamed.serial_number = Some("FOC1234X0AB".to_owned());
     for earlier in 0..16 {
         let inventory = Inventory::new(MemoryStore::new());
-        let organization = inventory.create_organization("Example").await.unwrap().id;
-        let network = inventory.create_network(organization, "Office").await.unwrap().id;
+        let organization = inventory.organizations().create("Example").await.unwrap().id;
+        let network = inventory
+            .networks()
+            .create(&Caller::system(organization), Network::new("Office"))
+            .await
+            .unwrap()
+            .id;
         for number in 0..earlier {
-            inventory.create_tag(organization, &format!("tag {number}")).await.unwrap();
+            inventory
+                .tags()
+                .create(&Caller::system(organization), Tag::new(&format!("tag {number}")))
+                .await
+                .unwrap();
         }
         let discover = async |devices: Vec<Device>, options: DiscoverOptions| {
             let report = report_of(devices, FIRST);
-            inventory.discover(&owner_of(organization), &report, options).await.unwrap()
+            inventory.discovery().reconcile(&owner_of(organization), &report, options).await.unwrap()
         };
         let options = DiscoverOptions::new(network);
         discover(vec![switch(1)], options).await;
@@ -141,7 +151,7 @@ fn device_that_two_hosts_match_is_ambiguous_and_changes_nothing() {
         let daemon = fixture.inventory.authenticate_daemon_key(daemon_key.plaintext()).await.unwrap();
         let report = report_of(vec![device], FIRST);
         let options = DiscoverOptions::new(fixture.network);
-        let answer = fixture.inventory.discover_as_daemon(&daemon, &report, options).await.unwrap();
+        let answer = fixture.inventory.daemons().report(&daemon, &report, options).await.unwrap();
         assert_eq!(outcomes(&answer), [DiscoveryOutcome::Ambiguous]);
         assert!(answer.hosts[0].id.is_none() && answer.tables.is_empty());
         fixture.until_used(daemon_key.record().id).await;
@@ -183,12 +193,12 @@ fn addresses_get_the_smallest_subnet_that_contains_them() {
         let mut ids = Vec::new();
         for cidr in ["192.0.0.0/16", "192.0.2.0/24", "198.51.100.0/24"] {
             let subnet = Subnet::new(fixture.network, cidr, cidr.parse().unwrap());
-            ids.push(fixture.inventory.create_as(&caller, subnet).await.unwrap().id);
+            ids.push(fixture.inventory.records().create(&caller, subnet).await.unwrap().id);
         }
         let (_, host) = discover_one(&fixture, switch(1), FIRST).await;
         assert_eq!(host.interfaces[0].subnet_id, Some(ids[1]));
         // The larger subnet takes the interface at once, and the next report has nothing to correct.
-        fixture.inventory.delete_as::<Subnet>(&caller, ids[1], |_| Ok(())).await.unwrap();
+        fixture.inventory.subnets().delete(&caller, ids[1]).await.unwrap();
         assert_eq!(fixture.host(host.id).await.interfaces[0].subnet_id, Some(ids[0]));
         let (outcome, host) = discover_one(&fixture, switch(1), SECOND).await;
         assert_eq!((outcome, host.interfaces[0].subnet_id), (DiscoveryOutcome::Unchanged, Some(ids[0])));
@@ -197,7 +207,7 @@ fn addresses_get_the_smallest_subnet_that_contains_them() {
             host.interfaces[0].subnet_id = Some(ids[2]);
             Ok(())
         };
-        fixture.inventory.update_host_as(&caller, host.id, set).await.unwrap();
+        fixture.inventory.hosts().update(&caller, host.id, set).await.unwrap();
         for at in [SECOND, THIRD, FOURTH] {
             let (_, host) = discover_one(&fixture, switch(1), at).await;
             assert_eq!(host.interfaces[0].subnet_id, Some(ids[2]), "{at}");
@@ -215,7 +225,11 @@ fn devices_beyond_a_quota_are_ignored() {
         let report = report_of(vec![switch(1), switch(2), switch(1)], FIRST);
         let options = DiscoverOptions::new(fixture.network);
         for options in [options.dry_run(), options] {
-            let answer = inventory.discover(&owner_of(fixture.organization), &report, options).await.unwrap();
+            let answer = inventory
+                .discovery()
+                .reconcile(&owner_of(fixture.organization), &report, options)
+                .await
+                .unwrap();
             let expected =
                 [DiscoveryOutcome::Created, DiscoveryOutcome::Ignored, DiscoveryOutcome::Unchanged];
             assert_eq!(outcomes(&answer), expected);
@@ -225,7 +239,8 @@ fn devices_beyond_a_quota_are_ignored() {
         quotas.hosts_per_organization = None;
         let small = fixture.inventory.clone().with_quotas(quotas);
         let report = report_of(vec![switch(3)], FIRST);
-        let answer = small.discover(&owner_of(fixture.organization), &report, options).await.unwrap();
+        let answer =
+            small.discovery().reconcile(&owner_of(fixture.organization), &report, options).await.unwrap();
         assert_eq!(outcomes(&answer), [DiscoveryOutcome::Ignored]);
         assert_eq!(fixture.documents().await.len(), 1);
     });
@@ -242,18 +257,19 @@ fn discovery_is_refused_without_level_network_or_terms() {
         let report = report_of(vec![switch(1)], FIRST);
         let options = DiscoverOptions::new(fixture.network);
         let viewer = fixture.user("viewer@example.net", Permission::Viewer, &[fixture.network]).await;
-        let refused = fixture.inventory.discover(&in_person(&viewer), &report, options).await;
+        let refused = fixture.inventory.discovery().reconcile(&in_person(&viewer), &report, options).await;
         assert_eq!(refusal(refused), ErrorKind::PermissionDenied);
         let member = fixture.user("member@example.net", Permission::Member, &[fixture.other_network]).await;
-        let refused = fixture.inventory.discover(&in_person(&member), &report, options).await;
+        let refused = fixture.inventory.discovery().reconcile(&in_person(&member), &report, options).await;
         assert_eq!(refusal(refused), access_denied(fixture.network));
         let without_terms = fixture.inventory.clone().without_host_terms();
-        let refused = without_terms.discover(&owner_of(fixture.organization), &report, options).await;
+        let refused =
+            without_terms.discovery().reconcile(&owner_of(fixture.organization), &report, options).await;
         assert_eq!(refusal(refused), invalid("discovery", Problem::Unsupported));
         let key = fixture.daemon_key(|_| {}).await;
         let daemon = fixture.inventory.authenticate_daemon_key(key.plaintext()).await.unwrap();
         let elsewhere = DiscoverOptions::new(fixture.other_network);
-        let refused = fixture.inventory.discover_as_daemon(&daemon, &report, elsewhere).await;
+        let refused = fixture.inventory.daemons().report(&daemon, &report, elsewhere).await;
         assert_eq!(refusal(refused), access_denied(fixture.other_network));
         assert!(fixture.documents().await.is_empty());
         fixture.until_used(key.record().id).await;
@@ -276,7 +292,7 @@ fn taken_ids_of_hosts_and_parts_are_replaced() {
             host.serial_number = Some("SN-1".to_owned());
             Ok(())
         };
-        fixture.inventory.update_host_as(&caller, first.id, replace).await.unwrap();
+        fixture.inventory.hosts().update(&caller, first.id, replace).await.unwrap();
         let (outcome, second) = discover_one(&fixture, switch(1), SECOND).await;
         assert_eq!(outcome, DiscoveryOutcome::Created);
         assert_ne!(second.id, first.id);
@@ -298,7 +314,7 @@ async fn only_the_first_hosts_are_listed_and_all_are_counted() {
     report.warnings = vec![Warning::new(WarningCode::RowEmpty, 2, Some(7)); 400];
     let caller = owner_of(fixture.organization);
     let options = DiscoverOptions::new(fixture.network);
-    let answer = fixture.inventory.discover(&caller, &report, options).await.unwrap();
+    let answer = fixture.inventory.discovery().reconcile(&caller, &report, options).await.unwrap();
     assert_eq!(answer.hosts.len(), DiscoveryReport::MAX_DETAILS);
     assert_eq!(answer.outcomes, [(DiscoveryOutcome::Ignored, count as u64)].into());
     assert_eq!((answer.host_count(), answer.count(DiscoveryOutcome::Created)), (count as u64, 0));

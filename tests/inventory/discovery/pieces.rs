@@ -78,7 +78,8 @@ fn labs_in_pieces_give_the_same_hosts_in_any_order() {
                 while let Some(report) = queue.pop_front() {
                     attempts += 1;
                     assert!(attempts <= 2 * all.len(), "{name}: a report is ignored again and again");
-                    let answer = fixture.inventory.discover(&caller, report, options).await.unwrap();
+                    let answer =
+                        fixture.inventory.discovery().reconcile(&caller, report, options).await.unwrap();
                     if answer.hosts.iter().any(|host| host.outcome == DiscoveryOutcome::Ignored) {
                         queue.push_back(report);
                     }

@@ -54,14 +54,20 @@ fn split_restores_what_a_consolidation_joined() {
         let (_, kept) = discover_one(&fixture, first, FIRST).await;
         let (_, gone) = discover_one(&fixture, second, FIRST).await;
         assert_eq!(gone.ports.len(), 2);
-        let claims = async |host: Uuid| fixture.inventory.claims_as(&caller, host, None).await.unwrap();
+        let claims =
+            async |host: Uuid| fixture.inventory.discovery().claims(&caller, host, None).await.unwrap();
         let tables = async |host: Uuid| -> Vec<_> {
             claims(host).await.into_iter().map(|claim| (claim.rows, claim.observed_at)).collect()
         };
         let (kept_tables, gone_tables) = (tables(kept.id).await, tables(gone.id).await);
 
-        fixture.inventory.consolidate_as(&caller, kept.id, gone.id).await.unwrap();
-        let new = fixture.inventory.split_as(&caller, kept.id, &split_of(&gone), |_| Ok(())).await.unwrap();
+        fixture.inventory.discovery().consolidate(&caller, kept.id, gone.id).await.unwrap();
+        let new = fixture
+            .inventory
+            .discovery()
+            .split(&caller, kept.id, &split_of(&gone), |_| Ok(()))
+            .await
+            .unwrap();
         assert_eq!(fixture.host(new.id).await, new);
         assert_eq!(comparable(new.clone()), comparable(gone.clone()));
         assert_eq!(comparable(fixture.host(kept.id).await), comparable(kept.clone()));
@@ -89,13 +95,13 @@ fn discovery_does_not_merge_what_a_user_has_split() {
         split.interfaces = vec![host.interfaces[0].id];
         split.if_entries =
             host.if_entries.iter().filter(|e| e.interface_id.is_some()).map(|e| e.id).collect();
-        let new = fixture.inventory.split_as(&caller, host.id, &split, |_| Ok(())).await.unwrap();
+        let new = fixture.inventory.discovery().split(&caller, host.id, &split, |_| Ok(())).await.unwrap();
         let answer = discover(&fixture, vec![both.clone()], SECOND).await;
         assert_ne!(outcomes(&answer), [DiscoveryOutcome::Created]);
         assert_eq!(fixture.documents().await.len(), 2);
         assert_eq!(fixture.host(new.id).await.interfaces.len(), 1);
         // A consolidation by hand ends the separation.
-        fixture.inventory.consolidate_as(&caller, host.id, new.id).await.unwrap();
+        fixture.inventory.discovery().consolidate(&caller, host.id, new.id).await.unwrap();
         let (outcome, again) = discover_one(&fixture, both, THIRD).await;
         assert_eq!((again.id, again.interfaces.len()), (host.id, 1));
         assert_ne!(outcome, DiscoveryOutcome::Created);
@@ -123,12 +129,12 @@ fn edits_and_fields_follow_the_parts() {
             host.if_entries[1].if_alias = Some("by hand".to_owned());
             Ok(())
         };
-        let host = fixture.inventory.update_host_as(&caller, host.id, rename).await.unwrap();
+        let host = fixture.inventory.hosts().update(&caller, host.id, rename).await.unwrap();
         let mut split = HostSplit::default();
         split.if_entries = vec![host.if_entries[1].id];
         split.serial_number.clone_from(&host.serial_number);
         split.sys_name = Some("second".to_owned());
-        let new = fixture.inventory.split_as(&caller, host.id, &split, |_| Ok(())).await.unwrap();
+        let new = fixture.inventory.discovery().split(&caller, host.id, &split, |_| Ok(())).await.unwrap();
         let kept = fixture.host(host.id).await;
         assert_eq!((new.name.as_str(), new.sys_name.as_deref()), ("second", Some("second")));
         assert_eq!((kept.name.as_str(), kept.sys_name.as_deref()), ("pair", Some("pair")));
@@ -191,13 +197,13 @@ fn parts_that_belong_together_are_not_separated() {
             (split(&[], &[], &[], &[17]), inseparable("if_entries.0")),
             (split(&[], &[], &[], &[18]), inseparable("if_entries.0")),
         ] {
-            let refused = fixture.inventory.split_as(&caller, id(1), &split, |_| Ok(())).await;
+            let refused = fixture.inventory.discovery().split(&caller, id(1), &split, |_| Ok(())).await;
             assert_eq!(crate::support::refusal(refused), expected, "{split:?}");
         }
         assert_eq!(fixture.documents().await.len(), 1);
 
         let together = split(&[11], &[13], &[15], &[16]);
-        let new = fixture.inventory.split_as(&caller, id(1), &together, |_| Ok(())).await.unwrap();
+        let new = fixture.inventory.discovery().split(&caller, id(1), &together, |_| Ok(())).await.unwrap();
         assert_eq!(new.services[0].bindings[0].target, target);
         assert_eq!((new.services[0].host_id, new.services[0].bindings[0].service_id), (new.id, id(15)));
         let kept = fixture.host(id(1)).await;
@@ -221,18 +227,18 @@ fn split_requires_access_and_the_expected_state() {
         let member = fixture.user("member@example.net", Permission::Member, &[fixture.network]).await;
         let viewer = fixture.user("viewer@example.net", Permission::Viewer, &[fixture.other_network]).await;
         let inventory = &fixture.inventory;
-        let refused = inventory.split_as(&in_person(&member), id(1), &split, |_| Ok(())).await;
+        let refused = inventory.discovery().split(&in_person(&member), id(1), &split, |_| Ok(())).await;
         assert_eq!(crate::support::refusal(refused), access_denied(fixture.other_network));
-        let refused = inventory.split_as(&in_person(&viewer), id(1), &split, |_| Ok(())).await;
+        let refused = inventory.discovery().split(&in_person(&viewer), id(1), &split, |_| Ok(())).await;
         assert!(matches!(crate::support::refusal(refused), ErrorKind::PermissionDenied));
         let caller = owner_of(fixture.organization);
-        let refused = inventory.split_as(&caller, id(9), &split, |_| Ok(())).await;
+        let refused = inventory.discovery().split(&caller, id(9), &split, |_| Ok(())).await;
         assert_eq!(crate::support::refusal(refused), not_found(Entity::Host, id(9)));
         let unexpected = || ErrorKind::PreconditionFailed { entity: Entity::Host, id: id(1) };
-        let refused = inventory.split_as(&caller, id(1), &split, |_| Err(unexpected().into())).await;
+        let refused = inventory.discovery().split(&caller, id(1), &split, |_| Err(unexpected().into())).await;
         assert_eq!(crate::support::refusal(refused), unexpected());
         assert_eq!(fixture.documents().await.len(), 1);
-        let new = inventory.split_as(&caller, id(1), &split, |_| Ok(())).await.unwrap();
+        let new = inventory.discovery().split(&caller, id(1), &split, |_| Ok(())).await.unwrap();
         assert_eq!((new.name.as_str(), new.source), ("other", Source::Manual));
     });
 }
@@ -249,9 +255,9 @@ fn claims_about_moved_ports_follow_them() {
         let second = host.if_entries.iter().find(|part| part.if_index == 2).unwrap();
         let mut split = HostSplit::default();
         (split.interfaces, split.if_entries) = (vec![own.id], vec![second.id]);
-        let new = fixture.inventory.split_as(&caller, host.id, &split, |_| Ok(())).await.unwrap();
+        let new = fixture.inventory.discovery().split(&caller, host.id, &split, |_| Ok(())).await.unwrap();
         let rows = async |host: Uuid, kind| -> Vec<usize> {
-            let claims = fixture.inventory.claims_as(&caller, host, Some(kind)).await.unwrap();
+            let claims = fixture.inventory.discovery().claims(&caller, host, Some(kind)).await.unwrap();
             claims.iter().map(|claim| claim.rows.len()).collect()
         };
         for (kind, kept, moved) in [

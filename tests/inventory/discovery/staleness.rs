@@ -20,7 +20,8 @@ fn numbers(host: &Host) -> Vec<u16> {
 /// Returns the number of scans that have missed each port.
 async fn missed(fixture: &Fixture, host: &Host) -> Vec<u32> {
     let caller = owner_of(fixture.organization);
-    let claims = fixture.inventory.claims_as(&caller, host.id, Some(TableKind::Ports)).await.unwrap();
+    let claims =
+        fixture.inventory.discovery().claims(&caller, host.id, Some(TableKind::Ports)).await.unwrap();
     claims[0].parts.iter().map(|part| part.missed_scans).collect()
 }
 
@@ -41,7 +42,7 @@ fn truncated_report_without_a_port_loses_nothing() {
             assert_eq!(missed(&fixture, &host).await, [0, 0]);
         }
         let caller = owner_of(fixture.organization);
-        let deleted = fixture.inventory.delete_stale_as(&caller, fixture.network).await.unwrap();
+        let deleted = fixture.inventory.discovery().delete_stale(&caller, fixture.network).await.unwrap();
         assert_eq!((deleted.hosts, deleted.ports), (0, 0));
     });
 }
@@ -53,7 +54,7 @@ fn port_is_stale_after_three_complete_scans_and_deleted_on_request() {
         let caller = owner_of(fixture.organization);
         discover_one(&fixture, scan(true, &[22, 443]), FIRST).await;
         for count in 1..=3 {
-            let deleted = fixture.inventory.delete_stale_as(&caller, fixture.network).await.unwrap();
+            let deleted = fixture.inventory.discovery().delete_stale(&caller, fixture.network).await.unwrap();
             assert_eq!(deleted.hosts, 0);
             let (outcome, host) = discover_one(&fixture, scan(true, &[22]), &day(count + 1)).await;
             assert_eq!((outcome, numbers(&host)), (DiscoveryOutcome::Unchanged, vec![22, 443]));
@@ -61,9 +62,9 @@ fn port_is_stale_after_three_complete_scans_and_deleted_on_request() {
             discover_one(&fixture, scan(true, &[22]), &day(count + 1)).await;
             assert_eq!(missed(&fixture, &host).await, [0, count]);
         }
-        let deleted = fixture.inventory.delete_stale_as(&caller, fixture.network).await.unwrap();
+        let deleted = fixture.inventory.discovery().delete_stale(&caller, fixture.network).await.unwrap();
         assert_eq!((deleted.hosts, deleted.ports), (1, 1));
-        let again = fixture.inventory.delete_stale_as(&caller, fixture.network).await.unwrap();
+        let again = fixture.inventory.discovery().delete_stale(&caller, fixture.network).await.unwrap();
         assert_eq!(again.hosts, 0);
         let (_, host) = discover_one(&fixture, scan(true, &[22]), &day(5)).await;
         assert_eq!(numbers(&host), [22]);

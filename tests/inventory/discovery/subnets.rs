@@ -29,7 +29,7 @@ fn device(name: &str, addresses: &[(&str, Option<u8>, &str)]) -> Device {
 
 async fn subnets(fixture: &Fixture) -> BTreeMap<String, Subnet> {
     let query = ListQuery::default();
-    let page = fixture.inventory.list_as::<Subnet>(&owner_of(fixture.organization), &query).await.unwrap();
+    let page = fixture.inventory.subnets().list(&owner_of(fixture.organization), &query).await.unwrap();
     page.records.into_iter().map(|subnet| (subnet.cidr.to_string(), subnet)).collect()
 }
 
@@ -39,7 +39,7 @@ async fn cidrs(fixture: &Fixture) -> Vec<String> {
 
 async fn create(fixture: &Fixture, cidr: &str) -> Subnet {
     let subnet = Subnet::new(fixture.network, cidr, cidr.parse().unwrap());
-    fixture.inventory.create_as(&owner_of(fixture.organization), subnet).await.unwrap()
+    fixture.inventory.records().create(&owner_of(fixture.organization), subnet).await.unwrap()
 }
 
 /// Returns the subnet of each address of the network.
@@ -169,12 +169,12 @@ fn subnet_that_a_user_deleted_or_changed_is_not_created_again() {
         let router = device("router", &[("192.0.2.1", Some(24), "eth0"), ("10.0.0.1", Some(24), "eth1")]);
         discover(&fixture, vec![router.clone()], FIRST).await;
         let known = subnets(&fixture).await;
-        fixture.inventory.delete_as::<Subnet>(&caller, known["192.0.2.0/24"].id, |_| Ok(())).await.unwrap();
+        fixture.inventory.subnets().delete(&caller, known["192.0.2.0/24"].id).await.unwrap();
         let enlarge = |subnet: &mut Subnet| {
             subnet.cidr = "10.0.0.0/16".parse().unwrap();
             Ok(())
         };
-        fixture.inventory.update_as::<Subnet>(&caller, known["10.0.0.0/24"].id, enlarge).await.unwrap();
+        fixture.inventory.subnets().update(&caller, known["10.0.0.0/24"].id, enlarge).await.unwrap();
         discover(&fixture, vec![router], SECOND).await;
         assert_eq!(cidrs(&fixture).await, ["10.0.0.0/16"]);
         // The network can still be deleted.
@@ -183,8 +183,8 @@ fn subnet_that_a_user_deleted_or_changed_is_not_created_again() {
                 serde_json::from_slice(document.strip_prefix(b",").unwrap_or(&document)).unwrap();
             fixture.delete(host.id).await.unwrap();
         }
-        fixture.inventory.delete_as::<Subnet>(&caller, known["10.0.0.0/24"].id, |_| Ok(())).await.unwrap();
-        fixture.inventory.delete_network(fixture.network).await.unwrap();
+        fixture.inventory.subnets().delete(&caller, known["10.0.0.0/24"].id).await.unwrap();
+        fixture.inventory.networks().delete(&fixture.system(), fixture.network).await.unwrap();
         assert!(
             fixture.mentioning(fixture.network).await.iter().all(|key| key.kind.as_str() != "deleted_subnet")
         );
@@ -210,10 +210,10 @@ fn created_changed_and_deleted_subnets_take_and_give_interfaces_at_once() {
             subnet.cidr = "192.0.2.32/28".parse().unwrap();
             Ok(())
         };
-        fixture.inventory.update_as::<Subnet>(&caller, narrow.id, move_away).await.unwrap();
+        fixture.inventory.subnets().update(&caller, narrow.id, move_away).await.unwrap();
         let after = assigned(&fixture).await;
         assert_eq!((after["192.0.2.1"], after["192.0.2.33"]), (Some(wide.id), Some(narrow.id)));
-        fixture.inventory.delete_as::<Subnet>(&caller, narrow.id, |_| Ok(())).await.unwrap();
+        fixture.inventory.subnets().delete(&caller, narrow.id).await.unwrap();
         assert_eq!(assigned(&fixture).await["192.0.2.33"], Some(wide.id));
     });
 }
@@ -286,7 +286,10 @@ fn report_reads_no_more_on_a_network_with_more_subnets() {
             discover(&fixture, vec![device("core", &rows)], FIRST).await;
             let (inventory, probe) = fixture.probed();
             let (caller, report) = (owner_of(fixture.organization), report_of(vec![edge.clone()], SECOND));
-            let answer = inventory.discover(&caller, &report, DiscoverOptions::new(fixture.network)).await;
+            let answer = inventory
+                .discovery()
+                .reconcile(&caller, &report, DiscoverOptions::new(fixture.network))
+                .await;
             assert_eq!(answer.unwrap().subnets.len(), 1);
             reads.push(probe.take_passed());
             let (known, assigned) = (subnets(&fixture).await, assigned(&fixture).await);

@@ -81,7 +81,7 @@ pub(super) async fn discover_with(
     options: DiscoverOptions,
 ) -> DiscoveryReport {
     let caller = owner_of(fixture.organization);
-    fixture.inventory.discover(&caller, &report_of(devices, at), options).await.unwrap()
+    fixture.inventory.discovery().reconcile(&caller, &report_of(devices, at), options).await.unwrap()
 }
 
 /// Discovers one device, and returns its outcome and its host.
@@ -95,7 +95,7 @@ pub(super) async fn discover_one(fixture: &Fixture, device: Device, at: &str) ->
 pub(super) async fn refusal_on(fixture: &Fixture, network: Uuid) -> ErrorKind {
     let caller = owner_of(fixture.organization);
     let report = report_of(vec![switch(1)], FIRST);
-    refusal(fixture.inventory.discover(&caller, &report, DiscoverOptions::new(network)).await)
+    refusal(fixture.inventory.discovery().reconcile(&caller, &report, DiscoverOptions::new(network)).await)
 }
 
 pub(super) fn outcomes(answer: &DiscoveryReport) -> Vec<DiscoveryOutcome> {

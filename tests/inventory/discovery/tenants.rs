@@ -13,7 +13,7 @@ fn discovery_matches_and_names_no_host_of_another_tenant() {
         let answer = discover(&fixture, vec![switch_seeing(1, 2), switch(2)], FIRST).await;
         let own = documents(&fixture.inventory, fixture.organization).await;
         let report = report_of(vec![switch_seeing(1, 2), switch(2)], SECOND);
-        let discovered = fixture.inventory.discover(&theirs, &report, options).await.unwrap();
+        let discovered = fixture.inventory.discovery().reconcile(&theirs, &report, options).await.unwrap();
         assert_eq!(outcomes(&discovered), [DiscoveryOutcome::Created; 2]);
         for (own, their) in answer.hosts.iter().zip(&discovered.hosts) {
             assert_ne!(own.id, their.id);
@@ -21,13 +21,13 @@ fn discovery_matches_and_names_no_host_of_another_tenant() {
         assert_eq!(documents(&fixture.inventory, fixture.organization).await, own);
         // Deleting the neighbor of one tenant leaves that of the other.
         let second = discovered.hosts[1].id.unwrap();
-        fixture.inventory.delete_host(foreign.organization, second).await.unwrap();
+        fixture.inventory.hosts().delete(&foreign.system(), second).await.unwrap();
         assert_eq!(documents(&fixture.inventory, fixture.organization).await, own);
         let first = answer.hosts[0].id.unwrap();
         let other = answer.hosts[1].id.unwrap();
-        let refused = fixture.inventory.consolidate_as(&theirs, first, other).await;
+        let refused = fixture.inventory.discovery().consolidate(&theirs, first, other).await;
         assert_eq!(refusal(refused), not_found(Entity::Host, first));
-        let refused = fixture.inventory.delete_stale_as(&theirs, fixture.network).await;
+        let refused = fixture.inventory.discovery().delete_stale(&theirs, fixture.network).await;
         assert_eq!(refusal(refused), not_found(Entity::Network, fixture.network));
     });
 }
@@ -40,7 +40,7 @@ fn discovery_matches_no_host_of_another_network() {
         let options = DiscoverOptions::new(fixture.other_network);
         let caller = owner_of(fixture.organization);
         let report = report_of(vec![switch_seeing(2, 1), switch(1)], FIRST);
-        let answer = fixture.inventory.discover(&caller, &report, options).await.unwrap();
+        let answer = fixture.inventory.discovery().reconcile(&caller, &report, options).await.unwrap();
         assert_eq!(outcomes(&answer), [DiscoveryOutcome::Created; 2]);
         assert_eq!(fixture.host(host.id).await, host);
     });

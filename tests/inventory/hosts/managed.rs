@@ -53,8 +53,8 @@ fn host_is_read_as_it_is_stored() {
     on_each_store(async |setup| {
         let host = &setup.hosts[0];
         for caller in [setup.owner(), setup.near(Permission::Viewer)] {
-            assert_eq!(setup.inventory.host_as(&caller, host.id).await.unwrap(), *host);
-            let document = setup.inventory.host_document_as(&caller, host.id).await.unwrap();
+            assert_eq!(setup.inventory.hosts().get(&caller, host.id).await.unwrap(), *host);
+            let document = setup.inventory.hosts().document(&caller, host.id).await.unwrap();
             assert_eq!(document, serde_json::to_vec(host).unwrap());
         }
     });
@@ -72,13 +72,13 @@ fn host_that_a_caller_cannot_reach_is_refused_by_every_operation() {
             (&near, hidden, access_denied(setup.networks[1])),
             (&nowhere, hidden, access_denied(setup.networks[1])),
         ] {
-            assert_eq!(setup.refused(inventory.host_as(caller, host)).await, expected);
-            assert_eq!(setup.refused(inventory.host_document_as(caller, host)).await, expected);
+            assert_eq!(setup.refused(inventory.hosts().get(caller, host)).await, expected);
+            assert_eq!(setup.refused(inventory.hosts().document(caller, host)).await, expected);
             let fail = |host: &mut Host| Err(changed(host).into());
-            assert_eq!(setup.refused(inventory.update_host_as(caller, host, fail)).await, expected);
+            assert_eq!(setup.refused(inventory.hosts().update(caller, host, fail)).await, expected);
             let fail = |host: &Host| Err(changed(host).into());
-            assert_eq!(setup.refused(inventory.delete_host_as(caller, host, fail)).await, expected);
-            assert_eq!(inventory.delete_hosts_as(caller, &[host]).await.unwrap(), 0);
+            assert_eq!(setup.refused(inventory.hosts().delete_if(caller, host, fail)).await, expected);
+            assert_eq!(inventory.hosts().delete_many(caller, &[host]).await.unwrap(), 0);
         }
     });
 }
@@ -89,11 +89,11 @@ fn viewer_may_not_change_hosts() {
         let (inventory, viewer) = (&setup.inventory, setup.near(Permission::Viewer));
         let denied = ErrorKind::PermissionDenied;
         for host in [setup.hosts[0].id, setup.hosts[1].id, id(77)] {
-            assert_eq!(setup.refused(inventory.update_host_as(&viewer, host, |_| Ok(()))).await, denied);
-            assert_eq!(setup.refused(inventory.delete_host_as(&viewer, host, |_| Ok(()))).await, denied);
-            assert_eq!(setup.refused(inventory.delete_hosts_as(&viewer, &[host])).await, denied);
+            assert_eq!(setup.refused(inventory.hosts().update(&viewer, host, |_| Ok(()))).await, denied);
+            assert_eq!(setup.refused(inventory.hosts().delete(&viewer, host)).await, denied);
+            assert_eq!(setup.refused(inventory.hosts().delete_many(&viewer, &[host])).await, denied);
         }
-        assert_eq!(setup.refused(inventory.create_host_as(&viewer, setup.foreign.clone())).await, denied);
+        assert_eq!(setup.refused(inventory.hosts().create(&viewer, setup.foreign.clone())).await, denied);
     });
 }
 
@@ -105,7 +105,7 @@ fn created_host_keeps_unused_ids_and_gets_everything_else_from_the_inventory() {
         draft.ports[0].network_id = id(77);
         draft.services[0].bindings[0].service_id = id(77);
         let host =
-            setup.inventory.create_host_as(&setup.near(Permission::Member), draft.clone()).await.unwrap();
+            setup.inventory.hosts().create(&setup.near(Permission::Member), draft.clone()).await.unwrap();
         assert_eq!(setup.host(host.id).await, host);
         assert_ne!(host.id, draft.id);
         assert_eq!((ids(&host), references(&host)), (ids(&draft), references(&draft)));
@@ -126,7 +126,7 @@ fn taken_and_missing_ids_of_parts_are_replaced_with_the_references_to_them() {
         draft.ports[0].id = taken;
         draft.ports[2].id = id(0xf4ee);
         draft.interfaces.push(interface(&draft, Uuid::nil(), "192.0.2.8", 2));
-        let host = setup.inventory.create_host_as(&setup.owner(), draft.clone()).await.unwrap();
+        let host = setup.inventory.hosts().create(&setup.owner(), draft.clone()).await.unwrap();
         assert_eq!(setup.host(host.id).await, host);
         assert_eq!(references(&host), references(&draft));
         assert_eq!(host.if_entries[1].neighbor, Some(Neighbor::IfEntry(host.if_entries[0].id)));
@@ -137,7 +137,7 @@ fn taken_and_missing_ids_of_parts_are_replaced_with_the_references_to_them() {
         }
         // Ids of another organization are free.
         let theirs = Host { network_id: setup.networks[0], tags: Vec::new(), ..setup.foreign.clone() };
-        let host = setup.inventory.create_host_as(&setup.owner(), theirs.clone()).await.unwrap();
+        let host = setup.inventory.hosts().create(&setup.owner(), theirs.clone()).await.unwrap();
         assert_eq!(ids(&host), ids(&theirs));
     });
 }
@@ -176,7 +176,7 @@ fn invalid_host_is_not_created() {
                 let mut draft = rich_host(number, setup.networks[0], &setup.tags);
                 alter(setup, &mut draft);
                 let near = setup.near(Permission::Member);
-                let attempt = setup.inventory.create_host_as(&near, draft);
+                let attempt = setup.inventory.hosts().create(&near, draft);
                 assert_eq!(setup.refused(attempt).await, expected);
             }
         }
@@ -198,7 +198,7 @@ fn update_sets_only_what_a_client_may_set_and_moves_only_what_changed() {
             Ok(())
         };
         let near = setup.near(Permission::Member);
-        let host = setup.inventory.update_host_as(&near, before.id, change).await.unwrap();
+        let host = setup.inventory.hosts().update(&near, before.id, change).await.unwrap();
         assert_eq!(setup.host(before.id).await, host);
         let later = time(LATER);
         let mut expected = Host { name: "renamed".to_owned(), updated_at: later, ..before.clone() };
@@ -223,9 +223,12 @@ fn update_that_changes_nothing_commits_nothing() {
             host.services.iter_mut().for_each(|service| service.bindings.reverse());
             Ok(())
         };
-        let host = setup.inventory.update_host_as(&setup.owner(), before.id, same).await.unwrap();
+        let host = setup.inventory.hosts().update(&setup.owner(), before.id, same).await.unwrap();
         assert_eq!(host, *before);
-        assert_eq!(setup.inventory.host(setup.organization, before.id).await.unwrap(), *before);
+        assert_eq!(
+            setup.inventory.hosts().get(&Caller::system(setup.organization), before.id).await.unwrap(),
+            *before
+        );
     });
 }
 
@@ -252,17 +255,17 @@ fn invalid_update_of_a_host_is_refused() {
                 alter(setup, host);
                 Ok(())
             };
-            assert_eq!(setup.refused(setup.inventory.update_host_as(&near, host.id, change)).await, expected);
+            assert_eq!(setup.refused(setup.inventory.hosts().update(&near, host.id, change)).await, expected);
         }
         let to_the_other = |host: &mut Host| {
             host.network_id = setup.networks[1];
             Ok(())
         };
         let owner = setup.owner();
-        let attempt = setup.inventory.update_host_as(&owner, host.id, to_the_other);
+        let attempt = setup.inventory.hosts().update(&owner, host.id, to_the_other);
         assert_eq!(setup.refused(attempt).await, MISMATCH);
         let fail = |host: &mut Host| Err(changed(host).into());
-        let attempt = setup.inventory.update_host_as(&near, host.id, fail);
+        let attempt = setup.inventory.hosts().update(&near, host.id, fail);
         assert_eq!(setup.refused(attempt).await, changed(host));
     });
 }
@@ -276,7 +279,7 @@ fn new_part_of_an_updated_host_does_not_take_the_id_of_another_hosts_part() {
             host.if_entries[2].interface_id = None;
             Ok(())
         };
-        let host = setup.inventory.update_host_as(&setup.owner(), setup.hosts[0].id, change).await.unwrap();
+        let host = setup.inventory.hosts().update(&setup.owner(), setup.hosts[0].id, change).await.unwrap();
         assert_eq!((ids(&host).len(), ids(&host).contains(&taken.id)), (10, false));
         assert_eq!(setup.host(host.id).await, host);
         assert_eq!(setup.host(setup.hosts[2].id).await, setup.hosts[2]);
@@ -288,10 +291,13 @@ fn deleted_host_is_gone_unless_the_check_fails() {
     on_each_store(async |setup| {
         let (near, host) = (setup.near(Permission::Member), &setup.hosts[0]);
         let fail = |host: &Host| Err(changed(host).into());
-        assert_eq!(setup.refused(setup.inventory.delete_host_as(&near, host.id, fail)).await, changed(host));
+        assert_eq!(
+            setup.refused(setup.inventory.hosts().delete_if(&near, host.id, fail)).await,
+            changed(host)
+        );
         let is_same = |found: &Host| if found == host { Ok(()) } else { Err(changed(host).into()) };
-        setup.inventory.delete_host_as(&near, host.id, is_same).await.unwrap();
-        let again = setup.inventory.delete_host_as(&near, host.id, is_same).await;
+        setup.inventory.hosts().delete_if(&near, host.id, is_same).await.unwrap();
+        let again = setup.inventory.hosts().delete_if(&near, host.id, is_same).await;
         assert_eq!(refusal(again), not_found(Entity::Host, host.id));
         // The guest of one of its services stays as it is.
         assert_eq!(setup.host(setup.hosts[1].id).await, setup.hosts[1]);
@@ -306,17 +312,22 @@ fn bulk_deletion_skips_what_the_caller_cannot_reach() {
             [(vec![], Problem::Empty), (vec![id(1); 1001], Problem::MaxLength { max: 1000 })]
         {
             assert_eq!(
-                setup.refused(setup.inventory.delete_hosts_as(&near, &ids)).await,
+                setup.refused(setup.inventory.hosts().delete_many(&near, &ids)).await,
                 invalid("ids", problem)
             );
         }
         let mut ids: Vec<Uuid> = setup.hosts.iter().map(|host| host.id).collect();
         ids.extend([setup.foreign.id, id(77), setup.hosts[0].id]);
-        assert_eq!(setup.inventory.delete_hosts_as(&near, &ids).await.unwrap(), 2);
-        assert_eq!(setup.inventory.delete_hosts_as(&near, &ids).await.unwrap(), 0);
+        assert_eq!(setup.inventory.hosts().delete_many(&near, &ids).await.unwrap(), 2);
+        assert_eq!(setup.inventory.hosts().delete_many(&near, &ids).await.unwrap(), 0);
         assert_eq!(setup.host(setup.hosts[1].id).await, setup.hosts[1]);
-        let theirs = setup.inventory.host(setup.foreign_organization, setup.foreign.id).await.unwrap();
+        let theirs = setup
+            .inventory
+            .hosts()
+            .get(&Caller::system(setup.foreign_organization), setup.foreign.id)
+            .await
+            .unwrap();
         assert_eq!(theirs, setup.foreign);
-        assert_eq!(setup.inventory.delete_hosts_as(&setup.owner(), &ids).await.unwrap(), 1);
+        assert_eq!(setup.inventory.hosts().delete_many(&setup.owner(), &ids).await.unwrap(), 1);
     });
 }

@@ -3,6 +3,7 @@
 //! Users read, create, update and delete them one by one.
 
 use std::fmt::Debug;
+use toposcope::access::Caller;
 
 use toposcope::inventory::{Entity, ErrorKind, Part, Problem};
 use toposcope::model::{BindingTarget, Host, IfEntry, Interface, Permission, Port, Protocol, Service};
@@ -85,12 +86,12 @@ test_part!(IfEntry, if_entries, |self, number| self.if_descr = number.to_string(
 async fn read_parts<P: TestPart>(setup: &Setup) {
     let (inventory, near) = (&setup.inventory, setup.near(Permission::Viewer));
     let host = &setup.hosts[0];
-    assert_eq!(inventory.parts_as::<P>(&near, host.id).await.unwrap(), *P::list_in(&mut host.clone()));
+    assert_eq!(inventory.parts::<P>().of_host(&near, host.id).await.unwrap(), *P::list_in(&mut host.clone()));
     for mut part in P::list_in(&mut host.clone()).clone() {
-        assert_eq!(inventory.part_as::<P>(&near, *part.id()).await.unwrap(), part);
+        assert_eq!(inventory.parts::<P>().get(&near, *part.id()).await.unwrap(), part);
     }
     for unreachable in [setup.hosts[1].id, setup.foreign.id, id(77)] {
-        assert_eq!(inventory.parts_as::<P>(&near, unreachable).await.unwrap(), []);
+        assert_eq!(inventory.parts::<P>().of_host(&near, unreachable).await.unwrap(), []);
     }
 }
 
@@ -113,23 +114,23 @@ async fn refuse_callers<P: TestPart>(setup: &Setup) {
         (theirs, not_found(P::KIND, theirs)),
         (hidden, access_denied(setup.networks[1])),
     ] {
-        assert_eq!(setup.refused(inventory.part_as::<P>(&near, part)).await, expected);
+        assert_eq!(setup.refused(inventory.parts::<P>().get(&near, part)).await, expected);
         let change = |part: &mut P| fail(part);
-        assert_eq!(setup.refused(inventory.update_part_as(&near, part, change)).await, expected);
-        assert_eq!(setup.refused(inventory.delete_part_as(&near, part, fail)).await, expected);
+        assert_eq!(setup.refused(inventory.parts().update(&near, part, change)).await, expected);
+        assert_eq!(setup.refused(inventory.parts().delete_if(&near, part, fail)).await, expected);
     }
     let (viewer, mut own) = (setup.near(Permission::Viewer), P::nth(&setup.hosts[0], 0));
     let denied = ErrorKind::PermissionDenied;
     for part in [*own.id(), hidden, id(77)] {
         let change = |part: &mut P| fail(part);
-        assert_eq!(setup.refused(inventory.update_part_as(&viewer, part, change)).await, denied);
-        assert_eq!(setup.refused(inventory.delete_part_as(&viewer, part, fail)).await, denied);
+        assert_eq!(setup.refused(inventory.parts().update(&viewer, part, change)).await, denied);
+        assert_eq!(setup.refused(inventory.parts().delete_if(&viewer, part, fail)).await, denied);
     }
-    assert_eq!(setup.refused(inventory.create_part_as(&viewer, P::nth(&setup.foreign, 0))).await, denied);
+    assert_eq!(setup.refused(inventory.parts().create(&viewer, P::nth(&setup.foreign, 0))).await, denied);
     // The check comes before the rules of the host, which keep the part.
     let change = |part: &mut P| fail(part);
-    assert_eq!(setup.refused(inventory.update_part_as(&near, *own.id(), change)).await, failed(&own));
-    assert_eq!(setup.refused(inventory.delete_part_as(&near, *own.id(), fail)).await, failed(&own));
+    assert_eq!(setup.refused(inventory.parts().update(&near, *own.id(), change)).await, failed(&own));
+    assert_eq!(setup.refused(inventory.parts().delete_if(&near, *own.id(), fail)).await, failed(&own));
 }
 
 #[test]
@@ -147,7 +148,7 @@ async fn create_update_and_delete<P: TestPart>(setup: &Setup) {
     let host = &setup.hosts[0];
     let mut draft = P::nth(host, 1);
     draft.alter(4711);
-    let mut created = inventory.create_part_as(&near, draft.clone()).await.unwrap();
+    let mut created = inventory.parts().create(&near, draft.clone()).await.unwrap();
     let mut expected = draft.clone();
     *expected.id() = *created.id();
     expected.set_times(LATER, LATER);
@@ -167,7 +168,7 @@ async fn create_update_and_delete<P: TestPart>(setup: &Setup) {
         part.set_times(NOTHING_CHANGED, NOTHING_CHANGED);
         Ok(())
     };
-    let updated = inventory.update_part_as(&near, new, change).await.unwrap();
+    let updated = inventory.parts().update(&near, new, change).await.unwrap();
     expected.clone_from(&created);
     expected.alter(4712);
     expected.set_times(LATER, &later.plus_micros(1).to_string());
@@ -177,16 +178,16 @@ async fn create_update_and_delete<P: TestPart>(setup: &Setup) {
     assert_eq!(stored.updated_at, later.plus_micros(1));
 
     setup.clock.set(later.plus_micros(2));
-    let same = inventory.update_part_as(&near, new, |_: &mut P| Ok(())).await.unwrap();
+    let same = inventory.parts().update(&near, new, |_: &mut P| Ok(())).await.unwrap();
     assert_eq!(same != updated, P::KIND == Entity::Port);
     assert_eq!(setup.host(host.id).await.updated_at != stored.updated_at, P::KIND == Entity::Port);
 
     let is_same = |part: &P| if *part == same { Ok(()) } else { Err(failed(part).into()) };
-    inventory.delete_part_as(&near, new, is_same).await.unwrap();
-    assert_eq!(refusal(inventory.delete_part_as(&near, new, is_same).await), not_found(P::KIND, new));
+    inventory.parts().delete_if(&near, new, is_same).await.unwrap();
+    assert_eq!(refusal(inventory.parts().delete_if(&near, new, is_same).await), not_found(P::KIND, new));
     let expected = Host { updated_at: later.plus_micros(2), ..host.clone() };
     assert_eq!(setup.host(host.id).await, expected);
-    inventory.put_host(setup.organization, host.clone()).await.unwrap();
+    inventory.hosts().put(&Caller::system(setup.organization), host.clone()).await.unwrap();
     setup.clock.set(later);
 }
 
@@ -229,10 +230,10 @@ async fn refuse_places<P: TestPart>(setup: &Setup) {
         if let Some(expected) = created {
             let mut draft = used.clone();
             place(&mut draft).unwrap();
-            assert_eq!(setup.refused(inventory.create_part_as(caller, draft)).await, expected);
+            assert_eq!(setup.refused(inventory.parts().create(caller, draft)).await, expected);
         }
         if let Some(expected) = updated {
-            let attempt = inventory.update_part_as(caller, *used.clone().id(), place);
+            let attempt = inventory.parts().update(caller, *used.clone().id(), place);
             assert_eq!(setup.refused(attempt).await, expected);
         }
     }
@@ -256,12 +257,12 @@ async fn refuse_values<P: TestPart>(setup: &Setup, table: Vec<(Alter<P>, ErrorKi
         let part = *draft.id();
         draft.alter(4711);
         alter(&mut draft);
-        assert_eq!(setup.refused(setup.inventory.create_part_as(&near, draft)).await, expected);
+        assert_eq!(setup.refused(setup.inventory.parts().create(&near, draft)).await, expected);
         let change = |part: &mut P| {
             alter(part);
             Ok(())
         };
-        assert_eq!(setup.refused(setup.inventory.update_part_as(&near, part, change)).await, expected);
+        assert_eq!(setup.refused(setup.inventory.parts().update(&near, part, change)).await, expected);
     }
 }
 
@@ -313,19 +314,18 @@ fn part_that_another_record_refers_to_is_not_deleted() {
     on_each_store(async |setup| {
         let near = setup.near(Permission::Member);
         let [first, second] = &setup.hosts[0].interfaces[..] else { panic!("two interfaces") };
-        let delete =
-            async |id| setup.refused(setup.inventory.delete_part_as(&near, id, |_: &Interface| Ok(()))).await;
+        let delete = async |id| setup.refused(setup.inventory.parts::<Interface>().delete(&near, id)).await;
         for interface in [first, second] {
             let name = interface.ip_address.to_string();
             assert_eq!(delete(interface.id).await, in_use(Entity::Interface, &name, Entity::Service));
         }
         for (port, name) in setup.hosts[0].ports.iter().zip(["53/Tcp", "53/Udp"]) {
-            let attempt = setup.inventory.delete_part_as(&near, port.id, |_: &Port| Ok(()));
+            let attempt = setup.inventory.parts::<Port>().delete(&near, port.id);
             assert_eq!(setup.refused(attempt).await, in_use(Entity::Port, name, Entity::Service));
         }
         // One service virtualizes the other, and that one a host that the caller cannot access.
         for (service, used_by) in setup.hosts[0].services.iter().zip([Entity::Service, Entity::Host]) {
-            let attempt = setup.inventory.delete_part_as(&near, service.id, |_: &Service| Ok(()));
+            let attempt = setup.inventory.parts::<Service>().delete(&near, service.id);
             assert_eq!(setup.refused(attempt).await, in_use(Entity::Service, &service.name, used_by));
         }
     });
@@ -337,23 +337,23 @@ fn interface_is_deleted_once_nothing_refers_to_it() {
         let (inventory, near, host) = (&setup.inventory, setup.near(Permission::Member), &setup.hosts[2]);
         let first = &host.interfaces[0];
         let unused = in_use(Entity::Interface, "192.0.2.7", Entity::Service);
-        let delete = async || inventory.delete_part_as(&near, first.id, |_: &Interface| Ok(())).await;
+        let delete = async || inventory.parts::<Interface>().delete(&near, first.id).await;
         assert_eq!(refusal(delete().await), unused);
         let unbind = |service: &mut Service| {
             service.bindings.clear();
             Ok(())
         };
-        inventory.update_part_as(&near, host.services[0].id, unbind).await.unwrap();
+        inventory.parts().update(&near, host.services[0].id, unbind).await.unwrap();
         assert_eq!(refusal(delete().await), in_use(Entity::Interface, "192.0.2.7", Entity::IfEntry));
         for entry in &host.if_entries {
-            inventory.delete_part_as(&near, entry.id, |_: &IfEntry| Ok(())).await.unwrap();
+            inventory.parts::<IfEntry>().delete(&near, entry.id).await.unwrap();
         }
         assert_eq!(refusal(delete().await), in_use(Entity::Interface, "192.0.2.7", Entity::Host));
         let unassign = |host: &mut Host| {
             host.credential_assignments.clear();
             Ok(())
         };
-        inventory.update_host_as(&near, host.id, unassign).await.unwrap();
+        inventory.hosts().update(&near, host.id, unassign).await.unwrap();
         delete().await.unwrap();
         assert_eq!(setup.host(host.id).await.interfaces, host.interfaces[1..]);
     });
@@ -364,25 +364,24 @@ fn service_is_deleted_once_nothing_is_virtualized_by_it() {
     on_each_store(async |setup| {
         let (inventory, owner) = (&setup.inventory, setup.owner());
         let [dns, agent] = &setup.hosts[0].services[..] else { panic!("two services") };
-        let delete = async |service: &Service| {
-            inventory.delete_part_as(&owner, service.id, |_: &Service| Ok(())).await
-        };
+        let delete = async |service: &Service| inventory.parts::<Service>().delete(&owner, service.id).await;
         let unhost = |host: &mut Host| {
             host.virtualization = None;
             Ok(())
         };
-        inventory.update_host_as(&owner, setup.hosts[1].id, unhost).await.unwrap();
+        inventory.hosts().update(&owner, setup.hosts[1].id, unhost).await.unwrap();
         // A container on another host.
         let contain = |service: &mut Service| {
             service.virtualization = agent.virtualization.clone();
             Ok(())
         };
         let guest = setup.hosts[2].services[0].id;
-        inventory.update_part_as(&owner, guest, contain).await.unwrap();
+        inventory.parts().update(&owner, guest, contain).await.unwrap();
         delete(agent).await.unwrap();
         assert_eq!(refusal(delete(dns).await), in_use(Entity::Service, "dns", Entity::Service));
         inventory
-            .update_part_as(&owner, guest, |service: &mut Service| {
+            .parts()
+            .update(&owner, guest, |service: &mut Service| {
                 service.virtualization = None;
                 Ok(())
             })

@@ -1,7 +1,7 @@
 //! Random changes of parts, compared with a model that knows nothing but the rules.
 
 use fastrand::Rng;
-use toposcope::access::Clock;
+use toposcope::access::{Caller, Clock};
 use toposcope::model::{Binding, BindingTarget, Host, IfEntry, Interface, Port, Protocol, Service};
 use uuid::Uuid;
 
@@ -90,18 +90,18 @@ async fn step(setup: &Setup, random: &mut Rng, hosts: &[Host; 2], model: &mut Mo
     match random.usize(0..16) {
         0 => {
             let new = interface(host, Uuid::nil(), "192.0.2.1", random.i64(0..3));
-            keep(&mut model.interfaces, None, inventory.create_part_as(&owner, new).await, true);
+            keep(&mut model.interfaces, None, inventory.parts().create(&owner, new).await, true);
         }
         1 | 2 => {
             let new = port(host, Uuid::nil(), number, Protocol::Tcp);
             let allowed = model.is_number_free(&new);
-            keep(&mut model.ports, None, inventory.create_part_as(&owner, new).await, allowed);
+            keep(&mut model.ports, None, inventory.parts().create(&owner, new).await, allowed);
         }
         3 | 12.. => {
             let mut new = service(host, Uuid::nil(), "service", random.i64(0..3));
             let (holder, target) = any_target(random, model)?;
             new.bindings.push(binding(&new, Uuid::nil(), target));
-            keep(&mut model.services, None, inventory.create_part_as(&owner, new).await, holder == host.id);
+            keep(&mut model.services, None, inventory.parts().create(&owner, new).await, holder == host.id);
         }
         4 => {
             let mut new = entry(host, Uuid::nil(), random.i64(0..3));
@@ -110,7 +110,7 @@ async fn step(setup: &Setup, random: &mut Rng, hosts: &[Host; 2], model: &mut Mo
             keep(
                 &mut model.entries,
                 None,
-                inventory.create_part_as(&owner, new).await,
+                inventory.parts().create(&owner, new).await,
                 at.host_id == host.id,
             );
         }
@@ -120,7 +120,7 @@ async fn step(setup: &Setup, random: &mut Rng, hosts: &[Host; 2], model: &mut Mo
                 part.position = i64::from(number);
                 Ok(())
             };
-            let outcome = inventory.update_part_as(&owner, part.id, change).await;
+            let outcome = inventory.parts().update(&owner, part.id, change).await;
             keep(&mut model.interfaces, Some(index), outcome, true);
         }
         6 | 7 => {
@@ -137,7 +137,7 @@ async fn step(setup: &Setup, random: &mut Rng, hosts: &[Host; 2], model: &mut Mo
                 part.clone_from(&new);
                 Ok(())
             };
-            let outcome = inventory.update_part_as(&owner, part.id, change).await;
+            let outcome = inventory.parts().update(&owner, part.id, change).await;
             keep(&mut model.ports, Some(index), outcome, allowed);
         }
         8 => {
@@ -148,29 +148,29 @@ async fn step(setup: &Setup, random: &mut Rng, hosts: &[Host; 2], model: &mut Mo
                 service.bindings.push(binding(service, Uuid::nil(), target));
                 Ok(())
             };
-            let outcome = inventory.update_part_as(&owner, part.id, change).await;
+            let outcome = inventory.parts().update(&owner, part.id, change).await;
             keep(&mut model.services, Some(index), outcome, holder == part.host_id);
         }
         9 => {
             let (index, part) = any(random, &model.interfaces)?;
             let allowed = !model.is_interface_used(part.id);
-            let outcome = inventory.delete_part_as(&owner, part.id, |_: &Interface| Ok(())).await;
+            let outcome = inventory.parts::<Interface>().delete(&owner, part.id).await;
             assert_eq!(outcome.is_ok(), allowed);
             outcome.is_ok().then(|| model.interfaces.remove(index));
         }
         10 => {
             let (index, part) = any(random, &model.ports)?;
             let allowed = !model.is_port_bound(part.id);
-            let outcome = inventory.delete_part_as(&owner, part.id, |_: &Port| Ok(())).await;
+            let outcome = inventory.parts::<Port>().delete(&owner, part.id).await;
             assert_eq!(outcome.is_ok(), allowed);
             outcome.is_ok().then(|| model.ports.remove(index));
         }
         _ => {
             let (index, part) = any(random, &model.services)?;
-            inventory.delete_part_as(&owner, part.id, |_: &Service| Ok(())).await.unwrap();
+            inventory.parts::<Service>().delete(&owner, part.id).await.unwrap();
             model.services.remove(index);
             let (index, part) = any(random, &model.entries)?;
-            inventory.delete_part_as(&owner, part.id, |_: &IfEntry| Ok(())).await.unwrap();
+            inventory.parts::<IfEntry>().delete(&owner, part.id).await.unwrap();
             model.entries.remove(index);
         }
     }
@@ -184,7 +184,7 @@ fn random_changes_of_parts_agree_with_the_rules_and_keep_hosts_valid() {
             let (mut random, mut model) = (Rng::with_seed(seed), Model::default());
             let hosts = [0, 1].map(|side| bare_host(id(0x50 + side), setup.networks[side as usize]));
             for host in &hosts {
-                setup.inventory.put_host(setup.organization, host.clone()).await.unwrap();
+                setup.inventory.hosts().put(&Caller::system(setup.organization), host.clone()).await.unwrap();
             }
             let mut bound = 0;
             for _ in 0..100 {

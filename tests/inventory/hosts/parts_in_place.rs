@@ -11,10 +11,10 @@ fn new_interface_and_service_with_the_greatest_position_come_last() {
     on_each_store(async |setup| {
         let (inventory, owner, host) = (&setup.inventory, setup.owner(), &setup.hosts[0]);
         let last = interface(host, Uuid::nil(), "192.0.2.8", i64::MAX);
-        assert_eq!(inventory.create_part_as(&owner, last).await.unwrap().position, 2);
-        let empty = inventory.create_host_as(&owner, Host::new(setup.networks[0], "empty")).await.unwrap();
+        assert_eq!(inventory.parts().create(&owner, last).await.unwrap().position, 2);
+        let empty = inventory.hosts().create(&owner, Host::new(setup.networks[0], "empty")).await.unwrap();
         let first = service(&empty, Uuid::nil(), "first", i64::MAX);
-        assert_eq!(inventory.create_part_as(&owner, first).await.unwrap().position, 0);
+        assert_eq!(inventory.parts().create(&owner, first).await.unwrap().position, 0);
     });
 }
 
@@ -30,7 +30,7 @@ fn bindings_keep_ids_and_times_unless_they_are_new_or_change() {
             service.bindings.extend([agent.bindings[0].clone(), binding(agent, Uuid::nil(), target)]);
             Ok(())
         };
-        let updated = inventory.update_part_as(&owner, dns.id, change).await.unwrap();
+        let updated = inventory.parts().update(&owner, dns.id, change).await.unwrap();
         assert_eq!(updated.bindings[0], dns.bindings[0]);
         assert_eq!(updated.bindings[1].updated_at, time(LATER));
         assert_eq!(
@@ -45,7 +45,7 @@ fn bindings_keep_ids_and_times_unless_they_are_new_or_change() {
         let definition = ServiceDefinition::new("Docker").unwrap();
         let created =
             Service { bindings: updated.bindings.clone(), ..Service::new(host, "copy", definition) };
-        let created = inventory.create_part_as(&owner, created).await.unwrap();
+        let created = inventory.parts().create(&owner, created).await.unwrap();
         assert!(created.bindings.iter().all(|new| updated.bindings.iter().all(|old| old.id != new.id)));
         setup.host(host.id).await;
     });
@@ -71,20 +71,20 @@ async fn concurrent_changes_of_the_parts_of_one_host_all_survive() {
                     part.name = Some(name.clone());
                     Ok(())
                 };
-                inventory.update_part_as(&caller, id(0x100 + number), change).await.map(drop)
+                inventory.parts().update(&caller, id(0x100 + number), change).await.map(drop)
             }
             1 => {
                 let change = |part: &mut Service| {
                     part.name.clone_from(&name);
                     Ok(())
                 };
-                inventory.update_part_as(&caller, id(0x200 + number), change).await.map(drop)
+                inventory.parts().update(&caller, id(0x200 + number), change).await.map(drop)
             }
-            2 => inventory.delete_part_as(&caller, id(0x300 + number), |_: &IfEntry| Ok(())).await,
+            2 => inventory.parts::<IfEntry>().delete(&caller, id(0x300 + number)).await,
             _ => {
                 let host = fixture.host(id(1)).await;
                 let port = Port::new(&host, (1000 + task as u16).try_into().unwrap(), Protocol::Tcp);
-                inventory.create_part_as(&caller, port).await.map(drop)
+                inventory.parts().create(&caller, port).await.map(drop)
             }
         }
     });

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use toposcope::access::Caller;
 
 use fastrand::Rng;
 use toposcope::inventory::{Entity, Error, ErrorKind, Inventory, Written};
@@ -105,7 +106,10 @@ async fn one_of_two_organizations_gets_the_host_id_that_both_claim() {
     let claims = [(fixture.organization, fixture.network), (foreign.organization, foreign.network)];
     let puts = concurrently(&fixture, 32, |fixture, number| async move {
         let (organization, network) = claims[number as usize % 2];
-        (fixture.inventory.put_host(organization, bare_host(id(1), network)).await, organization)
+        (
+            fixture.inventory.hosts().put(&Caller::system(organization), bare_host(id(1), network)).await,
+            organization,
+        )
     });
     let mut holders = BTreeSet::new();
     for (put, organization) in puts.await {
@@ -119,7 +123,7 @@ async fn one_of_two_organizations_gets_the_host_id_that_both_claim() {
     }
     assert_eq!(holders.len(), 1, "it never changes hands");
     let holder = holders.into_iter().next().unwrap();
-    assert_eq!(fixture.inventory.host(holder, id(1)).await.unwrap().id, id(1));
+    assert_eq!(fixture.inventory.hosts().get(&Caller::system(holder), id(1)).await.unwrap().id, id(1));
 }
 
 /// Deletes a host while a concurrent task interferes, in the presence of another organization.
@@ -133,7 +137,9 @@ async fn delete_at_every_call<I>(
             (fixture.organization, fixture.network, fixture.foreign().await)
         },
         interfere,
-        async |inventory, (organization, _, _)| inventory.delete_host(*organization, id(1)).await,
+        async |inventory, (organization, _, _)| {
+            inventory.hosts().delete(&Caller::system(*organization), id(1)).await
+        },
         check,
     )
     .await;
@@ -152,7 +158,7 @@ async fn second_of_two_concurrent_deletions_finds_no_host() {
     let other = Cell::new(None);
     delete_at_every_call(
         async |inventory, (organization, _, _)| {
-            other.set(Some(inventory.delete_host(*organization, id(1)).await));
+            other.set(Some(inventory.hosts().delete(&Caller::system(*organization), id(1)).await));
         },
         async |fixture, _, result| {
             assert_eq!(refusal(second(other.take(), result)), not_found(Entity::Host, id(1)));
@@ -168,7 +174,7 @@ async fn host_that_is_replaced_during_its_deletion_is_deleted() {
     delete_at_every_call(
         async |inventory, (organization, network, _)| {
             let host = rich_host(1, *network, &[]);
-            written.set(Some(inventory.put_host(*organization, host).await.unwrap()));
+            written.set(Some(inventory.hosts().put(&Caller::system(*organization), host).await.unwrap()));
         },
         async |fixture, _, result| {
             result.unwrap();
@@ -188,13 +194,13 @@ async fn host_that_has_become_another_organizations_is_not_deleted() {
     let other = Cell::new(None);
     delete_at_every_call(
         async |inventory, (organization, _, foreign)| {
-            other.set(Some(inventory.delete_host(*organization, id(1)).await));
+            other.set(Some(inventory.hosts().delete(&Caller::system(*organization), id(1)).await));
             let theirs = bare_host(id(1), foreign.network);
-            inventory.put_host(foreign.organization, theirs).await.unwrap();
+            inventory.hosts().put(&foreign.system(), theirs).await.unwrap();
         },
         async |fixture, (_, _, foreign), result| {
             assert!(
-                fixture.inventory.host(foreign.organization, id(1)).await.is_ok(),
+                fixture.inventory.hosts().get(&foreign.system(), id(1)).await.is_ok(),
                 "the host of another organization was deleted ({result:?})"
             );
             assert_eq!(refusal(second(other.take(), result)), not_found(Entity::Host, id(1)));
@@ -213,13 +219,21 @@ async fn host_that_leaves_a_network_which_is_then_deleted_is_never_missing() {
             },
             async |inventory, (organization, network, left)| {
                 // If the host has just been deleted, it is created again here.
-                inventory.put_host(*organization, bare_host(id(1), *network)).await.unwrap();
-                inventory.delete_network(*left).await.unwrap();
+                inventory
+                    .hosts()
+                    .put(&Caller::system(*organization), bare_host(id(1), *network))
+                    .await
+                    .unwrap();
+                inventory.networks().delete(&Caller::system(*organization), *left).await.unwrap();
             },
             async |inventory, (organization, network, _)| match operation {
-                "read" => inventory.host(*organization, id(1)).await.map(drop),
-                "delete" => inventory.delete_host(*organization, id(1)).await,
-                _ => inventory.put_host(*organization, bare_host(id(1), *network)).await.map(drop),
+                "read" => inventory.hosts().get(&Caller::system(*organization), id(1)).await.map(drop),
+                "delete" => inventory.hosts().delete(&Caller::system(*organization), id(1)).await,
+                _ => inventory
+                    .hosts()
+                    .put(&Caller::system(*organization), bare_host(id(1), *network))
+                    .await
+                    .map(drop),
             },
             async |_, _, result| {
                 assert_eq!(result.map_err(|error| error.kind().clone()), Ok(()), "{operation}");

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use toposcope::Inventory;
 use toposcope::access::{Caller, ManualClock, Scope};
 use toposcope::inventory::{Error, ErrorKind};
-use toposcope::model::{Host, Permission};
+use toposcope::model::{Host, Network, Permission, Tag};
 use toposcope::store::{MemoryStore, Store};
 use uuid::Uuid;
 
@@ -45,24 +45,35 @@ impl Setup {
     pub(super) async fn new(store: Arc<dyn Store>) -> Self {
         let clock = ManualClock::new(time(NOW));
         let inventory = inventory_in(store).with_clock(Arc::new(clock.clone()));
-        let organization = inventory.create_organization("Example").await.unwrap().id;
+        let organization = inventory.organizations().create("Example").await.unwrap().id;
         let mut networks = [Uuid::nil(); 2];
         for (network, name) in networks.iter_mut().zip(["Office", "Laboratory"]) {
-            *network = inventory.create_network(organization, name).await.unwrap().id;
+            *network = inventory
+                .networks()
+                .create(&Caller::system(organization), Network::new(name))
+                .await
+                .unwrap()
+                .id;
         }
-        let tags = vec![inventory.create_tag(organization, "first").await.unwrap().id];
+        let tags =
+            vec![inventory.tags().create(&Caller::system(organization), Tag::new("first")).await.unwrap().id];
         let mut hosts: Vec<Host> = [(1, networks[0]), (2, networks[1]), (3, networks[0])]
             .map(|(number, network)| rich_host(number, network, &tags))
             .into();
         let agent = hosts[0].services[1].id;
         guest_of(&mut hosts[1], agent);
         for host in &hosts {
-            inventory.put_host(organization, host.clone()).await.unwrap();
+            inventory.hosts().put(&Caller::system(organization), host.clone()).await.unwrap();
         }
-        let foreign_organization = inventory.create_organization("Elsewhere").await.unwrap().id;
-        let network = inventory.create_network(foreign_organization, "Theirs").await.unwrap().id;
+        let foreign_organization = inventory.organizations().create("Elsewhere").await.unwrap().id;
+        let network = inventory
+            .networks()
+            .create(&Caller::system(foreign_organization), Network::new("Theirs"))
+            .await
+            .unwrap()
+            .id;
         let foreign = rich_host(9, network, &[]);
-        inventory.put_host(foreign_organization, foreign.clone()).await.unwrap();
+        inventory.hosts().put(&Caller::system(foreign_organization), foreign.clone()).await.unwrap();
         clock.set(time(LATER));
         Self { inventory, clock, organization, networks, tags, hosts, foreign, foreign_organization }
     }
@@ -78,8 +89,8 @@ impl Setup {
 
     /// Returns a host as stored, and asserts that it is valid.
     pub(super) async fn host(&self, id: Uuid) -> Host {
-        let host = self.inventory.host(self.organization, id).await.unwrap();
-        self.inventory.put_host(self.organization, host.clone()).await.unwrap();
+        let host = self.inventory.hosts().get(&Caller::system(self.organization), id).await.unwrap();
+        self.inventory.hosts().put(&Caller::system(self.organization), host.clone()).await.unwrap();
         host
     }
 
@@ -87,9 +98,18 @@ impl Setup {
     pub(super) async fn refused<T>(&self, attempt: impl Future<Output = Result<T, Error>>) -> ErrorKind {
         let error = attempt.await.err().expect("this should have been refused");
         for host in &self.hosts {
-            assert_eq!(self.inventory.host(self.organization, host.id).await.unwrap(), *host, "{error}");
+            assert_eq!(
+                self.inventory.hosts().get(&Caller::system(self.organization), host.id).await.unwrap(),
+                *host,
+                "{error}"
+            );
         }
-        let theirs = self.inventory.host(self.foreign_organization, self.foreign.id).await.unwrap();
+        let theirs = self
+            .inventory
+            .hosts()
+            .get(&Caller::system(self.foreign_organization), self.foreign.id)
+            .await
+            .unwrap();
         assert_eq!(theirs, self.foreign);
         error.kind().clone()
     }

@@ -263,9 +263,9 @@ async fn document_with_floating_point_numbers_is_imported_unchanged() {
     let fixture = Fixture::new().await;
     let mut host = bare_host(id(1), fixture.network);
     host.source = discovery([("numbers".to_owned(), Value::Array(floats()))]);
-    fixture.inventory.import_hosts(fixture.organization, &jsonl([&host])[..], Import::new()).await.unwrap();
+    fixture.inventory.hosts().import(&fixture.system(), &jsonl([&host])[..], Import::new()).await.unwrap();
     let first = fixture.documents().await;
-    fixture.inventory.import_hosts(fixture.organization, &first[0][..], Import::new()).await.unwrap();
+    fixture.inventory.hosts().import(&fixture.system(), &first[0][..], Import::new()).await.unwrap();
     assert!(fixture.documents().await == first, "a second import of the same document alters its numbers");
 }
 
@@ -332,7 +332,7 @@ const OPERATIONS: [(&str, Operation); 4] = [
             let number = 50_000.try_into().expect("a port number");
             let update = PortUpdate::new(host.id, host.network_id, number, Protocol::Udp);
             let caller = owner_of(fixture.organization);
-            fixture.inventory.update_port(&caller, host.ports[0].id, update).await.map(drop)
+            fixture.inventory.parts().replace(&caller, host.ports[0].id, update).await.map(drop)
         })
     }),
 ];

@@ -2,7 +2,7 @@
 
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{Atomicity, BulkHost, Error, ErrorKind, Problem};
-use toposcope::model::{Host, IfEntry, Interface, Permission, Port, Service, Subnet};
+use toposcope::model::{Host, IfEntry, Interface, Permission, Port, Service, Subnet, Tag};
 
 use crate::support::{Document, Fixture, id, invalid, owner_of, refusal, rich_host};
 
@@ -72,14 +72,14 @@ async fn text_of_65536_characters_is_accepted_and_a_longer_one_is_refused_everyw
         fixture.put(&longest).await;
         let host = host_with(&fixture, path, MAX + 1);
         assert_eq!(refusal(fixture.try_put(host.clone()).await), too_long(path));
-        assert_eq!(refusal(fixture.inventory.create_host_as(&owner, host.clone()).await), too_long(path));
+        assert_eq!(refusal(fixture.inventory.hosts().create(&owner, host.clone()).await), too_long(path));
         let change = |stored: &mut Host| {
             *stored = host.clone();
             Ok(())
         };
-        assert_eq!(refusal(fixture.inventory.update_host_as(&owner, host.id, change).await), too_long(path));
+        assert_eq!(refusal(fixture.inventory.hosts().update(&owner, host.id, change).await), too_long(path));
         for one in [host.clone().into(), BulkHost::from(Document::of(&host))] {
-            let bulk = fixture.inventory.bulk_put_hosts_as(&owner, vec![one], Atomicity::AllOrNothing).await;
+            let bulk = fixture.inventory.hosts().bulk_put(&owner, vec![one], Atomicity::AllOrNothing).await;
             assert_eq!(refusal(bulk), too_long(&format!("hosts.0.{path}")));
         }
         let report = fixture.import(Document::of(&host).line()).await;
@@ -104,22 +104,22 @@ async fn too_long_a_text_of_a_part_is_named_by_its_path_in_the_part() {
             "interfaces" => {
                 let part: Interface = longer.interfaces[index].clone();
                 (
-                    fixture.inventory.create_part_as(&owner, part.clone()).await.map(drop),
-                    fixture.inventory.update_part_as(&owner, part.id, replaced_by(part)).await.map(drop),
+                    fixture.inventory.parts().create(&owner, part.clone()).await.map(drop),
+                    fixture.inventory.parts().update(&owner, part.id, replaced_by(part)).await.map(drop),
                 )
             }
             "services" => {
                 let part: Service = longer.services[index].clone();
                 (
-                    fixture.inventory.create_part_as(&owner, part.clone()).await.map(drop),
-                    fixture.inventory.update_part_as(&owner, part.id, replaced_by(part)).await.map(drop),
+                    fixture.inventory.parts().create(&owner, part.clone()).await.map(drop),
+                    fixture.inventory.parts().update(&owner, part.id, replaced_by(part)).await.map(drop),
                 )
             }
             _ => {
                 let part: IfEntry = longer.if_entries[index].clone();
                 (
-                    fixture.inventory.create_part_as(&owner, part.clone()).await.map(drop),
-                    fixture.inventory.update_part_as(&owner, part.id, replaced_by(part)).await.map(drop),
+                    fixture.inventory.parts().create(&owner, part.clone()).await.map(drop),
+                    fixture.inventory.parts().update(&owner, part.id, replaced_by(part)).await.map(drop),
                 )
             }
         };
@@ -141,8 +141,8 @@ async fn longer_text_that_is_stored_already_keeps_nothing_else_from_being_change
     let fixture = Fixture::new().await;
     let owner = Caller::new(fixture.organization, id(1), Permission::Owner, Scope::all());
     let subnet = Subnet::new(fixture.network, "Servers", "192.0.2.0/24".parse().unwrap());
-    let subnet = fixture.inventory.create_as(&owner, subnet).await.unwrap();
-    let tag = fixture.inventory.create_tag(fixture.organization, "to be deleted").await.unwrap();
+    let subnet = fixture.inventory.records().create(&owner, subnet).await.unwrap();
+    let tag = fixture.inventory.tags().create(&fixture.system(), Tag::new("to be deleted")).await.unwrap();
     let mut host = rich_host(1, fixture.network, &[tag.id]);
     host.interfaces[0].subnet_id = Some(subnet.id);
     fixture.put(&host).await;
@@ -155,23 +155,23 @@ async fn longer_text_that_is_stored_already_keeps_nothing_else_from_being_change
     fixture.overwrite(stored.record.key, stored.facets, body.into_bytes()).await;
 
     let inventory = &fixture.inventory;
-    inventory.delete_tag(tag.id).await.unwrap();
-    inventory.delete_as::<Subnet>(&owner, subnet.id, |_| Ok(())).await.unwrap();
+    inventory.tags().delete(&Caller::system(tag.organization_id), tag.id).await.unwrap();
+    inventory.subnets().delete(&owner, subnet.id).await.unwrap();
     let rename = |port: &mut Port| {
         port.number = 54.try_into().unwrap();
         Ok(())
     };
-    inventory.update_part_as(&owner, host.ports[0].id, rename).await.unwrap();
+    inventory.parts().update(&owner, host.ports[0].id, rename).await.unwrap();
     let rename = |entry: &mut IfEntry| {
         entry.if_name = Some("Gi0/7".to_owned());
         Ok(())
     };
-    inventory.update_part_as(&owner, host.if_entries[0].id, rename).await.unwrap();
+    inventory.parts().update(&owner, host.if_entries[0].id, rename).await.unwrap();
     let rename = |host: &mut Host| {
         host.name = "renamed".to_owned();
         Ok(())
     };
-    let renamed = inventory.update_host_as(&owner, host.id, rename).await.unwrap();
+    let renamed = inventory.hosts().update(&owner, host.id, rename).await.unwrap();
     assert!(renamed.tags.is_empty() && renamed.interfaces[0].subnet_id.is_none());
     assert_eq!(renamed.name, "renamed");
     assert_eq!(renamed.if_entries[0].if_alias, Some(long));
@@ -180,5 +180,5 @@ async fn longer_text_that_is_stored_already_keeps_nothing_else_from_being_change
         host.description = Some("y".repeat(MAX + 1));
         Ok(())
     };
-    assert_eq!(refusal(inventory.update_host_as(&owner, host.id, lengthen).await), too_long("description"));
+    assert_eq!(refusal(inventory.hosts().update(&owner, host.id, lengthen).await), too_long("description"));
 }

@@ -1,10 +1,11 @@
 //! Hosts that were stored without some of their facets.
 
 use std::sync::Arc;
+use toposcope::access::Caller;
 
 use toposcope::Inventory;
 use toposcope::inventory::{Bootstrap, HostQuery, NewUser};
-use toposcope::model::{Host, HostOrderField, Permission};
+use toposcope::model::{Host, HostOrderField, Network, Permission};
 use toposcope::store::{Batch, MemoryStore, Precondition, Store, UniqueKey};
 
 use super::setup::{Setup, on_each_store};
@@ -14,10 +15,14 @@ use crate::support::{PASSWORD, inventory_in, owner_of};
 async fn inventories(count: usize) -> (Inventory, Inventory, uuid::Uuid) {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let old = Inventory::new(Arc::clone(&store)).without_host_terms();
-    let organization = old.create_organization("Example").await.unwrap().id;
-    let network = old.create_network(organization, "Office").await.unwrap().id;
+    let organization = old.organizations().create("Example").await.unwrap().id;
+    let network =
+        old.networks().create(&Caller::system(organization), Network::new("Office")).await.unwrap().id;
     for number in 0..count {
-        old.put_host(organization, Host::new(network, format!("sw{number}"))).await.unwrap();
+        old.hosts()
+            .put(&Caller::system(organization), Host::new(network, format!("sw{number}")))
+            .await
+            .unwrap();
     }
     (old, Inventory::new(store), organization)
 }
@@ -33,14 +38,14 @@ async fn upgrade_makes_hosts_found_and_changes_nothing_else() {
     let (old, new, organization) = inventories(20).await;
     let caller = owner_of(organization);
     assert_eq!(old.upgrade().await.unwrap(), 20, "the store does not tell how its hosts were stored");
-    assert_eq!(new.list_hosts(&caller, &search("sw1")).await.unwrap().total, 0);
+    assert_eq!(new.hosts().list(&caller, &search("sw1")).await.unwrap().total, 0);
     let mut query = HostQuery::default();
     query.order_by = Some(HostOrderField::NameNatural);
-    let before = new.list_hosts(&caller, &query).await.unwrap();
+    let before = new.hosts().list(&caller, &query).await.unwrap();
 
     assert_eq!(new.upgrade().await.unwrap(), 20);
-    assert_eq!(new.list_hosts(&caller, &search("sw1")).await.unwrap().total, 11);
-    assert_eq!(new.list_hosts(&caller, &query).await.unwrap(), before);
+    assert_eq!(new.hosts().list(&caller, &search("sw1")).await.unwrap().total, 11);
+    assert_eq!(new.hosts().list(&caller, &query).await.unwrap(), before);
     assert_eq!(new.upgrade().await.unwrap(), 0);
     assert_eq!(old.upgrade().await.unwrap(), 0, "terms that are not needed do no harm");
     assert_eq!(new.upgrade().await.unwrap(), 20, "hosts may have been stored without terms since");
@@ -51,7 +56,7 @@ async fn bootstrap_upgrades() {
     let (old, new, organization) = inventories(3).await;
     old.bootstrap(Bootstrap::new("Another", "a@example.net")).await.unwrap();
     new.bootstrap(Bootstrap::new("Another", "a@example.net")).await.unwrap();
-    assert_eq!(new.list_hosts(&owner_of(organization), &search("sw")).await.unwrap().total, 3);
+    assert_eq!(new.hosts().list(&owner_of(organization), &search("sw")).await.unwrap().total, 3);
 }
 
 #[test]
@@ -59,11 +64,14 @@ fn upgrade_keeps_hosts_and_the_order_by_their_hypervisor() {
     on_each_store(async |setup: &Setup| {
         let mut query = HostQuery::default();
         query.order_by = Some(HostOrderField::VirtualizedBy);
-        let before = setup.inventory.list_hosts(&setup.owner(), &query).await.unwrap();
+        let before = setup.inventory.hosts().list(&setup.owner(), &query).await.unwrap();
         assert_eq!(setup.inventory.upgrade().await.unwrap(), 4, "of both organizations");
-        assert_eq!(setup.inventory.list_hosts(&setup.owner(), &query).await.unwrap(), before);
+        assert_eq!(setup.inventory.hosts().list(&setup.owner(), &query).await.unwrap(), before);
         for host in &setup.hosts {
-            assert_eq!(setup.inventory.host(setup.organization, host.id).await.unwrap(), *host);
+            assert_eq!(
+                setup.inventory.hosts().get(&Caller::system(setup.organization), host.id).await.unwrap(),
+                *host
+            );
         }
     });
 }
@@ -73,15 +81,17 @@ fn upgrade_keeps_hosts_and_the_order_by_their_hypervisor() {
 async fn upgrade_lets_users_log_in_whose_addresses_were_compared_otherwise() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let inventory = inventory_in(Arc::clone(&store));
-    let organization = inventory.create_organization("Example").await.unwrap().id;
+    let organization = inventory.organizations().create("Example").await.unwrap().id;
     assert_eq!(inventory.upgrade().await.unwrap(), 0);
     let user = |email: &str| {
-        let mut user = NewUser::new(organization, email, Permission::Viewer);
+        let mut user = NewUser::new(email, Permission::Viewer);
         user.password = Some(PASSWORD.to_owned());
         user
     };
-    let other = inventory.create_user(user("ann@example.net")).await.unwrap();
-    let changed = inventory.create_user(user("straße@example.net")).await.unwrap();
+    let other =
+        inventory.users().create(&Caller::system(organization), user("ann@example.net")).await.unwrap();
+    let changed =
+        inventory.users().create(&Caller::system(organization), user("straße@example.net")).await.unwrap();
     let mut snapshot = store.snapshot().await.unwrap();
     let (mut form, mut batch) = (None, Batch::new());
     for mut entry in snapshot.next(1_000).await.unwrap() {
@@ -101,7 +111,10 @@ async fn upgrade_lets_users_log_in_whose_addresses_were_compared_otherwise() {
     assert_eq!(inventory.upgrade().await.unwrap(), 1);
     log_in("STRAẞE@example.net").await.unwrap();
     log_in("ann@example.net").await.unwrap();
-    assert_eq!(inventory.user(changed.id).await.unwrap(), changed);
-    assert_eq!(inventory.user(other.id).await.unwrap(), other);
+    assert_eq!(
+        inventory.users().get(&Caller::system(changed.organization_id), changed.id).await.unwrap(),
+        changed
+    );
+    assert_eq!(inventory.users().get(&Caller::system(other.organization_id), other.id).await.unwrap(), other);
     assert_eq!(inventory.upgrade().await.unwrap(), 0);
 }

@@ -1,5 +1,6 @@
 //! Validity of a host by itself, of its references, and of its ids.
 
+use toposcope::access::Caller;
 use toposcope::inventory::{Entity, ErrorKind, PortUpdate, Problem, Written};
 use toposcope::model::{BindingTarget, Host, Protocol};
 use uuid::Uuid;
@@ -142,7 +143,7 @@ async fn networks_and_tags_of_another_organization_are_unknown() {
 async fn hosts_of_an_unknown_organization_are_refused() {
     let fixture = Fixture::new().await;
     let host = bare_host(id(1), fixture.network);
-    let refused = refusal(fixture.inventory.put_host(id(77), host).await);
+    let refused = refusal(fixture.inventory.hosts().put(&Caller::system(id(77)), host).await);
     assert_eq!(refused, reference_invalid(Entity::Network, "network_id"));
 }
 
@@ -202,14 +203,14 @@ async fn port_and_service_ids_of_another_organization_are_free() {
     let mut theirs = bare_host(id(2), foreign.network);
     theirs.ports = vec![port(&theirs, mine.ports[1].id, 2, Protocol::Tcp)];
     theirs.services = vec![service(&theirs, mine.services[1].id, "theirs", 0)];
-    fixture.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
+    fixture.inventory.hosts().put(&foreign.system(), theirs.clone()).await.unwrap();
 
     // Each organization changes its own port with that id.
     let update = PortUpdate::new(theirs.id, foreign.network, 3.try_into().unwrap(), Protocol::Udp);
     let owner = owner_of(foreign.organization);
-    fixture.inventory.update_port(&owner, mine.ports[1].id, update).await.unwrap();
+    fixture.inventory.parts().replace(&owner, mine.ports[1].id, update).await.unwrap();
     assert_eq!(fixture.host(mine.id).await, mine);
-    let changed = fixture.inventory.host(foreign.organization, theirs.id).await.unwrap();
+    let changed = fixture.inventory.hosts().get(&foreign.system(), theirs.id).await.unwrap();
     assert_eq!(changed.ports[0].number.get(), 3);
 }
 
@@ -229,7 +230,7 @@ async fn port_and_a_service_may_share_an_id() {
 async fn host_of_another_organization_is_neither_replaced_nor_shown_nor_deleted() {
     let (fixture, foreign) = Fixture::with_foreign().await;
     let theirs = rich_host(1, foreign.network, &[foreign.tag]);
-    fixture.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
+    fixture.inventory.hosts().put(&foreign.system(), theirs.clone()).await.unwrap();
     let not_found = not_found(Entity::Host, theirs.id);
 
     let mine = rich_host(1, fixture.network, &fixture.tags);
@@ -242,7 +243,7 @@ async fn host_of_another_organization_is_neither_replaced_nor_shown_nor_deleted(
     assert_eq!(fixture.refusal(fixture.try_host(theirs.id)).await, not_found);
     assert_eq!(fixture.refusal(fixture.delete(theirs.id)).await, not_found);
 
-    assert_eq!(fixture.inventory.host(foreign.organization, theirs.id).await.unwrap(), theirs);
+    assert_eq!(fixture.inventory.hosts().get(&foreign.system(), theirs.id).await.unwrap(), theirs);
     assert_eq!(documents(&fixture.inventory, foreign.organization).await.len(), 1);
     assert!(fixture.documents().await.is_empty());
 }
@@ -251,12 +252,18 @@ async fn host_of_another_organization_is_neither_replaced_nor_shown_nor_deleted(
 async fn host_of_another_organization_is_reported_like_an_unknown_one() {
     let (fixture, foreign) = Fixture::with_foreign().await;
     let theirs = bare_host(id(1), foreign.network);
-    fixture.inventory.put_host(foreign.organization, theirs).await.unwrap();
+    fixture.inventory.hosts().put(&foreign.system(), theirs).await.unwrap();
     for organization in [fixture.organization, id(99)] {
         for wanted in [id(1), id(2)] {
             let not_found = not_found(Entity::Host, wanted);
-            assert_eq!(refusal(fixture.inventory.host(organization, wanted).await), not_found);
-            assert_eq!(refusal(fixture.inventory.delete_host(organization, wanted).await), not_found);
+            assert_eq!(
+                refusal(fixture.inventory.hosts().get(&Caller::system(organization), wanted).await),
+                not_found
+            );
+            assert_eq!(
+                refusal(fixture.inventory.hosts().delete(&Caller::system(organization), wanted).await),
+                not_found
+            );
         }
     }
 }
@@ -265,8 +272,8 @@ async fn host_of_another_organization_is_reported_like_an_unknown_one() {
 async fn id_of_a_deleted_host_is_free() {
     let (fixture, foreign) = Fixture::with_foreign().await;
     let theirs = rich_host(1, foreign.network, &[]);
-    fixture.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
-    fixture.inventory.delete_host(foreign.organization, theirs.id).await.unwrap();
+    fixture.inventory.hosts().put(&foreign.system(), theirs.clone()).await.unwrap();
+    fixture.inventory.hosts().delete(&foreign.system(), theirs.id).await.unwrap();
     let mine = rich_host(1, fixture.network, &fixture.tags);
     assert_eq!(fixture.put(&mine).await, Written::Created);
     assert_eq!(fixture.host(mine.id).await, mine);

@@ -3,6 +3,7 @@
 //! The service belongs to another host.
 
 use tokio::task::JoinSet;
+use toposcope::access::Caller;
 use toposcope::inventory::{Error, ErrorKind, HostQuery, Import, Inventory};
 use toposcope::model::{Host, HostOrderField, OrderDirection};
 use uuid::Uuid;
@@ -115,13 +116,13 @@ async fn service_of_another_organization_counts_as_none() {
             fixture.put(&guest(fixture.network)).await;
         }
         for name in ["secret", "renamed"] {
-            fixture.inventory.put_host(foreign.organization, node(foreign.network, name)).await.unwrap();
+            fixture.inventory.hosts().put(&foreign.system(), node(foreign.network, name)).await.unwrap();
             fixture.put(&guest(fixture.network)).await;
             assert_name(&fixture, "").await;
-            fixture.inventory.put_host(foreign.organization, node(foreign.network, "again")).await.unwrap();
+            fixture.inventory.hosts().put(&foreign.system(), node(foreign.network, "again")).await.unwrap();
             assert_name(&fixture, "").await;
         }
-        fixture.inventory.delete_host(foreign.organization, NODE).await.unwrap();
+        fixture.inventory.hosts().delete(&foreign.system(), NODE).await.unwrap();
         assert_name(&fixture, "").await;
         fixture.put(&node(fixture.network, "ours")).await;
         assert_name(&fixture, "ours").await;
@@ -199,7 +200,8 @@ async fn import_knows_services_in_earlier_and_later_lines() {
                 let lines = jsonl(&hosts);
                 let report = fixture
                     .inventory
-                    .import_hosts(fixture.organization, &lines[..], Import::new())
+                    .hosts()
+                    .import(&fixture.system(), &lines[..], Import::new())
                     .await
                     .unwrap();
                 assert_eq!(report.imported, hosts.len() as u64, "{report}");
@@ -215,7 +217,7 @@ async fn import_of_the_node_moves_existing_guests() {
     fixture.put(&guest(fixture.network)).await;
     for name in ["one", "two"] {
         let lines = jsonl(&[node(fixture.network, name), bare_host(id(1), fixture.network)]);
-        fixture.inventory.import_hosts(fixture.organization, &lines[..], Import::new()).await.unwrap();
+        fixture.inventory.hosts().import(&fixture.system(), &lines[..], Import::new()).await.unwrap();
         assert_name(&fixture, name).await;
     }
 }
@@ -266,16 +268,19 @@ const STEPS: [Step; 8] = [
 
 async fn take(step: Step, inventory: &Inventory, organization: Uuid, network: Uuid) -> Result<(), Error> {
     match step {
-        Step::Node(name) => inventory.put_host(organization, node(network, name)).await.map(drop),
-        Step::NodeWithoutService => {
-            inventory.put_host(organization, bare_host(id(10), network)).await.map(drop)
+        Step::Node(name) => {
+            inventory.hosts().put(&Caller::system(organization), node(network, name)).await.map(drop)
         }
-        Step::DeleteNode => inventory.delete_host(organization, id(10)).await,
-        Step::Guest => inventory.put_host(organization, guest(network)).await.map(drop),
-        Step::DeleteGuest => inventory.delete_host(organization, GUEST).await,
+        Step::NodeWithoutService => {
+            inventory.hosts().put(&Caller::system(organization), bare_host(id(10), network)).await.map(drop)
+        }
+        Step::DeleteNode => inventory.hosts().delete(&Caller::system(organization), id(10)).await,
+        Step::Guest => inventory.hosts().put(&Caller::system(organization), guest(network)).await.map(drop),
+        Step::DeleteGuest => inventory.hosts().delete(&Caller::system(organization), GUEST).await,
         Step::ImportBoth(name) => {
             let lines = jsonl(&[guest(network), node(network, name)]);
-            let report = inventory.import_hosts(organization, &lines[..], Import::new()).await?;
+            let report =
+                inventory.hosts().import(&Caller::system(organization), &lines[..], Import::new()).await?;
             assert_eq!(report.imported, 2, "{report}");
             Ok(())
         }
@@ -285,10 +290,10 @@ async fn take(step: Step, inventory: &Inventory, organization: Uuid, network: Uu
 /// Asserts that the guest's position follows the final name of the service. This must be true in either order of
 /// changes.
 async fn assert_consistent(inventory: &Inventory, organization: Uuid) {
-    if inventory.host(organization, GUEST).await.is_err() {
+    if inventory.hosts().get(&Caller::system(organization), GUEST).await.is_err() {
         return;
     }
-    let node = inventory.host(organization, id(10)).await.ok();
+    let node = inventory.hosts().get(&Caller::system(organization), id(10)).await.ok();
     let name = node.and_then(|node| Some(node.services.first()?.name.clone())).unwrap_or_default();
     assert_virtualized_by(inventory, organization, GUEST, &name).await;
 }
@@ -363,7 +368,7 @@ async fn order_is_right_after_many_concurrent_renames_and_puts() {
                         renamed.services.clear();
                     }
                     for host in [renamed, guest] {
-                        if let Err(error) = inventory.put_host(organization, host).await {
+                        if let Err(error) = inventory.hosts().put(&Caller::system(organization), host).await {
                             assert!(matches!(error.kind(), ErrorKind::Conflict { .. }), "{error}");
                         }
                     }
@@ -392,7 +397,7 @@ async fn many_guests() -> Fixture {
     let guests: Vec<Host> =
         (0..MANY).map(|number| Host { id: id(20 + number), ..guest(fixture.network) }).collect();
     let lines = jsonl(&guests);
-    let report = fixture.inventory.import_hosts(fixture.organization, lines.as_slice(), Import::new()).await;
+    let report = fixture.inventory.hosts().import(&fixture.system(), lines.as_slice(), Import::new()).await;
     assert_eq!(report.unwrap().imported, MANY as u64);
     fixture
 }
@@ -402,7 +407,7 @@ async fn rename(fixture: &Fixture, inventory: &Inventory, name: &str) {
         name.clone_into(&mut host.services[0].name);
         Ok(())
     };
-    inventory.update_host_as(&owner_of(fixture.organization), NODE, rename).await.unwrap();
+    inventory.hosts().update(&owner_of(fixture.organization), NODE, rename).await.unwrap();
 }
 
 /// Asserts that the first and the last guest are ordered by this name, and that nothing is left of the renaming.

@@ -18,7 +18,7 @@ use crate::support::{
 
 async fn import_as(caller: &Caller, fixture: &Fixture, hosts: &[Host]) -> ImportReport {
     let lines = jsonl(hosts);
-    fixture.inventory.import_hosts_as(caller, &lines[..], Import::new()).await.unwrap()
+    fixture.inventory.hosts().import(caller, &lines[..], Import::new()).await.unwrap()
 }
 
 #[tokio::test]
@@ -58,7 +58,7 @@ async fn only_lines_of_the_requested_network_are_imported() {
     let lines = jsonl(&[bare_host(id(1), fixture.other_network), bare_host(id(2), fixture.network)]);
     let import = |caller: Caller, network| {
         let (inventory, lines) = (fixture.inventory.clone(), lines.clone());
-        async move { inventory.import_hosts_as(&caller, &lines[..], Import::new().only_network(network)).await }
+        async move { inventory.hosts().import(&caller, &lines[..], Import::new().only_network(network)).await }
     };
     let unknown = reference_invalid(Entity::Network, "network_id");
     for (network, expected) in [
@@ -85,10 +85,10 @@ async fn level_and_session_are_required() {
         (&fixture.member(), create(), ErrorKind::PermissionDenied),
         (&through_a_key(&owner), create(), ErrorKind::UserContextRequired),
     ] {
-        assert_eq!(refusal(fixture.inventory.import_hosts_as(caller, &b""[..], import).await), expected);
+        assert_eq!(refusal(fixture.inventory.hosts().import(caller, &b""[..], import).await), expected);
     }
     let lines = jsonl(&[bare_host(id(1), id(7))]);
-    let report = fixture.inventory.import_hosts_as(&in_person(&owner), &lines[..], create()).await.unwrap();
+    let report = fixture.inventory.hosts().import(&in_person(&owner), &lines[..], create()).await.unwrap();
     assert_eq!((report.imported, report.created_networks), (1, 1));
 }
 
@@ -101,7 +101,7 @@ async fn listed_documents_are_imported_unchanged_into_an_empty_organization() {
     let listed = fixture.documents().await;
     let import = Import::new().only_network(other.network);
     let lines = listed.join(&b'\n');
-    let report = other.inventory.import_hosts_as(&other.member(), &lines[..], import).await.unwrap();
+    let report = other.inventory.hosts().import(&other.member(), &lines[..], import).await.unwrap();
     assert_eq!((report.imported, report.refused, report.reassigned), (300, 0, 0), "{report}");
     assert_eq!(other.documents().await, listed);
 }
@@ -114,7 +114,7 @@ async fn import_and_fail(fixture: &Fixture, fault: Fault) -> (Error, Option<Impo
     let reader = lines.as_slice().chain(Broken);
     let mut last = None;
     let import = Import::new().on_progress(|report| last = Some(report.clone()));
-    let error = inventory.import_hosts_as(&fixture.member(), reader, import).await.unwrap_err();
+    let error = inventory.hosts().import(&fixture.member(), reader, import).await.unwrap_err();
     (error, last)
 }
 
@@ -152,7 +152,7 @@ async fn dropped_import_leaves_whole_groups() {
         let (inventory, probe) = fixture.probed();
         probe.set(Fault::SilentAt(call));
         let (member, lines) = (fixture.member(), jsonl(&numbered_hosts(fixture.network, 300)));
-        let mut import = pin!(inventory.import_hosts_as(&member, &lines[..], Import::new()));
+        let mut import = pin!(inventory.hosts().import(&member, &lines[..], Import::new()));
         let is_done = tokio::select! {
             biased;
             report = &mut import => report.map(|_| true).unwrap(),
@@ -175,11 +175,11 @@ async fn own_host_that_is_deleted_meanwhile_keeps_its_id() {
             (fixture.organization, host)
         },
         async |inventory, (organization, host)| {
-            inventory.delete_host(*organization, host.id).await.unwrap();
+            inventory.hosts().delete(&Caller::system(*organization), host.id).await.unwrap();
         },
         async |inventory, (organization, host)| {
             let lines = jsonl(std::slice::from_ref(host));
-            inventory.import_hosts_as(&owner_of(*organization), &lines[..], Import::new()).await.unwrap()
+            inventory.hosts().import(&owner_of(*organization), &lines[..], Import::new()).await.unwrap()
         },
         async |_, _, report| assert_eq!((report.imported, report.reassigned), (1, 0), "{report}"),
     )
@@ -189,7 +189,7 @@ async fn own_host_that_is_deleted_meanwhile_keeps_its_id() {
 #[tokio::test]
 async fn report_has_a_json_form() {
     let (fixture, foreign) = Fixture::with_foreign().await;
-    fixture.inventory.put_host(foreign.organization, bare_host(id(2), foreign.network)).await.unwrap();
+    fixture.inventory.hosts().put(&foreign.system(), bare_host(id(2), foreign.network)).await.unwrap();
     let odd = Document::of(&rich_host(1, fixture.network, &[]))
         .with("ports.0.number", 0)
         .with("interfaces.0.mac_address", "")

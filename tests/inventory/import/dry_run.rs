@@ -8,7 +8,7 @@ use crate::support::{Fixture, bare_host, guest_of, id, jsonl, numbered_hosts, po
 /// Returns lines with every kind of outcome that does not depend on earlier groups.
 async fn various_lines(fixture: &Fixture) -> Vec<u8> {
     let foreign = fixture.foreign().await;
-    fixture.inventory.put_host(foreign.organization, bare_host(id(3), foreign.network)).await.unwrap();
+    fixture.inventory.hosts().put(&foreign.system(), bare_host(id(3), foreign.network)).await.unwrap();
     let existing = rich_host(1, fixture.network, &fixture.tags);
     fixture.put(&existing).await;
     let with_port = |number, part| {

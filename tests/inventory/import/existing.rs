@@ -1,10 +1,11 @@
 //! Hosts that exist already, occur twice, or are of other networks and organizations.
 
 use std::collections::BTreeSet;
+use toposcope::access::Caller;
 
 use fastrand::Rng;
 use toposcope::inventory::{ErrorKind, Import, ImportReport};
-use toposcope::model::Protocol;
+use toposcope::model::{Network, Protocol};
 use uuid::Uuid;
 
 use crate::support::{
@@ -129,7 +130,7 @@ async fn line_with_a_tag_of_another_organization_is_refused() {
 async fn host_id_of_another_organization_is_replaced_by_a_random_one_and_reported() {
     let (fixture, foreign) = Fixture::with_foreign().await;
     let theirs = rich_host(2, foreign.network, &[]);
-    fixture.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
+    fixture.inventory.hosts().put(&foreign.system(), theirs.clone()).await.unwrap();
     let mut hosts: Vec<_> = (1..=3).map(|number| rich_host(number, fixture.network, &fixture.tags)).collect();
     hosts.extend(numbered_hosts(fixture.network, 600).split_off(3));
     hosts.push(hosts[1].clone());
@@ -143,7 +144,7 @@ async fn host_id_of_another_organization_is_replaced_by_a_random_one_and_reporte
     let ours = fixture.host(new).await;
     assert!(ours.ports.iter().all(|port| port.host_id == new));
     assert_eq!((ours.ports.len(), &ours.tags), (3, &hosts[1].tags));
-    assert_eq!(fixture.inventory.host(foreign.organization, id(2)).await.unwrap(), theirs);
+    assert_eq!(fixture.inventory.hosts().get(&foreign.system(), id(2)).await.unwrap(), theirs);
 
     // Its ports belong to the host that was created before.
     let again = fixture.import(jsonl(&hosts[..2])).await;
@@ -155,7 +156,7 @@ async fn host_id_of_another_organization_is_replaced_by_a_random_one_and_reporte
 #[tokio::test]
 async fn number_of_listed_reassignments_is_limited_and_the_count_is_not() {
     let (fixture, foreign) = Fixture::with_foreign().await;
-    fixture.inventory.put_host(foreign.organization, bare_host(id(1), foreign.network)).await.unwrap();
+    fixture.inventory.hosts().put(&foreign.system(), bare_host(id(1), foreign.network)).await.unwrap();
     let lines = jsonl(&[bare_host(id(1), fixture.network)]).repeat(1100);
     let report = fixture.import(&lines).await;
     assert_eq!((report.reassigned, report.reassignments.len()), (1100, ImportReport::MAX_DETAILS));
@@ -216,7 +217,12 @@ async fn listed_documents_are_imported_unchanged_into_another_inventory() {
     }
     let first = fixture.documents().await;
     let other = Fixture::new().await;
-    other.inventory.create_network_with_id(other.organization, id(5), "unrelated").await.unwrap();
+    other
+        .inventory
+        .networks()
+        .create_with_id(&Caller::system(other.organization), id(5), Network::new("unrelated"))
+        .await
+        .unwrap();
     let import = Import::new().create_missing_networks();
     let report = other.import_with(first.join(&b'\n'), import).await;
     assert_eq!((report.imported, report.refused), (300, 0), "{report}");
@@ -249,7 +255,10 @@ async fn hosts_of_unknown_networks_are_refused_by_default() {
     assert_eq!((report.imported, report.refused), (2, 1), "{report}");
     assert_eq!((report.refusals[0].line, report.refusals[0].field.as_deref()), (2, Some("network_id")));
     assert_eq!(report.created_networks, 0);
-    assert!(matches!(refusal(fixture.inventory.network(id(0xa)).await), ErrorKind::NotFound { .. }));
+    assert!(matches!(
+        refusal(fixture.inventory.networks().get(&fixture.system(), id(0xa)).await),
+        ErrorKind::NotFound { .. }
+    ));
 }
 
 #[tokio::test]
@@ -260,14 +269,17 @@ async fn unknown_networks_are_created_on_request() {
     let report = fixture.import_with(jsonl(&hosts), create()).await;
     assert_eq!((report.imported, report.refused), (5, 0), "{report}");
     assert_eq!(report.created_networks, 2);
-    let known = fixture.inventory.networks(fixture.organization).await.unwrap();
+    let known = fixture.inventory.networks().all(&fixture.system()).await.unwrap();
     let known: BTreeSet<_> = known.iter().map(|network| network.id).collect();
     assert_eq!(known, BTreeSet::from([fixture.network, fixture.other_network, id(0xa), id(0xb)]));
     for created in [id(0xa), id(0xb)] {
-        let network = fixture.inventory.network(created).await.unwrap();
+        let network = fixture.inventory.networks().get(&fixture.system(), created).await.unwrap();
         assert_eq!((network.organization_id, network.name), (fixture.organization, created.to_string()));
     }
-    assert_eq!(fixture.inventory.network(fixture.network).await.unwrap().name, "Office");
+    assert_eq!(
+        fixture.inventory.networks().get(&fixture.system(), fixture.network).await.unwrap().name,
+        "Office"
+    );
     let again = fixture.import_with(jsonl(&hosts), create()).await;
     assert_eq!(again.created_networks, 0);
 }
@@ -276,7 +288,7 @@ async fn unknown_networks_are_created_on_request() {
 async fn network_of_another_organization_is_not_taken_over() {
     for import in [Import::new(), create()] {
         let (fixture, foreign) = Fixture::with_foreign().await;
-        let before = fixture.inventory.network(foreign.network).await.unwrap();
+        let before = fixture.inventory.networks().get(&foreign.system(), foreign.network).await.unwrap();
         let hosts = [
             bare_host(id(1), fixture.network),
             bare_host(id(2), foreign.network),
@@ -286,7 +298,10 @@ async fn network_of_another_organization_is_not_taken_over() {
         assert_eq!((report.imported, report.refused), (2, 1), "{report}");
         assert_eq!((report.refusals[0].line, report.refusals[0].field.as_deref()), (2, Some("network_id")));
         assert_eq!(report.created_networks, 0);
-        assert_eq!(fixture.inventory.network(foreign.network).await.unwrap(), before);
+        assert_eq!(
+            fixture.inventory.networks().get(&foreign.system(), foreign.network).await.unwrap(),
+            before
+        );
         assert!(documents(&fixture.inventory, foreign.organization).await.is_empty());
     }
 }
@@ -299,7 +314,7 @@ async fn invalid_lines_create_no_network() {
     let report = fixture.import_with(line.to_string(), create()).await;
     assert_eq!((report.imported, report.refused), (0, 1));
     assert_eq!(report.created_networks, 0);
-    assert!(fixture.inventory.network(id(0xa)).await.is_err());
+    assert!(fixture.inventory.networks().get(&fixture.system(), id(0xa)).await.is_err());
 }
 
 #[tokio::test]
@@ -308,7 +323,7 @@ async fn import_into_an_unknown_organization_stores_nothing() {
     let commits = fixture.commits();
     let lines = jsonl(&[bare_host(id(1), fixture.network), bare_host(id(2), id(0xa))]);
     for import in [Import::new(), create()] {
-        match fixture.inventory.import_hosts(id(77), &lines[..], import).await {
+        match fixture.inventory.hosts().import(&Caller::system(id(77)), &lines[..], import).await {
             Ok(report) => assert_eq!((report.imported, report.refused), (0, 2), "{report}"),
             Err(error) => assert!(matches!(error.kind(), ErrorKind::NotFound { .. }), "{error}"),
         }

@@ -5,11 +5,12 @@
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use toposcope::access::Caller;
 
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::runtime::Builder;
 use toposcope::inventory::{ErrorKind, Import, Inventory};
-use toposcope::model::{Host, IfEntry};
+use toposcope::model::{Host, IfEntry, Network};
 use toposcope::store::MemoryStore;
 
 use crate::support::{Fault, Fixture, bare_host, id, jsonl, numbered_hosts, refusal, refusal_of_second};
@@ -168,8 +169,7 @@ async fn size_of_the_portions_of_the_input_does_not_matter() {
             serde_json::to_vec(&Host { id: uuid::Uuid::max(), ..hosts(&fixture)[0].clone() }).unwrap(),
         );
         let input = Portions::new(lines, size, false);
-        let report =
-            fixture.inventory.import_hosts(fixture.organization, input, Import::new()).await.unwrap();
+        let report = fixture.inventory.hosts().import(&fixture.system(), input, Import::new()).await.unwrap();
         assert_eq!((report.lines, report.imported, report.refused), (43, 41, 1), "{report}");
         assert_eq!(fixture.documents().await.len(), 41);
         assert_eq!(*expected.get_or_insert(report.clone()), report);
@@ -184,7 +184,7 @@ async fn input_that_fails_is_reported_and_hosts_before_it_stay() {
         let mut reported = 0;
         let import = Import::new().on_progress(|report| reported = report.imported);
         let input = Portions::new(lines, 1000, true);
-        let error = fixture.inventory.import_hosts(fixture.organization, input, import).await.unwrap_err();
+        let error = fixture.inventory.hosts().import(&fixture.system(), input, import).await.unwrap_err();
         assert_eq!(*error.kind(), ErrorKind::Unreadable);
         assert!(!error.to_string().contains("cable"), "the details are for the log: {error}");
         let source = std::error::Error::source(&error).expect("they are the source");
@@ -201,7 +201,7 @@ async fn input_that_fails_at_once_changes_nothing() {
     fixture.put(&numbered_hosts(fixture.network, 1)[0]).await;
     let commits = fixture.commits();
     let input = Portions::new(vec![], 1, true);
-    let result = fixture.inventory.import_hosts(fixture.organization, input, Import::new()).await;
+    let result = fixture.inventory.hosts().import(&fixture.system(), input, Import::new()).await;
     assert_eq!(refusal(result), ErrorKind::Unreadable);
     assert_eq!((fixture.commits(), fixture.documents().await.len()), (commits, 1));
 }
@@ -212,7 +212,7 @@ async fn progress_is_reported_every_few_hundred_lines_and_never_decreases() {
     let mut seen = Vec::new();
     let lines = jsonl(&numbered_hosts(fixture.network, 2000));
     let import = Import::new().on_progress(|report| seen.push((report.lines, report.bytes, report.imported)));
-    let report = fixture.inventory.import_hosts(fixture.organization, &lines[..], import).await.unwrap();
+    let report = fixture.inventory.hosts().import(&fixture.system(), &lines[..], import).await.unwrap();
     assert!(seen.is_sorted() && seen.iter().map(|seen| seen.1).is_sorted());
     assert!(seen.iter().map(|seen| seen.2).is_sorted());
     assert_eq!(seen.last(), Some(&(report.lines, report.bytes, report.imported)));
@@ -228,7 +228,7 @@ async fn progress_includes_lines_without_a_host() {
         let import = Import::new().max_line(10).on_progress(|report| seen.push(report.lines));
         let lines = line.repeat(5000);
         let report =
-            fixture.inventory.import_hosts(fixture.organization, lines.as_bytes(), import).await.unwrap();
+            fixture.inventory.hosts().import(&fixture.system(), lines.as_bytes(), import).await.unwrap();
         assert_eq!(report.lines, 5000);
         assert!(seen.windows(2).all(|pair| pair[1] - pair[0] < 1000), "{line:?}: {seen:?}");
     }
@@ -241,7 +241,7 @@ async fn store_that_fails_ends_the_import_and_earlier_hosts_stay() {
         let (inventory, probe) = fixture.probed();
         let lines = jsonl(&numbered_hosts(fixture.network, 700));
         probe.set(Fault::UnavailableAfterCommits(commits));
-        let result = inventory.import_hosts(fixture.organization, &lines[..], Import::new()).await;
+        let result = inventory.hosts().import(&fixture.system(), &lines[..], Import::new()).await;
         let stored = fixture.documents().await.len();
         if stored == 700 {
             assert_eq!(result.unwrap().imported, 700);
@@ -260,14 +260,24 @@ fn imports_of_two_organizations_end_on_a_single_blocking_thread() {
     runtime.block_on(async {
         let inventory = Inventory::new(MemoryStore::new());
         let import = async |name: &str, first: u128| {
-            let organization = inventory.create_organization(name).await.unwrap().id;
-            let network = inventory.create_network(organization, "Office").await.unwrap().id;
+            let organization = inventory.organizations().create(name).await.unwrap().id;
+            let network = inventory
+                .networks()
+                .create(&Caller::system(organization), Network::new("Office"))
+                .await
+                .unwrap()
+                .id;
             let hosts = (first..first + 400).map(|number| {
                 let host = bare_host(id(number), network);
                 Host { description: Some("x".repeat(20_000)), ..host }
             });
             let lines = jsonl(&hosts.collect::<Vec<_>>());
-            inventory.import_hosts(organization, &lines[..], Import::new()).await.unwrap().imported
+            inventory
+                .hosts()
+                .import(&Caller::system(organization), &lines[..], Import::new())
+                .await
+                .unwrap()
+                .imported
         };
         assert_eq!(tokio::join!(import("Example", 1), import("Other", 1_000)), (400, 400));
     });

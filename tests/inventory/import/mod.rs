@@ -8,6 +8,7 @@ mod input;
 mod invalid;
 mod report;
 
+use toposcope::access::Caller;
 use toposcope::inventory::{Import, ImportReport};
 
 use crate::support::Fixture;
@@ -18,7 +19,12 @@ impl Fixture {
     }
 
     async fn import_with(&self, lines: impl AsRef<[u8]>, import: Import<'_>) -> ImportReport {
-        let report = self.inventory.import_hosts(self.organization, lines.as_ref(), import).await.unwrap();
+        let report = self
+            .inventory
+            .hosts()
+            .import(&Caller::system(self.organization), lines.as_ref(), import)
+            .await
+            .unwrap();
         assert!(report.replaced <= report.imported && report.imported + report.refused <= report.lines);
         assert_eq!(report.bytes, lines.as_ref().len() as u64);
         report

@@ -272,7 +272,7 @@ async fn last_report_of_progress_is_the_final_one() {
     let mut last = None;
     let lines = [&jsonl(&numbered_hosts(fixture.network, 300))[..], b"bad\n"].concat();
     let import = Import::new().on_progress(|report| last = Some(report.clone()));
-    let report = fixture.inventory.import_hosts(fixture.organization, &lines[..], import).await.unwrap();
+    let report = fixture.inventory.hosts().import(&fixture.system(), &lines[..], import).await.unwrap();
     assert_eq!(last, Some(report));
 }
 

@@ -22,22 +22,31 @@ async fn key_of_all_networks_reaches_networks_made_later() {
     };
     let both = vec![fixture.network, fixture.other_network];
     assert_eq!(known(issued.record()), sorted(both.clone()));
-    let new = inventory.create_network(fixture.organization, "Warehouse").await.unwrap().id;
+    let new = inventory.networks().create(&fixture.system(), Network::new("Warehouse")).await.unwrap().id;
     let caller = inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
     assert_eq!(caller.scope(), &Scope::all());
     let all = sorted([both.as_slice(), &[new]].concat());
     let id = issued.record().id;
-    assert_eq!(known(&inventory.user_api_key(id).await.unwrap()), all);
-    assert_eq!(known(&inventory.user_api_keys(owner.id).await.unwrap()[0]), all);
-    assert_eq!(known(&inventory.get_as::<UserApiKey>(&caller, id).await.unwrap()), all);
-    assert_eq!(known(&inventory.disable_user_api_key(id).await.unwrap()), all);
-    assert_eq!(known(&inventory.enable_user_api_key(id).await.unwrap()), all);
-    let rotated = inventory.rotate_user_api_key(id).await.unwrap();
+    assert_eq!(known(&inventory.user_api_keys().get(&fixture.system(), id).await.unwrap()), all);
+    assert_eq!(
+        known(
+            &inventory
+                .user_api_keys()
+                .of_user(&Caller::system(owner.organization_id), owner.id)
+                .await
+                .unwrap()[0]
+        ),
+        all
+    );
+    assert_eq!(known(&inventory.user_api_keys().get(&caller, id).await.unwrap()), all);
+    assert_eq!(known(&inventory.user_api_keys().disable(&fixture.system(), id).await.unwrap()), all);
+    assert_eq!(known(&inventory.user_api_keys().enable(&fixture.system(), id).await.unwrap()), all);
+    let rotated = inventory.user_api_keys().rotate(&fixture.system(), id).await.unwrap();
     assert!(rotated.record().all_networks);
     assert_eq!(known(rotated.record()), all);
     // The key grants nothing that must be revoked.
-    inventory.delete_network(new).await.unwrap();
-    assert_eq!(known(&inventory.user_api_key(id).await.unwrap()), sorted(both));
+    inventory.networks().delete(&fixture.system(), new).await.unwrap();
+    assert_eq!(known(&inventory.user_api_keys().get(&fixture.system(), id).await.unwrap()), sorted(both));
 }
 
 #[tokio::test]
@@ -50,7 +59,11 @@ async fn key_of_all_networks_never_exceeds_its_user() {
     let scope = async || inventory.authenticate_user_key(issued.plaintext()).await.unwrap().scope().clone();
     assert_eq!(scope().await, Scope::only([fixture.network]));
     let granted = vec![fixture.network, fixture.other_network];
-    inventory.set_user_rights(member.id, Permission::Member, granted.clone()).await.unwrap();
+    inventory
+        .users()
+        .set_rights(&Caller::system(member.organization_id), member.id, Permission::Member, granted.clone())
+        .await
+        .unwrap();
     assert_eq!(scope().await, Scope::only(granted));
 }
 
@@ -61,9 +74,9 @@ async fn caller_with_fewer_networks_than_the_user_cannot_issue_a_key_of_all() {
     let mut new = NewUserApiKey::new(owner.id, "key", Permission::Viewer);
     new.all_networks = true;
     let limited = caller(Scope::only([fixture.network]));
-    let refused = fixture.inventory.create_user_api_key_as(&limited, new.clone()).await;
+    let refused = fixture.inventory.user_api_keys().create(&limited, new.clone()).await;
     assert_eq!(refusal(refused), ErrorKind::PermissionDenied);
-    let issued = fixture.inventory.create_user_api_key_as(&caller(Scope::all()), new).await.unwrap();
+    let issued = fixture.inventory.user_api_keys().create(&caller(Scope::all()), new).await.unwrap();
     assert!(issued.record().all_networks);
     let narrow = fixture.user_key(&owner, |new| new.network_ids = vec![fixture.network]).await;
     let widen = |key: &mut UserApiKey| {
@@ -71,9 +84,9 @@ async fn caller_with_fewer_networks_than_the_user_cannot_issue_a_key_of_all() {
         Ok(())
     };
     let id = narrow.record().id;
-    let refused = fixture.inventory.update_as(&limited, id, widen).await;
+    let refused = fixture.inventory.records().update(&limited, id, widen).await;
     assert_eq!(refusal(refused), ErrorKind::PermissionDenied);
-    let widened = fixture.inventory.update_as(&caller(Scope::all()), id, widen).await.unwrap();
+    let widened = fixture.inventory.records().update(&caller(Scope::all()), id, widen).await.unwrap();
     assert_eq!(widened.network_ids.len(), 2);
     let reached = fixture.inventory.authenticate_user_key(narrow.plaintext()).await.unwrap();
     assert_eq!(reached.scope(), &Scope::all());
@@ -89,8 +102,8 @@ async fn bootstrap_issues_a_key_of_all_networks() {
     assert_eq!(key.record().network_ids, [start.network.id]);
     let caller = inventory.authenticate_user_key(key.plaintext()).await.unwrap();
     // A key of level Admin or above creates networks, which it then reaches.
-    let made = inventory.create_as(&caller, Network::new("Made by the key")).await.unwrap();
-    assert!(inventory.get_as::<Network>(&caller, made.id).await.is_ok());
+    let made = inventory.records().create(&caller, Network::new("Made by the key")).await.unwrap();
+    assert!(inventory.networks().get(&caller, made.id).await.is_ok());
     fixture.clock.set(time("2026-10-01T00:00:00Z"));
     let again = inventory.bootstrap(Bootstrap::new("Fresh", "f@example.net").rotate_key()).await.unwrap();
     assert_eq!(again.issued_key.unwrap().record().network_ids.len(), 2);

@@ -31,9 +31,9 @@ fn users_see_and_change_their_own_keys_only() {
         let other = fixture.user_key(&owner, |_| {}).await.record().clone();
         let namesake = Caller::new(foreign.organization, user.id, Permission::Owner, Scope::all());
         for caller in [in_person(&user), through_a_key(&user)] {
-            let page = fixture.inventory.list_as::<UserApiKey>(&caller, &ListQuery::default()).await.unwrap();
+            let page = fixture.inventory.user_api_keys().list(&caller, &ListQuery::default()).await.unwrap();
             assert_eq!((page.records, page.total), (vec![own.clone()], 1));
-            assert_eq!(fixture.inventory.get_as::<UserApiKey>(&caller, own.id).await.unwrap(), own);
+            assert_eq!(fixture.inventory.user_api_keys().get(&caller, own.id).await.unwrap(), own);
         }
         let rename = |key: &mut UserApiKey| {
             key.name.push('!');
@@ -41,14 +41,14 @@ fn users_see_and_change_their_own_keys_only() {
         };
         for (caller, key) in [(in_person(&owner), &own), (in_person(&user), &other), (namesake, &own)] {
             let (inventory, expected) = (&fixture.inventory, not_found(Entity::UserApiKey, key.id));
-            let page = inventory.list_as::<UserApiKey>(&caller, &ListQuery::default()).await.unwrap();
+            let page = inventory.user_api_keys().list(&caller, &ListQuery::default()).await.unwrap();
             assert!(!page.records.contains(key));
-            assert_eq!(refusal(inventory.get_as::<UserApiKey>(&caller, key.id).await), expected);
-            assert_eq!(fixture.refusal(inventory.update_as(&caller, key.id, rename)).await, expected);
-            assert_eq!(fixture.refusal(inventory.rotate_user_api_key_as(&caller, key.id)).await, expected);
-            let deletion = inventory.delete_as::<UserApiKey>(&caller, key.id, |_| Ok(()));
+            assert_eq!(refusal(inventory.user_api_keys().get(&caller, key.id).await), expected);
+            assert_eq!(fixture.refusal(inventory.records().update(&caller, key.id, rename)).await, expected);
+            assert_eq!(fixture.refusal(inventory.user_api_keys().rotate(&caller, key.id)).await, expected);
+            let deletion = inventory.user_api_keys().delete(&caller, key.id);
             assert_eq!(fixture.refusal(deletion).await, expected);
-            assert_eq!(inventory.delete_many_as::<UserApiKey>(&caller, &[key.id]).await.unwrap(), 0);
+            assert_eq!(inventory.user_api_keys().delete_many(&caller, &[key.id]).await.unwrap(), 0);
         }
     });
 }
@@ -62,11 +62,11 @@ fn key_writes_no_keys_of_its_user() {
         fixture.until_used(id).await;
         let new = NewUserApiKey::new(caller.user_id(), "new", Permission::Viewer);
         for refused in [
-            fixture.refusal(inventory.create_user_api_key_as(&caller, new)).await,
-            fixture.refusal(inventory.update_as::<UserApiKey>(&caller, id, |_| Ok(()))).await,
-            fixture.refusal(inventory.rotate_user_api_key_as(&caller, id)).await,
-            fixture.refusal(inventory.delete_as::<UserApiKey>(&caller, id, |_| Ok(()))).await,
-            fixture.refusal(inventory.delete_many_as::<UserApiKey>(&caller, &[id])).await,
+            fixture.refusal(inventory.user_api_keys().create(&caller, new)).await,
+            fixture.refusal(inventory.user_api_keys().update(&caller, id, |_| Ok(()))).await,
+            fixture.refusal(inventory.user_api_keys().rotate(&caller, id)).await,
+            fixture.refusal(inventory.user_api_keys().delete(&caller, id)).await,
+            fixture.refusal(inventory.user_api_keys().delete_many(&caller, &[id])).await,
         ] {
             assert_eq!(refused, ErrorKind::UserContextRequired);
         }
@@ -84,7 +84,7 @@ fn users_issue_keys_within_their_own_rights() {
         new.network_ids = vec![fixture.network, fixture.network];
         new.tags = vec![fixture.tags[1], fixture.tags[1]];
         new.expires_at = Some(time(LATER));
-        let issued = fixture.inventory.create_user_api_key_as(&caller, new.clone()).await.unwrap();
+        let issued = fixture.inventory.user_api_keys().create(&caller, new.clone()).await.unwrap();
         let key = issued.record();
         assert_eq!(
             (key.user_id, key.organization_id, key.name.as_str()),
@@ -109,11 +109,11 @@ fn users_issue_keys_within_their_own_rights() {
         for (alter, expected) in rows {
             let mut bad = new.clone();
             alter(&mut bad);
-            let attempt = fixture.inventory.create_user_api_key_as(&caller, bad);
+            let attempt = fixture.inventory.user_api_keys().create(&caller, bad);
             assert_eq!(fixture.refusal(attempt).await, expected);
         }
         let elsewhere = Caller::new(foreign.organization, user.id, Permission::Owner, Scope::all());
-        let attempt = fixture.inventory.create_user_api_key_as(&elsewhere, new);
+        let attempt = fixture.inventory.user_api_keys().create(&elsewhere, new);
         assert_eq!(fixture.refusal(attempt).await, not_found(Entity::User, user.id));
     });
 }
@@ -126,7 +126,7 @@ fn update_of_a_user_key_changes_what_its_user_may_change() {
         fixture.by_key(&issued).await.unwrap();
         fixture.until_used(issued.record().id).await;
         let (caller, id) = (in_person(&user), issued.record().id);
-        let before = fixture.inventory.get_as::<UserApiKey>(&caller, id).await.unwrap();
+        let before = fixture.inventory.user_api_keys().get(&caller, id).await.unwrap();
         assert!(before.last_used.is_some());
         fixture.clock.set(time(LATER));
         let fixed = |key: &mut UserApiKey| {
@@ -135,7 +135,11 @@ fn update_of_a_user_key_changes_what_its_user_may_change() {
             key.tags.extend(key.tags.clone());
             Ok(())
         };
-        assert_eq!(fixture.inventory.update_as(&caller, id, fixed).await.unwrap(), before, "nothing changed");
+        assert_eq!(
+            fixture.inventory.records().update(&caller, id, fixed).await.unwrap(),
+            before,
+            "nothing changed"
+        );
         let change = |key: &mut UserApiKey| {
             fixed(key)?;
             (key.expires_at, key.is_enabled, key.permissions) = (Some(time(NOW)), false, Permission::Admin);
@@ -143,8 +147,8 @@ fn update_of_a_user_key_changes_what_its_user_may_change() {
         };
         let (expires_at, updated_at, permissions) = (Some(time(NOW)), time(LATER), Permission::Admin);
         let expected = UserApiKey { expires_at, updated_at, permissions, is_enabled: false, ..before };
-        assert_eq!(fixture.inventory.update_as(&caller, id, change).await.unwrap(), expected);
-        assert_eq!(fixture.inventory.user_api_key(id).await.unwrap(), expected);
+        assert_eq!(fixture.inventory.records().update(&caller, id, change).await.unwrap(), expected);
+        assert_eq!(fixture.inventory.user_api_keys().get(&fixture.system(), id).await.unwrap(), expected);
         for change in [
             |key: &mut UserApiKey| key.organization_id = Uuid::nil(),
             |key: &mut UserApiKey| key.user_id = Uuid::nil(),
@@ -153,21 +157,26 @@ fn update_of_a_user_key_changes_what_its_user_may_change() {
                 change(key);
                 Ok(())
             };
-            let refused = fixture.refusal(fixture.inventory.update_as(&caller, id, change)).await;
+            let refused = fixture.refusal(fixture.inventory.records().update(&caller, id, change)).await;
             assert_eq!(refused, ErrorKind::UpdateForbidden { entity: Entity::UserApiKey });
         }
         // Rights that a key already has may stay, but not be added.
-        let user = fixture.inventory.set_user_rights(user.id, Permission::Viewer, vec![]).await.unwrap();
+        let user = fixture
+            .inventory
+            .users()
+            .set_rights(&Caller::system(user.organization_id), user.id, Permission::Viewer, vec![])
+            .await
+            .unwrap();
         let rename = |key: &mut UserApiKey| {
             key.name = "renamed".to_owned();
             Ok(())
         };
-        fixture.inventory.update_as(&in_person(&user), id, rename).await.unwrap();
+        fixture.inventory.records().update(&in_person(&user), id, rename).await.unwrap();
         let raise = |key: &mut UserApiKey| {
             key.permissions = Permission::Member;
             Ok(())
         };
-        let refused = fixture.refusal(fixture.inventory.update_as(&in_person(&user), id, raise)).await;
+        let refused = fixture.refusal(fixture.inventory.records().update(&in_person(&user), id, raise)).await;
         assert_eq!(refused, ErrorKind::PermissionDenied);
     });
 }
@@ -180,8 +189,13 @@ fn rotation_by_a_caller_replaces_the_plaintext_only() {
         let caller = fixture.by_key(&old).await.unwrap().through_session();
         fixture.until_used(old.record().id).await;
         fixture.clock.set(time(LATER));
-        let before = fixture.inventory.user_api_key(old.record().id).await.unwrap();
-        let new = fixture.inventory.rotate_user_api_key_as(&caller, before.id).await.unwrap();
+        let before = fixture
+            .inventory
+            .user_api_keys()
+            .get(&Caller::system(old.record().organization_id), old.record().id)
+            .await
+            .unwrap();
+        let new = fixture.inventory.user_api_keys().rotate(&caller, before.id).await.unwrap();
         let masked = |kind: &str, text: &str| format!("topo_{kind}_…{}", &text[text.len() - 4..]);
         let expected = UserApiKey { key: masked("u", new.plaintext()), updated_at: time(LATER), ..before };
         assert_eq!(*new.record(), expected);
@@ -189,7 +203,7 @@ fn rotation_by_a_caller_replaces_the_plaintext_only() {
         assert_eq!(fixture.by_key(&new).await.unwrap().user_id(), caller.user_id());
 
         let caller = member(&fixture, &[fixture.network]);
-        let new = fixture.inventory.rotate_daemon_api_key_as(&caller, daemons.record().id).await.unwrap();
+        let new = fixture.inventory.daemon_api_keys().rotate(&caller, daemons.record().id).await.unwrap();
         let (key, updated_at) = (masked("d", new.plaintext()), time(LATER));
         assert_eq!(*new.record(), DaemonApiKey { key, updated_at, ..daemons.record().clone() });
         let authenticate = async |text| fixture.inventory.authenticate_daemon_key(text).await;
@@ -215,7 +229,7 @@ fn key_in_use_is_accepted_until_it_is_rotated_and_never_after() {
                     })
                 })
                 .collect();
-            key = fixture.inventory.rotate_user_api_key_as(&caller, key.record().id).await.unwrap();
+            key = fixture.inventory.user_api_keys().rotate(&caller, key.record().id).await.unwrap();
             fixture.by_key(&key).await.unwrap();
             for used in uses {
                 assert_eq!(used.await.unwrap(), ErrorKind::NotAuthenticated);
@@ -229,7 +243,7 @@ fn deleted_key_leaves_nothing() {
     run(async || {
         let (fixture, first) = Fixture::with_key().await;
         let user = fixture.by_key(&first).await.unwrap().user_id();
-        let user = fixture.inventory.user(user).await.unwrap();
+        let user = fixture.inventory.users().get(&fixture.system(), user).await.unwrap();
         let caller = in_person(&user);
         let second = fixture.user_key(&user, |_| {}).await;
         fixture.by_key(&second).await.unwrap();
@@ -239,10 +253,10 @@ fn deleted_key_leaves_nothing() {
             fixture.until_used(key).await;
         }
         let [first_id, second_id] = [&first, &second].map(|key| key.record().id);
-        fixture.inventory.delete_as::<UserApiKey>(&caller, first_id, |_| Ok(())).await.unwrap();
+        fixture.inventory.user_api_keys().delete(&caller, first_id).await.unwrap();
         let ids = [second_id, first_id, second_id, id(3)];
-        assert_eq!(fixture.inventory.delete_many_as::<UserApiKey>(&caller, &ids).await.unwrap(), 1);
-        fixture.inventory.delete_as::<DaemonApiKey>(&caller, daemons.record().id, |_| Ok(())).await.unwrap();
+        assert_eq!(fixture.inventory.user_api_keys().delete_many(&caller, &ids).await.unwrap(), 1);
+        fixture.inventory.daemon_api_keys().delete(&caller, daemons.record().id).await.unwrap();
         for key in [&first, &second] {
             assert_eq!(refusal(fixture.by_key(key).await), ErrorKind::NotAuthenticated);
         }
@@ -256,13 +270,13 @@ fn deleted_key_leaves_nothing() {
 fn daemon_keys_are_for_members_within_their_networks() {
     run(async || {
         let (fixture, foreign) = Fixture::with_foreign().await;
-        let key = async |network, name: &str| {
-            let new = NewDaemonApiKey::new(network, name);
-            fixture.inventory.create_daemon_api_key(new).await.unwrap().record().clone()
+        let key = async |organization, network, name: &str| {
+            let (system, new) = (Caller::system(organization), NewDaemonApiKey::new(network, name));
+            fixture.inventory.daemon_api_keys().create(&system, new).await.unwrap().record().clone()
         };
-        let near = key(fixture.network, "near").await;
-        let far = key(fixture.other_network, "far").await;
-        let theirs = key(foreign.network, "theirs").await;
+        let near = key(fixture.organization, fixture.network, "near").await;
+        let far = key(fixture.organization, fixture.other_network, "far").await;
+        let theirs = key(foreign.organization, foreign.network, "theirs").await;
         let inventory = &fixture.inventory;
         let rename = |key: &mut DaemonApiKey| {
             key.name.push('!');
@@ -274,33 +288,36 @@ fn daemon_keys_are_for_members_within_their_networks() {
         {
             let mut query = ListQuery::default();
             query.order_by = ListOrderField::Name;
-            let page = inventory.list_as::<DaemonApiKey>(&caller, &query).await.unwrap();
+            let page = inventory.daemon_api_keys().list(&caller, &query).await.unwrap();
             assert_eq!((page.records, page.total), (vec![near.clone()], 1));
-            assert_eq!(inventory.get_as::<DaemonApiKey>(&caller, near.id).await.unwrap(), near);
+            assert_eq!(inventory.daemon_api_keys().get(&caller, near.id).await.unwrap(), near);
             for (key, expected) in [
                 (&far, access_denied(fixture.other_network)),
                 (&theirs, not_found(Entity::DaemonApiKey, theirs.id)),
             ] {
-                assert_eq!(refusal(inventory.get_as::<DaemonApiKey>(&caller, key.id).await), expected);
-                assert_eq!(fixture.refusal(inventory.update_as(&caller, key.id, rename)).await, expected);
-                let rotation = inventory.rotate_daemon_api_key_as(&caller, key.id);
+                assert_eq!(refusal(inventory.daemon_api_keys().get(&caller, key.id).await), expected);
+                assert_eq!(
+                    fixture.refusal(inventory.records().update(&caller, key.id, rename)).await,
+                    expected
+                );
+                let rotation = inventory.daemon_api_keys().rotate(&caller, key.id);
                 assert_eq!(fixture.refusal(rotation).await, expected);
-                let deletion = inventory.delete_as::<DaemonApiKey>(&caller, key.id, |_| Ok(()));
+                let deletion = inventory.daemon_api_keys().delete(&caller, key.id);
                 assert_eq!(fixture.refusal(deletion).await, expected);
             }
         }
         let viewer = Caller::new(fixture.organization, id(1), Permission::Viewer, Scope::all());
         for refused in [
-            refusal(inventory.list_as::<DaemonApiKey>(&viewer, &ListQuery::default()).await),
-            fixture.refusal(inventory.update_as(&viewer, near.id, rename)).await,
-            fixture.refusal(inventory.rotate_daemon_api_key_as(&viewer, near.id)).await,
-            fixture.refusal(inventory.delete_many_as::<DaemonApiKey>(&viewer, &[near.id])).await,
+            refusal(inventory.daemon_api_keys().list(&viewer, &ListQuery::default()).await),
+            fixture.refusal(inventory.records().update(&viewer, near.id, rename)).await,
+            fixture.refusal(inventory.daemon_api_keys().rotate(&viewer, near.id)).await,
+            fixture.refusal(inventory.daemon_api_keys().delete_many(&viewer, &[near.id])).await,
         ] {
             assert_eq!(refused, ErrorKind::PermissionDenied);
         }
         let ids = [near.id, far.id, theirs.id];
-        assert_eq!(inventory.delete_many_as::<DaemonApiKey>(&caller, &ids).await.unwrap(), 1);
-        assert_eq!(inventory.daemon_api_keys(fixture.organization).await.unwrap(), [far]);
+        assert_eq!(inventory.daemon_api_keys().delete_many(&caller, &ids).await.unwrap(), 1);
+        assert_eq!(inventory.daemon_api_keys().all(&fixture.system()).await.unwrap(), [far]);
     });
 }
 
@@ -313,7 +330,7 @@ fn update_of_a_daemon_key_keeps_its_network_and_its_secret() {
         fixture.until_used(issued.record().id).await;
         let caller = member(&fixture, &[fixture.network, fixture.other_network]);
         let id = issued.record().id;
-        let before = fixture.inventory.daemon_api_key(id).await.unwrap();
+        let before = fixture.inventory.daemon_api_keys().get(&fixture.system(), id).await.unwrap();
         fixture.clock.set(time(LATER));
         let (first, second) = (fixture.tags[0], fixture.tags[1]);
         let change = |key: &mut DaemonApiKey| {
@@ -325,8 +342,8 @@ fn update_of_a_daemon_key_keeps_its_network_and_its_secret() {
         let (expires_at, updated_at) = (Some(time(NOW)), time(LATER));
         let (name, tags) = ("probe".to_owned(), vec![second, first]);
         let expected = DaemonApiKey { name, tags, expires_at, updated_at, is_enabled: false, ..before };
-        assert_eq!(fixture.inventory.update_as(&caller, id, change).await.unwrap(), expected);
-        assert_eq!(fixture.inventory.daemon_api_key(id).await.unwrap(), expected);
+        assert_eq!(fixture.inventory.records().update(&caller, id, change).await.unwrap(), expected);
+        assert_eq!(fixture.inventory.daemon_api_keys().get(&fixture.system(), id).await.unwrap(), expected);
         let refused = refusal(fixture.inventory.authenticate_daemon_key(issued.plaintext()).await);
         assert_eq!(refused, ErrorKind::Disabled { entity: Entity::DaemonApiKey });
         type Alter<'a> = &'a (dyn Fn(&mut DaemonApiKey) + Sync);
@@ -342,7 +359,10 @@ fn update_of_a_daemon_key_keeps_its_network_and_its_secret() {
                 alter(key);
                 Ok(())
             };
-            assert_eq!(fixture.refusal(fixture.inventory.update_as(&caller, id, change)).await, expected);
+            assert_eq!(
+                fixture.refusal(fixture.inventory.records().update(&caller, id, change)).await,
+                expected
+            );
         }
     });
 }
@@ -362,7 +382,7 @@ fn keys_of_every_level_of_user_are_listed_with_their_last_use() {
             let mut query = ListQuery::default();
             query.order_by = ListOrderField::Name;
             let list = async |query: &ListQuery| {
-                let page = fixture.inventory.list_as::<UserApiKey>(&in_person(&user), query).await.unwrap();
+                let page = fixture.inventory.user_api_keys().list(&in_person(&user), query).await.unwrap();
                 page.records.into_iter().map(|key| (key.name, key.last_used)).collect::<Vec<_>>()
             };
             let (a, b) = (("a".to_owned(), None), ("b".to_owned(), Some(time(NOW))));

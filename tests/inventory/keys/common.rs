@@ -46,7 +46,7 @@ async fn issued_key_has_a_plaintext_of_which_the_record_shows_the_end() {
             }),
         );
         assert_eq!(issued.record, expected);
-        assert_eq!(kind.get(&fixture.inventory, issued.id).await.unwrap(), expected);
+        assert_eq!(kind.get(&fixture.inventory, issued.organization, issued.id).await.unwrap(), expected);
     }
 }
 
@@ -151,11 +151,19 @@ async fn unknown_key_is_not_found() {
         let of_other_kind = other.issue(&fixture, &owner).await.id;
         for unknown in [id(3), owner.id, fixture.network, of_other_kind] {
             let expected = not_found(kind.entity(), unknown);
-            assert_eq!(refusal(kind.get(inventory, unknown).await), expected);
+            assert_eq!(refusal(kind.get(inventory, fixture.organization, unknown).await), expected);
             for is_enabled in [false, true] {
-                assert_eq!(fixture.refusal(kind.set_enabled(inventory, unknown, is_enabled)).await, expected);
+                assert_eq!(
+                    fixture
+                        .refusal(kind.set_enabled(inventory, fixture.organization, unknown, is_enabled))
+                        .await,
+                    expected
+                );
             }
-            assert_eq!(fixture.refusal(kind.delete(inventory, unknown)).await, expected);
+            assert_eq!(
+                fixture.refusal(kind.delete(inventory, fixture.organization, unknown)).await,
+                expected
+            );
         }
     }
 }
@@ -170,14 +178,17 @@ async fn enabling_and_disabling_changes_nothing_else() {
         for is_enabled in [false, false, true, true] {
             let fields = json!({"is_enabled": is_enabled, "updated_at": "2026-08-15T00:00:00Z"});
             let expected = with(issued.record.clone(), fields);
-            assert_eq!(kind.set_enabled(inventory, issued.id, is_enabled).await.unwrap(), expected);
-            assert_eq!(kind.get(inventory, issued.id).await.unwrap(), expected);
+            assert_eq!(
+                kind.set_enabled(inventory, issued.organization, issued.id, is_enabled).await.unwrap(),
+                expected
+            );
+            assert_eq!(kind.get(inventory, issued.organization, issued.id).await.unwrap(), expected);
             assert_eq!(kind.list(inventory, &owner).await.unwrap(), [expected]);
         }
         // The key still has its links to tags.
-        let tags = kind.get(inventory, issued.id).await.unwrap()["tags"].clone();
-        inventory.delete_tag(fixture.tags[0]).await.unwrap();
-        let without = kind.get(inventory, issued.id).await.unwrap()["tags"].clone();
+        let tags = kind.get(inventory, issued.organization, issued.id).await.unwrap()["tags"].clone();
+        inventory.tags().delete(&fixture.system(), fixture.tags[0]).await.unwrap();
+        let without = kind.get(inventory, issued.organization, issued.id).await.unwrap()["tags"].clone();
         assert_eq!((tags, without), (json!(fixture.tags), json!([fixture.tags[1]])));
     }
 }
@@ -191,9 +202,9 @@ async fn disabled_key_is_refused_until_it_is_enabled() {
         for _ in 0..2 {
             let refused = refusal(kind.authenticate(inventory, &issued.text).await);
             assert_eq!(refused, ErrorKind::Disabled { entity: kind.entity() });
-            kind.set_enabled(inventory, issued.id, true).await.unwrap();
+            kind.set_enabled(inventory, issued.organization, issued.id, true).await.unwrap();
             kind.authenticate(inventory, &issued.text).await.unwrap();
-            kind.set_enabled(inventory, issued.id, false).await.unwrap();
+            kind.set_enabled(inventory, issued.organization, issued.id, false).await.unwrap();
         }
     }
 }
@@ -230,11 +241,11 @@ async fn deleted_key_is_refused_and_leaves_no_records() {
         kind.authenticate(inventory, &issued.text).await.unwrap();
         settle().await;
         assert_eq!(fixture.contents().await.len(), before.len() + 3, "the key, its secret and its use");
-        kind.delete(inventory, issued.id).await.unwrap();
+        kind.delete(inventory, issued.organization, issued.id).await.unwrap();
         assert_eq!(fixture.contents().await, before);
         assert_eq!(fixture.mentioning(issued.id).await, []);
         assert_eq!(refusal(kind.authenticate(inventory, &issued.text).await), ErrorKind::NotAuthenticated);
-        let again = fixture.refusal(kind.delete(inventory, issued.id)).await;
+        let again = fixture.refusal(kind.delete(inventory, issued.organization, issued.id)).await;
         assert_eq!(again, not_found(kind.entity(), issued.id));
         kind.authenticate(inventory, &other.text).await.unwrap();
     }
@@ -257,11 +268,17 @@ async fn key_that_is_deleted_during_another_operation_does_not_come_back() {
         {
             at_every_call(
                 async |fixture: &Fixture| kind.issue(fixture, &fixture.owner().await).await,
-                async |inventory, issued| kind.delete(inventory, issued.id).await.unwrap(),
+                async |inventory, issued| {
+                    kind.delete(inventory, issued.organization, issued.id).await.unwrap()
+                },
                 async |inventory, issued| match operation {
-                    Concurrent::Delete => kind.delete(inventory, issued.id).await,
-                    Concurrent::Disable => kind.set_enabled(inventory, issued.id, false).await.map(drop),
-                    Concurrent::Enable => kind.set_enabled(inventory, issued.id, true).await.map(drop),
+                    Concurrent::Delete => kind.delete(inventory, issued.organization, issued.id).await,
+                    Concurrent::Disable => {
+                        kind.set_enabled(inventory, issued.organization, issued.id, false).await.map(drop)
+                    }
+                    Concurrent::Enable => {
+                        kind.set_enabled(inventory, issued.organization, issued.id, true).await.map(drop)
+                    }
                     Concurrent::Authenticate => kind.authenticate(inventory, &issued.text).await,
                 },
                 async |fixture, issued, result| {

@@ -16,9 +16,12 @@ async fn assert_refused(fixture: &Fixture, expected: ErrorKind, adapt: impl Fn(&
     let mut new = NewDaemonApiKey::new(fixture.network, "scanner");
     adapt(&mut new);
     let caller = owner_of(fixture.organization);
-    let by_user = fixture.inventory.create_daemon_api_key_as(&caller, new.clone());
+    let by_user = fixture.inventory.daemon_api_keys().create(&caller, new.clone());
     assert_eq!(fixture.refusal(by_user).await, expected);
-    assert_eq!(fixture.refusal(fixture.inventory.create_daemon_api_key(new)).await, expected);
+    assert_eq!(
+        fixture.refusal(fixture.inventory.daemon_api_keys().create(&fixture.system(), new)).await,
+        expected
+    );
 }
 
 #[tokio::test]
@@ -48,7 +51,8 @@ async fn new_key_has_tags_of_its_organization_only() {
     // The tags are those of the network's organization, for every caller.
     let mut new = NewDaemonApiKey::new(foreign.network, "theirs");
     new.tags = vec![fixture.tags[0]];
-    let attempt = fixture.inventory.create_daemon_api_key(new);
+    let system = Caller::system(foreign.organization);
+    let attempt = fixture.inventory.daemon_api_keys().create(&system, new);
     assert_eq!(fixture.refusal(attempt).await, reference_invalid(Entity::Tag, "tags.0"));
 }
 
@@ -57,10 +61,11 @@ async fn unknown_network_is_not_found_for_the_host_and_denied_to_a_user() {
     let fixture = Fixture::new().await;
     for unknown in [id(7), fixture.organization] {
         let new = NewDaemonApiKey::new(unknown, "scanner");
-        let attempt = fixture.inventory.create_daemon_api_key(new.clone());
+        let system = Caller::system(fixture.organization);
+        let attempt = fixture.inventory.daemon_api_keys().create(&system, new.clone());
         assert_eq!(fixture.refusal(attempt).await, not_found(Entity::Network, unknown));
         let caller = owner_of(fixture.organization);
-        let attempt = fixture.inventory.create_daemon_api_key_as(&caller, new);
+        let attempt = fixture.inventory.daemon_api_keys().create(&caller, new);
         assert_eq!(fixture.refusal(attempt).await, access_denied(unknown));
     }
 }
@@ -80,7 +85,7 @@ async fn user_creates_keys_for_accessible_networks_only() {
             (&key, foreign.network, false),
         ] {
             let new = NewDaemonApiKey::new(network, "scanner");
-            let attempt = fixture.inventory.create_daemon_api_key_as(caller, new);
+            let attempt = fixture.inventory.daemon_api_keys().create(caller, new);
             if level == Permission::Viewer {
                 assert_eq!(fixture.refusal(attempt).await, ErrorKind::PermissionDenied);
             } else if reaches {
@@ -99,7 +104,7 @@ async fn scope_with_a_foreign_network_does_not_grant_it() {
     let scope = Scope::only([foreign.network]);
     let caller = Caller::new(fixture.organization, id(1), Permission::Owner, scope);
     let new = NewDaemonApiKey::new(foreign.network, "scanner");
-    let attempt = fixture.inventory.create_daemon_api_key_as(&caller, new);
+    let attempt = fixture.inventory.daemon_api_keys().create(&caller, new);
     assert_eq!(fixture.refusal(attempt).await, access_denied(foreign.network));
 }
 
@@ -113,7 +118,7 @@ async fn first_error_of_a_new_key_is_reported() {
     new.tags = vec![id(7)];
     new.expires_at = Some(time("2000-01-01T00:00:00Z"));
     let refusal_of = async |caller: &Caller, new: &NewDaemonApiKey| {
-        fixture.refusal(fixture.inventory.create_daemon_api_key_as(caller, new.clone())).await
+        fixture.refusal(fixture.inventory.daemon_api_keys().create(caller, new.clone())).await
     };
     let caller = in_person(&member);
     assert_eq!(refusal_of(&in_person(&viewer), &new).await, ErrorKind::PermissionDenied);
@@ -126,7 +131,7 @@ async fn first_error_of_a_new_key_is_reported() {
     new.network_id = fixture.network;
     assert_eq!(refusal_of(&caller, &new).await, reference_invalid(Entity::Tag, "tags.0"));
     new.tags.clear();
-    fixture.inventory.create_daemon_api_key_as(&caller, new).await.unwrap();
+    fixture.inventory.daemon_api_keys().create(&caller, new).await.unwrap();
 }
 
 #[tokio::test]
@@ -142,13 +147,14 @@ async fn keys_are_listed_by_age_for_their_organization_only() {
         records.push(issued.await.record().clone());
     }
     let theirs = NewDaemonApiKey::new(foreign.network, "theirs");
-    let theirs = fixture.inventory.create_daemon_api_key(theirs).await.unwrap().record().clone();
-    assert_eq!(fixture.inventory.daemon_api_keys(fixture.organization).await.unwrap(), records);
-    assert_eq!(fixture.inventory.daemon_api_keys(foreign.organization).await.unwrap(), [theirs]);
-    assert!(fixture.inventory.daemon_api_keys(id(9)).await.unwrap().is_empty());
-    fixture.inventory.delete_daemon_api_key(records[1].id).await.unwrap();
+    let theirs =
+        fixture.inventory.daemon_api_keys().create(&foreign.system(), theirs).await.unwrap().record().clone();
+    assert_eq!(fixture.inventory.daemon_api_keys().all(&fixture.system()).await.unwrap(), records);
+    assert_eq!(fixture.inventory.daemon_api_keys().all(&foreign.system()).await.unwrap(), [theirs]);
+    assert!(fixture.inventory.daemon_api_keys().all(&Caller::system(id(9))).await.unwrap().is_empty());
+    fixture.inventory.daemon_api_keys().delete(&fixture.system(), records[1].id).await.unwrap();
     records.remove(1);
-    assert_eq!(fixture.inventory.daemon_api_keys(fixture.organization).await.unwrap(), records);
+    assert_eq!(fixture.inventory.daemon_api_keys().all(&fixture.system()).await.unwrap(), records);
 }
 
 #[tokio::test]
@@ -166,7 +172,7 @@ async fn key_authenticates_a_daemon_of_its_network() {
 async fn key_requires_no_api_access() {
     let fixture = Fixture::new().await;
     let issued = fixture.daemon_key(|_| {}).await;
-    fixture.inventory.disable_api_access(fixture.organization).await.unwrap();
+    fixture.inventory.organizations().disable_api_access(fixture.organization).await.unwrap();
     fixture.clock.advance(Duration::from_secs(1000 * 365 * 24 * 3600));
     fixture.inventory.authenticate_daemon_key(issued.plaintext()).await.unwrap();
 }
@@ -180,12 +186,12 @@ async fn valid_daemon_key_is_refused_as_such_where_a_user_is_required() {
     let (key, text) = (issued.record().id, issued.plaintext());
     let refusal_of = async || refusal(fixture.inventory.authenticate_user_key(text).await);
     assert_eq!(refusal_of().await, ErrorKind::UserContextRequired);
-    fixture.inventory.disable_daemon_api_key(key).await.unwrap();
+    fixture.inventory.daemon_api_keys().disable(&fixture.system(), key).await.unwrap();
     assert_eq!(refusal_of().await, ErrorKind::Disabled { entity: Entity::DaemonApiKey });
-    fixture.inventory.enable_daemon_api_key(key).await.unwrap();
+    fixture.inventory.daemon_api_keys().enable(&fixture.system(), key).await.unwrap();
     fixture.clock.set(time("2026-08-14T13:00:00Z"));
     assert_eq!(refusal_of().await, ErrorKind::Expired { entity: Entity::DaemonApiKey });
-    fixture.inventory.delete_daemon_api_key(key).await.unwrap();
+    fixture.inventory.daemon_api_keys().delete(&fixture.system(), key).await.unwrap();
     assert_eq!(refusal_of().await, ErrorKind::NotAuthenticated);
 }
 
@@ -195,11 +201,14 @@ async fn new_key_is_of_its_network_whether_the_host_or_a_user_creates_it() {
     let mut new = NewDaemonApiKey::new(fixture.network, " scanner ");
     new.tags = vec![fixture.tags[1], fixture.tags[0], fixture.tags[1]];
     new.is_enabled = false;
-    let by_host = fixture.inventory.create_daemon_api_key(new.clone()).await.unwrap();
-    let by_user = fixture.inventory.create_daemon_api_key_as(&in_person(&owner), new).await.unwrap();
+    let by_host = fixture.inventory.daemon_api_keys().create(&fixture.system(), new.clone()).await.unwrap();
+    let by_user = fixture.inventory.daemon_api_keys().create(&in_person(&owner), new).await.unwrap();
     assert_ne!(by_host.plaintext(), by_user.plaintext());
     let (id, key) = (by_user.record().id, by_user.record().key.clone());
     assert_ne!(by_host.record().id, id);
     assert_eq!(by_user.record(), &DaemonApiKey { id, key, ..by_host.record().clone() });
-    assert_eq!(&fixture.inventory.daemon_api_key(id).await.unwrap(), by_user.record());
+    assert_eq!(
+        &fixture.inventory.daemon_api_keys().get(&fixture.system(), id).await.unwrap(),
+        by_user.record()
+    );
 }

@@ -11,6 +11,7 @@ mod uses;
 
 use serde::Serialize;
 use serde_json::Value;
+use toposcope::access::Caller;
 use toposcope::inventory::{Entity, Error, Inventory, IssuedKey, NewDaemonApiKey, NewUserApiKey};
 use toposcope::model::{Permission, Timestamp, User, UserApiKey};
 use uuid::Uuid;
@@ -36,6 +37,7 @@ struct NewKey {
 /// An issued key of either kind, with its record as JSON.
 struct Issued {
     id: Uuid,
+    organization: Uuid,
     text: String,
     record: Value,
 }
@@ -74,15 +76,16 @@ impl Kind {
         if self == Self::User {
             let mut new = NewUserApiKey::new(user.id, name, user.permissions);
             (new.tags, new.expires_at, new.is_enabled) = (tags, expires_at, is_enabled);
-            let issued = fixture.inventory.create_user_api_key(new).await?;
+            let issued =
+                fixture.inventory.user_api_keys().create(&Caller::system(user.organization_id), new).await?;
             let (text, record) = (issued.plaintext().to_owned(), json(issued.record()));
-            Ok(Issued { id: issued.record().id, text, record })
+            Ok(Issued { id: issued.record().id, organization: user.organization_id, text, record })
         } else {
             let mut new = NewDaemonApiKey::new(fixture.network, name);
             (new.tags, new.expires_at, new.is_enabled) = (tags, expires_at, is_enabled);
-            let issued = fixture.inventory.create_daemon_api_key(new).await?;
+            let issued = fixture.inventory.daemon_api_keys().create(&fixture.system(), new).await?;
             let (text, record) = (issued.plaintext().to_owned(), json(issued.record()));
-            Ok(Issued { id: issued.record().id, text, record })
+            Ok(Issued { id: issued.record().id, organization: user.organization_id, text, record })
         }
     }
 
@@ -95,36 +98,74 @@ impl Kind {
         self.create(fixture, user, full).await.unwrap()
     }
 
-    async fn get(self, inventory: &Inventory, key: Uuid) -> Result<Value, Error> {
+    async fn get(self, inventory: &Inventory, organization: Uuid, key: Uuid) -> Result<Value, Error> {
         match self {
-            Self::User => inventory.user_api_key(key).await.map(|key| json(&key)),
-            Self::Daemon => inventory.daemon_api_key(key).await.map(|key| json(&key)),
+            Self::User => {
+                inventory.user_api_keys().get(&Caller::system(organization), key).await.map(|key| json(&key))
+            }
+            Self::Daemon => inventory
+                .daemon_api_keys()
+                .get(&Caller::system(organization), key)
+                .await
+                .map(|key| json(&key)),
         }
     }
 
     /// Returns the keys of a user, or those of the daemons of the user's organization.
     async fn list(self, inventory: &Inventory, user: &User) -> Result<Vec<Value>, Error> {
         match self {
-            Self::User => Ok(inventory.user_api_keys(user.id).await?.iter().map(json).collect()),
-            Self::Daemon => {
-                Ok(inventory.daemon_api_keys(user.organization_id).await?.iter().map(json).collect())
-            }
+            Self::User => Ok(inventory
+                .user_api_keys()
+                .of_user(&Caller::system(user.organization_id), user.id)
+                .await?
+                .iter()
+                .map(json)
+                .collect()),
+            Self::Daemon => Ok(inventory
+                .daemon_api_keys()
+                .all(&Caller::system(user.organization_id))
+                .await?
+                .iter()
+                .map(json)
+                .collect()),
         }
     }
 
-    async fn set_enabled(self, inventory: &Inventory, key: Uuid, is_enabled: bool) -> Result<Value, Error> {
+    async fn set_enabled(
+        self,
+        inventory: &Inventory,
+        organization: Uuid,
+        key: Uuid,
+        is_enabled: bool,
+    ) -> Result<Value, Error> {
         match (self, is_enabled) {
-            (Self::User, true) => inventory.enable_user_api_key(key).await.map(|key| json(&key)),
-            (Self::User, false) => inventory.disable_user_api_key(key).await.map(|key| json(&key)),
-            (Self::Daemon, true) => inventory.enable_daemon_api_key(key).await.map(|key| json(&key)),
-            (Self::Daemon, false) => inventory.disable_daemon_api_key(key).await.map(|key| json(&key)),
+            (Self::User, true) => inventory
+                .user_api_keys()
+                .enable(&Caller::system(organization), key)
+                .await
+                .map(|key| json(&key)),
+            (Self::User, false) => inventory
+                .user_api_keys()
+                .disable(&Caller::system(organization), key)
+                .await
+                .map(|key| json(&key)),
+            (Self::Daemon, true) => inventory
+                .daemon_api_keys()
+                .enable(&Caller::system(organization), key)
+                .await
+                .map(|key| json(&key)),
+            (Self::Daemon, false) => inventory
+                .daemon_api_keys()
+                .disable(&Caller::system(organization), key)
+                .await
+                .map(|key| json(&key)),
         }
     }
 
-    async fn delete(self, inventory: &Inventory, key: Uuid) -> Result<(), Error> {
+    async fn delete(self, inventory: &Inventory, organization: Uuid, key: Uuid) -> Result<(), Error> {
         match self {
-            Self::User => inventory.delete_user_api_key(key).await,
-            Self::Daemon => inventory.delete_daemon_api_key(key).await,
+            Self::User => inventory.user_api_keys().delete(&Caller::system(organization), key).await,
+            Self::Daemon => inventory.daemon_api_keys().delete(&Caller::system(organization), key).await,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Rotation of users' keys.
 
 use std::time::Duration;
+use toposcope::access::Caller;
 
 use toposcope::inventory::{Entity, ErrorKind};
 use toposcope::model::UserApiKey;
@@ -14,14 +15,32 @@ async fn rotated_key_keeps_everything_but_its_plaintext() {
     let (owner, old) = full_key(&fixture).await;
     fixture.by_key(&old).await.unwrap();
     settle().await;
-    let before = fixture.inventory.user_api_key(old.record().id).await.unwrap();
+    let before = fixture
+        .inventory
+        .user_api_keys()
+        .get(&Caller::system(old.record().organization_id), old.record().id)
+        .await
+        .unwrap();
     assert!(before.last_used.is_some());
     fixture.clock.advance(Duration::from_secs(1));
-    let new = fixture.inventory.rotate_user_api_key(before.id).await.unwrap();
+    let new = fixture
+        .inventory
+        .user_api_keys()
+        .rotate(&Caller::system(before.organization_id), before.id)
+        .await
+        .unwrap();
     let now = time("2026-08-14T12:00:01Z");
     let masked = format!("topo_u_…{}", &new.plaintext()[new.plaintext().len() - 4..]);
     assert_eq!(new.record(), &UserApiKey { key: masked, updated_at: now, ..before });
-    assert_eq!(fixture.inventory.user_api_keys(owner.id).await.unwrap(), [new.record().clone()]);
+    assert_eq!(
+        fixture
+            .inventory
+            .user_api_keys()
+            .of_user(&Caller::system(owner.organization_id), owner.id)
+            .await
+            .unwrap(),
+        [new.record().clone()]
+    );
 }
 
 #[tokio::test]
@@ -31,16 +50,34 @@ async fn rotation_refuses_the_old_plaintext_at_once_and_accepts_the_new_one() {
     let caller = fixture.by_key(&old).await.unwrap();
     for _ in 0..3 {
         let records = fixture.contents().await.len();
-        let new = fixture.inventory.rotate_user_api_key(old.record().id).await.unwrap();
+        let new = fixture
+            .inventory
+            .user_api_keys()
+            .rotate(&Caller::system(old.record().organization_id), old.record().id)
+            .await
+            .unwrap();
         assert_eq!(refusal(fixture.by_key(&old).await), ErrorKind::NotAuthenticated);
         assert_eq!(fixture.by_key(&new).await.unwrap(), caller);
         settle().await;
         assert!(fixture.contents().await.len() <= records + 1, "at most the use of the key is new");
         old = new;
     }
-    fixture.inventory.delete_user_api_key(old.record().id).await.unwrap();
+    fixture
+        .inventory
+        .user_api_keys()
+        .delete(&Caller::system(old.record().organization_id), old.record().id)
+        .await
+        .unwrap();
     assert_eq!(refusal(fixture.by_key(&old).await), ErrorKind::NotAuthenticated);
-    assert_eq!(fixture.inventory.user_api_keys(owner.id).await.unwrap(), []);
+    assert_eq!(
+        fixture
+            .inventory
+            .user_api_keys()
+            .of_user(&Caller::system(owner.organization_id), owner.id)
+            .await
+            .unwrap(),
+        []
+    );
 }
 
 #[tokio::test]
@@ -48,7 +85,12 @@ async fn rotation_is_one_commit() {
     let fixture = Fixture::new().await;
     let (_, old) = full_key(&fixture).await;
     let commits = fixture.commits();
-    fixture.inventory.rotate_user_api_key(old.record().id).await.unwrap();
+    fixture
+        .inventory
+        .user_api_keys()
+        .rotate(&Caller::system(old.record().organization_id), old.record().id)
+        .await
+        .unwrap();
     assert_eq!(fixture.commits(), commits + 1);
 }
 
@@ -57,12 +99,12 @@ async fn rotation_enables_no_key_that_is_disabled_or_expired() {
     let fixture = Fixture::new().await;
     let (_, old) = full_key(&fixture).await;
     let id = old.record().id;
-    fixture.inventory.disable_user_api_key(id).await.unwrap();
-    let new = fixture.inventory.rotate_user_api_key(id).await.unwrap();
+    fixture.inventory.user_api_keys().disable(&fixture.system(), id).await.unwrap();
+    let new = fixture.inventory.user_api_keys().rotate(&fixture.system(), id).await.unwrap();
     assert_eq!(refusal(fixture.by_key(&new).await), ErrorKind::Disabled { entity: Entity::UserApiKey });
-    fixture.inventory.enable_user_api_key(id).await.unwrap();
+    fixture.inventory.user_api_keys().enable(&fixture.system(), id).await.unwrap();
     fixture.clock.set(time("2027-01-01T00:00:00Z"));
-    let new = fixture.inventory.rotate_user_api_key(id).await.unwrap();
+    let new = fixture.inventory.user_api_keys().rotate(&fixture.system(), id).await.unwrap();
     assert_eq!(refusal(fixture.by_key(&new).await), ErrorKind::Expired { entity: Entity::UserApiKey });
 }
 
@@ -71,7 +113,8 @@ async fn unknown_key_and_key_of_a_daemon_are_not_found() {
     let fixture = Fixture::new().await;
     let daemons = fixture.daemon_key(|_| {}).await;
     for unknown in [id(3), daemons.record().id] {
-        let attempt = fixture.inventory.rotate_user_api_key(unknown);
+        let system = Caller::system(fixture.organization);
+        let attempt = fixture.inventory.user_api_keys().rotate(&system, unknown);
         assert_eq!(fixture.refusal(attempt).await, not_found(Entity::UserApiKey, unknown));
     }
     fixture.inventory.authenticate_daemon_key(daemons.plaintext()).await.unwrap();
@@ -81,8 +124,19 @@ async fn unknown_key_and_key_of_a_daemon_are_not_found() {
 async fn key_that_is_deleted_during_its_rotation_does_not_come_back() {
     at_every_call(
         async |fixture: &Fixture| full_key(fixture).await,
-        async |inventory, (_, issued)| inventory.delete_user_api_key(issued.record().id).await.unwrap(),
-        async |inventory, (_, issued)| inventory.rotate_user_api_key(issued.record().id).await,
+        async |inventory, (_, issued)| {
+            inventory
+                .user_api_keys()
+                .delete(&Caller::system(issued.record().organization_id), issued.record().id)
+                .await
+                .unwrap()
+        },
+        async |inventory, (_, issued)| {
+            inventory
+                .user_api_keys()
+                .rotate(&Caller::system(issued.record().organization_id), issued.record().id)
+                .await
+        },
         async |fixture, (_, issued), result| {
             assert_eq!(refusal(result), not_found(Entity::UserApiKey, issued.record().id));
             assert_eq!(fixture.mentioning(issued.record().id).await, []);
@@ -95,15 +149,37 @@ async fn key_that_is_deleted_during_its_rotation_does_not_come_back() {
 async fn later_of_two_concurrent_rotations_is_valid() {
     at_every_call(
         async |fixture: &Fixture| full_key(fixture).await,
-        async |inventory, (_, issued)| drop(inventory.rotate_user_api_key(issued.record().id).await.unwrap()),
-        async |inventory, (_, issued)| inventory.rotate_user_api_key(issued.record().id).await.unwrap(),
+        async |inventory, (_, issued)| {
+            drop(
+                inventory
+                    .user_api_keys()
+                    .rotate(&Caller::system(issued.record().organization_id), issued.record().id)
+                    .await
+                    .unwrap(),
+            )
+        },
+        async |inventory, (_, issued)| {
+            inventory
+                .user_api_keys()
+                .rotate(&Caller::system(issued.record().organization_id), issued.record().id)
+                .await
+                .unwrap()
+        },
         async |fixture, (owner, old), new| {
             fixture.by_key(&new).await.unwrap();
             fixture.by_key(old).await.unwrap_err();
             let digests: Vec<_> = fixture.contents().await;
             let secrets = digests.iter().filter(|stored| stored.kind() == "key_secret").count();
             assert_eq!(secrets, 1, "one plaintext is valid");
-            assert_eq!(fixture.inventory.user_api_keys(owner.id).await.unwrap(), [new.record().clone()]);
+            assert_eq!(
+                fixture
+                    .inventory
+                    .user_api_keys()
+                    .of_user(&Caller::system(owner.organization_id), owner.id)
+                    .await
+                    .unwrap(),
+                [new.record().clone()]
+            );
         },
     )
     .await;

@@ -49,7 +49,7 @@ impl KeyUpdate {
             };
             Ok(())
         };
-        inventory.update_as(caller, id, change).await
+        inventory.records().update(caller, id, change).await
     }
 }
 
@@ -75,7 +75,7 @@ async fn assert_becomes(
     let id = expected.id;
     let changed = update.send(&fixture.inventory, &in_person(&owner), id).await.unwrap();
     assert_eq!(changed, expected);
-    assert_eq!(fixture.inventory.user_api_key(id).await.unwrap(), expected);
+    assert_eq!(fixture.inventory.user_api_keys().get(&fixture.system(), id).await.unwrap(), expected);
 }
 
 #[tokio::test]
@@ -179,7 +179,12 @@ async fn users_of_every_level_may_update_their_own_keys() {
 async fn key_above_the_current_level_of_its_user_may_keep_its_level() {
     let fixture = Fixture::new().await;
     let (owner, issued) = full_key(&fixture).await;
-    let lowered = fixture.inventory.set_user_rights(owner.id, Permission::Viewer, vec![]).await.unwrap();
+    let lowered = fixture
+        .inventory
+        .users()
+        .set_rights(&Caller::system(owner.organization_id), owner.id, Permission::Viewer, vec![])
+        .await
+        .unwrap();
     let mut update = update_of(issued.record());
     update.name = "renamed".to_owned();
     let id = issued.record().id;
@@ -194,7 +199,13 @@ async fn key_above_the_current_level_of_its_user_may_keep_its_level() {
 async fn concurrent_updates_of_a_key_both_take_effect() {
     at_every_call(
         async |fixture: &Fixture| full_key(fixture).await,
-        async |inventory, (_, issued)| inventory.disable_user_api_key(issued.record().id).await.unwrap(),
+        async |inventory, (_, issued)| {
+            inventory
+                .user_api_keys()
+                .disable(&Caller::system(issued.record().organization_id), issued.record().id)
+                .await
+                .unwrap()
+        },
         async |inventory, (owner, issued)| {
             let mut update = update_of(issued.record());
             update.name = "renamed".to_owned();
@@ -202,7 +213,12 @@ async fn concurrent_updates_of_a_key_both_take_effect() {
         },
         async |fixture, (_, issued), result| {
             assert_eq!(result.unwrap().name, "renamed");
-            let found = fixture.inventory.user_api_key(issued.record().id).await.unwrap();
+            let found = fixture
+                .inventory
+                .user_api_keys()
+                .get(&Caller::system(issued.record().organization_id), issued.record().id)
+                .await
+                .unwrap();
             assert_eq!((found.name.as_str(), found.is_enabled), ("renamed", false));
         },
     )
@@ -213,7 +229,13 @@ async fn concurrent_updates_of_a_key_both_take_effect() {
 async fn key_that_is_deleted_during_its_update_does_not_come_back() {
     at_every_call(
         async |fixture: &Fixture| full_key(fixture).await,
-        async |inventory, (_, issued)| inventory.delete_user_api_key(issued.record().id).await.unwrap(),
+        async |inventory, (_, issued)| {
+            inventory
+                .user_api_keys()
+                .delete(&Caller::system(issued.record().organization_id), issued.record().id)
+                .await
+                .unwrap()
+        },
         async |inventory, (owner, issued)| {
             let update = update_of(issued.record());
             update.send(inventory, &in_person(owner), issued.record().id).await

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toposcope::access::{Caller, Credential, Scope};
 use toposcope::inventory::{Entity, Error, ErrorKind, IssuedKey, NewUser, NewUserApiKey};
-use toposcope::model::{Permission, User, UserApiKey};
+use toposcope::model::{Network, Permission, User, UserApiKey};
 use uuid::Uuid;
 
 use super::full_key;
@@ -22,7 +22,8 @@ async fn new_key_has_at_most_the_level_of_its_owner() {
         for of_key in LEVELS {
             let commits = fixture.commits();
             let new = NewUserApiKey::new(user.id, "level", of_key);
-            let result = fixture.inventory.create_user_api_key(new).await;
+            let result =
+                fixture.inventory.user_api_keys().create(&Caller::system(user.organization_id), new).await;
             if of_key <= of_user {
                 assert_eq!(result.unwrap().record().permissions, of_key);
             } else {
@@ -41,7 +42,8 @@ async fn new_key_reaches_only_networks_that_its_owner_can_access() {
         let commits = fixture.commits();
         let mut new = NewUserApiKey::new(user.id, "reach", Permission::Viewer);
         new.network_ids = vec![fixture.network, fixture.other_network];
-        let result = fixture.inventory.create_user_api_key(new).await;
+        let result =
+            fixture.inventory.user_api_keys().create(&Caller::system(user.organization_id), new).await;
         if level.sees_every_network() {
             assert_eq!(result.unwrap().record().network_ids, [fixture.network, fixture.other_network]);
         } else {
@@ -60,13 +62,17 @@ async fn new_key_has_networks_and_tags_of_its_organization_only() {
         for bad in [foreign.network, id(7)] {
             let mut new = NewUserApiKey::new(user.id, "networks", Permission::Viewer);
             new.network_ids = vec![fixture.network, bad];
-            let refused = fixture.refusal(fixture.inventory.create_user_api_key(new)).await;
+            let refused = fixture
+                .refusal(fixture.inventory.user_api_keys().create(&Caller::system(user.organization_id), new))
+                .await;
             assert_eq!(refused, reference_invalid(Entity::Network, "network_ids.1"));
         }
         for bad in [foreign.tag, id(7)] {
             let mut new = NewUserApiKey::new(user.id, "tags", Permission::Viewer);
             new.tags = vec![fixture.tags[0], bad];
-            let refused = fixture.refusal(fixture.inventory.create_user_api_key(new)).await;
+            let refused = fixture
+                .refusal(fixture.inventory.user_api_keys().create(&Caller::system(user.organization_id), new))
+                .await;
             assert_eq!(refused, reference_invalid(Entity::Tag, "tags.1"));
         }
     }
@@ -82,11 +88,40 @@ async fn keys_are_listed_by_age_for_their_user_only() {
         records.push(fixture.user_key(&owner, |new| new.name = name.to_owned()).await.record().clone());
     }
     let others = fixture.user_key(&other, |_| {}).await.record().clone();
-    assert_eq!(fixture.inventory.user_api_keys(owner.id).await.unwrap(), records);
-    assert_eq!(fixture.inventory.user_api_keys(other.id).await.unwrap(), [others]);
-    fixture.inventory.delete_user_api_key(records[1].id).await.unwrap();
+    assert_eq!(
+        fixture
+            .inventory
+            .user_api_keys()
+            .of_user(&Caller::system(owner.organization_id), owner.id)
+            .await
+            .unwrap(),
+        records
+    );
+    assert_eq!(
+        fixture
+            .inventory
+            .user_api_keys()
+            .of_user(&Caller::system(other.organization_id), other.id)
+            .await
+            .unwrap(),
+        [others]
+    );
+    fixture
+        .inventory
+        .user_api_keys()
+        .delete(&Caller::system(records[1].organization_id), records[1].id)
+        .await
+        .unwrap();
     records.remove(1);
-    assert_eq!(fixture.inventory.user_api_keys(owner.id).await.unwrap(), records);
+    assert_eq!(
+        fixture
+            .inventory
+            .user_api_keys()
+            .of_user(&Caller::system(owner.organization_id), owner.id)
+            .await
+            .unwrap(),
+        records
+    );
 }
 
 #[tokio::test]
@@ -97,7 +132,7 @@ async fn user_may_not_delete_the_key_of_another() {
     let owner = fixture.owner().await;
     let namesake = Caller::new(foreign.organization, user.id, Permission::Owner, Scope::all());
     for caller in [in_person(&owner), namesake] {
-        let attempt = fixture.inventory.delete_as::<UserApiKey>(&caller, key, |_| Ok(()));
+        let attempt = fixture.inventory.user_api_keys().delete(&caller, key);
         assert_eq!(fixture.refusal(attempt).await, not_found(Entity::UserApiKey, key));
     }
 }
@@ -108,7 +143,7 @@ async fn key_may_not_delete_keys() {
     let (owner, issued) = full_key(&fixture).await;
     let caller = through_a_key(&owner);
     for key in [issued.record().id, id(3)] {
-        let attempt = fixture.inventory.delete_as::<UserApiKey>(&caller, key, |_| Ok(()));
+        let attempt = fixture.inventory.user_api_keys().delete(&caller, key);
         assert_eq!(fixture.refusal(attempt).await, ErrorKind::UserContextRequired);
     }
 }
@@ -117,9 +152,15 @@ async fn key_may_not_delete_keys() {
 async fn second_of_two_concurrent_deletions_finds_no_key() {
     at_every_call(
         async |fixture: &Fixture| full_key(fixture).await,
-        async |inventory, (_, issued)| inventory.delete_user_api_key(issued.record().id).await.unwrap(),
+        async |inventory, (_, issued)| {
+            inventory
+                .user_api_keys()
+                .delete(&Caller::system(issued.record().organization_id), issued.record().id)
+                .await
+                .unwrap()
+        },
         async |inventory, (owner, issued)| {
-            inventory.delete_as::<UserApiKey>(&in_person(owner), issued.record().id, |_| Ok(())).await
+            inventory.user_api_keys().delete(&in_person(owner), issued.record().id).await
         },
         async |fixture, (_, issued), result| {
             assert_eq!(refusal(result), not_found(Entity::UserApiKey, issued.record().id));
@@ -135,13 +176,15 @@ async fn issue(
     level: Permission,
     adapt: impl FnOnce(&mut NewUserApiKey),
 ) -> (User, IssuedKey<UserApiKey>) {
-    let mut new = NewUser::new(fixture.organization, "owner@example.net", level);
+    let mut new = NewUser::new("owner@example.net", level);
     new.network_ids = vec![fixture.network, fixture.other_network];
-    let user = fixture.inventory.create_user(new).await.unwrap();
+    let user = fixture.inventory.users().create(&fixture.system(), new).await.unwrap();
     let mut new = NewUserApiKey::new(user.id, "key", level);
     new.network_ids = vec![fixture.network, fixture.other_network];
     adapt(&mut new);
-    (user, fixture.inventory.create_user_api_key(new).await.unwrap())
+    let system = Caller::system(user.organization_id);
+    let key = fixture.inventory.user_api_keys().create(&system, new).await.unwrap();
+    (user, key)
 }
 
 async fn authenticate(fixture: &Fixture, issued: &IssuedKey<UserApiKey>) -> Result<Caller, Error> {
@@ -157,7 +200,8 @@ async fn keys_of_one_user_are_told_apart() {
     let fixture = Fixture::new().await;
     let (user, first) = issue(&fixture, Permission::Owner, |_| {}).await;
     let new = NewUserApiKey::new(user.id, "second", Permission::Viewer);
-    let second = fixture.inventory.create_user_api_key(new).await.unwrap();
+    let second =
+        fixture.inventory.user_api_keys().create(&Caller::system(user.organization_id), new).await.unwrap();
     for issued in [&first, &second] {
         let caller = authenticate(&fixture, issued).await.unwrap();
         assert_eq!(caller.credential(), Credential::UserApiKey { id: issued.record().id });
@@ -180,7 +224,8 @@ async fn key_acts_with_the_lower_of_both_current_levels() {
 async fn key_reaches_those_of_its_networks_that_its_owner_can_currently_access() {
     let fixture = Fixture::new().await;
     let (user, issued) = issue(&fixture, Permission::Member, |_| {}).await;
-    let third = fixture.inventory.create_network(fixture.organization, "Third").await.unwrap().id;
+    let third =
+        fixture.inventory.networks().create(&fixture.system(), Network::new("Third")).await.unwrap().id;
     for granted in [vec![], vec![fixture.network], vec![third], vec![third, fixture.other_network]] {
         let both = granted.iter().copied().filter(|network| *network != third);
         let expected = Scope::only(both);
@@ -228,8 +273,16 @@ async fn new_key_has_the_rights_that_were_asked_for() {
     assert_eq!((record.user_id, record.organization_id), (owner.id, fixture.organization));
     assert_eq!(record.network_ids, [fixture.other_network, fixture.network]);
     assert_eq!(record.permissions, Permission::Member);
-    assert_eq!(&fixture.inventory.user_api_key(record.id).await.unwrap(), record);
-    assert_eq!(fixture.inventory.user_api_keys(owner.id).await.unwrap(), std::slice::from_ref(record));
+    assert_eq!(&fixture.inventory.user_api_keys().get(&fixture.system(), record.id).await.unwrap(), record);
+    assert_eq!(
+        fixture
+            .inventory
+            .user_api_keys()
+            .of_user(&Caller::system(owner.organization_id), owner.id)
+            .await
+            .unwrap(),
+        std::slice::from_ref(record)
+    );
     let caller = fixture.by_key(&issued).await.unwrap();
     assert_eq!((caller.user_id(), caller.organization_id()), (owner.id, fixture.organization));
     assert_eq!(caller.credential(), Credential::UserApiKey { id: record.id });
@@ -249,14 +302,18 @@ async fn key_without_networks_reaches_none_even_of_an_owner() {
 #[tokio::test]
 async fn keys_of_an_unknown_user_are_not_found() {
     let (fixture, owner) = Fixture::with_owner().await;
-    assert_eq!(refusal(fixture.inventory.user_api_keys(id(3)).await), not_found(Entity::User, id(3)));
+    assert_eq!(
+        refusal(fixture.inventory.user_api_keys().of_user(&fixture.system(), id(3)).await),
+        not_found(Entity::User, id(3))
+    );
     let new = NewUserApiKey::new(id(3), "key", Permission::Viewer);
-    let attempt = fixture.inventory.create_user_api_key(new);
+    let system = Caller::system(fixture.organization);
+    let attempt = fixture.inventory.user_api_keys().create(&system, new);
     assert_eq!(fixture.refusal(attempt).await, not_found(Entity::User, id(3)));
     let of_daemon = fixture.daemon_key(|_| {}).await.record().id;
     for unknown in [id(3), owner.id, of_daemon] {
         let (caller, expected) = (in_person(&owner), not_found(Entity::UserApiKey, unknown));
-        let attempt = fixture.inventory.delete_as::<UserApiKey>(&caller, unknown, |_| Ok(()));
+        let attempt = fixture.inventory.user_api_keys().delete(&caller, unknown);
         assert_eq!(fixture.refusal(attempt).await, expected);
     }
 }
@@ -273,10 +330,10 @@ async fn user_deletes_own_keys() {
         settle().await;
         let key = issued.record().id;
         assert_eq!(fixture.contents().await.len(), before.len() + 3, "the key, its secret and its use");
-        fixture.inventory.delete_as::<UserApiKey>(&caller, key, |_| Ok(())).await.unwrap();
+        fixture.inventory.user_api_keys().delete(&caller, key).await.unwrap();
         assert_eq!(fixture.contents().await, before);
         assert_eq!(refusal(fixture.by_key(&issued).await), ErrorKind::NotAuthenticated);
-        let again = refusal(fixture.inventory.delete_as::<UserApiKey>(&caller, key, |_| Ok(())).await);
+        let again = refusal(fixture.inventory.user_api_keys().delete(&caller, key).await);
         assert_eq!(again, not_found(Entity::UserApiKey, key));
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fastrand::Rng;
-use toposcope::access::Clock;
+use toposcope::access::{Caller, Clock};
 use toposcope::inventory::{Entity, ErrorKind};
 use toposcope::model::{Timestamp, UserApiKey};
 use toposcope::store::Version;
@@ -15,7 +15,7 @@ impl Fixture {
     /// Returns the recorded time at which a user's key was last used.
     async fn last_used(&self, key: Uuid) -> Option<Timestamp> {
         settle().await;
-        self.inventory.user_api_key(key).await.unwrap().last_used
+        self.inventory.user_api_keys().get(&Caller::system(self.organization), key).await.unwrap().last_used
     }
 
     /// Returns the versions of all records with an id, except that of its last use.
@@ -35,7 +35,16 @@ async fn unused_key_has_no_time_of_use() {
     let (fixture, issued) = Fixture::with_key().await;
     assert_eq!(fixture.last_used(issued.record().id).await, None);
     let daemons = fixture.daemon_key(|_| {}).await;
-    assert_eq!(fixture.inventory.daemon_api_key(daemons.record().id).await.unwrap().last_used, None);
+    assert_eq!(
+        fixture
+            .inventory
+            .daemon_api_keys()
+            .get(&fixture.system(), daemons.record().id)
+            .await
+            .unwrap()
+            .last_used,
+        None
+    );
 }
 
 #[tokio::test]
@@ -53,7 +62,8 @@ async fn use_of_a_key_is_recorded_at_most_once_a_minute() {
             settle().await;
         }
         assert_eq!(fixture.last_used(issued.record().id).await, Some(after(recorded)), "after {seconds} s");
-        let found = fixture.inventory.daemon_api_key(daemons.record().id).await.unwrap();
+        let found =
+            fixture.inventory.daemon_api_keys().get(&fixture.system(), daemons.record().id).await.unwrap();
         assert_eq!(found.last_used, Some(after(recorded)), "after {seconds} s");
         assert_eq!(fixture.commits() - commits, if seconds == recorded { 2 } else { 0 });
     }
@@ -65,7 +75,12 @@ async fn change_of_a_key_does_not_delay_the_record_of_its_use() {
     for (seconds, recorded) in [(0, 0), (59, 0), (118, 118)] {
         fixture.clock.set(after(seconds));
         if seconds == 59 {
-            fixture.inventory.enable_user_api_key(issued.record().id).await.unwrap();
+            fixture
+                .inventory
+                .user_api_keys()
+                .enable(&Caller::system(issued.record().organization_id), issued.record().id)
+                .await
+                .unwrap();
         }
         fixture.by_key(&issued).await.unwrap();
         assert_eq!(fixture.last_used(issued.record().id).await, Some(after(recorded)), "after {seconds} s");
@@ -135,7 +150,7 @@ async fn record_of_a_use_does_not_change_the_key() {
         settle().await;
     }
     assert_eq!([fixture.versions(ids[0]).await, fixture.versions(ids[1]).await], before);
-    let found = fixture.inventory.user_api_key(ids[0]).await.unwrap();
+    let found = fixture.inventory.user_api_keys().get(&fixture.system(), ids[0]).await.unwrap();
     assert_eq!((found.last_used, found.updated_at), (Some(after(120)), issued.record().updated_at));
 }
 
@@ -152,23 +167,36 @@ async fn every_method_that_returns_a_key_includes_its_last_use() {
     settle().await;
     let (inventory, used) = (&fixture.inventory, Some(after(5)));
     let key = issued.record();
-    assert_eq!(inventory.user_api_key(key.id).await.unwrap().last_used, used);
-    for found in inventory.user_api_keys(owner.id).await.unwrap() {
+    assert_eq!(
+        inventory.user_api_keys().get(&Caller::system(key.organization_id), key.id).await.unwrap().last_used,
+        used
+    );
+    for found in
+        inventory.user_api_keys().of_user(&Caller::system(owner.organization_id), owner.id).await.unwrap()
+    {
         assert_eq!(found.last_used, used.filter(|_| found.id != unused.record().id));
     }
-    assert_eq!(inventory.enable_user_api_key(key.id).await.unwrap().last_used, used);
+    assert_eq!(
+        inventory
+            .user_api_keys()
+            .enable(&Caller::system(key.organization_id), key.id)
+            .await
+            .unwrap()
+            .last_used,
+        used
+    );
     let rename = |key: &mut UserApiKey| {
         key.name = "renamed".to_owned();
         Ok(())
     };
-    let updated = inventory.update_as(&in_person(&owner), key.id, rename).await.unwrap();
+    let updated = inventory.records().update(&in_person(&owner), key.id, rename).await.unwrap();
     assert_eq!(updated.last_used, used);
     let key = daemons.record().id;
-    assert_eq!(inventory.daemon_api_key(key).await.unwrap().last_used, used);
-    for found in inventory.daemon_api_keys(fixture.organization).await.unwrap() {
+    assert_eq!(inventory.daemon_api_keys().get(&fixture.system(), key).await.unwrap().last_used, used);
+    for found in inventory.daemon_api_keys().all(&fixture.system()).await.unwrap() {
         assert_eq!(found.last_used, used.filter(|_| found.id != unused_daemons.record().id));
     }
-    assert_eq!(inventory.disable_daemon_api_key(key).await.unwrap().last_used, used);
+    assert_eq!(inventory.daemon_api_keys().disable(&fixture.system(), key).await.unwrap().last_used, used);
 }
 
 #[tokio::test]
@@ -184,23 +212,26 @@ async fn use_of_a_refused_key_is_not_recorded() {
         settle().await;
         assert_eq!(fixture.commits(), commits);
     };
-    inventory.disable_user_api_key(key).await.unwrap();
+    inventory.user_api_keys().disable(&fixture.system(), key).await.unwrap();
     assert_refused(ErrorKind::Disabled { entity: Entity::UserApiKey }).await;
-    inventory.enable_user_api_key(key).await.unwrap();
-    inventory.disable_user(owner.id).await.unwrap();
+    inventory.user_api_keys().enable(&fixture.system(), key).await.unwrap();
+    inventory.users().disable(&Caller::system(owner.organization_id), owner.id).await.unwrap();
     assert_refused(ErrorKind::Disabled { entity: Entity::User }).await;
-    inventory.enable_user(owner.id).await.unwrap();
-    inventory.disable_api_access(fixture.organization).await.unwrap();
+    inventory.users().enable(&Caller::system(owner.organization_id), owner.id).await.unwrap();
+    inventory.organizations().disable_api_access(fixture.organization).await.unwrap();
     assert_refused(ErrorKind::ApiAccessRequired).await;
-    inventory.enable_api_access(fixture.organization).await.unwrap();
-    inventory.disable_daemon_api_key(daemons_key).await.unwrap();
+    inventory.organizations().enable_api_access(fixture.organization).await.unwrap();
+    inventory.daemon_api_keys().disable(&fixture.system(), daemons_key).await.unwrap();
     refusal(inventory.authenticate_daemon_key(daemons.plaintext()).await);
-    inventory.enable_daemon_api_key(daemons_key).await.unwrap();
+    inventory.daemon_api_keys().enable(&fixture.system(), daemons_key).await.unwrap();
     fixture.clock.set(after(100));
     assert_refused(ErrorKind::Expired { entity: Entity::UserApiKey }).await;
     refusal(inventory.authenticate_daemon_key(daemons.plaintext()).await);
     assert_eq!(fixture.last_used(key).await, None);
-    assert_eq!(inventory.daemon_api_key(daemons_key).await.unwrap().last_used, None);
+    assert_eq!(
+        inventory.daemon_api_keys().get(&fixture.system(), daemons_key).await.unwrap().last_used,
+        None
+    );
 }
 
 #[tokio::test]
@@ -212,8 +243,13 @@ async fn key_deleted_before_its_use_is_recorded_leaves_no_record() {
     // The tasks do not run before the deletions.
     fixture.by_key(&issued).await.unwrap();
     fixture.inventory.authenticate_daemon_key(daemons.plaintext()).await.unwrap();
-    fixture.inventory.delete_user_api_key(issued.record().id).await.unwrap();
-    fixture.inventory.delete_daemon_api_key(daemons.record().id).await.unwrap();
+    fixture
+        .inventory
+        .user_api_keys()
+        .delete(&Caller::system(issued.record().organization_id), issued.record().id)
+        .await
+        .unwrap();
+    fixture.inventory.daemon_api_keys().delete(&fixture.system(), daemons.record().id).await.unwrap();
     settle().await;
     assert_eq!(fixture.contents().await, before);
 }
@@ -278,7 +314,9 @@ async fn concurrent_records_of_uses_are_limited_and_made_up_for() {
         inventory.authenticate_user_key(key.plaintext()).await.unwrap();
         settle().await;
     }
-    for key in inventory.user_api_keys(owner.id).await.unwrap() {
+    for key in
+        inventory.user_api_keys().of_user(&Caller::system(owner.organization_id), owner.id).await.unwrap()
+    {
         assert_eq!(key.last_used, Some(time(NOW)));
     }
 }

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
-use toposcope::access::{ClientPrefix, Clock, LoginLimits, PrefixLengths};
+use toposcope::access::{Caller, ClientPrefix, Clock, LoginLimits, PrefixLengths};
 use toposcope::inventory::{Entity, ErrorKind, Inventory, NewUser};
 use toposcope::model::{Permission, Timestamp};
 
@@ -43,11 +43,11 @@ async fn assert_blocked(inventory: &Inventory, email: &str, retry_after: u64) {
 #[tokio::test]
 async fn fifth_failure_blocks_an_address_with_or_without_an_account() {
     let (fixture, _) = Fixture::with_owner().await;
-    let without = NewUser::new(fixture.organization, "without@example.net", Permission::Viewer);
-    fixture.inventory.create_user(without).await.unwrap();
+    let without = NewUser::new("without@example.net", Permission::Viewer);
+    fixture.inventory.users().create(&fixture.system(), without).await.unwrap();
     let longest = "x".repeat(254);
     let disabled = fixture.user("disabled@example.net", Permission::Viewer, &[]).await;
-    fixture.inventory.disable_user(disabled.id).await.unwrap();
+    fixture.inventory.users().disable(&Caller::system(disabled.organization_id), disabled.id).await.unwrap();
     for password in [PASSWORD, "", "battery staple", PASSWORD, PASSWORD] {
         let refused = fixture.inventory.log_in(&disabled.email, password.to_owned()).await;
         assert_eq!(refusal(refused), ErrorKind::InvalidCredentials);

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 use std::time::Duration;
+use toposcope::access::Caller;
 
 use toposcope::inventory::{ErrorKind, Inventory, NewUser};
 use toposcope::model::Permission;
@@ -20,9 +21,9 @@ async fn watched() -> (Fixture, Arc<Probe>, Inventory) {
         fixture.user(&format!("{name}@example.net"), Permission::Member, &[fixture.network]).await;
     }
     let disabled = fixture.user("disabled@example.net", Permission::Owner, &[]).await;
-    fixture.inventory.disable_user(disabled.id).await.unwrap();
-    let without = NewUser::new(fixture.organization, "without@example.net", Permission::Viewer);
-    fixture.inventory.create_user(without).await.unwrap();
+    fixture.inventory.users().disable(&Caller::system(disabled.organization_id), disabled.id).await.unwrap();
+    let without = NewUser::new("without@example.net", Permission::Viewer);
+    fixture.inventory.users().create(&fixture.system(), without).await.unwrap();
     let (inventory, probe) = fixture.probed();
     (fixture, probe, inventory)
 }
@@ -109,9 +110,9 @@ async fn address_without_an_account_gets_no_session_with_the_password_of_a_decoy
 async fn decoy_that_was_deleted_is_replaced_by_the_next_login() {
     let (fixture, probe, inventory) = watched().await;
     fail(&inventory, "absent@example.net", PASSWORD).await;
-    for user in fixture.inventory.users(fixture.organization).await.unwrap() {
+    for user in fixture.inventory.users().all(&fixture.system()).await.unwrap() {
         if user.email != "third@example.net" {
-            fixture.inventory.delete_user(user.id).await.unwrap();
+            fixture.inventory.users().delete(&Caller::system(user.organization_id), user.id).await.unwrap();
         }
     }
     for number in 0..20 {

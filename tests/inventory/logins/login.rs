@@ -7,7 +7,7 @@ use std::time::Duration;
 use argon2::password_hash::PasswordHasher as _;
 use argon2::{Algorithm, Argon2, Params, Version};
 use fastrand::Rng;
-use toposcope::access::{PasswordCost, PasswordHasher};
+use toposcope::access::{Caller, PasswordCost, PasswordHasher};
 use toposcope::inventory::{ErrorKind, Inventory, NewUser, Problem};
 use toposcope::model::{Permission, Session, User};
 use toposcope::store::{Facets, Key, Name};
@@ -39,9 +39,9 @@ async fn login_returns_the_user_and_a_new_session() {
 async fn failed_login_has_the_same_error_for_every_cause_and_changes_nothing() {
     let (fixture, _) = Fixture::with_owner().await;
     let disabled = fixture.user("disabled@example.net", Permission::Owner, &[]).await;
-    fixture.inventory.disable_user(disabled.id).await.unwrap();
-    let without = NewUser::new(fixture.organization, "without@example.net", Permission::Owner);
-    fixture.inventory.create_user(without).await.unwrap();
+    fixture.inventory.users().disable(&Caller::system(disabled.organization_id), disabled.id).await.unwrap();
+    let without = NewUser::new("without@example.net", Permission::Owner);
+    fixture.inventory.users().create(&fixture.system(), without).await.unwrap();
     let long = "x".repeat(100_000);
     let longest_email = format!("{}@example.net", "n".repeat(254 - "@example.net".len()));
     for (email, password) in [
@@ -120,7 +120,7 @@ async fn many_concurrent_logins_with_the_right_password_all_succeed() {
 #[tokio::test]
 async fn login_requires_no_api_access() {
     let (fixture, user) = Fixture::with_owner().await;
-    fixture.inventory.disable_api_access(fixture.organization).await.unwrap();
+    fixture.inventory.organizations().disable_api_access(fixture.organization).await.unwrap();
     fixture.clock.advance(Duration::from_secs(1));
     let issued = fixture.log_in(&user).await;
     fixture.by_session(&issued).await.unwrap();
@@ -128,9 +128,9 @@ async fn login_requires_no_api_access() {
 
 impl Fixture {
     async fn try_user(&self, email: &str) -> Result<User, toposcope::inventory::Error> {
-        let mut new = NewUser::new(self.organization, email, Permission::Viewer);
+        let mut new = NewUser::new(email, Permission::Viewer);
         new.password = Some(PASSWORD.to_owned());
-        self.inventory.create_user(new).await
+        self.inventory.users().create(&Caller::system(self.organization), new).await
     }
 }
 
@@ -287,7 +287,7 @@ async fn refused_login_rehashes_nothing() {
     let inventory = at_another_cost(fixture.second_inventory());
     let wrong = inventory.log_in(&user.email, "battery staple".to_owned());
     assert_eq!(fixture.refusal(wrong).await, ErrorKind::InvalidCredentials);
-    fixture.inventory.disable_user(user.id).await.unwrap();
+    fixture.inventory.users().disable(&Caller::system(user.organization_id), user.id).await.unwrap();
     let disabled = inventory.log_in(&user.email, PASSWORD.to_owned());
     assert_eq!(fixture.refusal(disabled).await, ErrorKind::InvalidCredentials);
 }
@@ -297,7 +297,7 @@ async fn password_that_changes_during_the_rehashing_of_the_old_one_is_kept() {
     for change in [Change::SetPassword("battery staple"), Change::RemovePassword] {
         at_every_call(
             async |fixture: &Fixture| fixture.owner().await,
-            async |inventory, user| change.apply(inventory, user.id).await.unwrap(),
+            async |inventory, user| change.apply(inventory, user.organization_id, user.id).await.unwrap(),
             async |inventory, user| {
                 at_another_cost(inventory.clone()).log_in(&user.email, PASSWORD.to_owned()).await
             },
@@ -335,7 +335,12 @@ async fn password_shorter_than_the_current_minimum_is_accepted_and_not_rehashed(
 async fn longest_password_logs_in_and_a_longer_one_does_not() {
     let (fixture, user) = Fixture::with_owner().await;
     let longest = "🦀".repeat(1000);
-    fixture.inventory.set_user_password(user.id, Some(longest.clone())).await.unwrap();
+    fixture
+        .inventory
+        .users()
+        .set_password(&Caller::system(user.organization_id), user.id, Some(longest.clone()))
+        .await
+        .unwrap();
     fixture.inventory.log_in(&user.email, longest.clone()).await.unwrap();
     for wrong in [format!("{longest}x"), longest.repeat(2), "x".repeat(1 << 20)] {
         let refused = fixture.inventory.log_in(&user.email, wrong).await;
@@ -350,7 +355,7 @@ async fn login_is_refused_if_the_user_is_disabled_or_deleted_or_gets_another_pas
     {
         let calls = with_interference_at_every_call(
             async |fixture: &Fixture| fixture.owner().await,
-            async |inventory, user| change.apply(inventory, user.id).await.unwrap(),
+            async |inventory, user| change.apply(inventory, user.organization_id, user.id).await.unwrap(),
             async |inventory, user| inventory.log_in(&user.email, PASSWORD.to_owned()).await,
             async |fixture, user, result| {
                 assert_eq!(refusal(result), ErrorKind::InvalidCredentials, "{change:?}");
@@ -369,7 +374,11 @@ async fn password_that_becomes_the_right_one_during_a_login_logs_in_until_the_ha
         async |fixture: &Fixture| fixture.owner().await,
         async |inventory, user| {
             let password = "battery staple".to_owned();
-            inventory.set_user_password(user.id, Some(password)).await.unwrap();
+            inventory
+                .users()
+                .set_password(&Caller::system(user.organization_id), user.id, Some(password))
+                .await
+                .unwrap();
         },
         async |inventory, user| inventory.log_in(&user.email, "battery staple".to_owned()).await,
         async |_, user, result| match result {
@@ -392,7 +401,13 @@ async fn password_that_becomes_the_right_one_during_a_login_logs_in_until_the_ha
 async fn rights_that_change_during_a_login_apply_to_its_session() {
     at_every_call(
         async |fixture: &Fixture| fixture.owner().await,
-        async |inventory, user| inventory.set_user_rights(user.id, Permission::Viewer, vec![]).await.unwrap(),
+        async |inventory, user| {
+            inventory
+                .users()
+                .set_rights(&Caller::system(user.organization_id), user.id, Permission::Viewer, vec![])
+                .await
+                .unwrap()
+        },
         async |inventory, user| inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap(),
         async |fixture, _, issued| {
             let caller = fixture.by_session(&issued).await.unwrap();

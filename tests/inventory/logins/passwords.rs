@@ -22,7 +22,7 @@ impl Fixture {
         kept: Option<&str>,
     ) -> Result<(), Error> {
         let (current, new) = (current.to_owned(), new.to_owned());
-        self.inventory.change_own_password_as(&in_person(user), current, new, kept).await
+        self.inventory.users().change_own_password(&in_person(user), current, new, kept).await
     }
 }
 
@@ -34,7 +34,7 @@ fn password_is_set_by_e_mail_address_and_ends_all_sessions() {
         let session = fixture.log_in(&user).await;
         let set = |email: &str, new: &str| {
             let (inventory, email, new) = (fixture.inventory.clone(), email.to_owned(), new.to_owned());
-            async move { inventory.set_password(&email, new).await }
+            async move { inventory.users().set_password_of(&email, new).await }
         };
         let unknown = refusal(set("nobody@example.net", NEW).await);
         let field = "email".to_owned();
@@ -104,8 +104,9 @@ fn invalid_change_of_password_is_refused() {
         let (fixture, foreign) = Fixture::with_foreign().await;
         let owner = fixture.owner().await;
         fixture.log_in(&owner).await;
-        let without_password = NewUser::new(fixture.organization, "none@example.net", Permission::Viewer);
-        let without_password = fixture.inventory.create_user(without_password).await.unwrap();
+        let without_password = NewUser::new("none@example.net", Permission::Viewer);
+        let without_password =
+            fixture.inventory.users().create(&fixture.system(), without_password).await.unwrap();
         for (new, problem) in [
             ("ü".repeat(9), Problem::MinLength { min: 10 }),
             ("ü".repeat(1001), Problem::MaxLength { max: 1000 }),
@@ -129,7 +130,7 @@ fn invalid_change_of_password_is_refused() {
             (caller(foreign.organization, owner.id), not_found(Entity::User, owner.id)),
         ] {
             let (current, new) = (PASSWORD.to_owned(), NEW.to_owned());
-            let attempt = fixture.inventory.change_own_password_as(&caller, current, new, None);
+            let attempt = fixture.inventory.users().change_own_password(&caller, current, new, None);
             assert_eq!(fixture.refusal(attempt).await, expected);
         }
     });
@@ -161,11 +162,19 @@ fn password_or_session_that_changes_meanwhile_is_noticed() {
         at_every_call(
             async |fixture: &Fixture| fixture.owner().await,
             async |inventory, owner| {
-                inventory.set_user_password(owner.id, Some("a third password".to_owned())).await.unwrap();
+                inventory
+                    .users()
+                    .set_password(
+                        &Caller::system(owner.organization_id),
+                        owner.id,
+                        Some("a third password".to_owned()),
+                    )
+                    .await
+                    .unwrap();
             },
             async |inventory, owner| {
                 let (current, new) = (PASSWORD.to_owned(), NEW.to_owned());
-                inventory.change_own_password_as(&in_person(owner), current, new, None).await
+                inventory.users().change_own_password(&in_person(owner), current, new, None).await
             },
             async |_, _, result| assert_eq!(refusal(result), ErrorKind::InvalidCredentials),
         )
@@ -183,7 +192,7 @@ fn password_or_session_that_changes_meanwhile_is_noticed() {
             async |inventory, (owner, session)| {
                 let (current, new) = (PASSWORD.to_owned(), NEW.to_owned());
                 let kept = Some(session.plaintext());
-                inventory.change_own_password_as(&in_person(owner), current, new, kept).await
+                inventory.users().change_own_password(&in_person(owner), current, new, kept).await
             },
             async |fixture, (owner, _), result| {
                 result.unwrap();

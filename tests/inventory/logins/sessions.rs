@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use toposcope::access::{Credential, Scope};
+use toposcope::access::{Caller, Credential, Scope};
 use toposcope::inventory::{Entity, ErrorKind, Inventory, NewShare, Quotas};
 use toposcope::model::Permission;
 use toposcope::store::StoreError;
@@ -128,11 +128,11 @@ async fn purge_removes_and_counts_expired_sessions_only() {
     fixture.by_key(&key).await.unwrap();
     settle().await;
     fixture.daemon_key(|new| new.expires_at = Some(end)).await;
-    let mut share = NewShare::new(fixture.organization, "over");
+    let mut share = NewShare::new("over");
     share.expires_at = Some(end);
     share.password = Some(PASSWORD.to_owned());
-    fixture.inventory.create_share(share).await.unwrap();
-    fixture.inventory.submit_referral(&in_person(&user), "reddit", None).await.unwrap();
+    fixture.inventory.shares().create(&fixture.system(), share).await.unwrap();
+    fixture.inventory.users().submit_referral(&in_person(&user), "reddit", None).await.unwrap();
     let others = fixture.contents().await;
     let mut sessions = Vec::new();
     for _ in 0..5 {
@@ -296,9 +296,9 @@ async fn logins_meanwhile_cannot_keep_a_user_enabled_or_undeleted() {
         let hook = LogsIn { inventory: fixture.inventory.clone(), email: user.email.clone() };
         let inventory = inventory_in(Arc::new(Interceptor::new(fixture.store.clone(), hook)));
         if is_deleted {
-            inventory.delete_user(user.id).await.unwrap();
+            inventory.users().delete(&Caller::system(user.organization_id), user.id).await.unwrap();
         } else {
-            inventory.disable_user(user.id).await.unwrap();
+            inventory.users().disable(&Caller::system(user.organization_id), user.id).await.unwrap();
         }
         assert_eq!(fixture.sessions_of(user.id).await, 0);
         let login = fixture.try_log_in(&user.email).await;
@@ -312,10 +312,10 @@ async fn sessions_that_an_interrupted_disabling_left_never_become_valid_again() 
     let session = fixture.log_in(&user).await;
     let (inventory, probe) = fixture.probed();
     probe.set(Fault::UnavailableAfterCommits(1));
-    inventory.disable_user(user.id).await.unwrap();
+    inventory.users().disable(&Caller::system(user.organization_id), user.id).await.unwrap();
     assert_eq!(fixture.sessions_of(user.id).await, 1);
     let refused = refusal(fixture.by_session(&session).await);
     assert_eq!(refused, ErrorKind::Disabled { entity: Entity::User });
-    fixture.inventory.enable_user(user.id).await.unwrap();
+    fixture.inventory.users().enable(&Caller::system(user.organization_id), user.id).await.unwrap();
     assert_eq!(refusal(fixture.by_session(&session).await), ErrorKind::NotAuthenticated);
 }

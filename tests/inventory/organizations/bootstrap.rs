@@ -1,11 +1,12 @@
 use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;
+use toposcope::access::Caller;
 
 use http::{Request, StatusCode, header};
 use tokio::task::JoinSet;
 use toposcope::inventory::{Bootstrap, Bootstrapped, Entity, ErrorKind, NewUser, Problem};
-use toposcope::model::{Host, Permission};
+use toposcope::model::{Host, Network, Permission};
 use toposcope::{Api, Inventory, MemoryStore, Store};
 use tower::ServiceExt;
 
@@ -47,7 +48,7 @@ async fn start_twice<F: Future<Output = Inventory>>(mut open: impl FnMut() -> F)
     assert_eq!((first.owner.email.as_str(), first.owner.permissions), ("me@example.net", Permission::Owner));
     let key = first.issued_key.as_ref().unwrap().plaintext().to_owned();
     let host = Host::new(first.network.id, "printer");
-    inventory.put_host(first.organization.id, host).await.unwrap();
+    inventory.hosts().put(&Caller::system(first.organization.id), host).await.unwrap();
     assert_eq!(hosts(&inventory, &key).await, (StatusCode::OK, 1));
     inventory.log_in("me@example.net", PASSWORD.to_owned()).await.unwrap();
     drop(inventory);
@@ -58,7 +59,7 @@ async fn start_twice<F: Future<Output = Inventory>>(mut open: impl FnMut() -> F)
     assert!(!later.is_new && later.issued_key.is_none());
     assert_eq!(hosts(&inventory, &key).await, (StatusCode::OK, 1));
     inventory.log_in("me@example.net", PASSWORD.to_owned()).await.unwrap();
-    assert_eq!(inventory.organizations().await.unwrap(), [later.organization]);
+    assert_eq!(inventory.organizations().all().await.unwrap(), [later.organization]);
 }
 
 #[tokio::test]
@@ -98,10 +99,18 @@ async fn race(store: Arc<dyn Store>, bootstrap: &Bootstrap) -> Vec<Bootstrapped>
 
 async fn assert_one_of_each(inventory: &Inventory, started: &Bootstrapped) {
     let id = started.organization.id;
-    assert_eq!(inventory.organizations().await.unwrap().len(), 1);
-    assert_eq!(inventory.users(id).await.unwrap().len(), 1);
-    assert_eq!(inventory.networks(id).await.unwrap().len(), 1);
-    assert_eq!(inventory.user_api_keys(started.owner.id).await.unwrap().len(), 1);
+    assert_eq!(inventory.organizations().all().await.unwrap().len(), 1);
+    assert_eq!(inventory.users().all(&Caller::system(id)).await.unwrap().len(), 1);
+    assert_eq!(inventory.networks().all(&Caller::system(id)).await.unwrap().len(), 1);
+    assert_eq!(
+        inventory
+            .user_api_keys()
+            .of_user(&Caller::system(started.owner.organization_id), started.owner.id)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 async fn first_starts_at_once_create_everything_once(store: Arc<dyn Store>) {
@@ -154,8 +163,12 @@ async fn rotated_key_keeps_its_id_and_regains_its_rights() {
     let inventory = in_memory();
     let first = inventory.bootstrap(bootstrap()).await.unwrap();
     let old = first.issued_key.unwrap();
-    inventory.disable_user_api_key(first.key_id).await.unwrap();
-    let added = inventory.create_network(first.organization.id, "Added").await.unwrap();
+    inventory.user_api_keys().disable(&Caller::system(first.organization.id), first.key_id).await.unwrap();
+    let added = inventory
+        .networks()
+        .create(&Caller::system(first.organization.id), Network::new("Added"))
+        .await
+        .unwrap();
 
     let later =
         inventory.bootstrap(bootstrap().key_permissions(Permission::Viewer).rotate_key()).await.unwrap();
@@ -166,21 +179,40 @@ async fn rotated_key_keeps_its_id_and_regains_its_rights() {
     assert!(caller.scope().allows(added.id) && caller.scope().allows(first.network.id));
     let refused = inventory.authenticate_user_key(old.plaintext()).await.unwrap_err();
     assert_eq!(*refused.kind(), ErrorKind::NotAuthenticated);
-    assert_eq!(inventory.user_api_key(first.key_id).await.unwrap(), *new.record());
+    assert_eq!(
+        inventory.user_api_keys().get(&Caller::system(first.organization.id), first.key_id).await.unwrap(),
+        *new.record()
+    );
 }
 
 #[tokio::test]
 async fn later_start_keeps_what_was_changed_since() {
     let inventory = in_memory();
     let first = inventory.bootstrap(bootstrap()).await.unwrap();
-    inventory.disable_user_api_key(first.key_id).await.unwrap();
-    inventory.set_user_rights(first.owner.id, Permission::Member, Vec::new()).await.unwrap();
-    inventory.disable_api_access(first.organization.id).await.unwrap();
+    inventory.user_api_keys().disable(&Caller::system(first.organization.id), first.key_id).await.unwrap();
+    inventory
+        .users()
+        .set_rights(
+            &Caller::system(first.owner.organization_id),
+            first.owner.id,
+            Permission::Member,
+            Vec::new(),
+        )
+        .await
+        .unwrap();
+    inventory.organizations().disable_api_access(first.organization.id).await.unwrap();
 
     let later = inventory.bootstrap(bootstrap()).await.unwrap();
     assert!(later.issued_key.is_none());
     assert_eq!((later.owner.permissions, later.organization.api_access), (Permission::Member, false));
-    assert!(!inventory.user_api_key(first.key_id).await.unwrap().is_enabled);
+    assert!(
+        !inventory
+            .user_api_keys()
+            .get(&Caller::system(first.organization.id), first.key_id)
+            .await
+            .unwrap()
+            .is_enabled
+    );
 }
 
 #[tokio::test]
@@ -188,18 +220,22 @@ async fn later_start_creates_again_what_was_deleted() {
     let inventory = in_memory();
     let first = inventory.bootstrap(bootstrap()).await.unwrap();
     let key = first.issued_key.as_ref().unwrap().plaintext();
-    inventory.delete_network(first.network.id).await.unwrap();
+    inventory
+        .networks()
+        .delete(&Caller::system(first.network.organization_id), first.network.id)
+        .await
+        .unwrap();
     let later = inventory.bootstrap(bootstrap()).await.unwrap();
     assert_eq!(later.network.id, first.network.id);
     assert!(later.issued_key.is_none());
     let caller = inventory.authenticate_user_key(key).await.unwrap();
     assert!(caller.scope().allows(later.network.id));
 
-    inventory.delete_user_api_key(first.key_id).await.unwrap();
+    inventory.user_api_keys().delete(&Caller::system(first.organization.id), first.key_id).await.unwrap();
     let later = inventory.bootstrap(bootstrap()).await.unwrap();
     assert_eq!(hosts(&inventory, later.issued_key.unwrap().plaintext()).await.0, StatusCode::OK);
 
-    inventory.delete_user(first.owner.id).await.unwrap();
+    inventory.users().delete(&Caller::system(first.owner.organization_id), first.owner.id).await.unwrap();
     let later = inventory.bootstrap(bootstrap()).await.unwrap();
     assert_ne!(later.owner.id, first.owner.id);
     assert_eq!(later.organization.id, first.organization.id);
@@ -230,15 +266,15 @@ async fn unacceptable_input_is_refused_and_creates_nothing() {
     for (bootstrap, expected) in cases {
         assert_eq!(refusal(inventory.bootstrap(bootstrap).await), expected);
     }
-    assert_eq!(inventory.organizations().await.unwrap(), []);
+    assert_eq!(inventory.organizations().all().await.unwrap(), []);
 }
 
 #[tokio::test]
 async fn address_of_another_organization_is_refused() {
     let inventory = in_memory();
-    let other = inventory.create_organization("Other").await.unwrap().id;
-    let user = NewUser::new(other, "me@example.net", Permission::Viewer);
-    inventory.create_user(user).await.unwrap();
+    let other = inventory.organizations().create("Other").await.unwrap().id;
+    let user = NewUser::new("me@example.net", Permission::Viewer);
+    inventory.users().create(&Caller::system(other), user).await.unwrap();
     let expected = already_exists(Entity::User, "me@example.net");
     assert_eq!(refusal(inventory.bootstrap(bootstrap()).await), expected);
 }

@@ -7,9 +7,10 @@ mod references;
 mod referrals;
 
 use std::time::Duration;
+use toposcope::access::Caller;
 
-use toposcope::inventory::{Entity, ErrorKind, NewOrganization, Problem};
-use toposcope::model::Organization;
+use toposcope::inventory::{Entity, ErrorKind, ListOrderField, ListQuery, NewOrganization, Problem};
+use toposcope::model::{Network, Organization, Tag};
 use uuid::Uuid;
 
 use crate::support::{Fixture, already_exists, at_every_call, id, invalid, not_found, refusal, time};
@@ -22,18 +23,26 @@ async fn new_records_have_a_trimmed_name_and_the_time_of_the_clock() {
     let inventory = &fixture.inventory;
     let now = time("2026-09-01T00:00:00.000001Z");
     fixture.clock.set(now);
-    let organization = inventory.create_organization("  Näme\u{0}\n").await.unwrap();
-    let network = inventory.create_network(organization.id, "\tOffice ").await.unwrap();
-    let tag = inventory.create_tag(organization.id, " tag\u{2003}").await.unwrap();
+    let organization = inventory.organizations().create("  Näme\u{0}\n").await.unwrap();
+    let network = inventory
+        .networks()
+        .create(&Caller::system(organization.id), Network::new("\tOffice "))
+        .await
+        .unwrap();
+    let tag =
+        inventory.tags().create(&Caller::system(organization.id), Tag::new(" tag\u{2003}")).await.unwrap();
     assert_eq!((organization.name.as_str(), organization.api_access), ("Näme\u{0}", true));
     assert_eq!((network.name.as_str(), network.organization_id), ("Office", organization.id));
     assert_eq!((tag.name.as_str(), tag.organization_id), ("tag", organization.id));
     let times = [organization.created_at, organization.updated_at, network.created_at, network.updated_at];
     assert_eq!(times, [now; 4]);
     assert_eq!([tag.created_at, tag.updated_at], [now; 2]);
-    assert_eq!(inventory.organization(organization.id).await.unwrap(), organization);
-    assert_eq!(inventory.network(network.id).await.unwrap(), network);
-    assert_eq!(inventory.tag(tag.id).await.unwrap(), tag);
+    assert_eq!(inventory.organizations().get(organization.id).await.unwrap(), organization);
+    assert_eq!(
+        inventory.networks().get(&Caller::system(network.organization_id), network.id).await.unwrap(),
+        network
+    );
+    assert_eq!(inventory.tags().get(&Caller::system(tag.organization_id), tag.id).await.unwrap(), tag);
 }
 
 #[tokio::test]
@@ -42,11 +51,15 @@ async fn blank_name_is_refused_and_nothing_is_stored() {
     let commits = fixture.commits();
     for name in BLANKS {
         let empty = invalid("name", Problem::Empty);
-        assert_eq!(refusal(fixture.inventory.create_organization(name).await), empty);
-        assert_eq!(refusal(fixture.inventory.create_network(fixture.organization, name).await), empty);
-        let with_id = fixture.inventory.create_network_with_id(fixture.organization, id(1), name).await;
+        assert_eq!(refusal(fixture.inventory.organizations().create(name).await), empty);
+        assert_eq!(
+            refusal(fixture.inventory.networks().create(&fixture.system(), Network::new(name)).await),
+            empty
+        );
+        let with_id =
+            fixture.inventory.networks().create_with_id(&fixture.system(), id(1), Network::new(name)).await;
         assert_eq!(refusal(with_id), empty);
-        assert_eq!(refusal(fixture.inventory.create_tag(fixture.organization, name).await), empty);
+        assert_eq!(refusal(fixture.inventory.tags().create(&fixture.system(), Tag::new(name)).await), empty);
     }
     assert_eq!(fixture.commits(), commits);
 }
@@ -56,25 +69,49 @@ async fn name_has_at_most_100_characters() {
     let fixture = Fixture::new().await;
     let longest = "🦀".repeat(100);
     let padded = format!("  {longest}  ");
-    assert_eq!(fixture.inventory.create_organization(padded.as_str()).await.unwrap().name, longest);
-    assert_eq!(fixture.inventory.create_network(fixture.organization, &padded).await.unwrap().name, longest);
-    assert_eq!(fixture.inventory.create_tag(fixture.organization, &padded).await.unwrap().name, longest);
-    let (name, too_long) = ("n".repeat(101), invalid("name", Problem::MaxLength { max: 100 }));
-    assert_eq!(fixture.refusal(fixture.inventory.create_organization(name.as_str())).await, too_long);
+    assert_eq!(fixture.inventory.organizations().create(padded.as_str()).await.unwrap().name, longest);
     assert_eq!(
-        fixture.refusal(fixture.inventory.create_network(fixture.organization, &name)).await,
+        fixture.inventory.networks().create(&fixture.system(), Network::new(&padded)).await.unwrap().name,
+        longest
+    );
+    assert_eq!(
+        fixture.inventory.tags().create(&fixture.system(), Tag::new(&padded)).await.unwrap().name,
+        longest
+    );
+    let (name, too_long) = ("n".repeat(101), invalid("name", Problem::MaxLength { max: 100 }));
+    assert_eq!(fixture.refusal(fixture.inventory.organizations().create(name.as_str())).await, too_long);
+    assert_eq!(
+        fixture.refusal(fixture.inventory.networks().create(&fixture.system(), Network::new(&name))).await,
         too_long
     );
-    assert_eq!(fixture.refusal(fixture.inventory.create_tag(fixture.organization, &name)).await, too_long);
+    assert_eq!(
+        fixture.refusal(fixture.inventory.tags().create(&fixture.system(), Tag::new(&name))).await,
+        too_long
+    );
 }
 
 #[tokio::test]
 async fn networks_and_tags_of_an_unknown_organization_are_refused() {
     let fixture = Fixture::new().await;
     let unknown = not_found(Entity::Organization, id(9));
-    assert_eq!(fixture.refusal(fixture.inventory.create_network(id(9), "n")).await, unknown);
-    assert_eq!(fixture.refusal(fixture.inventory.create_network_with_id(id(9), id(1), "n")).await, unknown);
-    assert_eq!(fixture.refusal(fixture.inventory.create_tag(id(9), "n")).await, unknown);
+    assert_eq!(
+        fixture.refusal(fixture.inventory.networks().create(&Caller::system(id(9)), Network::new("n"))).await,
+        unknown
+    );
+    assert_eq!(
+        fixture
+            .refusal(fixture.inventory.networks().create_with_id(
+                &Caller::system(id(9)),
+                id(1),
+                Network::new("n")
+            ))
+            .await,
+        unknown
+    );
+    assert_eq!(
+        fixture.refusal(fixture.inventory.tags().create(&Caller::system(id(9)), Tag::new("n"))).await,
+        unknown
+    );
 }
 
 #[tokio::test]
@@ -82,30 +119,48 @@ async fn unknown_record_is_reported_with_its_entity() {
     let fixture = Fixture::new().await;
     // Ids are unique within a kind only: a network may have the id of an organization.
     let wanted = fixture.organization;
-    assert_eq!(refusal(fixture.inventory.network(wanted).await), not_found(Entity::Network, wanted));
-    assert_eq!(refusal(fixture.inventory.user(wanted).await), not_found(Entity::User, wanted));
-    assert_eq!(refusal(fixture.inventory.host(wanted, wanted).await), not_found(Entity::Host, wanted));
-    let unknown = refusal(fixture.inventory.organization(fixture.network).await);
+    assert_eq!(
+        refusal(fixture.inventory.networks().get(&fixture.system(), wanted).await),
+        not_found(Entity::Network, wanted)
+    );
+    assert_eq!(
+        refusal(fixture.inventory.users().get(&fixture.system(), wanted).await),
+        not_found(Entity::User, wanted)
+    );
+    assert_eq!(
+        refusal(fixture.inventory.hosts().get(&Caller::system(wanted), wanted).await),
+        not_found(Entity::Host, wanted)
+    );
+    let unknown = refusal(fixture.inventory.organizations().get(fixture.network).await);
     assert_eq!(unknown, not_found(Entity::Organization, fixture.network));
 }
 
 #[tokio::test]
 async fn network_gets_the_id_that_is_given_unless_it_is_taken() {
     let (fixture, foreign) = Fixture::with_foreign().await;
-    let network =
-        fixture.inventory.create_network_with_id(fixture.organization, id(5), "five").await.unwrap();
+    let network = fixture
+        .inventory
+        .networks()
+        .create_with_id(&fixture.system(), id(5), Network::new("five"))
+        .await
+        .unwrap();
     assert_eq!(network.id, id(5));
-    for (organization, taken) in [
-        (fixture.organization, id(5)),
-        (foreign.organization, id(5)),
-        (fixture.organization, foreign.network),
-        (fixture.organization, fixture.network),
+    let (own, theirs) = (Caller::system(fixture.organization), Caller::system(foreign.organization));
+    for (organization, owner, taken) in [
+        (fixture.organization, &own, id(5)),
+        (foreign.organization, &own, id(5)),
+        (fixture.organization, &theirs, foreign.network),
+        (fixture.organization, &own, fixture.network),
     ] {
-        let before = fixture.inventory.network(taken).await.unwrap();
-        let again = fixture.inventory.create_network_with_id(organization, taken, "again").await;
+        let before = fixture.inventory.networks().get(owner, taken).await.unwrap();
+        let again = fixture
+            .inventory
+            .networks()
+            .create_with_id(&Caller::system(organization), taken, Network::new("again"))
+            .await;
         let taken_name = taken.to_string();
         assert_eq!(refusal(again), ErrorKind::AlreadyExists { entity: Entity::Network, name: taken_name });
-        assert_eq!(fixture.inventory.network(taken).await.unwrap(), before);
+        assert_eq!(fixture.inventory.networks().get(owner, taken).await.unwrap(), before);
     }
 }
 
@@ -115,15 +170,16 @@ async fn names_of_networks_and_tags_are_unique_within_an_organization_regardless
     let inventory = &fixture.inventory;
     for name in ["\u{c4}rger", "Same"] {
         for organization in [fixture.organization, foreign.organization] {
-            inventory.create_network(organization, name).await.unwrap();
-            inventory.create_tag(organization, name).await.unwrap();
-            inventory.create_organization(name).await.unwrap();
+            inventory.networks().create(&Caller::system(organization), Network::new(name)).await.unwrap();
+            inventory.tags().create(&Caller::system(organization), Tag::new(name)).await.unwrap();
+            inventory.organizations().create(name).await.unwrap();
         }
         for name in [name.to_owned(), format!(" {} ", name.to_lowercase()), name.to_uppercase()] {
             let taken = |entity| already_exists(entity, name.trim());
-            let network = inventory.create_network(fixture.organization, &name);
+            let system = Caller::system(fixture.organization);
+            let network = inventory.networks().create(&system, Network::new(&name));
             assert_eq!(fixture.refusal(network).await, taken(Entity::Network));
-            let tag = inventory.create_tag(fixture.organization, &name);
+            let tag = inventory.tags().create(&system, Tag::new(&name));
             assert_eq!(fixture.refusal(tag).await, taken(Entity::Tag));
         }
     }
@@ -132,18 +188,18 @@ async fn names_of_networks_and_tags_are_unique_within_an_organization_regardless
 #[tokio::test]
 async fn change_of_api_access_changes_nothing_else() {
     let fixture = Fixture::new().await;
-    let organization = fixture.inventory.organization(fixture.organization).await.unwrap();
+    let organization = fixture.inventory.organizations().get(fixture.organization).await.unwrap();
     let now = time("2026-08-15T00:00:00Z");
     fixture.clock.set(now);
     for api_access in [false, false, true, true] {
         let expected = Organization { api_access, updated_at: now, ..organization.clone() };
         let changed = if api_access {
-            fixture.inventory.enable_api_access(fixture.organization).await.unwrap()
+            fixture.inventory.organizations().enable_api_access(fixture.organization).await.unwrap()
         } else {
-            fixture.inventory.disable_api_access(fixture.organization).await.unwrap()
+            fixture.inventory.organizations().disable_api_access(fixture.organization).await.unwrap()
         };
         assert_eq!(changed, expected);
-        assert_eq!(fixture.inventory.organization(fixture.organization).await.unwrap(), expected);
+        assert_eq!(fixture.inventory.organizations().get(fixture.organization).await.unwrap(), expected);
     }
 }
 
@@ -154,35 +210,36 @@ async fn api_access_applies_from_the_next_request_on_to_keys_of_that_organizatio
     let key = fixture.user_key(&owner, |_| {}).await;
     let session = fixture.log_in(&owner).await;
     for _ in 0..2 {
-        fixture.inventory.disable_api_access(foreign.organization).await.unwrap();
+        fixture.inventory.organizations().disable_api_access(foreign.organization).await.unwrap();
         fixture.by_key(&key).await.unwrap();
-        fixture.inventory.disable_api_access(fixture.organization).await.unwrap();
+        fixture.inventory.organizations().disable_api_access(fixture.organization).await.unwrap();
         assert_eq!(refusal(fixture.by_key(&key).await), ErrorKind::ApiAccessRequired);
         fixture.by_session(&session).await.unwrap();
-        fixture.inventory.enable_api_access(fixture.organization).await.unwrap();
+        fixture.inventory.organizations().enable_api_access(fixture.organization).await.unwrap();
     }
 }
 
 #[tokio::test]
 async fn organizations_are_listed_by_age() {
     let fixture = Fixture::new().await;
-    let mut organizations = vec![fixture.inventory.organization(fixture.organization).await.unwrap()];
+    let mut organizations = vec![fixture.inventory.organizations().get(fixture.organization).await.unwrap()];
     for name in ["z", "a", "m"] {
         fixture.clock.advance(Duration::from_micros(1));
         let mut new = NewOrganization::new(name);
         new.api_access = false;
-        organizations.push(fixture.inventory.create_organization(new).await.unwrap());
+        organizations.push(fixture.inventory.organizations().create(new).await.unwrap());
     }
-    assert_eq!(fixture.inventory.organizations().await.unwrap(), organizations);
-    organizations[1] = fixture.inventory.enable_api_access(organizations[1].id).await.unwrap();
-    assert_eq!(fixture.inventory.organizations().await.unwrap(), organizations);
+    assert_eq!(fixture.inventory.organizations().all().await.unwrap(), organizations);
+    organizations[1] =
+        fixture.inventory.organizations().enable_api_access(organizations[1].id).await.unwrap();
+    assert_eq!(fixture.inventory.organizations().all().await.unwrap(), organizations);
 }
 
 #[tokio::test]
 async fn api_access_of_an_unknown_organization_cannot_be_changed() {
     let fixture = Fixture::new().await;
     for unknown in [id(9), fixture.network] {
-        let attempt = fixture.inventory.enable_api_access(unknown);
+        let attempt = fixture.inventory.organizations().enable_api_access(unknown);
         assert_eq!(fixture.refusal(attempt).await, not_found(Entity::Organization, unknown));
     }
 }
@@ -191,11 +248,13 @@ async fn api_access_of_an_unknown_organization_cannot_be_changed() {
 async fn later_of_two_concurrent_changes_of_api_access_is_kept() {
     at_every_call(
         async |fixture: &Fixture| fixture.organization,
-        async |inventory, organization| inventory.enable_api_access(*organization).await.unwrap(),
-        async |inventory, organization| inventory.disable_api_access(*organization).await,
+        async |inventory, organization| {
+            inventory.organizations().enable_api_access(*organization).await.unwrap()
+        },
+        async |inventory, organization| inventory.organizations().disable_api_access(*organization).await,
         async |fixture, organization, result| {
             assert!(!result.unwrap().api_access);
-            assert!(!fixture.inventory.organization(*organization).await.unwrap().api_access);
+            assert!(!fixture.inventory.organizations().get(*organization).await.unwrap().api_access);
         },
     )
     .await;
@@ -205,18 +264,27 @@ async fn later_of_two_concurrent_changes_of_api_access_is_kept() {
 async fn networks_and_tags_are_listed_by_name_for_their_organization_only() {
     let (fixture, foreign) = Fixture::with_foreign().await;
     for (number, name) in [(3, "Zoo"), (2, "annex"), (9, "Offices"), (1, "Zo"), (4, "\u{c4}")] {
-        fixture.inventory.create_network_with_id(fixture.organization, id(number), name).await.unwrap();
+        fixture
+            .inventory
+            .networks()
+            .create_with_id(&fixture.system(), id(number), Network::new(name))
+            .await
+            .unwrap();
     }
     for name in ["Zoo", "annex", "\u{c4}"] {
-        fixture.inventory.create_tag(fixture.organization, name).await.unwrap();
+        fixture.inventory.tags().create(&fixture.system(), Tag::new(name)).await.unwrap();
     }
+    let mut by_name = ListQuery::default();
+    by_name.order_by = ListOrderField::Name;
     let networks = async |organization| -> Vec<(String, Uuid)> {
-        let networks = fixture.inventory.networks(organization).await.unwrap();
-        networks.into_iter().map(|network| (network.name, network.id)).collect()
+        let system = Caller::system(organization);
+        let networks = fixture.inventory.networks().list(&system, &by_name).await.unwrap();
+        networks.records.into_iter().map(|network| (network.name, network.id)).collect()
     };
     let tags = async |organization| -> Vec<(String, Uuid)> {
-        let tags = fixture.inventory.tags(organization).await.unwrap();
-        tags.into_iter().map(|tag| (tag.name, tag.id)).collect()
+        let system = Caller::system(organization);
+        let tags = fixture.inventory.tags().list(&system, &by_name).await.unwrap();
+        tags.records.into_iter().map(|tag| (tag.name, tag.id)).collect()
     };
     for (list, expected) in [
         (

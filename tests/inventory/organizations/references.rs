@@ -1,9 +1,10 @@
 //! Deletion of networks and tags, and records that refer to them.
 
+use toposcope::access::Caller;
 use toposcope::inventory::{
     Entity, Error, ErrorKind, Inventory, NewDaemonApiKey, NewShare, NewUser, NewUserApiKey,
 };
-use toposcope::model::{Permission, User, UserApiKey};
+use toposcope::model::{Network, Permission, Tag, User, UserApiKey};
 use uuid::Uuid;
 
 use crate::support::{Fixture, at_every_call, bare_host, id, in_person, not_found, refusal, service, time};
@@ -66,8 +67,8 @@ impl Target {
 
     async fn delete(&self, inventory: &Inventory) -> Result<(), Error> {
         match self.entity {
-            Entity::Network => inventory.delete_network(self.id).await,
-            _ => inventory.delete_tag(self.id).await,
+            Entity::Network => inventory.networks().delete(&Caller::system(self.organization), self.id).await,
+            _ => inventory.tags().delete(&Caller::system(self.organization), self.id).await,
         }
     }
 
@@ -77,43 +78,54 @@ impl Target {
         match referrer {
             Referrer::Host => {
                 host.tags = tags;
-                inventory.put_host(self.organization, host).await.map(drop)
+                inventory.hosts().put(&Caller::system(self.organization), host).await.map(drop)
             }
             Referrer::Service => {
                 let mut service = service(&host, id(2), "dns", 0);
                 service.tags = tags;
                 host.services = vec![service];
-                inventory.put_host(self.organization, host).await.map(drop)
+                inventory.hosts().put(&Caller::system(self.organization), host).await.map(drop)
             }
             Referrer::Share => {
-                let mut new = NewShare::new(self.organization, "the laboratory");
+                let mut new = NewShare::new("the laboratory");
                 new.network_id = Some(self.network);
-                inventory.create_share(new).await.map(drop)
+                inventory.shares().create(&Caller::system(self.organization), new).await.map(drop)
             }
             Referrer::DaemonKey => {
                 let mut new = NewDaemonApiKey::new(self.network, "scanner");
                 new.tags = tags;
-                inventory.create_daemon_api_key(new).await.map(drop)
+                inventory.daemon_api_keys().create(&Caller::system(self.organization), new).await.map(drop)
             }
             Referrer::NewUser => {
-                let mut new = NewUser::new(self.organization, "b@example.net", Permission::Viewer);
+                let mut new = NewUser::new("b@example.net", Permission::Viewer);
                 new.network_ids = granted;
-                inventory.create_user(new).await.map(drop)
+                inventory.users().create(&Caller::system(self.organization), new).await.map(drop)
             }
-            Referrer::User => {
-                inventory.set_user_rights(self.user.id, Permission::Viewer, granted).await.map(drop)
-            }
+            Referrer::User => inventory
+                .users()
+                .set_rights(
+                    &Caller::system(self.user.organization_id),
+                    self.user.id,
+                    Permission::Viewer,
+                    granted,
+                )
+                .await
+                .map(drop),
             Referrer::NewUserKey => {
                 let mut new = NewUserApiKey::new(self.user.id, "key", Permission::Viewer);
                 (new.network_ids, new.tags) = (granted, tags);
-                inventory.create_user_api_key(new).await.map(drop)
+                inventory
+                    .user_api_keys()
+                    .create(&Caller::system(self.user.organization_id), new)
+                    .await
+                    .map(drop)
             }
             Referrer::UserKey => {
                 let refer = |key: &mut UserApiKey| {
                     (key.network_ids, key.tags) = (granted.clone(), tags.clone());
                     Ok(())
                 };
-                inventory.update_as(&in_person(&self.user), self.key.id, refer).await.map(drop)
+                inventory.records().update(&in_person(&self.user), self.key.id, refer).await.map(drop)
             }
         }
     }
@@ -123,17 +135,19 @@ impl Target {
         let inventory = &fixture.inventory;
         match referrer {
             // The host moves to another network.
-            Referrer::Host => {
-                inventory.put_host(self.organization, bare_host(id(1), fixture.network)).await.map(drop)
-            }
+            Referrer::Host => inventory
+                .hosts()
+                .put(&Caller::system(self.organization), bare_host(id(1), fixture.network))
+                .await
+                .map(drop),
             Referrer::Share => {
-                let shares = inventory.shares(self.organization).await?;
+                let shares = inventory.shares().all(&Caller::system(self.organization)).await?;
                 let share = shares.iter().find(|share| share.network_id.is_some()).expect("it is there");
-                inventory.delete_share(share.id).await
+                inventory.shares().delete(&Caller::system(share.organization_id), share.id).await
             }
             Referrer::DaemonKey => {
-                let key = inventory.daemon_api_keys(self.organization).await?[0].id;
-                inventory.delete_daemon_api_key(key).await
+                let key = inventory.daemon_api_keys().all(&Caller::system(self.organization)).await?[0].id;
+                inventory.daemon_api_keys().delete(&fixture.system(), key).await
             }
             _ => panic!("{referrer:?} keeps no network"),
         }
@@ -141,19 +155,21 @@ impl Target {
 
     /// Disables the share or the daemon's key that refers to the target.
     async fn disable(&self, inventory: &Inventory) -> Result<(), Error> {
-        for share in inventory.shares(self.organization).await? {
-            inventory.disable_share(share.id).await?;
+        for share in inventory.shares().all(&Caller::system(self.organization)).await? {
+            inventory.shares().disable(&Caller::system(share.organization_id), share.id).await?;
         }
-        for key in inventory.daemon_api_keys(self.organization).await? {
-            inventory.disable_daemon_api_key(key.id).await?;
+        for key in inventory.daemon_api_keys().all(&Caller::system(self.organization)).await? {
+            inventory.daemon_api_keys().disable(&Caller::system(self.organization), key.id).await?;
         }
         Ok(())
     }
 
     async fn exists(&self, inventory: &Inventory) -> bool {
         match self.entity {
-            Entity::Network => inventory.network(self.id).await.is_ok(),
-            _ => inventory.tag(self.id).await.is_ok(),
+            Entity::Network => {
+                inventory.networks().get(&Caller::system(self.organization), self.id).await.is_ok()
+            }
+            _ => inventory.tags().get(&Caller::system(self.organization), self.id).await.is_ok(),
         }
     }
 
@@ -176,13 +192,19 @@ async fn unknown_network_or_tag_is_neither_found_nor_deleted() {
     let (inventory, organization) = (&fixture.inventory, fixture.organization);
     for unknown in [id(7), organization, fixture.tags[0]] {
         let expected = not_found(Entity::Network, unknown);
-        assert_eq!(refusal(inventory.network(unknown).await), expected);
-        assert_eq!(fixture.refusal(inventory.delete_network(unknown)).await, expected);
+        assert_eq!(refusal(inventory.networks().get(&Caller::system(organization), unknown).await), expected);
+        assert_eq!(
+            fixture.refusal(inventory.networks().delete(&Caller::system(organization), unknown)).await,
+            expected
+        );
     }
     for unknown in [id(7), organization, fixture.network] {
         let expected = not_found(Entity::Tag, unknown);
-        assert_eq!(refusal(inventory.tag(unknown).await), expected);
-        assert_eq!(fixture.refusal(inventory.delete_tag(unknown)).await, expected);
+        assert_eq!(refusal(inventory.tags().get(&Caller::system(organization), unknown).await), expected);
+        assert_eq!(
+            fixture.refusal(inventory.tags().delete(&Caller::system(organization), unknown)).await,
+            expected
+        );
     }
 }
 
@@ -195,16 +217,34 @@ async fn deletion_of_an_unused_network_or_tag_changes_nothing_else() {
     fixture.put(&host).await;
     fixture.daemon_key(|_| {}).await;
     let before = fixture.contents().await;
-    let network = inventory.create_network(organization, "short-lived").await.unwrap().id;
-    let tag = inventory.create_tag(organization, "short-lived").await.unwrap().id;
-    inventory.delete_network(network).await.unwrap();
-    inventory.delete_tag(tag).await.unwrap();
+    let network = inventory
+        .networks()
+        .create(&Caller::system(organization), Network::new("short-lived"))
+        .await
+        .unwrap()
+        .id;
+    let tag =
+        inventory.tags().create(&Caller::system(organization), Tag::new("short-lived")).await.unwrap().id;
+    inventory.networks().delete(&Caller::system(organization), network).await.unwrap();
+    inventory.tags().delete(&Caller::system(organization), tag).await.unwrap();
     assert_eq!(fixture.contents().await, before);
-    assert_eq!(inventory.networks(organization).await.unwrap().len(), 2);
-    assert_eq!(refusal(inventory.network(network).await), not_found(Entity::Network, network));
-    assert_eq!(refusal(inventory.tag(tag).await), not_found(Entity::Tag, tag));
-    assert_eq!(refusal(inventory.delete_network(network).await), not_found(Entity::Network, network));
-    assert_eq!(refusal(inventory.delete_tag(tag).await), not_found(Entity::Tag, tag));
+    assert_eq!(inventory.networks().all(&Caller::system(organization)).await.unwrap().len(), 2);
+    assert_eq!(
+        refusal(inventory.networks().get(&Caller::system(organization), network).await),
+        not_found(Entity::Network, network)
+    );
+    assert_eq!(
+        refusal(inventory.tags().get(&Caller::system(organization), tag).await),
+        not_found(Entity::Tag, tag)
+    );
+    assert_eq!(
+        refusal(inventory.networks().delete(&Caller::system(organization), network).await),
+        not_found(Entity::Network, network)
+    );
+    assert_eq!(
+        refusal(inventory.tags().delete(&Caller::system(organization), tag).await),
+        not_found(Entity::Tag, tag)
+    );
 }
 
 #[tokio::test]
@@ -214,7 +254,7 @@ async fn network_is_not_deleted_until_the_last_reference_is_removed() {
         let fixture = Fixture::new().await;
         let target = Target::new(&fixture, entity).await;
         target.refer(&fixture.inventory, referrer).await.unwrap();
-        fixture.inventory.create_share(NewShare::new(fixture.organization, "everything")).await.unwrap();
+        fixture.inventory.shares().create(&fixture.system(), NewShare::new("everything")).await.unwrap();
         let in_use = ErrorKind::InUse { entity, name: target.name.to_owned(), used_by };
         for _ in 0..2 {
             let refused = fixture.refusal(target.delete(&fixture.inventory)).await;
@@ -306,7 +346,8 @@ async fn two_concurrent_deletions_delete_a_network_or_tag_once() {
 #[tokio::test]
 async fn deletion_of_a_network_withdraws_it_from_users_and_keys() {
     let fixture = Fixture::new().await;
-    let third = fixture.inventory.create_network(fixture.organization, "third").await.unwrap().id;
+    let third =
+        fixture.inventory.networks().create(&fixture.system(), Network::new("third")).await.unwrap().id;
     let networks = [fixture.network, third, fixture.other_network];
     let mut people: Vec<(User, UserApiKey)> = Vec::new();
     for level in [Permission::Viewer, Permission::Member, Permission::Owner] {
@@ -322,15 +363,32 @@ async fn deletion_of_a_network_withdraws_it_from_users_and_keys() {
     let others = fixture.user_key(&other, |new| new.network_ids = vec![fixture.network]).await;
     let updated_at = time("2026-08-15T00:00:00Z");
     fixture.clock.set(updated_at);
-    fixture.inventory.delete_network(third).await.unwrap();
+    fixture.inventory.networks().delete(&fixture.system(), third).await.unwrap();
     assert_eq!(fixture.mentioning(third).await, []);
-    assert_eq!(fixture.inventory.user(other.id).await.unwrap(), other);
-    assert_eq!(&fixture.inventory.user_api_key(others.record().id).await.unwrap(), others.record());
+    assert_eq!(
+        fixture.inventory.users().get(&Caller::system(other.organization_id), other.id).await.unwrap(),
+        other
+    );
+    assert_eq!(
+        &fixture
+            .inventory
+            .user_api_keys()
+            .get(&Caller::system(others.record().organization_id), others.record().id)
+            .await
+            .unwrap(),
+        others.record()
+    );
     for (user, key) in people {
         let network_ids = vec![fixture.network, fixture.other_network];
-        let found = fixture.inventory.user(user.id).await.unwrap();
+        let found =
+            fixture.inventory.users().get(&Caller::system(user.organization_id), user.id).await.unwrap();
         assert_eq!(found, User { network_ids: network_ids.clone(), updated_at, ..user });
-        let found = fixture.inventory.user_api_key(key.id).await.unwrap();
+        let found = fixture
+            .inventory
+            .user_api_keys()
+            .get(&Caller::system(key.organization_id), key.id)
+            .await
+            .unwrap();
         assert_eq!(found, UserApiKey { network_ids, updated_at, ..key });
     }
 }
@@ -338,15 +396,21 @@ async fn deletion_of_a_network_withdraws_it_from_users_and_keys() {
 #[tokio::test]
 async fn withdrawn_grant_leaves_users_keys_and_sessions_otherwise_unchanged() {
     let fixture = Fixture::new().await;
-    let third = fixture.inventory.create_network(fixture.organization, "third").await.unwrap().id;
+    let third =
+        fixture.inventory.networks().create(&fixture.system(), Network::new("third")).await.unwrap().id;
     let user = fixture.user("a@example.net", Permission::Member, &[fixture.network, third]).await;
     let disabled = fixture.user("b@example.net", Permission::Member, &[third]).await;
-    fixture.inventory.disable_user(disabled.id).await.unwrap();
+    fixture.inventory.users().disable(&Caller::system(disabled.organization_id), disabled.id).await.unwrap();
     let key = fixture.user_key(&user, |new| new.network_ids = vec![third, fixture.network]).await;
     let switched_off = fixture.user_key(&user, |new| new.network_ids = vec![third]).await;
-    fixture.inventory.disable_user_api_key(switched_off.record().id).await.unwrap();
+    fixture
+        .inventory
+        .user_api_keys()
+        .disable(&Caller::system(switched_off.record().organization_id), switched_off.record().id)
+        .await
+        .unwrap();
     let session = fixture.log_in(&user).await;
-    fixture.inventory.delete_network(third).await.unwrap();
+    fixture.inventory.networks().delete(&fixture.system(), third).await.unwrap();
     let by_key = fixture.by_key(&key).await.unwrap();
     assert_eq!(by_key.scope().networks(), Some(&[fixture.network][..]));
     let in_person = fixture.by_session(&session).await.unwrap();
@@ -360,8 +424,8 @@ async fn withdrawn_grant_leaves_users_keys_and_sessions_otherwise_unchanged() {
 #[tokio::test]
 async fn empty_network_is_deleted_whatever_other_networks_contain() {
     let (fixture, foreign) = Fixture::with_foreign().await;
-    fixture.inventory.put_host(foreign.organization, bare_host(id(1), foreign.network)).await.unwrap();
+    fixture.inventory.hosts().put(&foreign.system(), bare_host(id(1), foreign.network)).await.unwrap();
     fixture.put(&bare_host(id(2), fixture.network)).await;
-    fixture.inventory.delete_network(fixture.other_network).await.unwrap();
-    assert!(fixture.inventory.delete_network(foreign.network).await.is_err());
+    fixture.inventory.networks().delete(&fixture.system(), fixture.other_network).await.unwrap();
+    assert!(fixture.inventory.networks().delete(&foreign.system(), foreign.network).await.is_err());
 }

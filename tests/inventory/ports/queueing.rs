@@ -44,7 +44,7 @@ impl BusyHost {
     fn update(&self, place: u16) -> impl Future<Output = Result<Port, Error>> + Send + 'static {
         let (inventory, caller) = (self.inventory.clone(), owner_of(self.fixture.organization));
         let update = on(&self.host, 10_001 + place, Protocol::Tcp);
-        async move { inventory.update_port(&caller, port_id(place), update).await }
+        async move { inventory.parts().replace(&caller, port_id(place), update).await }
     }
 
     fn assert_no_queue_is_left(&self) {
@@ -128,7 +128,7 @@ async fn updates_of_other_organizations_do_not_wait() {
     let foreign = busy.fixture.foreign().await;
     let mut theirs = bare_host(id(2), foreign.network);
     theirs.ports = vec![port(&theirs, id(0x99), 1, Protocol::Tcp)];
-    busy.fixture.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
+    busy.fixture.inventory.hosts().put(&foreign.system(), theirs.clone()).await.unwrap();
     let mut updates = JoinSet::new();
     for place in 0..100 {
         updates.spawn(busy.update(place));
@@ -137,12 +137,12 @@ async fn updates_of_other_organizations_do_not_wait() {
 
     let (begun_at, caller) = (Instant::now(), owner_of(foreign.organization));
     let update = on(&theirs, 2, Protocol::Tcp);
-    busy.inventory.update_port(&caller, id(0x99), update).await.unwrap();
+    busy.inventory.parts().replace(&caller, id(0x99), update).await.unwrap();
     assert_eq!(begun_at.elapsed(), COMMIT);
     // Even if they name the busy host, which belongs to another organization.
     let update = on(&busy.host, 2, Protocol::Tcp);
-    busy.inventory.update_port(&caller, id(0x99), update).await.unwrap_err();
-    let refused = busy.inventory.update_port(&caller, port_id(0), update).await.unwrap_err();
+    busy.inventory.parts().replace(&caller, id(0x99), update).await.unwrap_err();
+    let refused = busy.inventory.parts().replace(&caller, port_id(0), update).await.unwrap_err();
     assert_eq!(*refused.kind(), not_found(Entity::Port, port_id(0)));
     assert_eq!(begun_at.elapsed(), COMMIT);
 }
@@ -158,7 +158,7 @@ async fn ports_that_change_places_between_two_hosts_do_not_deadlock() {
         let target = if place < 40 { &other } else { &busy.host };
         let update = on(target, 10_001 + place, Protocol::Tcp);
         let (inventory, caller) = (busy.inventory.clone(), owner_of(busy.fixture.organization));
-        updates.spawn(async move { inventory.update_port(&caller, port_id(place), update).await });
+        updates.spawn(async move { inventory.parts().replace(&caller, port_id(place), update).await });
     }
     let join = async {
         while let Some(result) = updates.join_next().await {

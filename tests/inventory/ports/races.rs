@@ -1,6 +1,7 @@
 //! Updates of ports concurrent with changes of their hosts.
 
 use std::collections::BTreeSet;
+use toposcope::access::Caller;
 
 use tokio::task::JoinSet;
 use toposcope::inventory::{Entity, ErrorKind, Inventory, PortUpdate};
@@ -16,7 +17,7 @@ use crate::support::{
 /// Moves the free port to the other network.
 async fn move_port(inventory: &Inventory, hosts: &Hosts) -> Result<(), ErrorKind> {
     let update = on(&hosts.elsewhere, 443, Protocol::Tcp);
-    let moved = inventory.update_port(&owner_of(hosts.organization), FREE, update).await;
+    let moved = inventory.parts().replace(&owner_of(hosts.organization), FREE, update).await;
     moved.map(drop).map_err(|error| error.kind().clone())
 }
 
@@ -47,7 +48,7 @@ async fn port_whose_host_is_deleted_meanwhile_is_not_found() {
     move_while(
         async |inventory, hosts| {
             let (organization, host) = (hosts.organization, hosts.first.id);
-            inventory.delete_host(organization, host).await.unwrap();
+            inventory.hosts().delete(&Caller::system(organization), host).await.unwrap();
         },
         async |fixture, hosts, result| {
             assert_eq!(result, Err(not_found(Entity::Port, FREE)));
@@ -63,7 +64,7 @@ async fn port_does_not_move_to_a_host_that_is_deleted_meanwhile() {
     move_while(
         async |inventory, hosts| {
             let (organization, host) = (hosts.organization, hosts.elsewhere.id);
-            inventory.delete_host(organization, host).await.unwrap();
+            inventory.hosts().delete(&Caller::system(organization), host).await.unwrap();
         },
         async |fixture, hosts, result| {
             assert_eq!(result, Err(reference_invalid(Entity::Host, "host_id")));
@@ -80,7 +81,7 @@ async fn host_that_is_put_meanwhile_keeps_its_change() {
             async |inventory, hosts| {
                 let host = if is_source { &hosts.first } else { &hosts.elsewhere };
                 let renamed = Host { name: "renamed".to_owned(), ..host.clone() };
-                inventory.put_host(hosts.organization, renamed).await.unwrap();
+                inventory.hosts().put(&Caller::system(hosts.organization), renamed).await.unwrap();
             },
             async |fixture, hosts, result| {
                 assert_eq!(result, Ok(()));
@@ -101,7 +102,7 @@ async fn port_that_is_bound_meanwhile_does_not_move() {
             let text = text.replace(&BOUND.to_string(), &FREE.to_string());
             let mut host: Host = serde_json::from_str(&text).unwrap();
             host.ports.retain(|port| port.number.get() != 22);
-            inventory.put_host(hosts.organization, host).await.unwrap();
+            inventory.hosts().put(&Caller::system(hosts.organization), host).await.unwrap();
         },
         async |fixture, hosts, result| {
             let (name, used_by) = ("443/Tcp".to_owned(), Entity::Service);
@@ -118,7 +119,7 @@ async fn port_that_moves_elsewhere_meanwhile_ends_where_the_last_update_sends_it
         async |inventory, hosts| {
             let update = on(&hosts.neighbour, 443, Protocol::Tcp);
             let caller = owner_of(hosts.organization);
-            inventory.update_port(&caller, FREE, update).await.unwrap();
+            inventory.parts().replace(&caller, FREE, update).await.unwrap();
         },
         async |fixture, hosts, result| {
             assert_eq!(result, Ok(()));
@@ -134,7 +135,7 @@ async fn number_that_is_taken_meanwhile_is_refused() {
         async |inventory, hosts| {
             let mut host = hosts.elsewhere.clone();
             host.ports.push(port(&host, id(0x77), 443, Protocol::Tcp));
-            inventory.put_host(hosts.organization, host).await.unwrap();
+            inventory.hosts().put(&Caller::system(hosts.organization), host).await.unwrap();
         },
         async |fixture, hosts, result| {
             assert_eq!(result, Err(already_exists(Entity::Port, "443/Tcp")));
@@ -154,7 +155,7 @@ async fn one_of_many_concurrent_ports_gets_the_number_that_all_want() {
     let updates = concurrently(&fixture, 16, |fixture, place| async move {
         let update = PortUpdate::new(id(1), fixture.network, 443.try_into().unwrap(), Protocol::Tcp);
         let caller = owner_of(fixture.organization);
-        fixture.inventory.update_port(&caller, id(100 + u128::from(place)), update).await
+        fixture.inventory.parts().replace(&caller, id(100 + u128::from(place)), update).await
     });
     let mut winners = Vec::new();
     for update in updates.await {
@@ -191,7 +192,7 @@ async fn ports_that_are_moved_concurrently_are_each_on_one_host() {
                 let place = (task + round) % 8;
                 let to = if round % 2 == 0 { &right } else { &left };
                 let update = on(to, 1000 + place, Protocol::Tcp);
-                match inventory.update_port(&caller, id(100 + u128::from(place)), update).await {
+                match inventory.parts().replace(&caller, id(100 + u128::from(place)), update).await {
                     Ok(port) => assert_eq!(port.host_id, to.id),
                     Err(error) => assert!(matches!(error.kind(), ErrorKind::Conflict { .. }), "{error}"),
                 }

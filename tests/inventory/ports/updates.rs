@@ -26,7 +26,7 @@ async fn update_changes_number_and_protocol_and_keeps_id_and_creation_time() {
         (443, Protocol::Tcp),
     ] {
         let update = on(&hosts.first, number, protocol);
-        let changed = fixture.inventory.update_port(&caller, FREE, update).await.unwrap();
+        let changed = fixture.inventory.parts().replace(&caller, FREE, update).await.unwrap();
         let number = number.try_into().unwrap();
         let expected = Port { number, protocol, updated_at: time(LATER), ..hosts.port(FREE) };
         assert_eq!(changed, expected);
@@ -41,7 +41,8 @@ async fn port_update_moves_host_timestamp_and_changes_nothing_else() {
     let (fixture, hosts) = Hosts::new().await;
     fixture.clock.set(time(LATER));
     let update = on(&hosts.first, 8443, Protocol::Tcp);
-    let changed = fixture.inventory.update_port(&owner_of(fixture.organization), FREE, update).await.unwrap();
+    let changed =
+        fixture.inventory.parts().replace(&owner_of(fixture.organization), FREE, update).await.unwrap();
     let mut expected = Host { updated_at: time(LATER), ..hosts.first };
     expected.ports.retain(|port| port.id != FREE);
     let place = expected.ports.partition_point(|port| port.number < changed.number);
@@ -58,7 +59,7 @@ async fn update_to_the_current_values_moves_the_timestamps() {
     for port in [FREE, BOUND] {
         let before = hosts.port(port);
         let update = on(&hosts.first, before.number.get(), before.protocol);
-        let changed = fixture.inventory.update_port(&owner_of(fixture.organization), port, update).await;
+        let changed = fixture.inventory.parts().replace(&owner_of(fixture.organization), port, update).await;
         assert_eq!(changed.unwrap(), Port { updated_at: time(LATER), ..before });
     }
     assert_eq!(fixture.host(hosts.first.id).await.updated_at, time(LATER));
@@ -68,7 +69,7 @@ async fn update_to_the_current_values_moves_the_timestamps() {
 async fn bound_port_is_renumbered_and_stays_bound() {
     let (fixture, hosts) = Hosts::new().await;
     let update = on(&hosts.first, 2222, Protocol::Tcp);
-    fixture.inventory.update_port(&owner_of(fixture.organization), BOUND, update).await.unwrap();
+    fixture.inventory.parts().replace(&owner_of(fixture.organization), BOUND, update).await.unwrap();
     assert_eq!(fixture.host(hosts.first.id).await.services, hosts.first.services);
 }
 
@@ -78,10 +79,10 @@ async fn port_update_moves_the_host_in_the_order_by_update_time() {
     fixture.clock.set(time(LATER));
     let update = on(&hosts.first, 8443, Protocol::Tcp);
     let caller = owner_of(fixture.organization);
-    fixture.inventory.update_port(&caller, FREE, update).await.unwrap();
+    fixture.inventory.parts().replace(&caller, FREE, update).await.unwrap();
     let mut query = HostQuery::default();
     query.order_by = Some(HostOrderField::UpdatedAt);
-    let page = fixture.inventory.list_hosts(&caller, &query).await.unwrap();
+    let page = fixture.inventory.hosts().list(&caller, &query).await.unwrap();
     let ids: Vec<_> =
         page.documents.iter().map(|document| serde_json::from_slice::<Host>(document).unwrap().id).collect();
     assert_eq!(ids, [id(2), id(3), id(1)]);
@@ -97,7 +98,7 @@ async fn members_and_above_may_update_ports_by_session_and_by_key() {
         for caller in [in_person(&user), through_a_key(&user), by_host] {
             number += 1;
             let update = on(&hosts.first, number, Protocol::Tcp);
-            let changed = fixture.inventory.update_port(&caller, FREE, update).await.unwrap();
+            let changed = fixture.inventory.parts().replace(&caller, FREE, update).await.unwrap();
             assert_eq!(changed.number.get(), number);
         }
     }
@@ -110,13 +111,13 @@ async fn number_and_protocol_of_another_port_of_the_host_are_taken() {
     for (number, protocol, name) in
         [(53, Protocol::Tcp, "53/Tcp"), (53, Protocol::Udp, "53/Udp"), (22, Protocol::Tcp, "22/Tcp")]
     {
-        let attempt = fixture.inventory.update_port(&caller, FREE, on(&hosts.first, number, protocol));
+        let attempt = fixture.inventory.parts().replace(&caller, FREE, on(&hosts.first, number, protocol));
         let taken = ErrorKind::AlreadyExists { entity: Entity::Port, name: name.to_owned() };
         assert_eq!(fixture.refusal(attempt).await, taken);
     }
     // The number is free on another host, and for another protocol.
     let update = on(&hosts.first, 22, Protocol::Udp);
-    fixture.inventory.update_port(&caller, FREE, update).await.unwrap();
+    fixture.inventory.parts().replace(&caller, FREE, update).await.unwrap();
 }
 
 fn without(host: Host, port: Uuid) -> Host {
@@ -141,7 +142,7 @@ async fn port_moves_to_another_host_of_the_same_or_another_network() {
         fixture.clock.set(time(LATER));
         let update = on(&to, 8443, Protocol::Udp);
         let moved =
-            fixture.inventory.update_port(&owner_of(fixture.organization), FREE, update).await.unwrap();
+            fixture.inventory.parts().replace(&owner_of(fixture.organization), FREE, update).await.unwrap();
         let expected = Port {
             host_id: to.id,
             network_id: to.network_id,
@@ -162,19 +163,20 @@ async fn moved_port_is_found_on_its_new_host() {
     let (fixture, hosts) = Hosts::new().await;
     let caller = owner_of(fixture.organization);
     for to in [&hosts.neighbour, &hosts.elsewhere, &hosts.first, &hosts.elsewhere] {
-        let moved = fixture.inventory.update_port(&caller, FREE, on(to, 443, Protocol::Tcp)).await.unwrap();
+        let moved =
+            fixture.inventory.parts().replace(&caller, FREE, on(to, 443, Protocol::Tcp)).await.unwrap();
         assert_eq!((moved.host_id, moved.network_id), (to.id, to.network_id));
     }
     // The source host no longer refers to the port, and the target host has its id.
     fixture.delete(hosts.first.id).await.unwrap();
     let update = on(&hosts.elsewhere, 444, Protocol::Tcp);
-    fixture.inventory.update_port(&caller, FREE, update).await.unwrap();
+    fixture.inventory.parts().replace(&caller, FREE, update).await.unwrap();
     let mut claimant = hosts.neighbour.clone();
     claimant.ports.push(port(&claimant, FREE, 443, Protocol::Tcp));
     let claim = fixture.try_put(claimant);
     assert_eq!(fixture.refusal(claim).await, already_exists(Entity::Port, &FREE));
     fixture.delete(hosts.elsewhere.id).await.unwrap();
-    let gone = fixture.inventory.update_port(&caller, FREE, update);
+    let gone = fixture.inventory.parts().replace(&caller, FREE, update);
     assert_eq!(fixture.refusal(gone).await, not_found(Entity::Port, FREE));
 }
 
@@ -183,7 +185,7 @@ async fn number_and_protocol_of_a_port_of_the_target_host_are_taken() {
     let (fixture, hosts) = Hosts::new().await;
     let caller = owner_of(fixture.organization);
     for to in [&hosts.neighbour, &hosts.elsewhere] {
-        let attempt = fixture.inventory.update_port(&caller, FREE, on(to, 65_535, Protocol::Tcp));
+        let attempt = fixture.inventory.parts().replace(&caller, FREE, on(to, 65_535, Protocol::Tcp));
         assert_eq!(fixture.refusal(attempt).await, already_exists(Entity::Port, "65535/Tcp"));
     }
 }
@@ -194,7 +196,7 @@ async fn bound_port_does_not_move_to_another_host() {
     let caller = owner_of(fixture.organization);
     for to in [&hosts.neighbour, &hosts.elsewhere] {
         for (number, protocol) in [(22, Protocol::Tcp), (2222, Protocol::Udp), (65_535, Protocol::Tcp)] {
-            let attempt = fixture.inventory.update_port(&caller, BOUND, on(to, number, protocol));
+            let attempt = fixture.inventory.parts().replace(&caller, BOUND, on(to, number, protocol));
             let (entity, used_by) = (Entity::Port, Entity::Service);
             // The error has the current name, not the new one.
             let in_use = ErrorKind::InUse { entity, name: "22/Tcp".to_owned(), used_by };
@@ -205,12 +207,12 @@ async fn bound_port_does_not_move_to_another_host() {
     first.services.retain(|service| service.name != "ssh");
     fixture.put(&first).await;
     let update = on(&hosts.elsewhere, 22, Protocol::Tcp);
-    fixture.inventory.update_port(&caller, BOUND, update).await.unwrap();
+    fixture.inventory.parts().replace(&caller, BOUND, update).await.unwrap();
 }
 
 /// Returns why a caller may not change a port like this.
 async fn refused(fixture: &Fixture, caller: &Caller, port: Uuid, update: PortUpdate) -> ErrorKind {
-    fixture.refusal(fixture.inventory.update_port(caller, port, update)).await
+    fixture.refusal(fixture.inventory.parts().replace(caller, port, update)).await
 }
 
 /// A caller with access to this network only.
@@ -239,7 +241,7 @@ async fn unknown_or_foreign_port_is_not_found() {
     let foreign = fixture.foreign().await;
     let mut theirs = bare_host(id(9), foreign.network);
     theirs.ports = vec![port(&theirs, id(0x99), 443, Protocol::Tcp)];
-    fixture.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
+    fixture.inventory.hosts().put(&foreign.system(), theirs.clone()).await.unwrap();
     let caller = owner_of(fixture.organization);
     // A scope that contains a foreign network does not grant access to it.
     let reaching = member_of(&fixture, foreign.network);
@@ -297,7 +299,7 @@ async fn port_does_not_move_to_an_unknown_or_foreign_host() {
     let (fixture, hosts) = Hosts::new().await;
     let foreign = fixture.foreign().await;
     let theirs = bare_host(id(9), foreign.network);
-    fixture.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
+    fixture.inventory.hosts().put(&foreign.system(), theirs.clone()).await.unwrap();
     let expected = reference_invalid(Entity::Host, "host_id");
     for host in [theirs.id, id(77), FREE, fixture.network] {
         let update = PortUpdate::new(host, fixture.network, 1.try_into().unwrap(), Protocol::Tcp);
@@ -356,5 +358,5 @@ async fn first_error_of_an_update_is_reported() {
         assert_eq!(refused(&fixture, caller, port, update).await, expected);
     }
     let update = to(elsewhere, fixture.other_network, 443);
-    fixture.inventory.update_port(&owner, FREE, update).await.unwrap();
+    fixture.inventory.parts().replace(&owner, FREE, update).await.unwrap();
 }

@@ -37,7 +37,7 @@ async fn check(
 ) {
     let mut query = HostQuery::default();
     filter(&mut query);
-    let page = real.inventory.list_hosts(&owner_of(real.organization), &query).await.unwrap();
+    let page = real.inventory.hosts().list(&owner_of(real.organization), &query).await.unwrap();
     let found: BTreeSet<_> =
         page.documents.iter().map(|text| serde_json::from_slice::<Found>(text).unwrap().id).collect();
     let expected: BTreeSet<_> = hosts.iter().filter(|host| matches(host)).map(|host| host.id).collect();
@@ -48,7 +48,7 @@ async fn check(
 #[tokio::test]
 async fn filters_find_what_a_scan_finds() {
     let Some(real) = real() else { return };
-    let all = real.inventory.list_hosts(&owner_of(real.organization), &HostQuery::default()).await.unwrap();
+    let all = real.inventory.hosts().list(&owner_of(real.organization), &HostQuery::default()).await.unwrap();
     let hosts: Vec<Host> = all.documents.iter().map(|text| serde_json::from_slice(text).unwrap()).collect();
     let addresses = |host: &Host| host.interfaces.iter().map(|own| own.ip_address).collect::<Vec<_>>();
     for address in values(&hosts, addresses) {
@@ -90,7 +90,7 @@ async fn filters_find_what_a_scan_finds() {
         let Some(word) = name.split_whitespace().next().filter(|word| is_plain(word)) else { continue };
         let mut query = HostQuery::default();
         query.search = Some(word.to_uppercase());
-        let page = real.inventory.list_hosts(&owner_of(real.organization), &query).await.unwrap();
+        let page = real.inventory.hosts().list(&owner_of(real.organization), &query).await.unwrap();
         let has = |text: &[u8]| serde_json::from_slice::<Host>(text).unwrap().name == name;
         assert!(page.documents.iter().any(|text| has(text)), "{word}");
     }

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
+use toposcope::access::Caller;
 
 use serde_json::{Value, json};
 use toposcope::inventory::{Alteration, Import, Inventory};
@@ -166,7 +167,7 @@ async fn every_host_is_imported_as_it_was_sent_except_for_corrections() {
         with_control += u32::from(text.contains(r"\u001") || text.contains(r"\u000"));
         not_ascii += u32::from(!line.is_ascii());
         let id = expected["id"].as_str().unwrap().parse().unwrap();
-        let host = real.inventory.host(real.organization, id).await.unwrap();
+        let host = real.inventory.hosts().get(&Caller::system(real.organization), id).await.unwrap();
         let found = serde_json::to_value(&host).unwrap();
         assert!(found == expected, "line {number}: {}", first_difference(&found, &expected, ""));
         // A host that needs no correction is read as it was sent; any other is refused.
@@ -186,7 +187,7 @@ async fn every_host_is_imported_as_it_was_sent_except_for_corrections() {
     assert_eq!((corrections.dropped_ports.len(), corrections.missing_descriptions), (16, 1298));
     assert_eq!(corrections.cut_times, 152);
     assert_eq!(networks.len(), 15);
-    let created = real.inventory.networks(real.organization).await.unwrap();
+    let created = real.inventory.networks().all(&Caller::system(real.organization)).await.unwrap();
     let created: BTreeSet<String> = created.iter().map(|network| network.id.to_string()).collect();
     assert_eq!(created, networks);
     assert!(with_nul > 0 && with_control > 12 && not_ascii > 12, "{with_nul} {with_control} {not_ascii}");
@@ -219,10 +220,11 @@ async fn listed_documents_are_imported_unchanged_into_another_inventory() {
     assert!(served.len() > 1500);
     let lines = served.join(&b'\n');
     let inventory = Inventory::new(MemoryStore::new());
-    let organization = inventory.create_organization("Elsewhere").await.unwrap().id;
+    let organization = inventory.organizations().create("Elsewhere").await.unwrap().id;
     for round in 0..2 {
         let import = Import::new().create_missing_networks();
-        let report = inventory.import_hosts(organization, &lines[..], import).await.unwrap();
+        let report =
+            inventory.hosts().import(&Caller::system(organization), &lines[..], import).await.unwrap();
         let count = served.len() as u64;
         assert_eq!((report.imported, report.replaced, report.refused), (count, round * count, 0));
         assert!(report.alterations.is_empty(), "{report}");

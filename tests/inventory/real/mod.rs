@@ -8,6 +8,7 @@ mod pages;
 
 use std::sync::LazyLock;
 use std::thread;
+use toposcope::access::Caller;
 
 use toposcope::inventory::{Import, ImportReport, Inventory};
 use toposcope::store::MemoryStore;
@@ -45,8 +46,8 @@ fn real() -> Option<&'static Real> {
 
 async fn import(input: Vec<u8>) -> Real {
     let inventory = Inventory::new(MemoryStore::new());
-    let organization = inventory.create_organization("Real").await.unwrap().id;
+    let organization = inventory.organizations().create("Real").await.unwrap().id;
     let options = Import::new().create_missing_networks();
-    let report = inventory.import_hosts(organization, &input[..], options).await.unwrap();
+    let report = inventory.hosts().import(&Caller::system(organization), &input[..], options).await.unwrap();
     Real { input, inventory, organization, report }
 }

@@ -134,7 +134,7 @@ impl Documents {
 }
 
 async fn list(real: &Real, query: &HostQuery) -> Vec<bytes::Bytes> {
-    let page = real.inventory.list_hosts(&owner_of(real.organization), query).await.unwrap();
+    let page = real.inventory.hosts().list(&owner_of(real.organization), query).await.unwrap();
     assert_eq!(page.total, 1953);
     page.documents
 }

@@ -1,6 +1,7 @@
 //! Shares as the host application creates them and as anyone opens them.
 
 use std::time::Duration;
+use toposcope::access::Caller;
 
 use toposcope::inventory::{Entity, ErrorKind, NewShare, Problem};
 use toposcope::model::{Redaction, Share, ShareMetadata, ShareOptions, TopologyView};
@@ -12,17 +13,17 @@ use crate::support::{
 
 impl Fixture {
     pub(super) async fn share(&self, adapt: impl FnOnce(&mut NewShare)) -> Share {
-        let mut new = NewShare::new(self.organization, "the office");
+        let mut new = NewShare::new("the office");
         adapt(&mut new);
-        self.inventory.create_share(new).await.unwrap()
+        self.inventory.shares().create(&Caller::system(self.organization), new).await.unwrap()
     }
 
     /// Asserts that the share is not available to callers who only know its id.
     async fn assert_hidden(&self, share: Uuid) {
         let expected = not_found(Entity::Share, share);
-        assert_eq!(refusal(self.inventory.share_metadata(share).await), expected);
+        assert_eq!(refusal(self.inventory.shares().metadata(share).await), expected);
         for password in [PASSWORD, ""] {
-            let verified = self.inventory.verify_share_password(share, password.to_owned()).await;
+            let verified = self.inventory.shares().verify_password(share, password.to_owned()).await;
             assert_eq!(refusal(verified), expected);
         }
     }
@@ -65,7 +66,10 @@ async fn share_is_found_as_created() {
         updated_at: now,
     };
     assert_eq!(share, expected);
-    assert_eq!(fixture.inventory.share(share.id).await.unwrap(), expected);
+    assert_eq!(
+        fixture.inventory.shares().get(&Caller::system(share.organization_id), share.id).await.unwrap(),
+        expected
+    );
 }
 
 #[tokio::test]
@@ -80,7 +84,7 @@ async fn new_share_is_public_without_end_and_has_all_options_by_default() {
         show_minimap: true,
         show_zoom_controls: true,
     };
-    let metadata = fixture.inventory.share_metadata(share.id).await.unwrap();
+    let metadata = fixture.inventory.shares().metadata(share.id).await.unwrap();
     let name = "the office".to_owned();
     assert_eq!(metadata, ShareMetadata { id: share.id, name, requires_password: false, options: all });
 }
@@ -100,7 +104,7 @@ type Alter = fn(&mut NewShare);
 async fn invalid_share_is_refused() {
     let (fixture, foreign) = Fixture::with_foreign().await;
     let now = time(NOW);
-    let rows: [(Alter, ErrorKind); 8] = [
+    let rows: [(Alter, ErrorKind); 7] = [
         (|new| new.name.clear(), invalid("name", Problem::Empty)),
         (|new| new.name = " \u{2003}".to_owned(), invalid("name", Problem::Empty)),
         (|new| new.name = "🦀".repeat(101), invalid("name", Problem::MaxLength { max: 100 })),
@@ -111,18 +115,25 @@ async fn invalid_share_is_refused() {
         ),
         (|new| new.password = Some("ü".repeat(9)), invalid("password", Problem::MinLength { min: 10 })),
         (|new| new.password = Some("ü".repeat(1001)), invalid("password", Problem::MaxLength { max: 1000 })),
-        (|new| new.organization_id = id(9), not_found(Entity::Organization, id(9))),
     ];
+    let mut homeless = NewShare::new("the office");
+    homeless.network_id = Some(fixture.network);
+    let homeless = fixture.inventory.shares().create(&Caller::system(id(9)), homeless).await;
+    assert_eq!(refusal(homeless), not_found(Entity::Organization, id(9)));
     for (alter, expected) in rows {
-        let mut new = NewShare::new(fixture.organization, "the office");
+        let mut new = NewShare::new("the office");
         new.network_id = Some(fixture.network);
         alter(&mut new);
-        assert_eq!(fixture.refusal(fixture.inventory.create_share(new)).await, expected);
+        assert_eq!(
+            fixture.refusal(fixture.inventory.shares().create(&fixture.system(), new)).await,
+            expected
+        );
     }
     for bad in [foreign.network, id(7), fixture.organization] {
-        let mut new = NewShare::new(fixture.organization, "the office");
+        let mut new = NewShare::new("the office");
         new.network_id = Some(bad);
-        let attempt = fixture.inventory.create_share(new);
+        let system = Caller::system(fixture.organization);
+        let attempt = fixture.inventory.shares().create(&system, new);
         assert_eq!(fixture.refusal(attempt).await, reference_invalid(Entity::Network, "network_id"));
     }
     fixture.share(|new| new.name = "🦀".repeat(100)).await;
@@ -141,10 +152,10 @@ async fn enabled_and_disabled_shares_are_listed_by_age_for_their_organization_on
         });
         shares.push(share.await);
     }
-    let theirs = fixture.inventory.create_share(NewShare::new(foreign.organization, "theirs")).await.unwrap();
-    assert_eq!(fixture.inventory.shares(fixture.organization).await.unwrap(), shares);
-    assert_eq!(fixture.inventory.shares(foreign.organization).await.unwrap(), [theirs]);
-    assert!(fixture.inventory.shares(id(9)).await.unwrap().is_empty());
+    let theirs = fixture.inventory.shares().create(&foreign.system(), NewShare::new("theirs")).await.unwrap();
+    assert_eq!(fixture.inventory.shares().all(&fixture.system()).await.unwrap(), shares);
+    assert_eq!(fixture.inventory.shares().all(&foreign.system()).await.unwrap(), [theirs]);
+    assert!(fixture.inventory.shares().all(&Caller::system(id(9))).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -153,9 +164,15 @@ async fn unknown_share_is_not_found() {
     for unknown in [id(3), fixture.organization, fixture.network] {
         fixture.assert_hidden(unknown).await;
         let expected = not_found(Entity::Share, unknown);
-        assert_eq!(refusal(fixture.inventory.share(unknown).await), expected);
-        assert_eq!(fixture.refusal(fixture.inventory.enable_share(unknown)).await, expected);
-        assert_eq!(fixture.refusal(fixture.inventory.delete_share(unknown)).await, expected);
+        assert_eq!(refusal(fixture.inventory.shares().get(&fixture.system(), unknown).await), expected);
+        assert_eq!(
+            fixture.refusal(fixture.inventory.shares().enable(&fixture.system(), unknown)).await,
+            expected
+        );
+        assert_eq!(
+            fixture.refusal(fixture.inventory.shares().delete(&fixture.system(), unknown)).await,
+            expected
+        );
     }
 }
 
@@ -169,17 +186,30 @@ async fn enabling_and_disabling_changes_nothing_else() {
         let expected = Share { is_enabled, updated_at: now, ..share.clone() };
         assert_eq!(
             if is_enabled {
-                fixture.inventory.enable_share(share.id).await.unwrap()
+                fixture
+                    .inventory
+                    .shares()
+                    .enable(&Caller::system(share.organization_id), share.id)
+                    .await
+                    .unwrap()
             } else {
-                fixture.inventory.disable_share(share.id).await.unwrap()
+                fixture
+                    .inventory
+                    .shares()
+                    .disable(&Caller::system(share.organization_id), share.id)
+                    .await
+                    .unwrap()
             },
             expected
         );
-        assert_eq!(fixture.inventory.share(share.id).await.unwrap(), expected);
+        assert_eq!(
+            fixture.inventory.shares().get(&Caller::system(share.organization_id), share.id).await.unwrap(),
+            expected
+        );
         if is_enabled {
-            let metadata = fixture.inventory.share_metadata(share.id).await.unwrap();
+            let metadata = fixture.inventory.shares().metadata(share.id).await.unwrap();
             assert_eq!(metadata, ShareMetadata::from(&expected));
-            let verified = fixture.inventory.verify_share_password(share.id, PASSWORD.to_owned()).await;
+            let verified = fixture.inventory.shares().verify_password(share.id, PASSWORD.to_owned()).await;
             assert!(verified.unwrap());
         } else {
             fixture.assert_hidden(share.id).await;
@@ -193,12 +223,16 @@ async fn expired_share_is_visible_to_its_organization_only() {
     let end = time("2026-08-14T13:00:00Z");
     let share = fixture.share(|new| new.expires_at = Some(end)).await;
     fixture.clock.set(time("2026-08-14T12:59:59.999999Z"));
-    fixture.inventory.share_metadata(share.id).await.unwrap();
-    assert!(fixture.inventory.verify_share_password(share.id, String::new()).await.unwrap());
+    fixture.inventory.shares().metadata(share.id).await.unwrap();
+    assert!(fixture.inventory.shares().verify_password(share.id, String::new()).await.unwrap());
     for moment in [end, time("2026-08-14T13:00:00.000001Z"), time("9999-01-01T00:00:00Z")] {
         fixture.clock.set(moment);
         fixture.assert_hidden(share.id).await;
-        assert_eq!(fixture.inventory.share(share.id).await.unwrap(), share, "its owner finds it still");
+        assert_eq!(
+            fixture.inventory.shares().get(&Caller::system(share.organization_id), share.id).await.unwrap(),
+            share,
+            "its owner finds it still"
+        );
     }
 }
 
@@ -219,7 +253,7 @@ async fn share_with_a_password_opens_with_that_password_only() {
         (&open, PASSWORD, true),
         (&open, "", true),
     ] {
-        let verified = fixture.inventory.verify_share_password(share.id, password.to_owned()).await;
+        let verified = fixture.inventory.shares().verify_password(share.id, password.to_owned()).await;
         assert_eq!(verified.unwrap(), expected, "{} {password:?}", share.requires_password);
     }
 }
@@ -231,11 +265,15 @@ async fn deleted_share_leaves_no_password() {
     let before = fixture.contents().await;
     for password in [None, Some(PASSWORD.to_owned())] {
         let share = fixture.share(|new| new.password = password).await;
-        fixture.inventory.delete_share(share.id).await.unwrap();
+        fixture.inventory.shares().delete(&Caller::system(share.organization_id), share.id).await.unwrap();
         assert_eq!(fixture.contents().await, before);
         fixture.assert_hidden(share.id).await;
-        assert_eq!(refusal(fixture.inventory.share(share.id).await), not_found(Entity::Share, share.id));
-        let again = fixture.inventory.delete_share(share.id);
+        assert_eq!(
+            refusal(fixture.inventory.shares().get(&Caller::system(share.organization_id), share.id).await),
+            not_found(Entity::Share, share.id)
+        );
+        let system = Caller::system(share.organization_id);
+        let again = fixture.inventory.shares().delete(&system, share.id);
         assert_eq!(fixture.refusal(again).await, not_found(Entity::Share, share.id));
     }
 }
@@ -243,21 +281,23 @@ async fn deleted_share_leaves_no_password() {
 #[tokio::test]
 async fn share_that_is_deleted_meanwhile_does_not_come_back() {
     at_every_call(
-        async |fixture: &Fixture| fixture.share(|new| new.password = Some(PASSWORD.to_owned())).await.id,
-        async |inventory, share| inventory.delete_share(*share).await.unwrap(),
+        async |fixture: &Fixture| fixture.share(|new| new.password = Some(PASSWORD.to_owned())).await,
+        async |inventory, share| {
+            inventory.shares().delete(&Caller::system(share.organization_id), share.id).await.unwrap()
+        },
         async |inventory, share| {
             (
-                inventory.enable_share(*share).await.map(drop),
-                inventory.verify_share_password(*share, PASSWORD.to_owned()).await,
+                inventory.shares().enable(&Caller::system(share.organization_id), share.id).await.map(drop),
+                inventory.shares().verify_password(share.id, PASSWORD.to_owned()).await,
             )
         },
         async |fixture, share, (switched, verified)| {
-            let expected = not_found(Entity::Share, *share);
+            let expected = not_found(Entity::Share, share.id);
             if let Err(error) = switched {
                 assert_eq!(*error.kind(), expected);
             }
             assert_eq!(refusal(verified), expected);
-            assert_eq!(fixture.mentioning(*share).await, []);
+            assert_eq!(fixture.mentioning(share.id).await, []);
         },
     )
     .await;

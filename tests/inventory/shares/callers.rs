@@ -18,7 +18,7 @@ fn member(fixture: &Fixture) -> Caller {
 }
 
 fn on(network: Uuid) -> NewShare {
-    let mut new = NewShare::new(id(9), "the office");
+    let mut new = NewShare::new("the office");
     new.network_id = Some(network);
     new
 }
@@ -35,10 +35,10 @@ fn member_creates_a_share_of_an_own_network() {
         let mut new = on(fixture.network);
         (new.view, new.redact) = (TopologyView::L3, vec![Redaction::Macs, Redaction::Macs]);
         new.password = Some(PASSWORD.to_owned());
-        let share = fixture.inventory.create_share_as(&caller, new).await.unwrap();
+        let share = fixture.inventory.shares().create(&caller, new).await.unwrap();
         assert_eq!(share.organization_id, fixture.organization);
         assert_eq!((share.view, share.redact.as_slice()), (TopologyView::L3, [Redaction::Macs].as_slice()));
-        assert!(fixture.inventory.verify_share_password(share.id, PASSWORD.to_owned()).await.unwrap());
+        assert!(fixture.inventory.shares().verify_password(share.id, PASSWORD.to_owned()).await.unwrap());
         type Alter<'a> = &'a dyn Fn(&mut NewShare);
         let now = time(NOW);
         let rows: [(Alter<'_>, ErrorKind); 7] = [
@@ -56,10 +56,10 @@ fn member_creates_a_share_of_an_own_network() {
         for (alter, expected) in rows {
             let mut new = on(fixture.network);
             alter(&mut new);
-            assert_eq!(fixture.refusal(fixture.inventory.create_share_as(&caller, new)).await, expected);
+            assert_eq!(fixture.refusal(fixture.inventory.shares().create(&caller, new)).await, expected);
         }
         let viewer = Caller::new(fixture.organization, id(1), Permission::Viewer, Scope::all());
-        let attempt = fixture.inventory.create_share_as(&viewer, on(fixture.network));
+        let attempt = fixture.inventory.shares().create(&viewer, on(fixture.network));
         assert_eq!(fixture.refusal(attempt).await, ErrorKind::PermissionDenied);
     });
 }
@@ -72,8 +72,8 @@ fn shares_are_visible_within_the_networks_of_the_caller() {
         let near = fixture.share(|new| new.network_id = Some(fixture.network)).await;
         let far = fixture.share(|new| new.network_id = Some(fixture.other_network)).await;
         let everywhere = fixture.share(|_| {}).await;
-        let theirs = NewShare::new(foreign.organization, "theirs");
-        let theirs = inventory.create_share(theirs).await.unwrap();
+        let theirs = NewShare::new("theirs");
+        let theirs = inventory.shares().create(&foreign.system(), theirs).await.unwrap();
         let hidden = |share: &Share| not_found(Entity::Share, share.id);
         let rename = |share: &mut Share| {
             share.name.push('!');
@@ -81,7 +81,7 @@ fn shares_are_visible_within_the_networks_of_the_caller() {
         };
         let caller = member(&fixture);
         let list = async |caller: &Caller, query: &ListQuery| {
-            inventory.list_as::<Share>(caller, query).await.unwrap().records
+            inventory.shares().list(caller, query).await.unwrap().records
         };
         assert_eq!(list(&caller, &ListQuery::default()).await, std::slice::from_ref(&near));
         for (share, expected) in [
@@ -89,28 +89,31 @@ fn shares_are_visible_within_the_networks_of_the_caller() {
             (&everywhere, hidden(&everywhere)),
             (&theirs, hidden(&theirs)),
         ] {
-            assert_eq!(refusal(inventory.get_as::<Share>(&caller, share.id).await), expected);
-            assert_eq!(fixture.refusal(inventory.update_as(&caller, share.id, rename)).await, expected);
-            let attempt = inventory.update_share_as(&caller, share.id, set(PASSWORD), rename);
+            assert_eq!(refusal(inventory.shares().get(&caller, share.id).await), expected);
+            assert_eq!(
+                fixture.refusal(inventory.records().update(&caller, share.id, rename)).await,
+                expected
+            );
+            let attempt = inventory.shares().update_with_password(&caller, share.id, set(PASSWORD), rename);
             assert_eq!(fixture.refusal(attempt).await, expected);
-            let attempt = inventory.delete_as::<Share>(&caller, share.id, |_| Ok(()));
+            let attempt = inventory.shares().delete(&caller, share.id);
             assert_eq!(fixture.refusal(attempt).await, expected);
         }
         let ids = [near.id, far.id, everywhere.id, theirs.id];
-        assert_eq!(inventory.delete_many_as::<Share>(&caller, &ids).await.unwrap(), 1);
+        assert_eq!(inventory.shares().delete_many(&caller, &ids).await.unwrap(), 1);
         let owner = owner_of(fixture.organization);
-        let renamed = inventory.update_as(&owner, far.id, rename).await.unwrap();
+        let renamed = inventory.records().update(&owner, far.id, rename).await.unwrap();
         let mut query = ListQuery::default();
         query.order_by = ListOrderField::Name;
         assert_eq!(list(&owner, &query).await, [everywhere.clone(), renamed.clone()]);
         query.network_id = Some(fixture.other_network);
         assert_eq!(list(&owner, &query).await, [renamed]);
-        assert_eq!(inventory.get_as::<Share>(&owner, everywhere.id).await.unwrap(), everywhere);
+        assert_eq!(inventory.shares().get(&owner, everywhere.id).await.unwrap(), everywhere);
         let viewer = Caller::new(fixture.organization, id(1), Permission::Viewer, Scope::all());
         for refused in [
-            refusal(inventory.list_as::<Share>(&viewer, &query).await),
-            fixture.refusal(inventory.update_as(&viewer, far.id, rename)).await,
-            fixture.refusal(inventory.delete_many_as::<Share>(&viewer, &ids)).await,
+            refusal(inventory.shares().list(&viewer, &query).await),
+            fixture.refusal(inventory.records().update(&viewer, far.id, rename)).await,
+            fixture.refusal(inventory.shares().delete_many(&viewer, &ids)).await,
         ] {
             assert_eq!(refused, ErrorKind::PermissionDenied);
         }
@@ -132,7 +135,7 @@ fn update_changes_all_but_network_organization_and_times() {
             (share.created_at, share.updated_at) = (time(NOW), time(NOW));
             Ok(())
         };
-        let unchanged = fixture.inventory.update_as(&caller, share.id, fixed).await.unwrap();
+        let unchanged = fixture.inventory.records().update(&caller, share.id, fixed).await.unwrap();
         assert_eq!(unchanged, share, "a past end may stay");
         let change = |share: &mut Share| {
             fixed(share)?;
@@ -147,8 +150,11 @@ fn update_changes_all_but_network_organization_and_times() {
         (expected.view, expected.updated_at) = (TopologyView::Workloads, time(LATER));
         expected.redact = vec![Redaction::Names, Redaction::Serials];
         expected.options.show_minimap = false;
-        assert_eq!(fixture.inventory.update_as(&caller, share.id, change).await.unwrap(), expected);
-        assert_eq!(fixture.inventory.share(share.id).await.unwrap(), expected);
+        assert_eq!(fixture.inventory.records().update(&caller, share.id, change).await.unwrap(), expected);
+        assert_eq!(
+            fixture.inventory.shares().get(&Caller::system(share.organization_id), share.id).await.unwrap(),
+            expected
+        );
         type Alter<'a> = &'a (dyn Fn(&mut Share) + Sync);
         let (now, moved) = (time(LATER), ErrorKind::NetworkMismatch { entity: Entity::Share });
         let rows: [(Alter<'_>, ErrorKind); 4] = [
@@ -162,7 +168,8 @@ fn update_changes_all_but_network_organization_and_times() {
                 alter(share);
                 Ok(())
             };
-            let attempt = fixture.inventory.update_share_as(&caller, share.id, set(PASSWORD), change);
+            let attempt =
+                fixture.inventory.shares().update_with_password(&caller, share.id, set(PASSWORD), change);
             assert_eq!(fixture.refusal(attempt).await, expected);
         }
     });
@@ -184,21 +191,22 @@ fn password_of_a_share_is_set_kept_and_cleared() {
             (set(other), Some(other), true),
             (PasswordChange::Clear, None, true),
         ] {
-            let before = inventory.share(share).await.unwrap();
+            let before = inventory.shares().get(&fixture.system(), share).await.unwrap();
             fixture.clock.advance(std::time::Duration::from_secs(1));
-            let after = inventory.update_share_as(&caller, share, change, |_| Ok(())).await.unwrap();
+            let after =
+                inventory.shares().update_with_password(&caller, share, change, |_| Ok(())).await.unwrap();
             assert_eq!(after.requires_password, password.is_some());
             assert_eq!(after.updated_at > before.updated_at, is_changed);
             assert_eq!(fixture.contents().await.len(), records + usize::from(password.is_some()));
             for text in [PASSWORD, other] {
-                let verified = inventory.verify_share_password(share, text.to_owned()).await.unwrap();
+                let verified = inventory.shares().verify_password(share, text.to_owned()).await.unwrap();
                 assert_eq!(verified, password.is_none_or(|password| password == text));
             }
         }
-        let attempt = inventory.update_share_as(&caller, share, set("short"), |_| Ok(()));
+        let attempt = inventory.shares().update_with_password(&caller, share, set("short"), |_| Ok(()));
         assert_eq!(fixture.refusal(attempt).await, invalid("password", Problem::MinLength { min: 10 }));
-        inventory.update_share_as(&caller, share, set(PASSWORD), |_| Ok(())).await.unwrap();
-        inventory.delete_as::<Share>(&caller, share, |_| Ok(())).await.unwrap();
+        inventory.shares().update_with_password(&caller, share, set(PASSWORD), |_| Ok(())).await.unwrap();
+        inventory.shares().delete(&caller, share).await.unwrap();
         assert_eq!(fixture.mentioning(share).await, []);
         assert!(!format!("{:?}", set(PASSWORD)).contains(PASSWORD));
     });

@@ -22,11 +22,11 @@ impl Fixture {
     }
 
     async fn token(&self, share: Uuid, password: &str, from: u8) -> Result<ShareToken, Error> {
-        self.inventory.issue_share_token(share, password.to_owned(), client(from)).await
+        self.inventory.shares().issue_token(share, password.to_owned(), client(from)).await
     }
 
     async fn opens(&self, share: Uuid, token: &str) -> bool {
-        self.inventory.check_share_token(share, token).await.unwrap()
+        self.inventory.shares().check_token(share, token).await.unwrap()
     }
 }
 
@@ -84,7 +84,7 @@ fn new_password_ends_all_tokens_and_any_other_change_keeps_them() {
                 share.name.push('!');
                 Ok(())
             };
-            fixture.inventory.update_share_as(&caller, share, password, rename).await.unwrap();
+            fixture.inventory.shares().update_with_password(&caller, share, password, rename).await.unwrap();
         };
         change(PasswordChange::Keep).await;
         assert!(fixture.opens(share, &token).await);
@@ -115,7 +115,7 @@ fn closed_or_unknown_share_is_not_found_before_anything_else() {
             fixture.token(expiring, PASSWORD, 1).await.unwrap().token,
             fixture.token(disabled, PASSWORD, 1).await.unwrap().token,
         ];
-        fixture.inventory.disable_share(disabled).await.unwrap();
+        fixture.inventory.shares().disable(&fixture.system(), disabled).await.unwrap();
         fixture.clock.set(end);
         for share in [expiring, disabled, id(3), fixture.organization] {
             for password in [PASSWORD, "wrong password"].repeat(4) {
@@ -123,12 +123,12 @@ fn closed_or_unknown_share_is_not_found_before_anything_else() {
                 assert_eq!(refused, not_found(Entity::Share, share));
             }
             for token in &tokens {
-                let refused = refusal(fixture.inventory.check_share_token(share, token).await);
+                let refused = refusal(fixture.inventory.shares().check_token(share, token).await);
                 assert_eq!(refused, not_found(Entity::Share, share));
             }
         }
         fixture.clock.set(time(NOW));
-        fixture.inventory.enable_share(disabled).await.unwrap();
+        fixture.inventory.shares().enable(&fixture.system(), disabled).await.unwrap();
         assert!(fixture.opens(disabled, &tokens[1]).await);
         fixture.token(disabled, PASSWORD, 1).await.unwrap();
     });
@@ -154,7 +154,7 @@ fn five_wrong_passwords_lock_one_client_out_of_one_share() {
         }
         fixture.token(share, PASSWORD, 2).await.unwrap();
         fixture.token(other, PASSWORD, 1).await.unwrap();
-        fixture.inventory.issue_share_token(share, PASSWORD.to_owned(), None).await.unwrap();
+        fixture.inventory.shares().issue_token(share, PASSWORD.to_owned(), None).await.unwrap();
         fixture.log_in(&owner).await;
         // The time of day does not matter.
         fixture.clock.set(time("2030-01-01T00:00:00Z"));

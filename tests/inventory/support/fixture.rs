@@ -8,7 +8,7 @@ use toposcope::inventory::{
     Error, ErrorKind, HostPage, HostQuery, Inventory, IssuedKey, IssuedSession, NewDaemonApiKey, NewUser,
     NewUserApiKey, Written,
 };
-use toposcope::model::{DaemonApiKey, Host, Permission, User, UserApiKey};
+use toposcope::model::{DaemonApiKey, Host, Network, Permission, Tag, User, UserApiKey};
 use toposcope::store::{Batch, Entry, Facets, Key, Precondition, Record, Store, UniqueKey};
 use toposcope::testing::Interceptor;
 use uuid::Uuid;
@@ -76,19 +76,41 @@ impl Stored {
     }
 }
 
+impl Foreign {
+    /// Returns the caller for work of the host application in the organization.
+    pub(crate) const fn system(&self) -> Caller {
+        Caller::system(self.organization)
+    }
+}
+
 impl Fixture {
+    /// Returns the caller for work of the host application in the organization.
+    pub(crate) const fn system(&self) -> Caller {
+        Caller::system(self.organization)
+    }
+
     pub(crate) async fn new() -> Self {
         let backend = Arc::new(TestStore::new().await);
         let store = Arc::new(Interceptor::new(backend.store(), Recorder::default()));
         let clock = ManualClock::new(time(NOW));
         let random = Arc::new(Seeded::default());
         let inventory = reproducible(store.clone(), &clock, &random);
-        let organization = inventory.create_organization("Example").await.unwrap().id;
-        let network = inventory.create_network(organization, "Office").await.unwrap().id;
-        let other_network = inventory.create_network(organization, "Laboratory").await.unwrap().id;
+        let organization = inventory.organizations().create("Example").await.unwrap().id;
+        let network = inventory
+            .networks()
+            .create(&Caller::system(organization), Network::new("Office"))
+            .await
+            .unwrap()
+            .id;
+        let other_network = inventory
+            .networks()
+            .create(&Caller::system(organization), Network::new("Laboratory"))
+            .await
+            .unwrap()
+            .id;
         let tags = [
-            inventory.create_tag(organization, "first").await.unwrap().id,
-            inventory.create_tag(organization, "second").await.unwrap().id,
+            inventory.tags().create(&Caller::system(organization), Tag::new("first")).await.unwrap().id,
+            inventory.tags().create(&Caller::system(organization), Tag::new("second")).await.unwrap().id,
         ];
         Self {
             inventory,
@@ -145,14 +167,21 @@ impl Fixture {
     }
 
     pub(crate) async fn foreign(&self) -> Foreign {
-        let organization = self.inventory.create_organization("Elsewhere").await.unwrap().id;
-        let network = self.inventory.create_network(organization, "Theirs").await.unwrap().id;
-        let tag = self.inventory.create_tag(organization, "theirs").await.unwrap().id;
+        let organization = self.inventory.organizations().create("Elsewhere").await.unwrap().id;
+        let network = self
+            .inventory
+            .networks()
+            .create(&Caller::system(organization), Network::new("Theirs"))
+            .await
+            .unwrap()
+            .id;
+        let tag =
+            self.inventory.tags().create(&Caller::system(organization), Tag::new("theirs")).await.unwrap().id;
         Foreign { organization, network, tag }
     }
 
     pub(crate) async fn try_put(&self, host: Host) -> Result<Written, Error> {
-        self.inventory.put_host(self.organization, host).await
+        self.inventory.hosts().put(&Caller::system(self.organization), host).await
     }
 
     pub(crate) async fn put(&self, host: &Host) -> Written {
@@ -160,7 +189,7 @@ impl Fixture {
     }
 
     pub(crate) async fn try_host(&self, id: Uuid) -> Result<Host, Error> {
-        self.inventory.host(self.organization, id).await
+        self.inventory.hosts().get(&Caller::system(self.organization), id).await
     }
 
     pub(crate) async fn host(&self, id: Uuid) -> Host {
@@ -168,12 +197,12 @@ impl Fixture {
     }
 
     pub(crate) async fn delete(&self, host: Uuid) -> Result<(), Error> {
-        self.inventory.delete_host(self.organization, host).await
+        self.inventory.hosts().delete(&Caller::system(self.organization), host).await
     }
 
     /// Lists hosts for a caller who sees all of them.
     pub(crate) async fn list(&self, query: &HostQuery) -> HostPage {
-        self.inventory.list_hosts(&owner_of(self.organization), query).await.unwrap()
+        self.inventory.hosts().list(&owner_of(self.organization), query).await.unwrap()
     }
 
     pub(crate) async fn documents(&self) -> Vec<Bytes> {
@@ -182,10 +211,10 @@ impl Fixture {
 
     /// Creates a user with a password and these networks.
     pub(crate) async fn user(&self, email: &str, permission: Permission, networks: &[Uuid]) -> User {
-        let mut new = NewUser::new(self.organization, email, permission);
+        let mut new = NewUser::new(email, permission);
         new.password = Some(PASSWORD.to_owned());
         new.network_ids = networks.to_vec();
-        self.inventory.create_user(new).await.unwrap()
+        self.inventory.users().create(&Caller::system(self.organization), new).await.unwrap()
     }
 
     pub(crate) async fn owner(&self) -> User {
@@ -200,7 +229,7 @@ impl Fixture {
     ) -> IssuedKey<UserApiKey> {
         let mut new = NewUserApiKey::new(user.id, "laptop", user.permissions);
         adapt(&mut new);
-        self.inventory.create_user_api_key(new).await.unwrap()
+        self.inventory.user_api_keys().create(&Caller::system(user.organization_id), new).await.unwrap()
     }
 
     /// Issues a key for the first network's daemon, adapted by the test.
@@ -210,7 +239,7 @@ impl Fixture {
     ) -> IssuedKey<DaemonApiKey> {
         let mut new = NewDaemonApiKey::new(self.network, "scanner");
         adapt(&mut new);
-        self.inventory.create_daemon_api_key(new).await.unwrap()
+        self.inventory.daemon_api_keys().create(&Caller::system(self.organization), new).await.unwrap()
     }
 
     pub(crate) async fn log_in(&self, user: &User) -> IssuedSession {
@@ -347,7 +376,7 @@ fn reproducible(store: Arc<dyn Store>, clock: &ManualClock, random: &Arc<Seeded>
 
 /// Returns all hosts of an organization as documents, by age.
 pub(crate) async fn documents(inventory: &Inventory, organization: Uuid) -> Vec<Bytes> {
-    let page = inventory.list_hosts(&owner_of(organization), &HostQuery::default()).await.unwrap();
+    let page = inventory.hosts().list(&owner_of(organization), &HostQuery::default()).await.unwrap();
     assert_eq!(page.total, page.documents.len() as u64);
     page.documents
 }

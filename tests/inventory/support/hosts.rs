@@ -1,4 +1,5 @@
 use serde_json::{Value, json};
+use toposcope::access::Caller;
 use toposcope::inventory::{HostQuery, ImportReport, Inventory, Refusal};
 use toposcope::model::{
     AdminStatus, Binding, BindingTarget, CredentialAssignment, Host, HostOrderField, HostVirtualization,
@@ -140,7 +141,7 @@ pub(crate) async fn assert_virtualized_by(
     guest: Uuid,
     name: &str,
 ) {
-    let network = inventory.host(organization, guest).await.unwrap().network_id;
+    let network = inventory.hosts().get(&Caller::system(organization), guest).await.unwrap().network_id;
     let (low, high) = (Uuid::nil(), Uuid::max());
     assert!(low < guest && guest < high);
     let mut node = bare_host(id(0xc0_0000), network);
@@ -153,7 +154,7 @@ pub(crate) async fn assert_virtualized_by(
         controls.push(node);
     }
     for control in &controls {
-        inventory.put_host(organization, control.clone()).await.unwrap();
+        inventory.hosts().put(&Caller::system(organization), control.clone()).await.unwrap();
     }
     let order = ids_by_virtualization(inventory, organization).await;
     let place = |wanted: Uuid| order.iter().position(|id| *id == wanted).expect("it is in the list");
@@ -165,14 +166,14 @@ pub(crate) async fn assert_virtualized_by(
         place(high)
     );
     for control in controls {
-        inventory.delete_host(organization, control.id).await.unwrap();
+        inventory.hosts().delete(&Caller::system(organization), control.id).await.unwrap();
     }
 }
 
 async fn ids_by_virtualization(inventory: &Inventory, organization: Uuid) -> Vec<Uuid> {
     let mut query = HostQuery::default();
     query.order_by = Some(HostOrderField::VirtualizedBy);
-    let page = inventory.list_hosts(&owner_of(organization), &query).await.unwrap();
+    let page = inventory.hosts().list(&owner_of(organization), &query).await.unwrap();
     page.documents.iter().map(|body| serde_json::from_slice::<Host>(body).unwrap().id).collect()
 }
 

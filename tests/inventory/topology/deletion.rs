@@ -30,7 +30,7 @@ fn deleted_hosts_leave_neither_links_nor_positions() {
         fixture.delete(id(3)).await.unwrap();
         assert_eq!(pinned(&fixture, L2).await, [(id(1), 1.0), (id(4), 4.0)]);
         let caller = owner_of(fixture.organization);
-        fixture.inventory.delete_hosts_as(&caller, &[id(4), id(5)]).await.unwrap();
+        fixture.inventory.hosts().delete_many(&caller, &[id(4), id(5)]).await.unwrap();
         assert_eq!(pinned(&fixture, L2).await, [(id(1), 1.0)]);
         assert_eq!(pinned(&fixture, WORKLOADS).await, [(id(9), 9.0)]);
         assert_eq!(links(&fixture).await.iter().map(|link| link.id).collect::<Vec<_>>(), [kept]);
@@ -54,7 +54,8 @@ fn position_of_a_service_goes_with_the_service() {
         let caller = owner_of(fixture.organization);
         fixture
             .inventory
-            .update_host_as(&caller, id(1), |host: &mut Host| {
+            .hosts()
+            .update(&caller, id(1), |host: &mut Host| {
                 host.services.clear();
                 Ok(())
             })
@@ -86,13 +87,13 @@ fn deleted_subnets_leave_no_positions() {
         for number in 0..3 {
             let cidr = format!("10.{number}.0.0/16").parse().unwrap();
             let subnet = Subnet::new(fixture.network, "a subnet", cidr);
-            subnets.push(fixture.inventory.create_as(&caller, subnet).await.unwrap().id);
+            subnets.push(fixture.inventory.records().create(&caller, subnet).await.unwrap().id);
         }
         let positions: Vec<(Uuid, f64)> = subnets.iter().map(|id| (*id, 1.0)).chain([(id(9), 9.0)]).collect();
         pin(&fixture, TopologyView::L3, &positions).await;
-        fixture.inventory.delete_as::<Subnet>(&caller, subnets[0], |_| Ok(())).await.unwrap();
+        fixture.inventory.subnets().delete(&caller, subnets[0]).await.unwrap();
         assert_eq!(pinned(&fixture, TopologyView::L3).await, positions[1..]);
-        fixture.inventory.delete_many_as::<Subnet>(&caller, &subnets[1..]).await.unwrap();
+        fixture.inventory.subnets().delete_many(&caller, &subnets[1..]).await.unwrap();
         assert_eq!(pinned(&fixture, TopologyView::L3).await, [(id(9), 9.0)]);
     });
 }
@@ -106,9 +107,9 @@ async fn link_entered_during_the_deletion_of_a_host_does_not_outlive_it() {
         },
         async |inventory, (network, caller)| {
             let link = TopologyLink::new(*network, LinkEnd::at_host(id(2)), LinkEnd::at_host(id(1)));
-            inventory.create_as(caller, link).await.is_ok()
+            inventory.records().create(caller, link).await.is_ok()
         },
-        async |inventory, (_, caller)| inventory.delete_host_as(caller, id(1), |_| Ok(())).await.unwrap(),
+        async |inventory, (_, caller)| inventory.hosts().delete(caller, id(1)).await.unwrap(),
         async |fixture, _, ()| assert_eq!(fixture.mentioning(id(1)).await, []),
     )
     .await;

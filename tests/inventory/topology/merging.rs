@@ -31,7 +31,7 @@ fn manual_links_move_to_the_remaining_host_with_their_ports() {
         link(&fixture, LinkEnd::at_host(kept), LinkEnd::at_host(gone), false).await;
         fixture.clock.advance(std::time::Duration::from_secs(1));
 
-        fixture.inventory.consolidate_as(&owner_of(fixture.organization), kept, gone).await.unwrap();
+        fixture.inventory.discovery().consolidate(&owner_of(fixture.organization), kept, gone).await.unwrap();
         let links = links(&fixture).await;
         assert_eq!(links.iter().map(|link| link.id).collect::<Vec<_>>(), [first, second]);
         let expected = [
@@ -54,7 +54,12 @@ fn link_of_the_remaining_host_prevails_over_one_between_the_same_ends() {
         link(&fixture, at(4), at(2), true).await;
         link(&fixture, at(2), at(3), false).await;
         let own = link(&fixture, at(3), at(1), true).await;
-        fixture.inventory.consolidate_as(&owner_of(fixture.organization), id(1), id(2)).await.unwrap();
+        fixture
+            .inventory
+            .discovery()
+            .consolidate(&owner_of(fixture.organization), id(1), id(2))
+            .await
+            .unwrap();
         let mut kept: Vec<_> = links(&fixture).await.iter().map(|link| (link.id, link.suppressed)).collect();
         let mut expected = [(moved, false), (own, true)];
         kept.sort_unstable();
@@ -77,7 +82,7 @@ fn positions_move_to_the_remaining_host_unless_it_has_its_own() {
         pin(&fixture, TopologyView::L2, &[(id(9), 1.0), (gone, 2.0)]).await;
         pin(&fixture, TopologyView::L3, &[(gone, 3.0), (kept, 4.0)]).await;
         pin(&fixture, TopologyView::Workloads, &[(id(21), 5.0), (id(22), 6.0)]).await;
-        fixture.inventory.consolidate_as(&owner_of(fixture.organization), kept, gone).await.unwrap();
+        fixture.inventory.discovery().consolidate(&owner_of(fixture.organization), kept, gone).await.unwrap();
         assert_eq!(pinned(&fixture, TopologyView::L2).await, [(id(9), 1.0), (kept, 2.0)]);
         assert_eq!(pinned(&fixture, TopologyView::L3).await, [(kept, 4.0)]);
         assert_eq!(pinned(&fixture, TopologyView::Workloads).await, [(id(11), 5.0), (id(22), 6.0)]);
@@ -110,7 +115,7 @@ fn report_that_merges_hosts_moves_links_and_positions() {
         report.devices = vec![device];
         let caller = owner_of(fixture.organization);
         let options = DiscoverOptions::new(fixture.network);
-        fixture.inventory.discover(&caller, &report, options).await.unwrap();
+        fixture.inventory.discovery().reconcile(&caller, &report, options).await.unwrap();
         assert_eq!(fixture.mentioning(id(1)).await, []);
         let expected = [(LinkEnd::at_host(id(2)), LinkEnd::at_host(id(3)), false)];
         assert_eq!(ends(&links(&fixture).await), expected);
@@ -128,9 +133,11 @@ async fn link_entered_during_a_consolidation_moves_as_well() {
         },
         async |inventory, (network, caller)| {
             let link = TopologyLink::new(*network, LinkEnd::at_host(id(2)), LinkEnd::at_host(id(3)));
-            inventory.create_as(caller, link).await.is_ok()
+            inventory.records().create(caller, link).await.is_ok()
         },
-        async |inventory, (_, caller)| inventory.consolidate_as(caller, id(1), id(2)).await.unwrap().id,
+        async |inventory, (_, caller)| {
+            inventory.discovery().consolidate(caller, id(1), id(2)).await.unwrap().id
+        },
         async |fixture, _, _| {
             assert_eq!(fixture.mentioning(id(2)).await, []);
             assert_eq!(pinned(fixture, TopologyView::L2).await, [(id(1), 1.0)]);

@@ -19,13 +19,13 @@ async fn put_hosts(fixture: &Fixture, numbers: impl IntoIterator<Item = u128>) {
 async fn link(fixture: &Fixture, source: LinkEnd, target: LinkEnd, suppressed: bool) -> Uuid {
     let mut link = TopologyLink::new(fixture.network, source, target);
     link.suppressed = suppressed;
-    fixture.inventory.create_as(&owner_of(fixture.organization), link).await.unwrap().id
+    fixture.inventory.records().create(&owner_of(fixture.organization), link).await.unwrap().id
 }
 
 /// Returns the manual links, ordered by time.
 async fn links(fixture: &Fixture) -> Vec<TopologyLink> {
     let caller = owner_of(fixture.organization);
-    fixture.inventory.list_as(&caller, &Default::default()).await.unwrap().records
+    fixture.inventory.records().list(&caller, &Default::default()).await.unwrap().records
 }
 
 /// Stores the positions of nodes: each at the coordinate with its number.
@@ -33,11 +33,11 @@ async fn pin(fixture: &Fixture, view: TopologyView, nodes: &[(Uuid, f64)]) {
     let positions = nodes.iter().map(|&(id, x)| NodePosition { id, x, y: -x }).collect();
     let layout = TopologyLayout { network_id: fixture.network, view, positions };
     let caller = owner_of(fixture.organization);
-    fixture.inventory.put_topology_layout_as(&caller, layout, |_| Ok(())).await.unwrap();
+    fixture.inventory.topology().put_layout(&caller, layout, |_| Ok(())).await.unwrap();
 }
 
 async fn pinned(fixture: &Fixture, view: TopologyView) -> Vec<(Uuid, f64)> {
     let caller = owner_of(fixture.organization);
-    let layout = fixture.inventory.topology_layout_as(&caller, fixture.network, view).await.unwrap();
+    let layout = fixture.inventory.topology().layout(&caller, fixture.network, view).await.unwrap();
     layout.positions.iter().map(|position| (position.id, position.x)).collect()
 }

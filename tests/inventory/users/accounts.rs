@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use toposcope::access::Scope;
+use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{
     Entity, Error, ErrorKind, Inventory, IssuedKey, IssuedSession, NewUser, NewUserApiKey, Problem,
 };
@@ -15,7 +15,7 @@ use crate::support::{
 
 impl Fixture {
     fn new_user(&self, email: &str) -> NewUser {
-        NewUser::new(self.organization, email, Permission::Member)
+        NewUser::new(email, Permission::Member)
     }
 }
 
@@ -27,12 +27,15 @@ async fn new_user_has_the_address_in_lower_case() {
     let mut new = fixture.new_user(" Jürgen.MÜLLER@Example.NET\n");
     new.network_ids = vec![fixture.other_network, fixture.network];
     new.password = Some("correct horse".to_owned());
-    let user = fixture.inventory.create_user(new).await.unwrap();
+    let user = fixture.inventory.users().create(&fixture.system(), new).await.unwrap();
     assert_eq!(user.email, "jürgen.müller@example.net");
     assert_eq!(user.network_ids, [fixture.other_network, fixture.network]);
     assert_eq!((user.organization_id, user.permissions), (fixture.organization, Permission::Member));
     assert_eq!((user.created_at, user.updated_at), (now, now));
-    assert_eq!(fixture.inventory.user(user.id).await.unwrap(), user);
+    assert_eq!(
+        fixture.inventory.users().get(&Caller::system(user.organization_id), user.id).await.unwrap(),
+        user
+    );
 }
 
 #[tokio::test]
@@ -41,7 +44,7 @@ async fn invalid_new_user_is_refused() {
     let refused = async |adapt: &dyn Fn(&mut NewUser)| {
         let mut new = fixture.new_user("a@example.net");
         adapt(&mut new);
-        fixture.refusal(fixture.inventory.create_user(new)).await
+        fixture.refusal(fixture.inventory.users().create(&fixture.system(), new)).await
     };
     let too_long = format!("m@{}", "d".repeat(253));
     for (email, problem) in [
@@ -71,26 +74,27 @@ async fn invalid_new_user_is_refused() {
         let kind = refused(&|new| new.network_ids = vec![fixture.network, bad]).await;
         assert_eq!(kind, reference_invalid(Entity::Network, "network_ids.1"));
     }
-    let kind = refused(&|new| new.organization_id = id(9)).await;
-    assert_eq!(kind, not_found(Entity::Organization, id(9)));
+    let homeless = fixture.inventory.users();
+    let homeless = homeless.create(&Caller::system(id(9)), fixture.new_user("a@example.net")).await;
+    assert_eq!(refusal(homeless), not_found(Entity::Organization, id(9)));
     for (email, length) in [("a@example.net", 10), (&too_long[..254], 1000)] {
         let mut new = fixture.new_user(email);
         new.password = Some("🦀".repeat(length));
-        fixture.inventory.create_user(new).await.unwrap();
+        fixture.inventory.users().create(&fixture.system(), new).await.unwrap();
     }
 }
 
 #[tokio::test]
 async fn address_is_taken_in_every_case_variant_and_in_every_organization() {
     let (fixture, foreign) = Fixture::with_foreign().await;
-    fixture.inventory.create_user(fixture.new_user("Owner@Example.net")).await.unwrap();
+    fixture.inventory.users().create(&fixture.system(), fixture.new_user("Owner@Example.net")).await.unwrap();
     let commits = fixture.commits();
     for email in ["owner@example.net", "OWNER@EXAMPLE.NET", " oWnEr@eXaMpLe.NeT "] {
         for organization in [fixture.organization, foreign.organization] {
-            let mut new = NewUser::new(organization, email, Permission::Owner);
+            let mut new = NewUser::new(email, Permission::Owner);
             new.password = Some("correct horse".to_owned());
             assert_eq!(
-                refusal(fixture.inventory.create_user(new).await),
+                refusal(fixture.inventory.users().create(&Caller::system(organization), new).await),
                 already_exists(Entity::User, "owner@example.net")
             );
         }
@@ -103,7 +107,7 @@ async fn one_of_many_concurrent_users_with_one_address_is_created() {
     let fixture = Fixture::new().await;
     let users = concurrently(&fixture, 16, |fixture, number| async move {
         let email = if number % 2 == 0 { "a@example.net" } else { "A@EXAMPLE.NET" };
-        fixture.inventory.create_user(fixture.new_user(email)).await
+        fixture.inventory.users().create(&fixture.system(), fixture.new_user(email)).await
     });
     let refused: Vec<_> = users.await.into_iter().filter_map(Result::err).collect();
     assert_eq!(refused.len(), 15);
@@ -120,14 +124,14 @@ async fn users_are_listed_by_age_for_their_organization_only() {
         fixture.clock.advance(Duration::from_micros(1));
         users.push(fixture.user(email, Permission::Viewer, &[]).await);
     }
-    let theirs = NewUser::new(foreign.organization, "theirs@example.net", Permission::Owner);
-    let theirs = fixture.inventory.create_user(theirs).await.unwrap();
-    assert_eq!(fixture.inventory.users(fixture.organization).await.unwrap(), users);
-    assert_eq!(fixture.inventory.users(foreign.organization).await.unwrap(), [theirs]);
-    assert!(fixture.inventory.users(id(9)).await.unwrap().is_empty());
-    fixture.inventory.delete_user(users[1].id).await.unwrap();
+    let theirs = NewUser::new("theirs@example.net", Permission::Owner);
+    let theirs = fixture.inventory.users().create(&foreign.system(), theirs).await.unwrap();
+    assert_eq!(fixture.inventory.users().all(&fixture.system()).await.unwrap(), users);
+    assert_eq!(fixture.inventory.users().all(&foreign.system()).await.unwrap(), [theirs]);
+    assert!(fixture.inventory.users().all(&Caller::system(id(9))).await.unwrap().is_empty());
+    fixture.inventory.users().delete(&Caller::system(users[1].organization_id), users[1].id).await.unwrap();
     users.remove(1);
-    assert_eq!(fixture.inventory.users(fixture.organization).await.unwrap(), users);
+    assert_eq!(fixture.inventory.users().all(&fixture.system()).await.unwrap(), users);
 }
 
 #[tokio::test]
@@ -138,11 +142,19 @@ async fn change_of_rights_changes_nothing_else() {
     fixture.clock.set(now);
     for level in LEVELS {
         for networks in [vec![], vec![fixture.other_network], vec![fixture.other_network, fixture.network]] {
-            let changed = fixture.inventory.set_user_rights(user.id, level, networks.clone()).await.unwrap();
+            let changed = fixture
+                .inventory
+                .users()
+                .set_rights(&Caller::system(user.organization_id), user.id, level, networks.clone())
+                .await
+                .unwrap();
             let expected =
                 User { permissions: level, network_ids: networks, updated_at: now, ..user.clone() };
             assert_eq!(changed, expected);
-            assert_eq!(fixture.inventory.user(user.id).await.unwrap(), expected);
+            assert_eq!(
+                fixture.inventory.users().get(&Caller::system(user.organization_id), user.id).await.unwrap(),
+                expected
+            );
         }
     }
     fixture.log_in(&user).await;
@@ -153,7 +165,12 @@ async fn network_that_is_granted_twice_is_granted_once() {
     let fixture = Fixture::new().await;
     let user = fixture.user("a@example.net", Permission::Member, &[]).await;
     let networks = vec![fixture.other_network, fixture.network, fixture.other_network];
-    let changed = fixture.inventory.set_user_rights(user.id, Permission::Member, networks).await.unwrap();
+    let changed = fixture
+        .inventory
+        .users()
+        .set_rights(&Caller::system(user.organization_id), user.id, Permission::Member, networks)
+        .await
+        .unwrap();
     assert_eq!(changed.network_ids, [fixture.other_network, fixture.network]);
 }
 
@@ -170,7 +187,12 @@ async fn changed_rights_apply_from_the_next_request_on() {
         (Permission::Member, vec![]),
         (Permission::Member, vec![fixture.other_network]),
     ] {
-        fixture.inventory.set_user_rights(user.id, level, networks.clone()).await.unwrap();
+        fixture
+            .inventory
+            .users()
+            .set_rights(&Caller::system(user.organization_id), user.id, level, networks.clone())
+            .await
+            .unwrap();
         let present = fixture.by_session(&session).await.unwrap();
         let scope = Scope::granted(level, networks);
         assert_eq!((present.permission(), present.scope()), (level, &scope));
@@ -188,7 +210,8 @@ async fn network_of_another_organization_is_not_granted_to_an_existing_user() {
         // An Owner needs no grants, but a foreign network is refused for an Owner too.
         for level in LEVELS {
             let networks = vec![fixture.other_network, fixture.other_network, bad];
-            let attempt = fixture.inventory.set_user_rights(user.id, level, networks);
+            let system = Caller::system(user.organization_id);
+            let attempt = fixture.inventory.users().set_rights(&system, user.id, level, networks);
             assert_eq!(fixture.refusal(attempt).await, reference_invalid(Entity::Network, "network_ids.2"));
         }
     }
@@ -198,10 +221,23 @@ async fn network_of_another_organization_is_not_granted_to_an_existing_user() {
 async fn change_of_rights_leaves_a_disabled_user_disabled() {
     let (fixture, user) = Fixture::with_owner().await;
     let key = fixture.user_key(&user, |_| {}).await;
-    fixture.inventory.disable_user(user.id).await.unwrap();
-    fixture.inventory.set_user_rights(user.id, Permission::Admin, vec![]).await.unwrap();
+    fixture.inventory.users().disable(&Caller::system(user.organization_id), user.id).await.unwrap();
+    fixture
+        .inventory
+        .users()
+        .set_rights(&Caller::system(user.organization_id), user.id, Permission::Admin, vec![])
+        .await
+        .unwrap();
     assert_eq!(refusal(fixture.by_key(&key).await), ErrorKind::Disabled { entity: Entity::User });
-    assert!(!fixture.inventory.user(user.id).await.unwrap().is_enabled);
+    assert!(
+        !fixture
+            .inventory
+            .users()
+            .get(&Caller::system(user.organization_id), user.id)
+            .await
+            .unwrap()
+            .is_enabled
+    );
 }
 
 /// A user with every kind of record that a user can have.
@@ -223,7 +259,7 @@ async fn busy_user(fixture: &Fixture) -> (User, Vec<IssuedKey<UserApiKey>>, Vec<
         fixture.by_key(key).await.unwrap();
     }
     settle().await;
-    fixture.inventory.submit_referral(&in_person(&user), "reddit", Some("r/homelab")).await.unwrap();
+    fixture.inventory.users().submit_referral(&in_person(&user), "reddit", Some("r/homelab")).await.unwrap();
     (user, keys, sessions)
 }
 
@@ -232,19 +268,23 @@ async fn deletion_of_a_user_removes_all_records_of_the_user_and_no_others() {
     let (fixture, other) = Fixture::with_owner().await;
     fixture.user_key(&other, |new| new.tags = fixture.tags.to_vec()).await;
     fixture.log_in(&other).await;
-    fixture.inventory.submit_referral(&in_person(&other), "other", None).await.unwrap();
+    fixture.inventory.users().submit_referral(&in_person(&other), "other", None).await.unwrap();
     let before = fixture.contents().await;
     let (user, keys, sessions) = busy_user(&fixture).await;
     // The user, the password, the referral; each key with its secret and its use, and each session.
     assert_eq!(fixture.contents().await.len(), before.len() + 3 + 3 * (3 + 1));
-    fixture.inventory.delete_user(user.id).await.unwrap();
+    fixture.inventory.users().delete(&Caller::system(user.organization_id), user.id).await.unwrap();
     assert_eq!(fixture.contents().await, before);
     for gone in keys.iter().map(|key| key.record().id).chain([user.id]) {
         assert_eq!(fixture.mentioning(gone).await, []);
     }
     for key in &keys {
         assert_eq!(refusal(fixture.by_key(key).await), ErrorKind::NotAuthenticated);
-        let refused = fixture.inventory.user_api_key(key.record().id).await;
+        let refused = fixture
+            .inventory
+            .user_api_keys()
+            .get(&Caller::system(key.record().organization_id), key.record().id)
+            .await;
         assert_eq!(refusal(refused), not_found(Entity::UserApiKey, key.record().id));
     }
     for session in &sessions {
@@ -255,11 +295,24 @@ async fn deletion_of_a_user_removes_all_records_of_the_user_and_no_others() {
 #[tokio::test]
 async fn deleted_user_is_not_found_and_the_address_is_free() {
     let (fixture, user) = Fixture::with_owner().await;
-    fixture.inventory.delete_user(user.id).await.unwrap();
+    fixture.inventory.users().delete(&Caller::system(user.organization_id), user.id).await.unwrap();
     let unknown = not_found(Entity::User, user.id);
-    assert_eq!(refusal(fixture.inventory.user(user.id).await), unknown);
-    assert_eq!(refusal(fixture.inventory.user_api_keys(user.id).await), unknown);
-    assert_eq!(fixture.refusal(fixture.inventory.delete_user(user.id)).await, unknown);
+    assert_eq!(
+        refusal(fixture.inventory.users().get(&Caller::system(user.organization_id), user.id).await),
+        unknown
+    );
+    assert_eq!(
+        refusal(
+            fixture.inventory.user_api_keys().of_user(&Caller::system(user.organization_id), user.id).await
+        ),
+        unknown
+    );
+    assert_eq!(
+        fixture
+            .refusal(fixture.inventory.users().delete(&Caller::system(user.organization_id), user.id))
+            .await,
+        unknown
+    );
     let login = fixture.try_log_in(&user.email).await;
     assert_eq!(refusal(login), ErrorKind::InvalidCredentials);
     let successor = fixture.owner().await;
@@ -286,14 +339,21 @@ impl Action {
         match self {
             Self::LogIn => inventory.log_in(&user.email, PASSWORD.to_owned()).await.map(drop),
             Self::SetPassword => {
-                inventory.set_user_password(user.id, Some("battery staple".to_owned())).await
+                inventory
+                    .users()
+                    .set_password(
+                        &Caller::system(user.organization_id),
+                        user.id,
+                        Some("battery staple".to_owned()),
+                    )
+                    .await
             }
             Self::CreateKey => {
                 let new = NewUserApiKey::new(user.id, "late", Permission::Viewer);
-                inventory.create_user_api_key(new).await.map(drop)
+                inventory.user_api_keys().create(&Caller::system(user.organization_id), new).await.map(drop)
             }
             Self::SubmitReferral => {
-                inventory.submit_referral(&in_person(user), "reddit", None).await.map(drop)
+                inventory.users().submit_referral(&in_person(user), "reddit", None).await.map(drop)
             }
             Self::UseSession => inventory.authenticate_session(session.plaintext()).await.map(drop),
             Self::UseKey => inventory.authenticate_user_key(key.plaintext()).await.map(drop),
@@ -315,10 +375,13 @@ async fn records_that_a_user_creates_during_the_deletion_are_deleted() {
             // Once the user is deleted, the action is refused.
             async |inventory, user| {
                 let result = action.take(inventory, user).await;
-                let is_deleted = inventory.user(user.0.id).await.is_err();
+                let is_deleted =
+                    inventory.users().get(&Caller::system(user.0.organization_id), user.0.id).await.is_err();
                 assert_eq!(result.is_err(), is_deleted, "{action:?}");
             },
-            async |inventory, (user, ..)| inventory.delete_user(user.id).await,
+            async |inventory, (user, ..)| {
+                inventory.users().delete(&Caller::system(user.organization_id), user.id).await
+            },
             async |fixture, (user, ..), result| {
                 result.unwrap();
                 assert_eq!(fixture.mentioning(user.id).await, [], "{action:?}");
@@ -337,7 +400,9 @@ async fn user_who_is_deleted_during_an_action_is_refused_and_leaves_nothing() {
     for action in [Action::CreateKey, Action::SubmitReferral, Action::UseSession, Action::UseKey] {
         at_every_call(
             async |fixture: &Fixture| with_credentials(fixture).await,
-            async |inventory, (user, ..)| inventory.delete_user(user.id).await.unwrap(),
+            async |inventory, (user, ..)| {
+                inventory.users().delete(&Caller::system(user.organization_id), user.id).await.unwrap()
+            },
             async |inventory, user| action.take(inventory, user).await,
             async |fixture, (user, key, _), result| {
                 let expected = match action {

@@ -38,22 +38,22 @@ const DISABLE: Change = |user| user.is_enabled = false;
 fn admins_see_all_users_of_the_organization_and_others_themselves() {
     run(async || {
         let (fixture, foreign) = Fixture::with_foreign().await;
-        let theirs = NewUser::new(foreign.organization, "theirs@example.net", Permission::Owner);
-        let theirs = fixture.inventory.create_user(theirs).await.unwrap();
+        let theirs = NewUser::new("theirs@example.net", Permission::Owner);
+        let theirs = fixture.inventory.users().create(&foreign.system(), theirs).await.unwrap();
         let users = one_of_each(&fixture).await;
         for user in &users {
             for caller in [in_person(user), through_a_key(user)] {
                 let sees_all = user.permissions >= Permission::Admin;
                 let visible: Vec<_> = users.iter().filter(|other| sees_all || *other == user).collect();
-                let page = fixture.inventory.list_as::<User>(&caller, &ListQuery::default()).await.unwrap();
+                let page = fixture.inventory.users().list(&caller, &ListQuery::default()).await.unwrap();
                 assert_eq!(page.records.iter().collect::<Vec<_>>(), visible);
                 let mut query = ListQuery::default();
                 query.ids = Some(vec![users[0].id, users[3].id, theirs.id]);
-                let page = fixture.inventory.list_as::<User>(&caller, &query).await.unwrap();
+                let page = fixture.inventory.users().list(&caller, &query).await.unwrap();
                 let asked = [&users[0], &users[3]].into_iter().filter(|user| visible.contains(user));
                 assert_eq!(page.total, asked.count() as u64);
                 for other in users.iter().chain([&theirs]) {
-                    let found = fixture.inventory.get_as::<User>(&caller, other.id).await;
+                    let found = fixture.inventory.users().get(&caller, other.id).await;
                     if visible.contains(&other) {
                         assert_eq!(found.unwrap(), *other);
                     } else {
@@ -76,14 +76,14 @@ fn users_are_ordered_by_address_and_by_change_and_paged_by_cursor() {
             user.network_ids.clear();
             Ok(())
         };
-        fixture.inventory.update_as(&caller, users[0].id, change).await.unwrap();
+        fixture.inventory.records().update(&caller, users[0].id, change).await.unwrap();
         for (order, expected) in
             [(ListOrderField::Name, [2, 1, 3, 0]), (ListOrderField::UpdatedAt, [1, 2, 3, 0])]
         {
             let mut query = ListQuery::default();
             (query.order_by, query.limit) = (order, Some(1));
             for index in expected {
-                let page = fixture.inventory.list_as::<User>(&caller, &query).await.unwrap();
+                let page = fixture.inventory.users().list(&caller, &query).await.unwrap();
                 assert_eq!((page.records[0].id, page.total), (users[index].id, 4), "{order}");
                 query.cursor = page.next;
             }
@@ -95,18 +95,17 @@ fn users_are_ordered_by_address_and_by_change_and_paged_by_cursor() {
 #[test]
 fn user_is_created_by_admins_up_to_their_own_level() {
     run(async || {
-        let (fixture, foreign) = Fixture::with_foreign().await;
+        let fixture = Fixture::new().await;
         let users = one_of_each(&fixture).await;
         for caller in &users {
             for level in LEVELS {
                 let email = format!("{level}.of.{}@example.net", caller.permissions);
-                // The organization of the input does not matter.
-                let mut new = NewUser::new(foreign.organization, email, level);
+                let mut new = NewUser::new(email, level);
                 (new.password, new.network_ids) = (Some(PASSWORD.to_owned()), vec![fixture.network]);
                 let (by_key, by_session) = (through_a_key(caller), in_person(caller));
-                let by_key = fixture.inventory.create_user_as(&by_key, new.clone());
+                let by_key = fixture.inventory.users().create(&by_key, new.clone());
                 assert_eq!(fixture.refusal(by_key).await, ErrorKind::UserContextRequired);
-                let created = fixture.inventory.create_user_as(&by_session, new);
+                let created = fixture.inventory.users().create(&by_session, new);
                 if caller.permissions < Permission::Admin || level > caller.permissions {
                     assert_eq!(fixture.refusal(created).await, ErrorKind::PermissionDenied);
                 } else {
@@ -123,8 +122,8 @@ fn user_is_created_by_admins_up_to_their_own_level() {
 fn invalid_new_user_is_refused() {
     run(async || {
         let (fixture, foreign) = Fixture::with_foreign().await;
-        let theirs = NewUser::new(foreign.organization, "theirs@example.net", Permission::Owner);
-        fixture.inventory.create_user(theirs).await.unwrap();
+        let theirs = NewUser::new("theirs@example.net", Permission::Owner);
+        fixture.inventory.users().create(&foreign.system(), theirs).await.unwrap();
         let owner = fixture.owner().await;
         let narrow =
             Caller::new(fixture.organization, owner.id, Permission::Admin, Scope::only([fixture.network]));
@@ -151,9 +150,9 @@ fn invalid_new_user_is_refused() {
             (&|new| new.network_ids = vec![fixture.other_network], access_denied(fixture.other_network)),
         ];
         for (alter, expected) in rows {
-            let mut new = NewUser::new(fixture.organization, "new@example.net", Permission::Viewer);
+            let mut new = NewUser::new("new@example.net", Permission::Viewer);
             alter(&mut new);
-            assert_eq!(fixture.refusal(fixture.inventory.create_user_as(&narrow, new)).await, expected);
+            assert_eq!(fixture.refusal(fixture.inventory.users().create(&narrow, new)).await, expected);
         }
     });
 }
@@ -171,22 +170,33 @@ fn user_is_changed_and_deleted_by_admins_of_at_least_the_present_and_the_new_lev
                     Ok(())
                 };
                 let (by_key, own) = (through_a_key(caller), in_person(caller));
-                let by_key = fixture.inventory.update_as(&by_key, user.id, change);
+                let by_key = fixture.inventory.records().update(&by_key, user.id, change);
                 assert_eq!(fixture.refusal(by_key).await, ErrorKind::UserContextRequired);
-                let changed = fixture.inventory.update_as(&own, user.id, change);
+                let changed = fixture.inventory.records().update(&own, user.id, change);
                 if caller.permissions < Permission::Admin || present.max(new) > caller.permissions {
                     assert_eq!(fixture.refusal(changed).await, ErrorKind::PermissionDenied);
                 } else {
                     assert_eq!(changed.await.unwrap().permissions, new);
                 }
-                let present = fixture.inventory.user(user.id).await.unwrap().permissions;
-                let deleted = fixture.inventory.delete_as::<User>(&own, user.id, |_| Ok(()));
+                let present = fixture
+                    .inventory
+                    .users()
+                    .get(&Caller::system(user.organization_id), user.id)
+                    .await
+                    .unwrap()
+                    .permissions;
+                let deleted = fixture.inventory.users().delete(&own, user.id);
                 if caller.permissions < Permission::Admin || present > caller.permissions {
                     assert_eq!(fixture.refusal(deleted).await, ErrorKind::PermissionDenied);
-                    fixture.inventory.delete_user(user.id).await.unwrap();
+                    fixture
+                        .inventory
+                        .users()
+                        .delete(&Caller::system(user.organization_id), user.id)
+                        .await
+                        .unwrap();
                 } else {
                     deleted.await.unwrap();
-                    let again = fixture.inventory.delete_as::<User>(&own, user.id, |_| Ok(()));
+                    let again = fixture.inventory.users().delete(&own, user.id);
                     assert_eq!(fixture.refusal(again).await, not_found(Entity::User, user.id));
                 }
             }
@@ -220,7 +230,7 @@ fn update_changes_nothing_but_rights_and_enabling() {
             };
             Ok(())
         };
-        assert_eq!(fixture.inventory.update_as(&owner, user.id, unchanged).await.unwrap(), user);
+        assert_eq!(fixture.inventory.records().update(&owner, user.id, unchanged).await.unwrap(), user);
         let networks = vec![fixture.other_network, fixture.network, fixture.other_network];
         let change = |changed: &mut User| {
             unchanged(changed)?;
@@ -236,8 +246,11 @@ fn update_changes_nothing_but_rights_and_enabling() {
             updated_at: later,
             ..user.clone()
         };
-        assert_eq!(fixture.inventory.update_as(&owner, user.id, change).await.unwrap(), expected);
-        assert_eq!(fixture.inventory.user(user.id).await.unwrap(), expected);
+        assert_eq!(fixture.inventory.records().update(&owner, user.id, change).await.unwrap(), expected);
+        assert_eq!(
+            fixture.inventory.users().get(&Caller::system(user.organization_id), user.id).await.unwrap(),
+            expected
+        );
         for (networks, field) in
             [([foreign.network, id(7)], "network_ids.0"), ([fixture.network, id(7)], "network_ids.1")]
         {
@@ -245,7 +258,7 @@ fn update_changes_nothing_but_rights_and_enabling() {
                 user.network_ids = networks.to_vec();
                 Ok(())
             };
-            let refused = fixture.refusal(fixture.inventory.update_as(&owner, user.id, change)).await;
+            let refused = fixture.refusal(fixture.inventory.records().update(&owner, user.id, change)).await;
             assert_eq!(refused, reference_invalid(Entity::Network, field));
         }
     });
@@ -255,26 +268,31 @@ fn update_changes_nothing_but_rights_and_enabling() {
 fn last_enabled_owner_is_neither_demoted_nor_disabled_nor_deleted() {
     run(async || {
         let (fixture, foreign) = Fixture::with_foreign().await;
-        let theirs = NewUser::new(foreign.organization, "theirs@example.net", Permission::Owner);
-        fixture.inventory.create_user(theirs).await.unwrap();
+        let theirs = NewUser::new("theirs@example.net", Permission::Owner);
+        fixture.inventory.users().create(&foreign.system(), theirs).await.unwrap();
         let owner = fixture.owner().await;
         let caller = in_person(&owner);
         fixture.user("admin@example.net", Permission::Admin, &[]).await;
         let disabled = fixture.user("disabled@example.net", Permission::Owner, &[]).await;
-        fixture.inventory.disable_user(disabled.id).await.unwrap();
+        fixture
+            .inventory
+            .users()
+            .disable(&Caller::system(disabled.organization_id), disabled.id)
+            .await
+            .unwrap();
         for change in [DEMOTE, DISABLE] {
-            let attempt = fixture.inventory.update_as(&caller, owner.id, |user| {
+            let attempt = fixture.inventory.records().update(&caller, owner.id, |user| {
                 change(user);
                 Ok(())
             });
             assert_eq!(fixture.refusal(attempt).await, last_owner(&owner));
         }
-        let attempt = fixture.inventory.delete_as::<User>(&caller, owner.id, |_| Ok(()));
+        let attempt = fixture.inventory.users().delete(&caller, owner.id);
         assert_eq!(fixture.refusal(attempt).await, last_owner(&owner));
         // The disabled Owner is not the last one.
-        fixture.inventory.delete_as::<User>(&caller, disabled.id, |_| Ok(())).await.unwrap();
+        fixture.inventory.users().delete(&caller, disabled.id).await.unwrap();
         fixture.user("second@example.net", Permission::Owner, &[]).await;
-        fixture.inventory.delete_as::<User>(&caller, owner.id, |_| Ok(())).await.unwrap();
+        fixture.inventory.users().delete(&caller, owner.id).await.unwrap();
     });
 }
 
@@ -285,8 +303,8 @@ async fn remove(fixture: &Fixture, way: usize, caller: &Caller, user: Uuid) -> R
         Ok(())
     };
     let removed = match way {
-        0 | 1 => fixture.inventory.update_as(caller, user, change).await.map(drop),
-        _ => fixture.inventory.delete_as::<User>(caller, user, |_| Ok(())).await,
+        0 | 1 => fixture.inventory.records().update(caller, user, change).await.map(drop),
+        _ => fixture.inventory.users().delete(caller, user).await,
     };
     removed.map_err(|error| error.kind().clone())
 }
@@ -308,7 +326,8 @@ fn two_owners_who_remove_each_other_at_once_leave_one() {
                 assert!(outcome.is_ok() || outcome == Err(last_owner(user)), "{outcome:?}");
             }
             for user in [a, b] {
-                let _ = fixture.inventory.delete_user(user.id).await;
+                let _ =
+                    fixture.inventory.users().delete(&Caller::system(user.organization_id), user.id).await;
             }
         }
     });
@@ -325,8 +344,11 @@ fn owner_who_is_removed_during_the_removal_of_the_other_is_the_only_one() {
                     (a, fixture.user("b@example.net", Permission::Owner, &[]).await)
                 },
                 async |inventory, (a, b)| {
-                    is_removed_first.set(inventory.user(b.id).await.ok().as_ref() != Some(b));
-                    inventory.delete_user(a.id).await.unwrap();
+                    is_removed_first.set(
+                        inventory.users().get(&Caller::system(b.organization_id), b.id).await.ok().as_ref()
+                            != Some(b),
+                    );
+                    inventory.users().delete(&Caller::system(a.organization_id), a.id).await.unwrap();
                 },
                 async |inventory, (a, b)| {
                     let change = |user: &mut User| {
@@ -334,8 +356,8 @@ fn owner_who_is_removed_during_the_removal_of_the_other_is_the_only_one() {
                         Ok(())
                     };
                     match way {
-                        0 | 1 => inventory.update_as(&in_person(a), b.id, change).await.map(drop),
-                        _ => inventory.delete_as::<User>(&in_person(a), b.id, |_| Ok(())).await,
+                        0 | 1 => inventory.records().update(&in_person(a), b.id, change).await.map(drop),
+                        _ => inventory.users().delete(&in_person(a), b.id).await,
                     }
                 },
                 async |fixture, (_, b), result| {
@@ -344,7 +366,15 @@ fn owner_who_is_removed_during_the_removal_of_the_other_is_the_only_one() {
                         return result.unwrap();
                     }
                     assert_eq!(refusal(result), last_owner(b));
-                    assert_eq!(fixture.inventory.user(b.id).await.unwrap(), *b);
+                    assert_eq!(
+                        fixture
+                            .inventory
+                            .users()
+                            .get(&Caller::system(b.organization_id), b.id)
+                            .await
+                            .unwrap(),
+                        *b
+                    );
                 },
             )
             .await;
@@ -365,16 +395,13 @@ fn changed_rights_apply_at_the_next_request_and_disabling_ends_sessions_and_keys
                 change(user);
                 Ok(())
             };
-            fixture.inventory.update_as(&owner, user.id, change).await.unwrap()
+            fixture.inventory.records().update(&owner, user.id, change).await.unwrap()
         };
         update(&|user| user.permissions = Permission::Viewer).await;
         for caller in [fixture.by_session(&session).await.unwrap(), fixture.by_key(&key).await.unwrap()] {
             assert_eq!((caller.permission(), caller.scope()), (Permission::Viewer, &Scope::only([])));
-            let (caller, new) = (
-                caller.through_session(),
-                NewUser::new(fixture.organization, "b@example.net", Permission::Viewer),
-            );
-            let attempt = fixture.inventory.create_user_as(&caller, new);
+            let (caller, new) = (caller.through_session(), NewUser::new("b@example.net", Permission::Viewer));
+            let attempt = fixture.inventory.users().create(&caller, new);
             assert_eq!(fixture.refusal(attempt).await, ErrorKind::PermissionDenied);
         }
         update(&|user| user.is_enabled = false).await;
@@ -384,7 +411,7 @@ fn changed_rights_apply_at_the_next_request_and_disabling_ends_sessions_and_keys
         assert_eq!(refusal(fixture.by_session(&session).await), ErrorKind::NotAuthenticated);
         fixture.by_key(&key).await.unwrap();
         fixture.log_in(&user).await;
-        fixture.inventory.delete_as::<User>(&owner, user.id, |_| Ok(())).await.unwrap();
+        fixture.inventory.users().delete(&owner, user.id).await.unwrap();
         assert_eq!(refusal(fixture.by_key(&key).await), ErrorKind::NotAuthenticated);
         for gone in [user.id, key.record().id] {
             assert_eq!(fixture.mentioning(gone).await, []);
@@ -403,14 +430,22 @@ fn session_that_begins_while_its_user_is_disabled_ends() {
             // Once the user is disabled, the login is refused.
             async |inventory, (_, user)| {
                 let login = inventory.log_in(&user.email, PASSWORD.to_owned()).await;
-                assert_eq!(login.is_ok(), inventory.user(user.id).await.unwrap().is_enabled);
+                assert_eq!(
+                    login.is_ok(),
+                    inventory
+                        .users()
+                        .get(&Caller::system(user.organization_id), user.id)
+                        .await
+                        .unwrap()
+                        .is_enabled
+                );
             },
             async |inventory, (owner, user)| {
                 let disable = |user: &mut User| {
                     user.is_enabled = false;
                     Ok(())
                 };
-                inventory.update_as(&in_person(owner), user.id, disable).await
+                inventory.records().update(&in_person(owner), user.id, disable).await
             },
             async |fixture, (_, user), result| {
                 result.unwrap();

@@ -1,5 +1,6 @@
 //! Changes of users: the sessions that they end, and changes concurrent with others.
 
+use toposcope::access::Caller;
 use toposcope::inventory::{Entity, ErrorKind, Problem};
 use toposcope::model::{Permission, User};
 
@@ -22,13 +23,14 @@ async fn unknown_user_is_not_changed() {
             Change::SetRights,
             Change::Delete,
         ] {
-            let attempt = change.apply(&fixture.inventory, unknown);
+            let attempt = change.apply(&fixture.inventory, fixture.organization, unknown);
             assert_eq!(fixture.refusal(attempt).await, expected, "{change:?}");
         }
-        let with_unknown_network =
-            fixture.inventory.set_user_rights(unknown, Permission::Viewer, vec![id(7)]);
+        let system = Caller::system(fixture.organization);
+        let users = fixture.inventory.users();
+        let with_unknown_network = users.set_rights(&system, unknown, Permission::Viewer, vec![id(7)]);
         assert_eq!(fixture.refusal(with_unknown_network).await, expected);
-        assert_eq!(refusal(fixture.inventory.user(unknown).await), expected);
+        assert_eq!(refusal(fixture.inventory.users().get(&fixture.system(), unknown).await), expected);
     }
 }
 
@@ -50,7 +52,7 @@ async fn change_of_password_or_disabling_ends_all_sessions_of_the_user_only() {
             [fixture.log_in(&user).await, fixture.log_in(&user).await, fixture.log_in(&user).await];
         // Ending sessions that no longer exist is not an error.
         for _ in 0..2 {
-            change.apply(&fixture.inventory, user.id).await.unwrap();
+            change.apply(&fixture.inventory, user.organization_id, user.id).await.unwrap();
             for session in &sessions {
                 let ended = refusal(fixture.by_session(session).await);
                 assert_eq!(ended, ErrorKind::NotAuthenticated, "{change:?}");
@@ -62,7 +64,12 @@ async fn change_of_password_or_disabling_ends_all_sessions_of_the_user_only() {
             Change::Disable => {
                 let refused = refusal(fixture.by_key(&key).await);
                 assert_eq!(refused, ErrorKind::Disabled { entity: Entity::User });
-                fixture.inventory.enable_user(user.id).await.unwrap();
+                fixture
+                    .inventory
+                    .users()
+                    .enable(&Caller::system(user.organization_id), user.id)
+                    .await
+                    .unwrap();
                 for session in &sessions {
                     assert_eq!(refusal(fixture.by_session(session).await), ErrorKind::NotAuthenticated);
                 }
@@ -91,7 +98,7 @@ async fn session_that_begins_during_a_change_that_ends_sessions_ends_as_well() {
                 let login = inventory.log_in(&user.email, PASSWORD.to_owned()).await;
                 assert!(login.is_ok() || change == Change::Disable, "{change:?}");
             },
-            async |inventory, user| change.apply(inventory, user.id).await,
+            async |inventory, user| change.apply(inventory, user.organization_id, user.id).await,
             async |fixture, user, result| {
                 result.unwrap();
                 assert_eq!(fixture.sessions_of(user.id).await, 0, "{change:?}");
@@ -108,8 +115,10 @@ async fn user_who_is_deleted_during_a_change_leaves_nothing() {
     for change in [Change::SetPassword(OTHER), Change::RemovePassword, Change::SetRights] {
         at_every_call(
             async |fixture: &Fixture| fixture.owner().await,
-            async |inventory, user| inventory.delete_user(user.id).await.unwrap(),
-            async |inventory, user| change.apply(inventory, user.id).await,
+            async |inventory, user| {
+                inventory.users().delete(&Caller::system(user.organization_id), user.id).await.unwrap()
+            },
+            async |inventory, user| change.apply(inventory, user.organization_id, user.id).await,
             async |fixture, user, result| {
                 assert_eq!(refusal(result), not_found(Entity::User, user.id), "{change:?}");
                 assert_eq!(fixture.mentioning(user.id).await, []);
@@ -124,14 +133,34 @@ async fn concurrent_changes_of_a_user_both_take_effect() {
     for other in [Change::Disable, Change::SetPassword(OTHER)] {
         at_every_call(
             async |fixture: &Fixture| fixture.user("a@example.net", Permission::Viewer, &[]).await,
-            async |inventory, user| other.apply(inventory, user.id).await.unwrap(),
-            async |inventory, user| inventory.set_user_rights(user.id, Permission::Admin, vec![]).await,
+            async |inventory, user| other.apply(inventory, user.organization_id, user.id).await.unwrap(),
+            async |inventory, user| {
+                inventory
+                    .users()
+                    .set_rights(&Caller::system(user.organization_id), user.id, Permission::Admin, vec![])
+                    .await
+            },
             async |fixture, user, result| {
                 assert_eq!(result.unwrap().permissions, Permission::Admin);
                 let inventory = &fixture.inventory;
-                assert_eq!(inventory.user(user.id).await.unwrap().permissions, Permission::Admin);
+                assert_eq!(
+                    inventory
+                        .users()
+                        .get(&Caller::system(user.organization_id), user.id)
+                        .await
+                        .unwrap()
+                        .permissions,
+                    Permission::Admin
+                );
                 if other == Change::Disable {
-                    assert!(!inventory.user(user.id).await.unwrap().is_enabled);
+                    assert!(
+                        !inventory
+                            .users()
+                            .get(&Caller::system(user.organization_id), user.id)
+                            .await
+                            .unwrap()
+                            .is_enabled
+                    );
                 } else {
                     inventory.log_in(&user.email, OTHER.to_owned()).await.unwrap();
                 }
@@ -146,9 +175,14 @@ async fn later_of_two_concurrent_passwords_is_the_users() {
     at_every_call(
         async |fixture: &Fixture| fixture.owner().await,
         async |inventory, user| {
-            Change::SetPassword("the earlier one").apply(inventory, user.id).await.unwrap();
+            Change::SetPassword("the earlier one")
+                .apply(inventory, user.organization_id, user.id)
+                .await
+                .unwrap();
         },
-        async |inventory, user| Change::SetPassword(OTHER).apply(inventory, user.id).await,
+        async |inventory, user| {
+            Change::SetPassword(OTHER).apply(inventory, user.organization_id, user.id).await
+        },
         async |fixture, user, result| {
             result.unwrap();
             fixture.inventory.log_in(&user.email, OTHER.to_owned()).await.unwrap();
@@ -163,16 +197,35 @@ async fn later_of_two_concurrent_passwords_is_the_users() {
 async fn only_the_latest_password_is_the_users() {
     let (fixture, user) = Fixture::with_owner().await;
     let log_in = async |password: &str| fixture.inventory.log_in(&user.email, password.to_owned()).await;
-    fixture.inventory.set_user_password(user.id, Some(OTHER.to_owned())).await.unwrap();
+    fixture
+        .inventory
+        .users()
+        .set_password(&Caller::system(user.organization_id), user.id, Some(OTHER.to_owned()))
+        .await
+        .unwrap();
     assert_eq!(refusal(log_in(PASSWORD).await), ErrorKind::InvalidCredentials);
     log_in(OTHER).await.unwrap();
-    assert_eq!(fixture.inventory.user(user.id).await.unwrap(), user, "the password is no part of the user");
+    assert_eq!(
+        fixture.inventory.users().get(&Caller::system(user.organization_id), user.id).await.unwrap(),
+        user,
+        "the password is no part of the user"
+    );
     // Removing a password that does not exist is not an error.
     for password in [OTHER, ""] {
-        fixture.inventory.set_user_password(user.id, None).await.unwrap();
+        fixture
+            .inventory
+            .users()
+            .set_password(&Caller::system(user.organization_id), user.id, None)
+            .await
+            .unwrap();
         assert_eq!(refusal(log_in(password).await), ErrorKind::InvalidCredentials);
     }
-    fixture.inventory.set_user_password(user.id, Some(OTHER.to_owned())).await.unwrap();
+    fixture
+        .inventory
+        .users()
+        .set_password(&Caller::system(user.organization_id), user.id, Some(OTHER.to_owned()))
+        .await
+        .unwrap();
     log_in(OTHER).await.unwrap();
 }
 
@@ -188,14 +241,27 @@ async fn enabling_and_disabling_changes_nothing_else() {
         let expected = User { is_enabled, updated_at: now, ..user.clone() };
         assert_eq!(
             if is_enabled {
-                fixture.inventory.enable_user(user.id).await.unwrap()
+                fixture
+                    .inventory
+                    .users()
+                    .enable(&Caller::system(user.organization_id), user.id)
+                    .await
+                    .unwrap()
             } else {
-                fixture.inventory.disable_user(user.id).await.unwrap()
+                fixture
+                    .inventory
+                    .users()
+                    .disable(&Caller::system(user.organization_id), user.id)
+                    .await
+                    .unwrap()
             },
             expected
         );
-        assert_eq!(fixture.inventory.user(user.id).await.unwrap(), expected);
-        let users = fixture.inventory.users(fixture.organization).await.unwrap();
+        assert_eq!(
+            fixture.inventory.users().get(&Caller::system(user.organization_id), user.id).await.unwrap(),
+            expected
+        );
+        let users = fixture.inventory.users().all(&fixture.system()).await.unwrap();
         assert_eq!(users, std::slice::from_ref(&expected));
         let login = fixture.inventory.log_in(&user.email, PASSWORD.to_owned());
         if is_enabled {
@@ -209,7 +275,7 @@ async fn enabling_and_disabling_changes_nothing_else() {
     }
     // Enabling an already enabled user keeps the existing sessions.
     let session = fixture.log_in(&user).await;
-    fixture.inventory.enable_user(user.id).await.unwrap();
+    fixture.inventory.users().enable(&Caller::system(user.organization_id), user.id).await.unwrap();
     fixture.by_session(&session).await.unwrap();
 }
 
@@ -222,14 +288,20 @@ async fn invalid_password_is_refused_and_changes_nothing() {
         (9, Problem::MinLength { min: 10 }),
         (1001, Problem::MaxLength { max: 1000 }),
     ] {
-        let attempt = fixture.inventory.set_user_password(user.id, Some("ü".repeat(length)));
+        let (system, password) = (Caller::system(user.organization_id), Some("ü".repeat(length)));
+        let attempt = fixture.inventory.users().set_password(&system, user.id, password);
         assert_eq!(fixture.refusal(attempt).await, invalid("password", problem));
     }
     fixture.by_session(&session).await.unwrap();
     fixture.log_in(&user).await;
     for length in [10, 1000] {
         let password = "ü".repeat(length);
-        fixture.inventory.set_user_password(user.id, Some(password.clone())).await.unwrap();
+        fixture
+            .inventory
+            .users()
+            .set_password(&Caller::system(user.organization_id), user.id, Some(password.clone()))
+            .await
+            .unwrap();
         fixture.inventory.log_in(&user.email, password).await.unwrap();
     }
 }
@@ -242,7 +314,13 @@ async fn user_who_is_disabled_during_authentication_is_refused() {
             let user = fixture.owner().await;
             (fixture.user_key(&user, |_| {}).await, fixture.log_in(&user).await)
         },
-        async |inventory, (key, _)| inventory.disable_user(key.record().user_id).await.unwrap(),
+        async |inventory, (key, _)| {
+            inventory
+                .users()
+                .disable(&Caller::system(key.record().organization_id), key.record().user_id)
+                .await
+                .unwrap()
+        },
         async |inventory, (_, session)| inventory.authenticate_session(session.plaintext()).await,
         async |fixture, (key, _), result| {
             let refused = refusal(result);

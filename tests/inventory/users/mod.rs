@@ -4,6 +4,7 @@ mod accounts;
 mod callers;
 mod changes;
 
+use toposcope::access::Caller;
 use toposcope::inventory::{Error, Inventory};
 use toposcope::model::Permission;
 use uuid::Uuid;
@@ -21,15 +22,31 @@ pub(crate) enum Change {
 }
 
 impl Change {
-    pub(crate) async fn apply(self, inventory: &Inventory, user: Uuid) -> Result<(), Error> {
+    pub(crate) async fn apply(
+        self,
+        inventory: &Inventory,
+        organization: Uuid,
+        user: Uuid,
+    ) -> Result<(), Error> {
         match self {
-            Self::SetPassword(password) => inventory.set_user_password(user, Some(password.to_owned())).await,
-            Self::RemovePassword => inventory.set_user_password(user, None).await,
-            Self::Disable => inventory.disable_user(user).await.map(drop),
-            Self::Enable => inventory.enable_user(user).await.map(drop),
-            Self::EndSessions => inventory.end_sessions(user).await,
-            Self::SetRights => inventory.set_user_rights(user, Permission::Admin, vec![]).await.map(drop),
-            Self::Delete => inventory.delete_user(user).await,
+            Self::SetPassword(password) => {
+                inventory
+                    .users()
+                    .set_password(&Caller::system(organization), user, Some(password.to_owned()))
+                    .await
+            }
+            Self::RemovePassword => {
+                inventory.users().set_password(&Caller::system(organization), user, None).await
+            }
+            Self::Disable => inventory.users().disable(&Caller::system(organization), user).await.map(drop),
+            Self::Enable => inventory.users().enable(&Caller::system(organization), user).await.map(drop),
+            Self::EndSessions => inventory.users().end_sessions(&Caller::system(organization), user).await,
+            Self::SetRights => inventory
+                .users()
+                .set_rights(&Caller::system(organization), user, Permission::Admin, vec![])
+                .await
+                .map(drop),
+            Self::Delete => inventory.users().delete(&Caller::system(organization), user).await,
         }
     }
 }

@@ -62,7 +62,11 @@ pub(super) async fn import(arguments: &[&str]) {
     let import = Import::new().create_missing_networks().on_progress(|_| say(STORED));
     let input = fs::read(input).unwrap();
     let organization = organization.parse().unwrap();
-    let report = Inventory::new(store).import_hosts(organization, &input[..], import).await.unwrap();
+    let report = Inventory::new(store)
+        .hosts()
+        .import(&Caller::system(organization), &input[..], import)
+        .await
+        .unwrap();
     say(&format!("{DONE}{}", in_short(&report)));
     std::future::pending::<()>().await;
 }
@@ -93,14 +97,15 @@ impl Expected {
         let lines: Vec<&[u8]> = inventory.split_inclusive(|byte| *byte == b'\n').take(LINES).collect();
         let input = lines.concat();
         let inventory = Inventory::new(MemoryStore::new());
-        let organization = inventory.create_organization("Real").await.unwrap().id;
+        let organization = inventory.organizations().create("Real").await.unwrap().id;
         let mut ends = vec![0];
         let import = Import::new().create_missing_networks();
         let import = import.on_progress(|report| ends.push(usize::try_from(report.lines).unwrap()));
-        let report = inventory.import_hosts(organization, &input[..], import).await.unwrap();
+        let report =
+            inventory.hosts().import(&Caller::system(organization), &input[..], import).await.unwrap();
         assert_eq!((report.refused, report.imported), (0, report.lines), "{report}");
         let caller = Caller::new(organization, Uuid::nil(), Permission::Owner, Scope::all());
-        let page = inventory.list_hosts(&caller, &HostQuery::default()).await.unwrap();
+        let page = inventory.hosts().list(&caller, &HostQuery::default()).await.unwrap();
         let documents = page.documents.into_iter().map(|document| (id_of(&document), document)).collect();
         let chunk = |ends: &[usize]| lines[ends[0]..ends[1]].iter().map(|line| id_of(line)).collect();
         let chunks: Vec<_> = ends.windows(2).map(chunk).collect();
@@ -140,10 +145,10 @@ impl Target {
         let store = Arc::new(fixture.open().await);
         let cheap = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
         let inventory = Inventory::new(store.clone()).with_passwords(cheap);
-        let organization = inventory.create_organization("Real").await.unwrap().id;
-        let mut owner = NewUser::new(organization, EMAIL, Permission::Owner);
+        let organization = inventory.organizations().create("Real").await.unwrap().id;
+        let mut owner = NewUser::new(EMAIL, Permission::Owner);
         owner.password = Some(PASSWORD.to_owned());
-        inventory.create_user(owner).await.unwrap();
+        inventory.users().create(&Caller::system(organization), owner).await.unwrap();
         let session = inventory.log_in(EMAIL, PASSWORD.to_owned()).await.unwrap();
         store.close().await.unwrap();
         Self { fixture, durability, organization, session: session.plaintext().to_owned() }

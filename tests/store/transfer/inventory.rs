@@ -6,11 +6,11 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE};
 use http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
-use toposcope::access::{ManualClock, PasswordCost, PasswordHasher};
+use toposcope::access::{Caller, ManualClock, PasswordCost, PasswordHasher};
 use toposcope::inventory::{
     Entity, ErrorKind, Import, Inventory, NewDaemonApiKey, NewShare, NewUser, NewUserApiKey,
 };
-use toposcope::model::{Permission, Timestamp};
+use toposcope::model::{Network, Permission, Tag, Timestamp};
 use toposcope::service::Api;
 use toposcope::store::{MemoryStore, Restore};
 use tower::ServiceExt;
@@ -47,23 +47,41 @@ impl Fixture {
     async fn new() -> Self {
         let store = Arc::new(MemoryStore::new());
         let inventory = inventory_in(&store);
-        let organization = inventory.create_organization("Example").await.unwrap().id;
-        let network = inventory.create_network(organization, "Office").await.unwrap().id;
-        let tag = inventory.create_tag(organization, "a tag").await.unwrap().id;
+        let organization = inventory.organizations().create("Example").await.unwrap().id;
+        let network = inventory
+            .networks()
+            .create(&Caller::system(organization), Network::new("Office"))
+            .await
+            .unwrap()
+            .id;
+        let tag = inventory.tags().create(&Caller::system(organization), Tag::new("a tag")).await.unwrap().id;
         let hosts = hosts(network, tag);
-        let report = inventory.import_hosts(organization, hosts.as_bytes(), Import::new()).await.unwrap();
+        let report = inventory
+            .hosts()
+            .import(&Caller::system(organization), hosts.as_bytes(), Import::new())
+            .await
+            .unwrap();
         assert_eq!(report.imported, 2, "{report}");
-        let mut owner = NewUser::new(organization, EMAIL, Permission::Owner);
+        let mut owner = NewUser::new(EMAIL, Permission::Owner);
         owner.password = Some(PASSWORD.to_owned());
-        let owner = inventory.create_user(owner).await.unwrap();
+        let owner = inventory.users().create(&Caller::system(organization), owner).await.unwrap();
         let mut key = NewUserApiKey::new(owner.id, "laptop", Permission::Owner);
         key.network_ids = vec![network];
-        let key = inventory.create_user_api_key(key).await.unwrap().plaintext().to_owned();
-        let daemon_key =
-            inventory.create_daemon_api_key(NewDaemonApiKey::new(network, "scanner")).await.unwrap();
-        let mut share = NewShare::new(organization, "to show");
+        let key = inventory
+            .user_api_keys()
+            .create(&Caller::system(owner.organization_id), key)
+            .await
+            .unwrap()
+            .plaintext()
+            .to_owned();
+        let daemon_key = inventory
+            .daemon_api_keys()
+            .create(&Caller::system(organization), NewDaemonApiKey::new(network, "scanner"))
+            .await
+            .unwrap();
+        let mut share = NewShare::new("to show");
         share.password = Some(PASSWORD.to_owned());
-        let share = inventory.create_share(share).await.unwrap().id;
+        let share = inventory.shares().create(&Caller::system(organization), share).await.unwrap().id;
         let session = inventory.log_in(EMAIL, PASSWORD.to_owned()).await.unwrap().plaintext().to_owned();
         let daemon_key = daemon_key.plaintext().to_owned();
         Self { store, inventory, organization, network, tag, share, key, daemon_key, session }
@@ -157,8 +175,8 @@ async fn keys_passwords_and_sessions_are_valid_after_a_transfer() {
     assert_eq!(caller, fixture.inventory.authenticate_user_key(&fixture.key).await.unwrap());
     let daemon = moved.authenticate_daemon_key(&fixture.daemon_key).await.unwrap();
     assert_eq!(daemon, fixture.inventory.authenticate_daemon_key(&fixture.daemon_key).await.unwrap());
-    assert!(moved.verify_share_password(fixture.share, PASSWORD.to_owned()).await.unwrap());
-    assert!(!moved.verify_share_password(fixture.share, "wrong".to_owned()).await.unwrap());
+    assert!(moved.shares().verify_password(fixture.share, PASSWORD.to_owned()).await.unwrap());
+    assert!(!moved.shares().verify_password(fixture.share, "wrong".to_owned()).await.unwrap());
     moved.log_out(&fixture.session).await.unwrap();
     assert!(moved.authenticate_session(&fixture.session).await.is_err());
     assert!(
@@ -171,10 +189,11 @@ async fn keys_passwords_and_sessions_are_valid_after_a_transfer() {
 async fn transferred_inventory_keeps_its_rules() {
     let fixture = Fixture::new().await;
     let moved = fixture.moved().await;
-    let in_use = moved.delete_network(fixture.network).await.unwrap_err();
+    let in_use =
+        moved.networks().delete(&Caller::system(fixture.organization), fixture.network).await.unwrap_err();
     assert!(matches!(in_use.kind(), ErrorKind::InUse { entity: Entity::Network, .. }), "{in_use}");
-    let again = NewUser::new(fixture.organization, EMAIL, Permission::Member);
-    let taken = moved.create_user(again).await.unwrap_err();
+    let again = NewUser::new(EMAIL, Permission::Member);
+    let taken = moved.users().create(&Caller::system(fixture.organization), again).await.unwrap_err();
     assert!(matches!(taken.kind(), ErrorKind::AlreadyExists { entity: Entity::User, .. }), "{taken}");
     let port = json!({
         "host_id": Uuid::from_u128(0x10), "network_id": fixture.network, "number": 8443, "protocol": "Tcp",
@@ -184,6 +203,6 @@ async fn transferred_inventory_keeps_its_rules() {
         .header(CONTENT_TYPE, "application/json");
     let (status, answer) = ask(&moved, update.body(port.to_string()).unwrap()).await;
     assert_eq!(status, 200, "{answer}");
-    let host = moved.host(fixture.organization, Uuid::from_u128(0x10)).await.unwrap();
+    let host = moved.hosts().get(&Caller::system(fixture.organization), Uuid::from_u128(0x10)).await.unwrap();
     assert_eq!(host.ports[0].number.get(), 8443);
 }

@@ -39,8 +39,12 @@ struct Tables<'t> {
 impl Network {
     async fn new() -> Self {
         let inventory = Inventory::new(MemoryStore::new());
-        let organization = inventory.create_organization("Example").await.unwrap();
-        let network = inventory.create_network(organization.id, "Office").await.unwrap();
+        let organization = inventory.organizations().create("Example").await.unwrap();
+        let network = inventory
+            .networks()
+            .create(&Caller::system(organization.id), toposcope::model::Network::new("Office"))
+            .await
+            .unwrap();
         let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
         Self { topologies: Topologies::new(inventory.clone()), inventory, caller, id: network.id }
     }
@@ -52,7 +56,8 @@ impl Network {
     async fn report_at(&self, time: Timestamp, device: Device) {
         let mut report = Report::new(Reporter::new("test"), time);
         report.devices.push(device);
-        let outcome = self.inventory.discover(&self.caller, &report, DiscoverOptions::new(self.id)).await;
+        let outcome =
+            self.inventory.discovery().reconcile(&self.caller, &report, DiscoverOptions::new(self.id)).await;
         assert_eq!(outcome.unwrap().hosts.len(), 1);
     }
 
@@ -238,7 +243,7 @@ async fn host_entered_by_a_user_keeps_its_link() {
     let network = Network::new().await;
     let mut entered = toposcope::model::Host::new(network.id, "sw2");
     entered.chassis_id = Some(chassis(2));
-    network.inventory.put_host(network.caller.organization_id(), entered).await.unwrap();
+    network.inventory.hosts().put(&Caller::system(network.caller.organization_id()), entered).await.unwrap();
     network.switch(1, 1, lldp(&[(1, 2, 3)])).await;
     for day in 2..8 {
         network.switch(day, 1, lldp(&[])).await;
@@ -362,7 +367,7 @@ async fn deleted_host_takes_its_stale_link_with_it() {
     let graph = network.graph().await;
     let host = graph.nodes.iter().find(|node| node.label == "host2").unwrap();
     assert!(host.stale);
-    network.inventory.delete_host_as(&network.caller, host.id, |_| Ok(())).await.unwrap();
+    network.inventory.hosts().delete(&network.caller, host.id).await.unwrap();
     assert_eq!(network.edges().await, [""; 0]);
 }
 
@@ -375,7 +380,7 @@ async fn claims_show_the_rows_that_are_missing() {
     let graph = network.graph().await;
     let host = graph.nodes.iter().find(|node| node.label == "sw1").unwrap().id;
     let kind = toposcope::discovery::report::TableKind::Lldp;
-    let claims = network.inventory.claims_as(&network.caller, host, Some(kind)).await.unwrap();
+    let claims = network.inventory.discovery().claims(&network.caller, host, Some(kind)).await.unwrap();
     let missing: Vec<_> = claims[0]
         .missing
         .iter()
@@ -384,7 +389,7 @@ async fn claims_show_the_rows_that_are_missing() {
     assert_eq!(missing, [(at(2), at(3), 1, 1), (at(1), at(2), 2, 1)]);
     // The same report again changes nothing.
     network.switch(3, 1, lldp(&[])).await;
-    let again = network.inventory.claims_as(&network.caller, host, Some(kind)).await.unwrap();
+    let again = network.inventory.discovery().claims(&network.caller, host, Some(kind)).await.unwrap();
     assert_eq!(again, claims);
 }
 
@@ -407,6 +412,6 @@ async fn number_of_missing_rows_is_bounded() {
     let graph = network.graph().await;
     let host = graph.nodes.iter().find(|node| node.label == "sw1").unwrap().id;
     let kind = toposcope::discovery::report::TableKind::Fdb;
-    let claims = network.inventory.claims_as(&network.caller, host, Some(kind)).await.unwrap();
+    let claims = network.inventory.discovery().claims(&network.caller, host, Some(kind)).await.unwrap();
     assert_eq!(claims[0].missing.iter().map(|group| group.rows.len()).sum::<usize>(), 1_000);
 }

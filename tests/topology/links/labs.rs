@@ -15,7 +15,7 @@ use std::{env, fs};
 use toposcope::access::{Caller, Scope};
 use toposcope::discovery::{Format, ParseOptions, Report, parse};
 use toposcope::inventory::{Claim, DiscoverOptions, HostQuery, Inventory};
-use toposcope::model::{Host, IfEntry, Permission};
+use toposcope::model::{Host, IfEntry, Network, Permission};
 use toposcope::store::MemoryStore;
 use toposcope::topology::links::{Device, End, Link, Links, PortRef};
 use uuid::Uuid;
@@ -230,22 +230,24 @@ async fn lab(folder: &Path) -> Lab {
 /// Imports reports into an inventory, and returns the hosts and claims of the devices.
 async fn imported(reports: &BTreeMap<String, Report>) -> BTreeMap<String, (Host, Vec<Claim>)> {
     let inventory = Inventory::new(MemoryStore::new());
-    let organization = inventory.create_organization("Example").await.unwrap();
-    let network = inventory.create_network(organization.id, "Office").await.unwrap();
+    let organization = inventory.organizations().create("Example").await.unwrap();
+    let network =
+        inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await.unwrap();
     let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
     let mut ids = BTreeMap::new();
     for (device, report) in reports {
-        let outcome = inventory.discover(&caller, report, DiscoverOptions::new(network.id)).await.unwrap();
+        let outcome =
+            inventory.discovery().reconcile(&caller, report, DiscoverOptions::new(network.id)).await.unwrap();
         ids.insert(device.clone(), outcome.hosts[0].id.unwrap());
     }
-    let page = inventory.list_hosts(&caller, &HostQuery::default()).await.unwrap();
+    let page = inventory.hosts().list(&caller, &HostQuery::default()).await.unwrap();
     let hosts: Vec<Host> =
         page.documents.iter().map(|document| serde_json::from_slice(document).unwrap()).collect();
     assert_eq!(hosts.len(), reports.len());
     let mut found = BTreeMap::new();
     for (device, id) in ids {
         let host = hosts.iter().find(|host| host.id == id).unwrap().clone();
-        let claims = inventory.claims_as(&caller, id, None).await.unwrap();
+        let claims = inventory.discovery().claims(&caller, id, None).await.unwrap();
         found.insert(device, (host, claims));
     }
     found

@@ -13,7 +13,7 @@ use toposcope::access::{Caller, Scope};
 use toposcope::discovery::report::{Device, FdbRow, FdbStatus, Report, Reporter, Table};
 use toposcope::discovery::{Format, ParseOptions, parse};
 use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome, HostQuery, Inventory};
-use toposcope::model::{Host, Permission, TopologyView};
+use toposcope::model::{Host, Network, Permission, TopologyView};
 use toposcope::store::MemoryStore;
 use toposcope::topology::Topologies;
 use toposcope::topology::graph::GraphOptions;
@@ -331,11 +331,17 @@ struct Imported {
 
 async fn imported(inputs: &[Input]) -> Imported {
     let inventory = Inventory::new(MemoryStore::new());
-    let organization = inventory.create_organization("Example").await.unwrap();
-    let network = inventory.create_network(organization.id, "Office").await.unwrap().id;
+    let organization = inventory.organizations().create("Example").await.unwrap();
+    let network = inventory
+        .networks()
+        .create(&Caller::system(organization.id), Network::new("Office"))
+        .await
+        .unwrap()
+        .id;
     let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
     let discover = async |report| {
-        let answer = inventory.discover(&caller, report, DiscoverOptions::new(network)).await.unwrap();
+        let answer =
+            inventory.discovery().reconcile(&caller, report, DiscoverOptions::new(network)).await.unwrap();
         answer.hosts.iter().any(|host| host.outcome == DiscoveryOutcome::Ignored)
     };
     let mut ignored = Vec::new();
@@ -354,12 +360,12 @@ async fn imported(inputs: &[Input]) -> Imported {
 impl Imported {
     /// Returns the links, and the hosts.
     async fn links(&self) -> (Links, Vec<Host>) {
-        let page = self.inventory.list_hosts(&self.caller, &HostQuery::default()).await.unwrap();
+        let page = self.inventory.hosts().list(&self.caller, &HostQuery::default()).await.unwrap();
         let hosts: Vec<Host> =
             page.documents.iter().map(|document| serde_json::from_slice(document).unwrap()).collect();
         let mut devices = Vec::new();
         for host in &hosts {
-            let claims = self.inventory.claims_as(&self.caller, host.id, None).await.unwrap();
+            let claims = self.inventory.discovery().claims(&self.caller, host.id, None).await.unwrap();
             devices.push(LinkDevice::of(host, &claims));
         }
         (Links::new(devices, &[]), hosts)

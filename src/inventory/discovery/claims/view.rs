@@ -6,33 +6,36 @@ use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::discovery::report::TableKind;
+use crate::inventory::Error;
+use crate::inventory::discovery::Reconciliation;
 use crate::inventory::discovery::opened::Opened;
 use crate::inventory::discovery::{Claim, ClaimRows, SeenPart};
-use crate::inventory::{Error, Inventory};
 
-impl Inventory {
+impl Reconciliation<'_> {
     /// Returns the claims of a host that the caller can access. `kind` restricts them to one kind. Every level may
     /// read.
     ///
     /// # Errors
     /// `NotFound`, also for a host of another organization; `AccessDenied` when the caller cannot access its network.
-    pub async fn claims_as(
-        &self,
+    pub async fn claims(
+        self,
         caller: &Caller,
         host: Uuid,
         kind: Option<TableKind>,
     ) -> Result<Vec<Claim>, Error> {
         // Checks the access, and names the reason if there is none.
-        let record = self.host_record_as(caller, host).await?;
+        let record = self.inventory.host_record_as(caller, host).await?;
         let kinds: BTreeSet<TableKind> = match kind {
             Some(kind) => BTreeSet::from([kind]),
             None => TableKind::ALL.iter().copied().collect(),
         };
         let organization = caller.organization_id();
-        let Some(stored) = self.read_stored(record.key.id, &kinds).await? else { return Ok(Vec::new()) };
+        let Some(stored) = self.inventory.read_stored(record.key.id, &kinds).await? else {
+            return Ok(Vec::new());
+        };
         let bytes =
             stored.record.body.len() + stored.claims.iter().map(|claim| claim.body.len()).sum::<usize>();
-        let opened = self.state.offload.run(organization, bytes, move || stored.open()).await??;
+        let opened = self.inventory.state.offload.run(organization, bytes, move || stored.open()).await??;
         Ok(opened.into_claims())
     }
 }

@@ -11,6 +11,7 @@ use self::absorb::{Replaced, replace_neighbors};
 use crate::access::Caller;
 use crate::discovery::reconcile::Identity;
 use crate::discovery::report::TableKind;
+use crate::inventory::discovery::Reconciliation;
 use crate::inventory::discovery::decoded::DecodedHosts;
 use crate::inventory::discovery::neighbors::follow::Naming;
 use crate::inventory::discovery::opened::Opened;
@@ -34,7 +35,7 @@ const RELATIONS: [crate::store::Name; 3] = [NEIGHBOR_LINK, VIRTUALIZED_BY_LINK, 
 /// Maximum number of targets of a query.
 const MAX_TARGETS: usize = 512;
 
-impl Inventory {
+impl Reconciliation<'_> {
     /// Makes one host of two that are the same device, on behalf of a caller.
     ///
     /// The caller must be a Member or above who can access both hosts.
@@ -47,6 +48,7 @@ impl Inventory {
     /// own.
     ///
     /// ```
+    /// # use toposcope::model::Network;
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::Inventory;
     /// # use toposcope::model::{Host, Interface, Permission, Port, PortNumber, Protocol};
@@ -55,17 +57,17 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
-    /// # let network = inventory.create_network(organization.id, "Office").await?;
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
     /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
-    /// let printer = inventory.create_host_as(&caller, Host::new(network.id, "printer")).await?;
+    /// let printer = inventory.hosts().create(&caller, Host::new(network.id, "printer")).await?;
     /// let mut scanned = Host::new(network.id, "");
     /// scanned.interfaces.push(Interface::new(&scanned, "192.0.2.7".parse()?));
-    /// let scanned = inventory.create_host_as(&caller, scanned).await?;
+    /// let scanned = inventory.hosts().create(&caller, scanned).await?;
     ///
-    /// let host = inventory.consolidate_as(&caller, printer.id, scanned.id).await?;
+    /// let host = inventory.discovery().consolidate(&caller, printer.id, scanned.id).await?;
     /// assert_eq!((host.name.as_str(), host.interfaces.len()), ("printer", 1));
-    /// assert!(inventory.host_as(&caller, scanned.id).await.is_err());
+    /// assert!(inventory.hosts().get(&caller, scanned.id).await.is_err());
     /// # Ok(())
     /// # }
     /// ```
@@ -77,17 +79,17 @@ impl Inventory {
     /// - `NetworkMismatch`: the hosts are on different networks.
     /// - `Invalid` with the field `other`: both are the same host.
     /// - `TooLarge`: the host would exceed a limit of [`Quotas`](crate::inventory::Quotas).
-    pub async fn consolidate_as(&self, caller: &Caller, id: Uuid, other: Uuid) -> Result<Host, Error> {
+    pub async fn consolidate(self, caller: &Caller, id: Uuid, other: Uuid) -> Result<Host, Error> {
         require_level(caller, Permission::Member)?;
         let organization = caller.organization_id();
         let kinds: BTreeSet<TableKind> = TableKind::ALL.iter().copied().collect();
-        let mut transaction = self.transaction(Entity::Host, id);
+        let mut transaction = self.inventory.transaction(Entity::Host, id);
         loop {
             let mut hosts = Vec::with_capacity(2);
             for host in [id, other] {
                 // Checks the access to each.
-                self.host_record_as(caller, host).await?;
-                let stored = self.read_stored(host, &kinds).await?;
+                self.inventory.host_record_as(caller, host).await?;
+                let stored = self.inventory.read_stored(host, &kinds).await?;
                 hosts.push(stored.ok_or(ErrorKind::NotFound { entity: Entity::Host, id: host })?);
             }
             if id == other {
@@ -101,7 +103,7 @@ impl Inventory {
                     .collect::<Result<Vec<_>, _>>();
                 opened.map(|opened| (hosts, opened))
             };
-            let (hosts, mut opened) = self.state.offload.run(organization, bytes, open).await??;
+            let (hosts, mut opened) = self.inventory.state.offload.run(organization, bytes, open).await??;
             let (Some(gone), Some(kept)) = (opened.pop(), opened.pop()) else { return Err(both_expected()) };
             let network = kept.host.network_id;
             if gone.host.network_id != network {
@@ -113,14 +115,16 @@ impl Inventory {
             }
             let records: Vec<_> = hosts.into_iter().map(|stored| (stored.record, stored.state)).collect();
             let place = Place { organization, network, host: id };
-            let Some(host) = self.try_consolidate(place, records, kept, gone).await? else {
+            let Some(host) = self.inventory.try_consolidate(place, records, kept, gone).await? else {
                 transaction.retry().await?;
                 continue;
             };
             return Ok(host);
         }
     }
+}
 
+impl Inventory {
     /// Returns the consolidated host; `None` when a record has changed meanwhile.
     async fn try_consolidate(
         &self,
@@ -158,8 +162,9 @@ impl Inventory {
         let encoder = self.host_encoder(organization).of_stored(stored);
         let mut puts = vec![encoder.encode_in(&self.state.offload, host).await?];
         self.replace_references(place, &replaced, (&mut puts, &mut before, &mut batch)).await?;
-        let change = HostChange::replacing(organization, &puts, std::slice::from_ref(&other));
-        if !matches!(self.commit_hosts(&change, &before, batch).await?, Attempt::Committed) {
+        let gone = std::slice::from_ref(&other);
+        let attempt = self.commit_merged(organization, (&puts, gone), &before, batch).await?;
+        if !matches!(attempt, Attempt::Committed) {
             return Ok(None);
         }
         let resolved = self
@@ -175,6 +180,22 @@ impl Inventory {
         }
         puts.truncate(1);
         Ok(puts.pop().map(|encoded| encoded.host))
+    }
+
+    /// Puts hosts and deletes those that are merged into them, together with what is in the batch.
+    ///
+    /// The batch has the states, claims and links that the remaining hosts take over.
+    pub(super) async fn commit_merged(
+        &self,
+        organization: Uuid,
+        (puts, gone): (&[EncodedHost], &[Uuid]),
+        before: &Before,
+        mut batch: Batch,
+    ) -> Result<Attempt, Error> {
+        self.forget_hosts(gone, &mut batch).await?;
+        let mut change = HostChange::putting(organization, puts);
+        change.deletes = gone;
+        self.commit_hosts(&change, before, batch).await
     }
 
     /// Adds the hosts that refer to records that are gone to a change. Their references are replaced.

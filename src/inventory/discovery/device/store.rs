@@ -14,7 +14,7 @@ use crate::inventory::discovery::plan::{Known, Plan, Planned};
 use crate::inventory::discovery::records::{Place, claim_key, put_discovered_hosts};
 use crate::inventory::discovery::reported::Subject;
 use crate::inventory::discovery::{DiscoveredHost, Discovery};
-use crate::inventory::hosts::{Attempt, HostChange};
+use crate::inventory::hosts::Attempt;
 use crate::inventory::schema::{host_discovery_key, host_key};
 use crate::inventory::{Error, Inventory, unchanged};
 use crate::store::{Batch, Guard, Key, Precondition, Record, Version};
@@ -168,8 +168,7 @@ impl Discovery {
             let references = (&mut puts, &mut before, &mut batch);
             self.inventory.replace_references(place, &planned.replaced, references).await?;
         }
-        let change = HostChange::replacing(self.organization, &puts, deletes);
-        self.inventory.commit_hosts(&change, &before, batch).await
+        self.inventory.commit_merged(self.organization, (&puts, deletes), &before, batch).await
     }
 
     /// Notes whose neighbors may be others now.

@@ -19,6 +19,7 @@ use super::records::{Place, claim_key, put_claim, put_discovered_hosts, put_stat
 use crate::access::Caller;
 use crate::discovery::reconcile::Identity;
 use crate::discovery::report::TableKind;
+use crate::inventory::discovery::Reconciliation;
 use crate::inventory::hosts::{Attempt, Before, HostChange, Summary};
 use crate::inventory::schema::{
     decode, discovered_hosts_key, host_discovery_key, host_key, organization_key,
@@ -34,7 +35,7 @@ struct Separate {
     separate: BTreeSet<Uuid>,
 }
 
-impl Inventory {
+impl Reconciliation<'_> {
     /// Moves parts of a host to a new one, on behalf of a caller. Returns the new host.
     ///
     /// The caller must be a Member or above who can access the host. `check` receives the host as stored; an error that
@@ -46,9 +47,10 @@ impl Inventory {
     /// value, the host loses it. Both hosts are stored in one commit.
     ///
     /// Discovery does not merge the two again: a device with identities of both is ambiguous.
-    /// [`consolidate_as`](Self::consolidate_as) makes one of them again.
+    /// [`Reconciliation::consolidate`](crate::inventory::Reconciliation::consolidate) makes one of them again.
     ///
     /// ```
+    /// # use toposcope::model::Network;
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::{HostSplit, Inventory};
     /// # use toposcope::model::{Host, Interface, Permission};
@@ -57,19 +59,19 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
-    /// # let network = inventory.create_network(organization.id, "Office").await?;
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
     /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
     /// let mut host = Host::new(network.id, "two devices");
     /// host.interfaces.push(Interface::new(&host, "192.0.2.7".parse()?));
     /// host.interfaces.push(Interface::new(&host, "192.0.2.8".parse()?));
-    /// let host = inventory.create_host_as(&caller, host).await?;
+    /// let host = inventory.hosts().create(&caller, host).await?;
     ///
     /// let mut split = HostSplit::default();
     /// split.interfaces = vec![host.interfaces[1].id];
-    /// let new = inventory.split_as(&caller, host.id, &split, |_| Ok(())).await?;
+    /// let new = inventory.discovery().split(&caller, host.id, &split, |_| Ok(())).await?;
     /// assert_eq!((new.name.as_str(), new.interfaces.len()), ("192.0.2.8", 1));
-    /// assert_eq!(inventory.host_as(&caller, host.id).await?.interfaces.len(), 1);
+    /// assert_eq!(inventory.hosts().get(&caller, host.id).await?.interfaces.len(), 1);
     /// # Ok(())
     /// # }
     /// ```
@@ -83,8 +85,8 @@ impl Inventory {
     /// - `Invalid`: no part or every part is selected, an id is repeated, a part that moves refers to one that stays or
     ///   the other way round, or a text is too long.
     /// - `QuotaExceeded`: the organization has as many hosts as it may have.
-    pub async fn split_as(
-        &self,
+    pub async fn split(
+        self,
         caller: &Caller,
         id: Uuid,
         split: &HostSplit,
@@ -93,35 +95,37 @@ impl Inventory {
         require_level(caller, Permission::Member)?;
         let organization = caller.organization_id();
         let kinds: BTreeSet<TableKind> = TableKind::ALL.iter().copied().collect();
-        let new = self.new_id()?;
-        let mut transaction = self.transaction(Entity::Host, id);
+        let new = self.inventory.new_id()?;
+        let mut transaction = self.inventory.transaction(Entity::Host, id);
         loop {
             // Checks the access.
-            self.host_record_as(caller, id).await?;
-            let stored = self.read_stored(id, &kinds).await?;
+            self.inventory.host_record_as(caller, id).await?;
+            let stored = self.inventory.read_stored(id, &kinds).await?;
             let stored = stored.ok_or(ErrorKind::NotFound { entity: Entity::Host, id })?;
             let bytes = stored.record.body.len();
             let open = move || stored.open().map(|opened| (stored, opened));
-            let (stored, opened) = self.state.offload.run(organization, bytes, open).await??;
+            let (stored, opened) = self.inventory.state.offload.run(organization, bytes, open).await??;
             check(&opened.host)?;
             let selection = Selection::of(split, &opened.host)?;
             let mut keys = BTreeSet::from([host_key(id), discovered_hosts_key(opened.host.network_id)]);
-            if self.quotas.hosts_per_organization.is_some() {
+            if self.inventory.quotas.hosts_per_organization.is_some() {
                 keys.insert(organization_key(organization));
             }
             if !transaction.enter(keys).await? {
                 continue;
             }
-            self.check_host_quota(organization, 1).await?;
+            self.inventory.check_host_quota(organization, 1).await?;
             if let Some(host) =
-                self.try_split((organization, new), stored, opened, (split, &selection)).await?
+                self.inventory.try_split((organization, new), stored, opened, (split, &selection)).await?
             {
                 return Ok(host);
             }
             transaction.retry().await?;
         }
     }
+}
 
+impl Inventory {
     /// Returns the new host; `None` when a record has changed meanwhile.
     async fn try_split(
         &self,
@@ -169,7 +173,7 @@ impl Inventory {
         let kept = encoder.encode_in(&self.state.offload, opened.host).await?;
         let puts = [kept, encoder.encode_in(&self.state.offload, moved.host).await?];
         let before = Before::from([(id, (stored.record, summary))]);
-        let change = HostChange::replacing(organization, &puts, &[]);
+        let change = HostChange::putting(organization, &puts);
         if !matches!(self.commit_hosts(&change, &before, batch).await?, Attempt::Committed) {
             return Ok(None);
         }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::inventory::{Entity, Error, ErrorKind, Problem};
 use crate::model::{BindingTarget, Host, LldpChassisId};
 
-/// What a new host takes along when it is split from another: [`Inventory::split_as`](crate::Inventory::split_as).
+/// What a new host takes along when it is split from another: [`Reconciliation::split`](crate::inventory::Reconciliation::split).
 ///
 /// The parts are given by their ids. A field of the device that is given becomes that of the new host. An identity
 /// that the other host has with the same value moves: hostname, `sysName`, chassis id, serial number and management URL.

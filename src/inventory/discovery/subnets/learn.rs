@@ -5,12 +5,15 @@ use std::collections::BTreeSet;
 use uuid::Uuid;
 
 use crate::discovery::report::{Warning, WarningCode};
-use crate::inventory::collections::{CollectionRecord, deleted_subnet_key};
+use crate::inventory::collections::CollectionRecord;
 use crate::inventory::discovery::subnets::Subnets;
 use crate::inventory::discovery::{DiscoveredSubnet, Discovery};
-use crate::inventory::schema::{SUBNET, encode, exists, network_key, on_network, subnet_key};
+use crate::inventory::prefixes::cidr_bytes;
+use crate::inventory::schema::{
+    DELETED_SUBNET, SUBNET, encode, exists, facets, network_key, on_network, subnet_key,
+};
 use crate::inventory::{Entity, Error};
-use crate::model::{Cidr, Source, Subnet, derived_id};
+use crate::model::{Cidr, Source, Subnet, Timestamp, derived_id};
 use crate::store::{Batch, Key, Precondition};
 
 /// Maximum number of subnets that one report creates.
@@ -133,6 +136,23 @@ impl Discovery {
         }
         Ok(subnets)
     }
+}
+
+/// Adds the record that discovery must not create a subnet again to the batch that removes the subnet.
+pub(in crate::inventory) fn put_deleted_subnet(
+    subnet: &Subnet,
+    now: Timestamp,
+    batch: &mut Batch,
+) -> Result<(), Error> {
+    let key = deleted_subnet_key(subnet.network_id, subnet.cidr);
+    let facets = facets(subnet.organization_id, now).with_network(subnet.network_id);
+    batch.put(key, Precondition::Any, facets, encode(&subnet.cidr)?);
+    Ok(())
+}
+
+/// Returns the key of the record of a deleted subnet.
+fn deleted_subnet_key(network: Uuid, cidr: Cidr) -> Key {
+    Key::new(DELETED_SUBNET, derived_id("deleted subnet", &[network.as_bytes(), &cidr_bytes(cidr)]))
 }
 
 fn derived_subnet_id(network: Uuid, cidr: Cidr) -> Uuid {

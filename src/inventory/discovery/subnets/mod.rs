@@ -13,7 +13,8 @@ use std::net::IpAddr;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::inventory::collections::{address_prefixes, cidr_filter};
+pub(in crate::inventory) use self::learn::put_deleted_subnet;
+use crate::inventory::prefixes::cidr_filter;
 use crate::inventory::schema::{SUBNET, decode, on_network};
 use crate::inventory::{Error, Inventory};
 use crate::model::Cidr;
@@ -73,6 +74,12 @@ impl Inventory {
         }
         Ok(())
     }
+}
+
+/// Returns all prefixes that contain an address, the shortest first.
+fn address_prefixes(address: IpAddr) -> impl Iterator<Item = Cidr> {
+    let lengths = 0..=if address.is_ipv4() { 32 } else { 128 };
+    lengths.filter_map(move |length| Cidr::containing(address, length).ok())
 }
 
 impl Subnets {

@@ -34,6 +34,7 @@ use super::texts::check_host_texts;
 use super::{EncodedHost, HOST};
 use crate::access::Caller;
 use crate::fair_threads::yield_turn;
+use crate::inventory::hosts::Hosts;
 use crate::inventory::{Error, Inventory, Problem, require_level};
 use crate::model::{Host, Permission, Record};
 use crate::store::Query;
@@ -86,7 +87,7 @@ impl From<Host> for BulkHost {
     }
 }
 
-impl Inventory {
+impl Hosts<'_> {
     /// Creates hosts, or replaces the hosts of the same ids, on behalf of a caller.
     ///
     /// The caller must be a Member or above.
@@ -107,6 +108,7 @@ impl Inventory {
     /// fails or is busy after the first group, the remaining results contain that error.
     ///
     /// ```
+    /// # use toposcope::model::Network;
     /// use toposcope::access::{Caller, Scope};
     /// use toposcope::inventory::{Atomicity, BulkChange, BulkHost};
     /// use toposcope::model::{Host, Permission};
@@ -116,13 +118,13 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// let inventory = Inventory::new(MemoryStore::new());
-    /// let organization = inventory.create_organization("Example").await?;
-    /// let network = inventory.create_network(organization.id, "Office").await?;
+    /// let organization = inventory.organizations().create("Example").await?;
+    /// let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
     /// let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::only([network.id]));
     ///
     /// let json = format!(r#"{{"network_id": "{}", "name": "camera"}}"#, network.id);
     /// let hosts = vec![Host::new(network.id, "printer").into(), BulkHost::from_json(json)];
-    /// let results = inventory.bulk_put_hosts_as(&caller, hosts, Atomicity::AllOrNothing).await?;
+    /// let results = inventory.hosts().bulk_put(&caller, hosts, Atomicity::AllOrNothing).await?;
     /// assert!(results.iter().all(|result| matches!(result.outcome, Ok(BulkChange::Created))));
     /// # Ok(())
     /// # }
@@ -138,9 +140,9 @@ impl Inventory {
     /// - `AccessDenied`: the caller cannot access the network of the host, or of the host to be replaced.
     /// - `NetworkMismatch`: the host to be replaced is on another network.
     /// - `ReferenceInvalid`, `AlreadyExists`, `TooLarge`, `QuotaExceeded`, `Conflict`: as for
-    ///   [`put_host`](Self::put_host).
-    pub async fn bulk_put_hosts_as(
-        &self,
+    ///   [`Hosts::put`](crate::inventory::Hosts::put).
+    pub async fn bulk_put(
+        self,
         caller: &Caller,
         hosts: Vec<BulkHost>,
         atomicity: Atomicity,
@@ -153,17 +155,19 @@ impl Inventory {
             return Err(Error::invalid("hosts", Problem::MaxLength { max: BulkHost::MAX }));
         }
         let mut results = Results::new(hosts.len(), atomicity);
-        let done = self.pending_answer.as_ref().map(|pending| pending.done()).unwrap_or_default();
+        let done = self.inventory.pending_answer.as_ref().map(|pending| pending.done()).unwrap_or_default();
         for (index, (id, change)) in done {
             results.set_id(index, id);
             results.set(index, Ok(change));
         }
-        let items = self.parse_hosts(caller.organization_id(), hosts, &mut results).await?;
-        let hosts = self.check_hosts(caller, items, PartIds::Unchecked, &mut results).await?;
-        self.store_hosts(caller, hosts, &mut results).await?;
+        let items = self.inventory.parse_hosts(caller.organization_id(), hosts, &mut results).await?;
+        let hosts = self.inventory.check_hosts(caller, items, PartIds::Unchecked, &mut results).await?;
+        self.inventory.store_hosts(caller, hosts, &mut results).await?;
         results.finish()
     }
+}
 
+impl Inventory {
     /// Parses hosts that have no result yet, gives ids to those without, and refuses repeated ids.
     async fn parse_hosts(
         &self,

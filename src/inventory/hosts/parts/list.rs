@@ -9,6 +9,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::HostParts;
 use super::Part;
 use super::places::PartPlace;
 use crate::access::Caller;
@@ -36,15 +37,15 @@ const MAX_PAGE_BYTES: usize = 2 * 1024 * 1024;
 /// of them at a time.
 const DECODED: usize = 4;
 
-impl Inventory {
+impl<P: Part> HostParts<'_, P> {
     /// Lists the parts of a host, or of all hosts that the caller can access. A host that the caller cannot access or
     /// that does not exist has none.
     ///
     /// # Errors
     /// `Invalid` for a cursor of another list, and without a host if the list would have more than a million parts;
     /// `Busy`.
-    pub(crate) async fn list_parts_as<P: Part>(
-        &self,
+    pub(crate) async fn list(
+        self,
         caller: &Caller,
         host: Option<Uuid>,
         query: &ListQuery,
@@ -52,13 +53,13 @@ impl Inventory {
         let list = fingerprint(&(host, query.fingerprint(P::UNIQUE_KEY, caller.organization_id())));
         let order = PartOrder::of(query);
         let Some(host) = host else {
-            let places = self.part_places::<P>(caller, query, order).await?;
+            let places = self.inventory.part_places::<P>(caller, query, order).await?;
             let (start, end) = order.span(&places, query, list)?;
             let page = places.get(start..end).asserted_or_default();
-            let PartsAt { parts, .. } = self.parts_at(caller, page, usize::MAX).await?;
+            let PartsAt { parts, .. } = self.inventory.parts_at(caller, page, usize::MAX).await?;
             return Ok(ListPage::new(parts, places.len() as u64, next_page(&places, end, list)));
         };
-        let parts = self.parts_as::<P>(caller, host).await?;
+        let parts = self.of_host(caller, host).await?;
         let parts: Vec<P> = parts.into_iter().filter(|part| is_listed(part, query)).collect();
         let places = order.places(&parts);
         let (start, end) = order.span(&places, query, list)?;
@@ -71,20 +72,18 @@ impl Inventory {
     /// Pages through the parts of all hosts of a list from its start on, ignoring its limit.
     ///
     /// # Errors
-    /// Those of [`list_parts_as`](Self::list_parts_as).
-    pub(crate) async fn part_pages<P: Part>(
-        &self,
-        caller: &Caller,
-        query: &ListQuery,
-    ) -> Result<PartPages<P>, Error> {
+    /// Those of [`HostParts::list`](crate::inventory::HostParts::list).
+    pub(crate) async fn pages(self, caller: &Caller, query: &ListQuery) -> Result<PartPages<P>, Error> {
         let list = fingerprint(&(None::<Uuid>, query.fingerprint(P::UNIQUE_KEY, caller.organization_id())));
         let order = PartOrder::of(query);
-        let places = self.part_places::<P>(caller, query, order).await?;
+        let places = self.inventory.part_places::<P>(caller, query, order).await?;
         let (position, _) = order.span(&places, query, list)?;
-        let (inventory, caller) = (self.clone(), caller.clone());
+        let (inventory, caller) = (self.inventory.clone(), caller.clone());
         Ok(PartPages { inventory, caller, places, position, length: PAGE, kind: PhantomData })
     }
+}
 
+impl Inventory {
     /// Reads the parts at these places. Those that have been deleted meanwhile are left out.
     ///
     /// Stops once they have more than `max_bytes` bytes as JSON; some are missing then.

@@ -11,10 +11,13 @@ mod update;
 pub(in crate::inventory) use self::places::PartLists;
 pub use self::port_update::PortUpdate;
 pub(super) use self::record::{Embedded, settle};
-use super::texts::check_part_texts;
-use crate::inventory::Error;
+use std::fmt;
+use std::marker::PhantomData;
 
-/// A record embedded in a host, as returned by [`Inventory::part_as`](crate::Inventory::part_as).
+use super::texts::check_part_texts;
+use crate::inventory::{Error, Inventory};
+
+/// A record embedded in a host, as returned by [`HostParts::get`](crate::inventory::HostParts::get).
 ///
 /// The parts of a host are its [`Interface`](crate::model::Interface)s, [`Port`](crate::model::Port)s,
 /// [`Service`](crate::model::Service)s and [`IfEntry`](crate::model::IfEntry)s. No other type can implement this trait.
@@ -30,4 +33,32 @@ pub(crate) fn parse_part<P: Part>(json: &[u8]) -> Result<P, Error> {
     let part = P::parse(json)?;
     check_part_texts(&part, None)?;
     Ok(part)
+}
+
+/// The parts of one kind of the hosts of an organization: interfaces, ports, services or interface entries.
+pub struct HostParts<'a, P> {
+    inventory: &'a Inventory,
+    kind: PhantomData<fn() -> P>,
+}
+
+impl Inventory {
+    /// The parts of one kind of the hosts of an organization: interfaces, ports, services or interface entries.
+    #[must_use]
+    pub const fn parts<P: Part>(&self) -> HostParts<'_, P> {
+        HostParts { inventory: self, kind: PhantomData }
+    }
+}
+
+impl<P> Clone for HostParts<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for HostParts<'_, P> {}
+
+impl<P> fmt::Debug for HostParts<'_, P> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("HostParts").field("inventory", self.inventory).finish()
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use uuid::Uuid;
 
-use super::{Part, settle};
+use super::{HostParts, Part, settle};
 use crate::access::Caller;
 use crate::inventory::hosts::access::{check_scope, reference_invalid};
 use crate::inventory::hosts::change::Attempt;
@@ -16,16 +16,16 @@ use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
 use crate::model::{Common, Host, Permission};
 use crate::store::Record;
 
-impl Inventory {
+impl<P: Part> HostParts<'_, P> {
     /// Returns a part of a host that the caller can access. Every level may read.
     ///
     /// # Errors
     /// `NotFound`, also for a part of another organization; `AccessDenied` when the caller cannot access the network
     /// of the host.
-    pub async fn part_as<P: Part>(&self, caller: &Caller, id: Uuid) -> Result<P, Error> {
+    pub async fn get(self, caller: &Caller, id: Uuid) -> Result<P, Error> {
         let organization = caller.organization_id();
-        let record = self.host_of_part::<P>(organization, id).await?;
-        let host: Host = self.decode_host(organization, &record).await?;
+        let record = self.inventory.host_of_part::<P>(organization, id).await?;
+        let host: Host = self.inventory.decode_host(organization, &record).await?;
         let (_, part) = find_part(&host, id)?;
         check_scope(caller, host.network_id)?;
         Ok(part)
@@ -34,9 +34,9 @@ impl Inventory {
     /// Returns the parts of a host in display order. Every level may read.
     ///
     /// Empty for a host that the caller cannot access or that does not exist.
-    pub async fn parts_as<P: Part>(&self, caller: &Caller, host: Uuid) -> Result<Vec<P>, Error> {
-        let Some(record) = self.visible_host(caller, host).await? else { return Ok(Vec::new()) };
-        let mut host: Host = self.decode_host(caller.organization_id(), &record).await?;
+    pub async fn of_host(self, caller: &Caller, host: Uuid) -> Result<Vec<P>, Error> {
+        let Some(record) = self.inventory.visible_host(caller, host).await? else { return Ok(Vec::new()) };
+        let mut host: Host = self.inventory.decode_host(caller.organization_id(), &record).await?;
         Ok(std::mem::take(P::list_mut(&mut host)))
     }
 
@@ -48,6 +48,7 @@ impl Inventory {
     /// binding of the host has it. An interface or service with the position `i64::MAX` is placed behind the others.
     ///
     /// ```
+    /// # use toposcope::model::Network;
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::Inventory;
     /// # use toposcope::model::{Host, Permission, Port, PortNumber, Protocol};
@@ -56,14 +57,14 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
-    /// # let network = inventory.create_network(organization.id, "Office").await?;
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
     /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
-    /// let host = inventory.create_host_as(&caller, Host::new(network.id, "printer")).await?;
+    /// let host = inventory.hosts().create(&caller, Host::new(network.id, "printer")).await?;
     /// let port = Port::new(&host, PortNumber::try_from(443)?, Protocol::Tcp);
-    /// let port = inventory.create_part_as(&caller, port).await?;
-    /// assert_eq!(inventory.parts_as::<Port>(&caller, host.id).await?, [port.clone()]);
-    /// inventory.delete_part_as(&caller, port.id, |_: &Port| Ok(())).await?;
+    /// let port = inventory.parts().create(&caller, port).await?;
+    /// assert_eq!(inventory.parts::<Port>().of_host(&caller, host.id).await?, [port.clone()]);
+    /// inventory.parts().delete(&caller, port.id).await?;
     /// # Ok(())
     /// # }
     /// ```
@@ -74,40 +75,48 @@ impl Inventory {
     /// - `AccessDenied`: the caller cannot access the network.
     /// - `NetworkMismatch`: the host is on another network.
     /// - `AlreadyExists`: the host has another port with that number and protocol.
-    /// - `Invalid` and `TooLarge`: as for [`put_host`](Self::put_host).
-    pub async fn create_part_as<P: Part>(&self, caller: &Caller, part: P) -> Result<P, Error> {
+    /// - `Invalid` and `TooLarge`: as for [`Hosts::put`](crate::inventory::Hosts::put).
+    pub async fn create(self, caller: &Caller, part: P) -> Result<P, Error> {
         require_level(caller, Permission::Member)?;
         check_part_texts(&part, None)?;
         let organization = caller.organization_id();
         let Common { host_id, network_id, .. } = part.common();
-        let id = self.new_id()?;
-        let mut transaction = self.transaction(Entity::Host, host_id);
+        let id = self.inventory.new_id()?;
+        let mut transaction = self.inventory.transaction(Entity::Host, host_id);
         loop {
-            self.check_network(caller, network_id).await?;
-            let record = self.own_hosts(organization, vec![host_id]).await?.pop();
+            self.inventory.check_network(caller, network_id).await?;
+            let record = self.inventory.own_hosts(organization, vec![host_id]).await?.pop();
             let record = record.ok_or_else(|| reference_invalid(Entity::Host, "host_id"))?;
             if !transaction.enter(BTreeSet::from([record.key])).await? {
                 continue;
             }
-            let mut stored = self.open_host(organization, record).await?;
+            let mut stored = self.inventory.open_host(organization, record).await?;
             if stored.host.network_id != network_id {
                 return Err(ErrorKind::NetworkMismatch { entity: Entity::Host }.into());
             }
-            let (mut part, now) = (part.clone(), self.now());
+            let (mut part, now) = (part.clone(), self.inventory.now());
             part.set_common(Common { id, ..part.common() });
             part.set_position(&stored.host);
-            part.assign_binding_ids(Some(&stored.host), || self.new_id())?;
+            part.assign_binding_ids(Some(&stored.host), || self.inventory.new_id())?;
             settle(&mut part, None, (host_id, network_id), now);
             let list = P::list_mut(&mut stored.host);
             let index = list.len();
             list.push(part.clone());
-            self.note_answer(&part, Some(network_id))?;
-            match self.commit_edit(organization, HostEdit::of::<P>(vec![stored], now)).await {
+            self.inventory.note_answer(&part, Some(network_id))?;
+            match self.inventory.commit_edit(organization, HostEdit::of::<P>(vec![stored], now)).await {
                 Ok(Attempt::Committed) => return Ok(part),
                 Ok(Attempt::Stale | Attempt::Taken(_)) => transaction.retry().await?,
                 Err(error) => return Err(within(error, P::LIST, index)),
             }
         }
+    }
+
+    /// Deletes a part of a host.
+    ///
+    /// # Errors
+    /// Those of [`delete_if`](Self::delete_if), without a check.
+    pub async fn delete(self, caller: &Caller, id: Uuid) -> Result<(), Error> {
+        self.delete_if(caller, id, |_| Ok(())).await
     }
 
     /// Deletes a part of a host that the caller, a Member or above, can access.
@@ -121,37 +130,39 @@ impl Inventory {
     /// - Any error of `check`.
     /// - `InUse`: a binding, an interface entry or a credential assignment of the host refers to the part, or a host or
     ///   service is virtualized by it.
-    pub async fn delete_part_as<P: Part>(
-        &self,
+    pub async fn delete_if(
+        self,
         caller: &Caller,
         id: Uuid,
         check: impl Fn(&P) -> Result<(), Error> + Send + Sync,
     ) -> Result<(), Error> {
         require_level(caller, Permission::Member)?;
         let organization = caller.organization_id();
-        let mut transaction = self.transaction(P::ENTITY, id);
+        let mut transaction = self.inventory.transaction(P::ENTITY, id);
         loop {
-            let record = self.host_of_part::<P>(organization, id).await?;
+            let record = self.inventory.host_of_part::<P>(organization, id).await?;
             if !transaction.enter(BTreeSet::from([record.key])).await? {
                 continue;
             }
-            let mut stored = self.open_host(organization, record).await?;
+            let mut stored = self.inventory.open_host(organization, record).await?;
             let (index, part) = find_part::<P>(&stored.host, id)?;
             check_scope(caller, stored.host.network_id)?;
             check(&part)?;
             check_unused(&part, &stored.host)?;
             P::list_mut(&mut stored.host).remove(index);
-            let mut edit = HostEdit::of::<P>(vec![stored], self.now());
+            let mut edit = HostEdit::of::<P>(vec![stored], self.inventory.now());
             if P::ENTITY == Entity::Service {
                 edit = edit.removing(RemovedService { id, name: part.name() });
             }
-            match self.commit_edit(organization, edit).await? {
+            match self.inventory.commit_edit(organization, edit).await? {
                 Attempt::Committed => return Ok(()),
                 Attempt::Stale | Attempt::Taken(_) => transaction.retry().await?,
             }
         }
     }
+}
 
+impl Inventory {
     /// Returns the organization's host that has a part.
     ///
     /// Parts of another organization behave as nonexistent, without reading their hosts.

@@ -103,7 +103,7 @@ impl Inventory {
         let turn = self.state.part_readers.enter(BTreeSet::from([organization_key(organization)])).await;
         let _turn = turn.map_err(|_| ErrorKind::Busy)?;
         // The revision is read before the hosts: a list that is older than its revision would miss changes.
-        let revision = self.hosts_revision(caller).await?;
+        let revision = self.hosts().revision(caller).await?;
         if let Some(places) = revision.and_then(|revision| self.state.part_lists.get(&list, revision)) {
             return Ok(places);
         }

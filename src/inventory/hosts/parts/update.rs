@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use uuid::Uuid;
 
 use super::operations::{check_unused, find_part, within};
-use super::{Part, settle};
+use super::{HostParts, Part, settle};
 use crate::access::Caller;
 use crate::inventory::hosts::access::check_scope;
 use crate::inventory::hosts::change::Attempt;
@@ -17,7 +17,7 @@ use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
 use crate::model::{Common, Permission};
 use crate::store::{Query, Record};
 
-impl Inventory {
+impl<P: Part> HostParts<'_, P> {
     /// Updates a part of a host that the caller, a Member or above, can access.
     ///
     /// `change` receives the part as stored and changes it. It is called again when the host changes meanwhile; an
@@ -28,6 +28,7 @@ impl Inventory {
     /// A port may move to another host, also on another network, that the caller can access.
     ///
     /// ```
+    /// # use toposcope::model::Network;
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::Inventory;
     /// # use toposcope::model::{Host, Interface, Permission};
@@ -36,17 +37,17 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
-    /// # let network = inventory.create_network(organization.id, "Office").await?;
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
     /// # let mut host = Host::new(network.id, "printer");
     /// # host.interfaces.push(Interface::new(&host, "192.0.2.7".parse()?));
-    /// # inventory.put_host(organization.id, host.clone()).await?;
+    /// # inventory.hosts().put(&Caller::system(organization.id), host.clone()).await?;
     /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
     /// let rename = |interface: &mut Interface| {
     ///     interface.name = Some("eth0".to_owned());
     ///     Ok(())
     /// };
-    /// let interface = inventory.update_part_as(&caller, host.interfaces[0].id, rename).await?;
+    /// let interface = inventory.parts().update(&caller, host.interfaces[0].id, rename).await?;
     /// assert_eq!(interface.name.as_deref(), Some("eth0"));
     /// # Ok(())
     /// # }
@@ -62,22 +63,22 @@ impl Inventory {
     /// - `NetworkMismatch`: the host is on another network.
     /// - `InUse`: the port would leave a host whose services are bound to it.
     /// - `AlreadyExists`: the host has another port with that number and protocol.
-    /// - `Invalid` and `TooLarge`: as for [`put_host`](Self::put_host).
-    pub async fn update_part_as<P: Part>(
-        &self,
+    /// - `Invalid` and `TooLarge`: as for [`Hosts::put`](crate::inventory::Hosts::put).
+    pub async fn update(
+        self,
         caller: &Caller,
         id: Uuid,
         change: impl Fn(&mut P) -> Result<(), Error> + Send + Sync,
     ) -> Result<P, Error> {
         require_level(caller, Permission::Member)?;
         let organization = caller.organization_id();
-        let mut transaction = self.transaction(P::ENTITY, id);
+        let mut transaction = self.inventory.transaction(P::ENTITY, id);
         loop {
-            let record = self.host_of_part::<P>(organization, id).await?;
+            let record = self.inventory.host_of_part::<P>(organization, id).await?;
             if !transaction.enter(BTreeSet::from([record.key])).await? {
                 continue;
             }
-            let from = self.open_host(organization, record).await?;
+            let from = self.inventory.open_host(organization, record).await?;
             let (index, before) = find_part::<P>(&from.host, id)?;
             check_scope(caller, from.host.network_id)?;
             let mut part = before.clone();
@@ -85,32 +86,35 @@ impl Inventory {
             check_part_texts(&part, Some(&before))?;
             let Common { host_id, network_id, .. } = part.common();
             if network_id != from.host.network_id {
-                self.check_network(caller, network_id).await?;
+                self.inventory.check_network(caller, network_id).await?;
             }
             let mut to = None;
             if host_id != from.host.id {
-                to = self.open_target::<P>(&mut transaction, organization, &from.record, host_id).await?;
+                to = self
+                    .inventory
+                    .open_target::<P>(&mut transaction, organization, &from.record, host_id)
+                    .await?;
                 if to.is_none() {
                     continue;
                 }
             }
-            let now = self.now();
+            let now = self.inventory.now();
             let target = to.as_ref().map_or(&from.host, |to| &to.host);
             if network_id != target.network_id {
                 return Err(ErrorKind::NetworkMismatch { entity: Entity::Host }.into());
             }
             part.set_common(Common { id, ..part.common() });
-            part.assign_binding_ids(Some(target), || self.new_id())?;
+            part.assign_binding_ids(Some(target), || self.inventory.new_id())?;
             settle(&mut part, Some(&before), (host_id, network_id), now);
             if P::IS_ALWAYS_TOUCHED {
                 part.set_common(Common { updated_at: now, ..part.common() });
             } else if part == before {
                 // A repeated request completes a renaming that was interrupted.
-                self.follow_renamings(Some(organization)).await;
+                self.inventory.follow_renamings(Some(organization)).await;
                 return Ok(part);
             }
             let (hosts, index) = replace(from, to, index, part.clone())?;
-            match self.commit_edit(organization, HostEdit::of::<P>(hosts, now)).await {
+            match self.inventory.commit_edit(organization, HostEdit::of::<P>(hosts, now)).await {
                 Ok(Attempt::Committed) => return Ok(part),
                 // All ids belong to these hosts; a taken one has moved to another host in the meantime.
                 Ok(Attempt::Stale | Attempt::Taken(_)) => transaction.retry().await?,

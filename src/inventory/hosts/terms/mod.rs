@@ -8,17 +8,15 @@ mod words;
 
 use sha2::{Digest, Sha256};
 
-#[cfg(feature = "discovery")]
-pub(in crate::inventory) use self::address::{ip_prefix_range, ip_range, mac_range};
 use self::address::{ip_prefix_ranges, ip_terms, ipv6_text_terms, mac_prefix_range, mac_terms, text_ranges};
-#[cfg(feature = "discovery")]
-pub(in crate::inventory) use self::age::becoming_stale;
 use self::age::{SEEN, STALE, age_terms, seen_since, stale_range};
-#[cfg(feature = "discovery")]
-pub(in crate::inventory) use self::identity::{ADDRESS_ONLY, IDENTITY, address_only_value, identity_value};
-#[cfg(feature = "discovery")]
-use self::identity::{address_only_terms, identity_terms};
 use self::words::{QueryWord, Words, folded, query_words};
+#[cfg(feature = "discovery")]
+pub(in crate::inventory) use self::{
+    address::{ip_prefix_range, ip_range, mac_range},
+    age::becoming_stale,
+    identity::{ADDRESS_ONLY, IDENTITY, address_only_value, identity_value},
+};
 use super::query::{HostQuery, PortFilter};
 use crate::inventory::{Error, Problem};
 use crate::model::{Host, Port, PortNumber, Protocol};
@@ -63,7 +61,7 @@ pub(super) fn terms(host: &Host) -> Vec<Term> {
     terms.extend(age_terms(host));
     add_words(&mut terms, host);
     #[cfg(feature = "discovery")]
-    terms.extend(identity_terms(host).chain(address_only_terms(host)));
+    terms.extend(identity::identity_terms(host).chain(identity::address_only_terms(host)));
     terms.sort_unstable();
     terms.dedup();
     terms

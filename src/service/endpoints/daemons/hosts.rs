@@ -35,7 +35,7 @@ pub(in crate::service) fn report_host(mut call: Call<'_>) -> Pending<'_> {
         let host = reported_host(&daemon, dialect, given)?;
         let inventory = &call.state.inventory;
         note_contact(inventory, &daemon, call.input.request).await?;
-        let host = inventory.discover_host_as_daemon(&daemon, host, inventory.now()).await?;
+        let host = inventory.daemons().report_host(&daemon, host, inventory.now()).await?;
         let tag = EntityTag::of_record(&host)?;
         call.state.responder.record(&dialect.host(&host)?, tag)
     })

@@ -45,7 +45,7 @@ pub(in crate::service) fn register(mut call: Call<'_>) -> Pending<'_> {
         new.capabilities = capabilities(fields.optional("capabilities")?.unwrap_or_default());
         let dialect = dialect_of(&call.input.request.headers, new.version.as_deref(), &body);
         new.is_unified = dialect.is_unified();
-        let daemon = call.state.inventory.register_daemon(&daemon, new).await?;
+        let daemon = call.state.inventory.daemons().register(&daemon, new).await?;
         let responder = &call.state.responder;
         let (host_id, server_capabilities) = (daemon.host_id, server_capabilities(responder));
         let daemon = DiscoveryDaemon { api_key_id: None, ..daemon };
@@ -80,7 +80,7 @@ pub(in crate::service) fn announce_startup(mut call: Call<'_>) -> Pending<'_> {
         let id = read_id(&call.path)?;
         let (body, daemon) = call.read_as_daemon().await?;
         let version: String = Fields::read(&body, call.route.body)?.required("daemon_version")?;
-        let announced = call.state.inventory.announce_daemon(&daemon, id, &version).await;
+        let announced = call.state.inventory.daemons().announce(&daemon, id, &version).await;
         announced.map_err(|error| unknown_daemon(error, ErrorCode::EntityNotFound))?;
         call.state.responder.value(&server_capabilities(&call.state.responder))
     })
@@ -125,7 +125,7 @@ pub(in crate::service) fn update_capabilities(mut call: Call<'_>) -> Pending<'_>
             has_docker_socket: fields.optional("has_docker_socket")?,
             interfaced_subnet_ids: fields.optional("interfaced_subnet_ids")?,
         });
-        call.state.inventory.update_daemon_capabilities(&daemon, id, capabilities).await?;
+        call.state.inventory.daemons().update_capabilities(&daemon, id, capabilities).await?;
         call.state.responder.null()
     })
 }
@@ -143,7 +143,7 @@ pub(in crate::service) fn report_progress(mut call: Call<'_>) -> Pending<'_> {
         update.error = fields.optional("error")?;
         update.started_at = fields.optional("started_at")?;
         update.finished_at = fields.optional("finished_at")?;
-        call.state.inventory.update_discovery(&daemon, update).await?;
+        call.state.inventory.daemons().update_job(&daemon, update).await?;
         call.state.responder.null()
     })
 }

@@ -38,7 +38,7 @@ pub(in crate::service) fn create_subnet(mut call: Call<'_>) -> Pending<'_> {
         let subnet = read_subnet(&daemon, dialect, given)?;
         let inventory = &call.state.inventory;
         note_contact(inventory, &daemon, call.input.request).await?;
-        let subnet = inventory.discover_subnet_as_daemon(&daemon, subnet).await?;
+        let subnet = inventory.daemons().report_subnet(&daemon, subnet).await?;
         let tag = EntityTag::of_record(&subnet)?;
         call.state.responder.record(&dialect.subnet(&subnet)?, tag)?.with_location(call.route, subnet.id)
     })
@@ -76,7 +76,7 @@ pub(super) async fn store_all(
     for given in given {
         let Value::Object(given) = given else { continue };
         let Ok(subnet) = read_subnet(daemon, dialect, given) else { continue };
-        match inventory.discover_subnet_as_daemon(daemon, subnet).await {
+        match inventory.daemons().report_subnet(daemon, subnet).await {
             Ok(subnet) => ids.push(subnet.id),
             Err(error) if matches!(error.kind(), ErrorKind::Invalid { .. }) => {}
             Err(error) => return Err(error.into()),
@@ -97,7 +97,7 @@ pub(in crate::service) fn list_subnets(call: Call<'_>) -> Pending<'_> {
         let dialect = Dialect::of(&request.headers);
         let scope = Scope::only([daemon.network_id]);
         let caller = Caller::new(daemon.organization_id, daemon.key_id, Permission::Viewer, scope);
-        let revision = state.inventory.revision_of::<Subnet>(&caller).await?;
+        let revision = state.inventory.subnets().revision(&caller).await?;
         let form = format!(
             "{} {} {}",
             state.responder.server_version(),
@@ -110,7 +110,7 @@ pub(in crate::service) fn list_subnets(call: Call<'_>) -> Pending<'_> {
             return Ok(Outcome::not_modified(tag));
         }
         let documents = match query.limit {
-            Some(_) => state.inventory.list_as::<Subnet>(&caller, &query).await?.into_documents()?,
+            Some(_) => state.inventory.subnets().list(&caller, &query).await?.into_documents()?,
             None => whole_list(state, &caller, &query).await?,
         };
         let bodies = documents.bodies.into_iter().map(|body| translated(dialect, body));
@@ -121,7 +121,7 @@ pub(in crate::service) fn list_subnets(call: Call<'_>) -> Pending<'_> {
 
 /// Returns the whole list of the subnets of a network at once. Networks have few, compared with hosts.
 async fn whole_list(state: &ApiState, caller: &Caller, query: &ListQuery) -> Result<Documents, ApiError> {
-    let mut pages = state.inventory.pages_as::<Subnet>(caller, query).await?;
+    let mut pages = state.inventory.subnets().pages(caller, query).await?;
     let mut all = pages.next().await?;
     if let Some(max) = state.whole_list_limit
         && all.total > max

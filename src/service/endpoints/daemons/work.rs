@@ -29,7 +29,7 @@ pub(in crate::service) fn request_work(mut call: Call<'_>) -> Pending<'_> {
             has_docker_socket: fields.optional("has_docker_socket")?,
             interfaced_subnet_ids: interfaced,
         };
-        let work = inventory.request_work(&daemon, id, status).await;
+        let work = inventory.daemons().request_work(&daemon, id, status).await;
         let Work { daemon, discovery, credentials, is_cancelled } =
             work.map_err(|error| unknown_daemon(error, dialect.unknown_daemon()))?;
         let stated = daemon.version.as_deref();

@@ -33,7 +33,7 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
         let route = call.route;
         let caller = call.into_caller()?;
         let Asked { query, tag } = Asked::read(state, route, request, &caller).await?;
-        let network: Network = state.inventory.get_as(&caller, query.network_id).await?;
+        let network: Network = state.inventory.records().get(&caller, query.network_id).await?;
         // The file contains the name of the network.
         let tag = tag.and_then(|tag| tag.of_part(&network.name));
         let is_in_envelope = is_in_envelope(Accept::of(request), query.format);

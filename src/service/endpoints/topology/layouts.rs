@@ -19,7 +19,7 @@ pub(in crate::service) fn get_layout(call: Call<'_>) -> Pending<'_> {
         let (network, view) = read_path(&call.path)?;
         read_no_query(&call.input)?;
         let (state, request) = (call.state, call.input.request);
-        let layout = state.inventory.topology_layout_as(&call.into_caller()?, network, view).await?;
+        let layout = state.inventory.topology().layout(&call.into_caller()?, network, view).await?;
         let tag = EntityTag::of_record(&layout)?;
         if tag.matches(request) {
             return Ok(Outcome::not_modified(&tag));
@@ -40,11 +40,11 @@ pub(in crate::service) fn update_layout(mut call: Call<'_>) -> Pending<'_> {
             Some(positions) => {
                 let layout = TopologyLayout { network_id, view, positions };
                 call.input.room.answer().reserve_record(&layout)?;
-                state.inventory.put_topology_layout_as(&caller, layout, check).await?
+                state.inventory.topology().put_layout(&caller, layout, check).await?
             }
             // A patch that changes nothing.
             None => {
-                let present = state.inventory.topology_layout_as(&caller, network_id, view).await?;
+                let present = state.inventory.topology().layout(&caller, network_id, view).await?;
                 check(&present)?;
                 present
             }

@@ -177,7 +177,7 @@ fn private(outcome: Outcome) -> Outcome {
 
 impl ApiState {
     async fn page_of_share(&self, id: Uuid) -> Result<Outcome, ApiError> {
-        let share = self.inventory.share_metadata(id).await?;
+        let share = self.inventory.shares().metadata(id).await?;
         let form = SharePage::new(&share, &self.frame_ancestors);
         let open = match self.inventory.open_share(id, None).await {
             Err(error) if matches!(error.kind(), ErrorKind::SharePasswordRequired) => {

@@ -224,10 +224,10 @@ pub(super) fn shares() -> Vec<Route> {
 
 impl Template for Share {
     fn template() -> Self {
-        let new = NewShare::new(Uuid::nil(), "");
+        let new = NewShare::new("");
         Self {
             id: Uuid::nil(),
-            organization_id: new.organization_id,
+            organization_id: Uuid::nil(),
             network_id: new.network_id,
             name: new.name,
             is_enabled: new.is_enabled,

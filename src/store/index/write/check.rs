@@ -19,8 +19,27 @@ impl Index {
     /// # Errors
     /// Those of [`Store::commit`](crate::store::Store::commit), for the first condition found that is not met.
     pub(crate) fn check(&self, writes: &[Write], packs: &Packs, guards: &[Guard]) -> Result<(), StoreError> {
-        let mut keys = HashSet::with_capacity(writes.len());
+        let keys = self.check_limits(writes.iter())?;
         for write in writes {
+            self.check_precondition(write.key(), write.precondition())?;
+        }
+        for guard in guards {
+            self.check_guard(guard, &keys)?;
+        }
+        if packs.have_distinct_keys {
+            self.check_distinct_keys(writes, packs, &keys)
+        } else {
+            self.check_unique_keys(puts(writes.iter()), &keys)
+        }
+    }
+
+    /// Checks whether the index can hold what is written, in any state. Returns the keys of the writes.
+    fn check_limits<'w>(
+        &self,
+        writes: impl Iterator<Item = &'w Write> + Clone,
+    ) -> Result<HashSet<Key>, StoreError> {
+        let mut keys = HashSet::with_capacity(writes.size_hint().0);
+        for write in writes.clone() {
             if !keys.insert(write.key()) {
                 return Err(StoreError::invalid(format!("two writes name {}", write.key())));
             }
@@ -28,14 +47,8 @@ impl Index {
                 check_facets(*key, facets)?;
             }
         }
-        self.check_room(writes.len(), puts(writes))?;
-        for write in writes {
-            self.check_precondition(write.key(), write.precondition())?;
-        }
-        for guard in guards {
-            self.check_guard(guard, &keys)?;
-        }
-        self.check_unique_keys(writes, packs, &keys)
+        self.check_room(keys.len(), puts(writes))?;
+        Ok(keys)
     }
 
     fn check_room<'a>(
@@ -89,19 +102,12 @@ impl Index {
 
     /// Checks that unique keys are unique after the batch. They must be unique among its puts, and with all records
     /// that it leaves alone.
-    fn check_unique_keys(
+    fn check_unique_keys<'w>(
         &self,
-        writes: &[Write],
-        packs: &Packs,
+        puts: impl Iterator<Item = (Key, &'w Facets)> + Clone,
         written: &HashSet<Key>,
     ) -> Result<(), StoreError> {
-        if packs.have_distinct_keys {
-            return self.check_distinct_keys(writes, packs, written);
-        }
-        let puts = writes.iter().filter_map(|write| match write {
-            Write::Put { key, facets, .. } if !facets.unique_keys.is_empty() => Some((*key, facets)),
-            _ => None,
-        });
+        let puts = puts.filter(|(_, facets)| !facets.unique_keys.is_empty());
         let is_alone = puts.clone().count() <= 1;
         let count = if is_alone { 0 } else { puts.clone().map(|(_, facets)| facets.unique_keys.len()).sum() };
         let mut claims: HashMap<&UniqueKey, Key> = HashMap::with_capacity(count);
@@ -196,13 +202,31 @@ impl Index {
 
     /// Returns whether the writes contain a name without a number.
     pub(crate) fn introduces_names(&self, writes: &[Write]) -> bool {
-        self.unknown_names(puts(writes)) > 0
+        self.unknown_names(puts(writes.iter())) > 0
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl Index {
+    /// Checks whether the writes of one entry of a log may be applied to the present state. Its batches do not depend on
+    /// each other.
+    ///
+    /// # Errors
+    /// Those of [`check`](Self::check), for the first limit that is broken.
+    pub(crate) fn check_entry<'w>(
+        &self,
+        writes: impl Iterator<Item = &'w Write> + Clone,
+    ) -> Result<(), StoreError> {
+        let keys = self.check_limits(writes.clone())?;
+        self.check_unique_keys(puts(writes), &keys)
     }
 }
 
 /// Iterates over the keys and facets of the puts.
-fn puts(writes: &[Write]) -> impl Iterator<Item = (Key, &Facets)> + Clone {
-    writes.iter().filter_map(|write| match write {
+fn puts<'w>(
+    writes: impl Iterator<Item = &'w Write> + Clone,
+) -> impl Iterator<Item = (Key, &'w Facets)> + Clone {
+    writes.filter_map(|write| match write {
         Write::Put { key, facets, .. } => Some((*key, facets)),
         Write::Delete { .. } => None,
     })

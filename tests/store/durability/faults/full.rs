@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
-use toposcope::model::Permission;
+use toposcope::model::{Network, Permission};
 use toposcope::service::Api;
 use toposcope::store::{Batch, Facets, Precondition, SledStore, Store, StoreError, StoreErrorKind};
 use tower::ServiceExt;
@@ -213,12 +213,22 @@ struct Served {
 impl Served {
     async fn new(store: &Arc<SledStore>) -> Self {
         let inventory = Inventory::new(Arc::clone(store));
-        let organization = inventory.create_organization("Example").await.unwrap();
-        let network = inventory.create_network(organization.id, "Office").await.unwrap();
-        let user = NewUser::new(organization.id, "owner@example.net", Permission::Owner);
-        let user = inventory.create_user(user).await.unwrap();
+        let organization = inventory.organizations().create("Example").await.unwrap();
+        let network = inventory
+            .networks()
+            .create(&Caller::system(organization.id), Network::new("Office"))
+            .await
+            .unwrap();
+        let user = NewUser::new("owner@example.net", Permission::Owner);
+        let user = inventory.users().create(&Caller::system(organization.id), user).await.unwrap();
         let key = NewUserApiKey::new(user.id, "laptop", Permission::Owner);
-        let key = inventory.create_user_api_key(key).await.unwrap().plaintext().to_string();
+        let key = inventory
+            .user_api_keys()
+            .create(&Caller::system(user.organization_id), key)
+            .await
+            .unwrap()
+            .plaintext()
+            .to_string();
         let scope = Scope::granted(user.permissions, vec![network.id]);
         let caller = Caller::new(organization.id, user.id, user.permissions, scope);
         Self {

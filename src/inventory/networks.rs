@@ -1,25 +1,23 @@
+//! Networks: their rules, creation and deletion.
+
 use uuid::Uuid;
 
-use super::{CollectionRecord, Creatable, Deletable, Reference, Requirement, Requirements};
 use crate::access::Caller;
-#[cfg(feature = "discovery")]
-use crate::inventory::discovery::forget_network;
-use crate::inventory::records::{named, user_api_key_facets, user_facets};
-#[cfg(feature = "discovery")]
-use crate::inventory::schema::{DAEMON, DELETED_SUBNET, DISCOVERY};
-use crate::inventory::schema::{
-    DAEMON_API_KEY, HOST, NAME, NETWORK, NETWORK_LINK, NETWORK_NAME_UNIQUE_KEY, SHARE, SUBNET, TAG_LINK,
-    USER, USER_API_KEY, all_of, decode, encode, exists, linked, links, name_unique_key, network_key,
-    on_network, organization_key, tag_key,
+use crate::inventory::collections::{
+    CollectionRecord, Creatable, Deletable, Reference, Requirement, Requirements, handle,
 };
-#[cfg(feature = "topology")]
-use crate::inventory::schema::{TOPOLOGY_LAYOUT, TOPOLOGY_LINK};
-use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged, validate};
+use crate::inventory::records::{named, user_api_key_facets, user_facets};
+use crate::inventory::schema::{
+    DAEMON_API_KEY, DELETED_SUBNET, DISCOVERED_HOSTS, DISCOVERY, HOST, NETWORK, NETWORK_LINK,
+    NETWORK_NAME_UNIQUE_KEY, SHARE, SUBNET, TAG_LINK, TOPOLOGY_LAYOUT, TOPOLOGY_LINK, USER, USER_API_KEY,
+    decode, encode, linked, links, name_unique_key, network_key, on_network, tag_key,
+};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_system, unchanged, validate};
 use crate::model::{Network, Permission, Timestamp, User, UserApiKey};
-use crate::store::{Batch, Direction, Facets, Guard, Link, Name, Order, Precondition, Query, StoreErrorKind};
+use crate::store::{Batch, Facets, Guard, Link, Name};
 
 impl Network {
-    /// A network with this name, for [`Inventory::create_as`], which sets everything else.
+    /// A network with this name, for [`Collection::create`](crate::inventory::Collection::create), which sets everything else.
     ///
     /// ```
     /// # use toposcope::access::{Caller, Scope};
@@ -29,16 +27,17 @@ impl Network {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
+    /// # let organization = inventory.organizations().create("Example").await?;
     /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Admin, Scope::all());
     /// # let caller = caller.through_session();
-    /// let network = inventory.create_as(&caller, Network::new("Office")).await?;
+    /// let network = inventory.records().create(&caller, Network::new("Office")).await?;
     /// let subnet = Subnet::new(network.id, "Printers", "192.0.2.0/24".parse()?);
-    /// let subnet = inventory.create_as(&caller, subnet).await?;
+    /// let subnet = inventory.records().create(&caller, subnet).await?;
     /// assert_eq!(subnet.network_id, network.id);
     /// # Ok(())
     /// # }
     /// ```
+    /// # use toposcope::access::Caller;
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         let now = Timestamp::now();
@@ -114,6 +113,21 @@ impl CollectionRecord for Network {
             .with_unique_keys([name_unique_key(NETWORK_NAME_UNIQUE_KEY, organization, &self.name)])
     }
 
+    async fn prepare(
+        inventory: &Inventory,
+        caller: &Caller,
+        stored: Option<&Self>,
+        record: &Self,
+        _batch: &mut Batch,
+    ) -> Result<(), Error> {
+        let may_be_taken = stored.is_none() && caller.is_system();
+        if may_be_taken && inventory.get(network_key(record.id)).await?.is_some() {
+            let name = record.id.to_string();
+            return Err(ErrorKind::AlreadyExists { entity: Entity::Network, name }.into());
+        }
+        Ok(())
+    }
+
     async fn prepare_deletion(
         inventory: &Inventory,
         _caller: &Caller,
@@ -121,6 +135,28 @@ impl CollectionRecord for Network {
         batch: &mut Batch,
     ) -> Result<(), Error> {
         inventory.prepare_network_deletion(record, batch).await
+    }
+}
+
+handle! {
+    /// The networks of an organization.
+    ///
+    /// A network can be deleted while it has no hosts, subnets, daemons, daemon API keys and shares; otherwise
+    /// [`delete`](crate::inventory::Collection::delete) returns `InUse`. The deletion revokes all grants of the network to users and API
+    /// keys.
+    pub struct Networks(Network) = networks;
+}
+
+impl Networks<'_> {
+    /// Creates a network with a given id, such as one named by imported hosts.
+    ///
+    /// The caller must be [the system](crate::access::Caller::system).
+    ///
+    /// # Errors
+    /// Those of [`create`](crate::inventory::Collection::create), and `AlreadyExists` when the id is taken.
+    pub async fn create_with_id(self, caller: &Caller, id: Uuid, network: Network) -> Result<Network, Error> {
+        require_system(caller)?;
+        self.create_with(caller, id, network).await
     }
 }
 
@@ -135,115 +171,14 @@ const NETWORK_CONTENTS: &[(Entity, Name)] = &[
     (Entity::DaemonApiKey, DAEMON_API_KEY),
     (Entity::Share, SHARE),
     #[cfg(feature = "discovery")]
-    (Entity::Daemon, DAEMON),
+    (Entity::Daemon, crate::inventory::schema::DAEMON),
 ];
 
-/// The kinds of records that are deleted with their network.
-const NETWORK_APPENDAGES: &[Name] = &[
-    #[cfg(feature = "discovery")]
-    DISCOVERY,
-    #[cfg(feature = "discovery")]
-    DELETED_SUBNET,
-    #[cfg(feature = "topology")]
-    TOPOLOGY_LINK,
-    #[cfg(feature = "topology")]
-    TOPOLOGY_LAYOUT,
-];
+/// The kinds of records that are deleted with their network, also those of features that are disabled.
+const NETWORK_APPENDAGES: &[Name] =
+    &[DISCOVERED_HOSTS, DISCOVERY, DELETED_SUBNET, TOPOLOGY_LINK, TOPOLOGY_LAYOUT];
 
 impl Inventory {
-    /// Creates a network.
-    ///
-    /// # Errors
-    /// `Invalid` when the name is blank or longer than 100 characters; `AlreadyExists` when another network of the
-    /// organization has the name, regardless of case; `NotFound` when there is no such organization.
-    pub async fn create_network(&self, organization: Uuid, name: &str) -> Result<Network, Error> {
-        self.create_network_with_id(organization, self.new_id()?, name).await
-    }
-
-    /// Creates a network with a given id, such as one named by imported hosts.
-    ///
-    /// # Errors
-    /// Those of [`create_network`](Self::create_network), and `AlreadyExists` when the id is taken.
-    pub async fn create_network_with_id(
-        &self,
-        organization: Uuid,
-        id: Uuid,
-        name: &str,
-    ) -> Result<Network, Error> {
-        let now = self.now();
-        let mut network = Network::new(name);
-        network.begin(id, organization, now);
-        network.validate(None, now)?;
-        let mut batch = Batch::new();
-        batch.put(network_key(id), Precondition::Absent, network.facets(organization), encode(&network)?);
-        batch.guard(exists(organization_key(organization)));
-        match self.store.commit(batch).await {
-            Ok(()) => Ok(network),
-            Err(error) => Err(match error.kind() {
-                StoreErrorKind::Conflict(key) if *key == network_key(id) => {
-                    ErrorKind::AlreadyExists { entity: Entity::Network, name: id.to_string() }.into()
-                }
-                StoreErrorKind::UniqueKeyTaken(_) => {
-                    ErrorKind::AlreadyExists { entity: Entity::Network, name: network.name }.into()
-                }
-                StoreErrorKind::Conflict(_) => {
-                    ErrorKind::NotFound { entity: Entity::Organization, id: organization }.into()
-                }
-                _ => error.into(),
-            }),
-        }
-    }
-
-    /// Returns a network.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn network(&self, id: Uuid) -> Result<Network, Error> {
-        Ok(self.read(network_key(id), Entity::Network).await?.1)
-    }
-
-    /// Returns all networks of an organization, sorted by name.
-    pub async fn networks(&self, organization: Uuid) -> Result<Vec<Network>, Error> {
-        let order = vec![Order::new(NAME, Direction::Ascending)];
-        self.read_all(&Query { order, ..all_of(NETWORK, organization) }).await
-    }
-
-    /// Deletes an empty network and revokes all grants of it to users and API keys.
-    ///
-    /// ```
-    /// # use toposcope::inventory::{Inventory, NewShare};
-    /// # use toposcope::store::MemoryStore;
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
-    /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
-    /// let network = inventory.create_network(organization.id, "Office").await?;
-    /// let mut share = NewShare::new(organization.id, "The office");
-    /// share.network_id = Some(network.id);
-    /// let share = inventory.create_share(share).await?;
-    ///
-    /// assert!(inventory.delete_network(network.id).await.is_err());
-    /// inventory.delete_share(share.id).await?;
-    /// inventory.delete_network(network.id).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// `NotFound`; `InUse` while the network has hosts, subnets, daemons, daemon API keys or shares.
-    pub async fn delete_network(&self, id: Uuid) -> Result<(), Error> {
-        let mut transaction = self.transaction(Entity::Network, id);
-        loop {
-            let (record, network): (_, Network) = self.read(network_key(id), Entity::Network).await?;
-            let mut batch = Batch::new();
-            self.prepare_network_deletion(&network, &mut batch).await?;
-            batch.delete(record.key, unchanged(Some(&record)));
-            if transaction.commit(batch).await? {
-                return Ok(());
-            }
-        }
-    }
-
     /// Checks that a network is empty, and adds to the batch what its deletion needs.
     async fn prepare_network_deletion(&self, network: &Network, batch: &mut Batch) -> Result<(), Error> {
         let (organization, id) = (network.organization_id, network.id);
@@ -253,8 +188,6 @@ impl Inventory {
                 return Err(ErrorKind::InUse { entity: Entity::Network, name, used_by }.into());
             }
         }
-        #[cfg(feature = "discovery")]
-        forget_network(id, batch);
         for kind in NETWORK_APPENDAGES.iter().copied() {
             for record in self.store.list(&on_network(kind, organization, id)).await?.records {
                 batch.delete(record.key, unchanged(Some(&record)));

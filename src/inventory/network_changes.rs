@@ -4,15 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use uuid::Uuid;
 
-use crate::access::Caller;
 use crate::fair_threads::yield_turn;
 use crate::inventory::discovery::{claim_of, host_of_claim};
 use crate::inventory::hosts::decode as decode_host;
-use crate::inventory::records::belongs_to;
-use crate::inventory::schema::{
-    CLAIM, HOST, SUBNET, TOPOLOGY_LAYOUT, TOPOLOGY_LINK, network_key, on_network,
-};
-use crate::inventory::{Claim, Entity, Error, ErrorKind, Inventory};
+use crate::inventory::schema::{CLAIM, HOST, SUBNET, TOPOLOGY_LAYOUT, TOPOLOGY_LINK, on_network};
+use crate::inventory::{Claim, Error, Inventory};
 use crate::model::{Host, Subnet, TopologyLink};
 use crate::store::{Name, Record, Version};
 
@@ -66,21 +62,6 @@ pub(crate) struct NetworkChanges<T> {
 }
 
 impl Inventory {
-    /// Checks that a network exists in the caller's organization and is in the caller's scope.
-    ///
-    /// # Errors
-    /// `NotFound`; `AccessDenied`.
-    pub(crate) async fn require_network(&self, caller: &Caller, network: Uuid) -> Result<(), Error> {
-        let record = self.get(network_key(network)).await?;
-        if !belongs_to(caller.organization_id(), record.as_ref())? {
-            return Err(ErrorKind::NotFound { entity: Entity::Network, id: network }.into());
-        }
-        if caller.scope().allows(network) {
-            return Ok(());
-        }
-        Err(ErrorKind::AccessDenied { entity: Entity::Network, id: network }.into())
-    }
-
     /// Returns the state of the organization's topologies; `None` if the store does not support revisions.
     pub(crate) async fn topology_revision(
         &self,

@@ -1,7 +1,9 @@
+//! Users as records of a collection.
+
 use uuid::Uuid;
 
-use super::{CollectionRecord, Reference, Requirement, Requirements};
 use crate::access::Caller;
+use crate::inventory::collections::{CollectionRecord, Reference, Requirement, Requirements};
 use crate::inventory::records::{is_enabled_owner, user_facets};
 use crate::inventory::schema::{USER, network_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, validate};
@@ -83,7 +85,7 @@ impl CollectionRecord for User {
         check_level(caller, record)?;
         let Some(stored) = stored else { return Ok(()) };
         check_level(caller, stored)?;
-        if is_enabled_owner(stored) && !is_enabled_owner(record) {
+        if !caller.is_system() && is_enabled_owner(stored) && !is_enabled_owner(record) {
             inventory.keep_an_owner(stored, batch).await?;
         }
         if !stored.is_enabled && record.is_enabled {
@@ -106,7 +108,7 @@ impl CollectionRecord for User {
         batch: &'a mut Batch,
     ) -> Result<(), Error> {
         check_level(caller, record)?;
-        if is_enabled_owner(record) {
+        if !caller.is_system() && is_enabled_owner(record) {
             inventory.keep_an_owner(record, batch).await?;
         }
         inventory.delete_records_of(record, batch).await

@@ -1,7 +1,9 @@
+//! The API keys of daemons as records of a collection.
+
 use uuid::Uuid;
 
-use super::{CollectionRecord, Reference, Requirements};
 use crate::access::Caller;
+use crate::inventory::collections::{CollectionRecord, Reference, Requirements};
 use crate::inventory::records::{daemon_api_key_facets, delete_key_records};
 use crate::inventory::schema::{DAEMON_API_KEY, network_key, tag_key};
 use crate::inventory::{Entity, Error, Inventory, validate};

@@ -1,10 +1,12 @@
+//! Discovery jobs: the work of daemons.
+
 use std::collections::HashSet;
 
 use uuid::Uuid;
 
-use super::{CollectionRecord, Reference, Requirements};
 use crate::access::Caller;
 use crate::invariant::Invariant;
+use crate::inventory::collections::{CollectionRecord, Reference, Requirements, handle};
 use crate::inventory::queues::Turns;
 use crate::inventory::schema::{
     ASSIGNED_LINK, DAEMON, DISCOVERY, ENDED_LINK, OPEN_LINK, SUBNET, UPDATED_AT, daemon_key, discovery_key,
@@ -23,7 +25,7 @@ const MAX_ENDED: u64 = 500;
 /// The maximum number of subnets of a discovery, and in the capabilities of a daemon.
 pub(crate) const MAX_SUBNETS: usize = 1_000;
 
-/// The input for [`Inventory::create_discovery_as`].
+/// The input for [`DiscoveryJobs::create`](crate::inventory::DiscoveryJobs::create).
 ///
 /// ```
 /// use toposcope::inventory::NewDiscovery;
@@ -180,10 +182,16 @@ impl CollectionRecord for Discovery {
     }
 }
 
-impl Inventory {
+handle! {
+    /// The work of the discovery daemons of an organization.
+    pub struct DiscoveryJobs(Discovery) = discovery_jobs;
+}
+
+impl DiscoveryJobs<'_> {
     /// Queues work for a discovery daemon on behalf of a caller, a Member or above.
     ///
     /// ```
+    /// # use toposcope::model::Network;
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::NewDiscovery;
     /// # use toposcope::model::{DiscoveryPhase, Permission};
@@ -192,12 +200,12 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
-    /// # let network = inventory.create_network(organization.id, "Office").await?;
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
     /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
-    /// let queued = inventory.create_discovery_as(&caller, NewDiscovery::new(network.id)).await?;
+    /// let queued = inventory.discovery_jobs().create(&caller, NewDiscovery::new(network.id)).await?;
     /// assert_eq!(queued.phase, DiscoveryPhase::Pending);
-    /// let cancelled = inventory.cancel_discovery_as(&caller, queued.id).await?;
+    /// let cancelled = inventory.discovery_jobs().cancel(&caller, queued.id).await?;
     /// assert_eq!(cancelled.phase, DiscoveryPhase::Cancelled);
     /// # Ok(())
     /// # }
@@ -209,7 +217,7 @@ impl Inventory {
     /// - `AccessDenied`: the caller cannot access the network.
     /// - `Invalid`: there are no subnets or too many, or subnets or credentials and the type of work is not a scan.
     /// - `QuotaExceeded`: 100 discoveries of the network are open, or the credentials of too many are held.
-    pub async fn create_discovery_as(&self, caller: &Caller, new: NewDiscovery) -> Result<Discovery, Error> {
+    pub async fn create(self, caller: &Caller, new: NewDiscovery) -> Result<Discovery, Error> {
         Discovery::REQUIREMENTS.create.check(caller)?;
         check_subnets(&new)?;
         let credentials = new.snmp_credentials.filter(|credentials| !credentials.is_empty());
@@ -217,27 +225,36 @@ impl Inventory {
             return Err(Error::invalid("snmp_credentials", Problem::InvalidFormat));
         }
         let (organization, network) = (caller.organization_id(), new.network_id);
-        let mut discovery =
-            Discovery::queued(self.new_id()?, network, new.daemon_id, new.discovery_type, self.now());
+        let mut discovery = Discovery::queued(
+            self.inventory.new_id()?,
+            network,
+            new.daemon_id,
+            new.discovery_type,
+            self.inventory.now(),
+        );
         discovery.subnet_ids = new.subnet_ids;
         discovery.has_credentials = credentials.is_some();
         let reference =
             Reference { entity: Entity::Network, key: network_key(network), field: "network_id".to_owned() };
         // Refuse before waiting, so that only callers with access to the network wait for each other.
-        self.check_own_references(caller, std::slice::from_ref(&reference)).await?;
-        let _turn = self.discovery_turn(network).await?;
+        self.inventory.check_own_references(caller, std::slice::from_ref(&reference)).await?;
+        let _turn = self.inventory.discovery_turn(network).await?;
         // Held before the discovery is stored: from then on, a daemon may ask for it.
         let holding = match credentials {
-            Some(credentials) => Some(self.hold_credentials(organization, discovery.id, credentials).await?),
+            Some(credentials) => {
+                Some(self.inventory.hold_credentials(organization, discovery.id, credentials).await?)
+            }
             None => None,
         };
-        let mut transaction = self.transaction(Entity::Discovery, discovery.id);
+        let mut transaction = self.inventory.transaction(Entity::Discovery, discovery.id);
         loop {
-            self.check_own_references(caller, std::slice::from_ref(&reference)).await?;
+            self.inventory.check_own_references(caller, std::slice::from_ref(&reference)).await?;
             let mut batch = Batch::new();
             batch.guard(exists(reference.key));
-            self.check_targets(organization, &discovery, &mut batch).await?;
-            self.queue_discoveries(organization, std::slice::from_ref(&discovery), &mut batch).await?;
+            self.inventory.check_targets(organization, &discovery, &mut batch).await?;
+            self.inventory
+                .queue_discoveries(organization, std::slice::from_ref(&discovery), &mut batch)
+                .await?;
             if transaction.commit(batch).await? {
                 if let Some(holding) = holding {
                     holding.keep();
@@ -252,17 +269,19 @@ impl Inventory {
     /// A daemon that already has the work is informed when it next asks for work.
     ///
     /// # Errors
-    /// Those of [`get_as`](Self::get_as).
-    pub async fn cancel_discovery_as(&self, caller: &Caller, id: Uuid) -> Result<Discovery, Error> {
+    /// Those of [`Collection::get`](crate::inventory::Collection::get).
+    pub async fn cancel(self, caller: &Caller, id: Uuid) -> Result<Discovery, Error> {
         let cancel = |discovery: &mut Discovery, _: &mut Batch| {
-            discovery.cancel(self.now());
+            discovery.cancel(self.inventory.now());
             Ok(())
         };
-        let discovery = self.update_with(caller, id, |_| Ok(()), cancel).await?;
-        self.forget_credentials(&[id]);
+        let discovery = self.inventory.update_with(caller, id, |_| Ok(()), cancel).await?;
+        self.inventory.forget_credentials(&[id]);
         Ok(discovery)
     }
+}
 
+impl Inventory {
     /// Waits until no other work is being queued for daemons of a network.
     pub(in crate::inventory) async fn discovery_turn(&self, network: Uuid) -> Result<Option<Turns>, Error> {
         self.quota_turn(Some(MAX_OPEN), network_key(network), Entity::Network).await

@@ -1,7 +1,9 @@
+//! The API keys of users as records of a collection.
+
 use uuid::Uuid;
 
-use super::{CollectionRecord, Reference, Requirement, Requirements};
 use crate::access::Caller;
+use crate::inventory::collections::{CollectionRecord, Reference, Requirement, Requirements};
 use crate::inventory::records::{delete_key_records, user_api_key_facets, user_caller};
 use crate::inventory::schema::{
     NETWORK, USER, USER_API_KEY, USER_LINK, all_of, decode, network_key, tag_key, user_key,
@@ -29,12 +31,14 @@ impl CollectionRecord for UserApiKey {
     }
 
     fn restrict(mut query: Query, caller: &Caller) -> Query {
-        query.links.push(LinkFilter::new(USER_LINK, [caller.user_id()]));
+        if !caller.is_system() {
+            query.links.push(LinkFilter::new(USER_LINK, [caller.user_id()]));
+        }
         query
     }
 
     fn is_hidden_from(&self, caller: &Caller) -> bool {
-        self.user_id != caller.user_id()
+        !caller.is_system() && self.user_id != caller.user_id()
     }
 
     fn begin(&mut self, id: Uuid, organization: Uuid, now: Timestamp) {

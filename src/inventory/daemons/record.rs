@@ -1,7 +1,9 @@
+//! Daemons as records of a collection.
+
 use uuid::Uuid;
 
-use super::{CollectionRecord, Deletable, Requirements};
 use crate::access::Caller;
+use crate::inventory::collections::{CollectionRecord, Deletable, Requirements};
 use crate::inventory::records::named;
 use crate::inventory::schema::{ASSIGNED_LINK, DAEMON, DAEMON_KEY_LINK, DISCOVERY, decode, encode, linked};
 use crate::inventory::{Entity, Error, Inventory, unchanged};

@@ -1,9 +1,11 @@
+//! Shares as records of a collection.
+
 use std::collections::HashSet;
 
 use uuid::Uuid;
 
-use super::{CollectionRecord, Reference, Requirements};
 use crate::access::Caller;
+use crate::inventory::collections::{CollectionRecord, Reference, Requirements};
 use crate::inventory::records::share_facets;
 use crate::inventory::schema::{SHARE, network_key};
 use crate::inventory::shares::delete_share_secrets;

@@ -1,33 +1,26 @@
+//! Subnets: their rules.
+
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
 
 use uuid::Uuid;
 
-use super::deletion::{Referenced, put_stand_in};
-use super::{BulkDeletable, CollectionRecord, Creatable, Deletable, ListQuery, Reference, Requirements};
 use crate::access::Caller;
-use crate::inventory::hosts::check_source;
-use crate::inventory::records::named;
-use crate::inventory::schema::{
-    CIDR_UNIQUE_KEY, SUBNET, SUBNET_DELETION, SUBNET_LINK, TAG_LINK, links, network_key, tag_key,
+use crate::inventory::collections::{
+    BulkDeletable, CollectionRecord, Creatable, Deletable, ListQuery, Reference, Referenced, Requirements,
+    handle, put_stand_in,
 };
-#[cfg(feature = "discovery")]
-use crate::inventory::schema::{DELETED_SUBNET, encode, facets};
-#[cfg(feature = "topology")]
-use crate::inventory::topology::subnet_nodes;
+use crate::inventory::effects;
+use crate::inventory::hosts::check_source;
+use crate::inventory::prefixes::{cidr_filter, cidr_term, cidr_unique_key};
+use crate::inventory::records::named;
+use crate::inventory::schema::{SUBNET, SUBNET_DELETION, SUBNET_LINK, TAG_LINK, links, network_key, tag_key};
 use crate::inventory::{Entity, Error, Inventory, validate};
-#[cfg(feature = "discovery")]
-use crate::model::derived_id;
 use crate::model::{Cidr, Host, Permission, Source, Subnet, SubnetType, Timestamp};
-use crate::store::{Batch, Facets, Link, Name, Query, Term, TermFilter, TermRange, UniqueKey};
-#[cfg(feature = "discovery")]
-use crate::store::{Key, Precondition};
-
-/// The addresses of a subnet.
-const CIDR_TERM: Name = Name::new("cidr");
+use crate::store::{Batch, Facets, Link, Name, Query};
 
 impl Subnet {
-    /// A subnet of a network, for [`Inventory::create_as`], which sets id, organization and times.
+    /// A subnet of a network, for [`Collection::create`](crate::inventory::Collection::create), which sets id, organization and times.
     #[must_use]
     pub fn new(network_id: Uuid, name: impl Into<String>, cidr: Cidr) -> Self {
         let now = Timestamp::now();
@@ -128,37 +121,30 @@ impl CollectionRecord for Subnet {
             .with_network(self.network_id)
             .with_links(links(TAG_LINK, &self.tags))
             .with_unique_keys([cidr_unique_key(self.network_id, self.cidr)])
-            .with_terms([Term::new(CIDR_TERM, cidr_bytes(self.cidr))])
+            .with_terms([cidr_term(self.cidr)])
     }
 
-    #[cfg(feature = "discovery")]
     async fn prepare(
         inventory: &Inventory,
-        caller: &Caller,
+        _caller: &Caller,
         stored: Option<&Self>,
         record: &Self,
         batch: &mut Batch,
     ) -> Result<(), Error> {
         match stored {
             Some(stored) if stored.cidr != record.cidr => {
-                put_deleted_subnet(stored, caller.organization_id(), inventory.now(), batch)
+                effects::before_subnet_removal(inventory, stored, batch)
             }
             _ => Ok(()),
         }
     }
 
-    #[cfg(feature = "discovery")]
     async fn finish_creation(inventory: &Inventory, record: &Self) {
-        inventory
-            .follow_subnet_change((record.organization_id, record.network_id), record.id, record.cidr)
-            .await;
+        effects::after_subnet_change(inventory, record).await;
     }
 
-    #[cfg(feature = "discovery")]
     async fn finish_update(inventory: &Inventory, record: &Self) {
-        inventory
-            .follow_subnet_change((record.organization_id, record.network_id), record.id, record.cidr)
-            .await;
+        effects::after_subnet_change(inventory, record).await;
     }
 
     async fn prepare_deletion(
@@ -167,8 +153,7 @@ impl CollectionRecord for Subnet {
         record: &Self,
         batch: &mut Batch,
     ) -> Result<(), Error> {
-        #[cfg(feature = "discovery")]
-        put_deleted_subnet(record, caller.organization_id(), inventory.now(), batch)?;
+        effects::before_subnet_removal(inventory, record, batch)?;
         put_stand_in(record, caller.organization_id(), inventory.now(), batch)
     }
 
@@ -176,6 +161,11 @@ impl CollectionRecord for Subnet {
         let may = |subnet: &Self| caller.scope().allows(subnet.network_id);
         inventory.finish_deletion_of(caller.organization_id(), id, may).await
     }
+}
+
+handle! {
+    /// The subnets of the networks of an organization.
+    pub struct Subnets(Subnet) = subnets;
 }
 
 impl Creatable for Subnet {}
@@ -194,13 +184,9 @@ impl Referenced for Subnet {
         organization: Uuid,
         record: &Self,
     ) -> Result<(), Error> {
-        #[cfg(feature = "topology")]
-        inventory.remove_nodes((organization, record.network_id), &subnet_nodes(record.id)).await?;
         let link = (Entity::Subnet, Link::new(SUBNET_LINK, record.id));
         inventory.rewrite_linked_hosts(organization, link, clear_subnet).await?;
-        #[cfg(feature = "discovery")]
-        inventory.follow_subnet_change((organization, record.network_id), record.id, record.cidr).await;
-        Ok(())
+        effects::after_subnet_removal(inventory, record).await
     }
 }
 
@@ -209,52 +195,4 @@ fn clear_subnet(host: &mut Host, subnet: Uuid, now: Timestamp) {
     for interface in host.interfaces.iter_mut().filter(|interface| interface.subnet_id == Some(subnet)) {
         (interface.subnet_id, interface.updated_at) = (None, now);
     }
-}
-
-/// Returns the key of the record of a deleted subnet.
-#[cfg(feature = "discovery")]
-pub(in crate::inventory) fn deleted_subnet_key(network: Uuid, cidr: Cidr) -> Key {
-    Key::new(DELETED_SUBNET, derived_id("deleted subnet", &[network.as_bytes(), &cidr_bytes(cidr)]))
-}
-
-/// Adds the record that discovery must not create a subnet again to a batch.
-#[cfg(feature = "discovery")]
-fn put_deleted_subnet(
-    subnet: &Subnet,
-    organization: Uuid,
-    now: Timestamp,
-    batch: &mut Batch,
-) -> Result<(), Error> {
-    let key = deleted_subnet_key(subnet.network_id, subnet.cidr);
-    let facets = facets(organization, now).with_network(subnet.network_id);
-    batch.put(key, Precondition::Any, facets, encode(&subnet.cidr)?);
-    Ok(())
-}
-
-/// Returns the unique key of the addresses of a subnet within its network.
-pub(in crate::inventory) fn cidr_unique_key(network: Uuid, cidr: Cidr) -> UniqueKey {
-    UniqueKey::new(CIDR_UNIQUE_KEY, [network.as_bytes().as_slice(), &cidr_bytes(cidr)].concat())
-}
-
-/// Returns the filter of subnets with exactly these addresses.
-pub(in crate::inventory) fn cidr_filter(cidrs: impl IntoIterator<Item = Cidr>) -> TermFilter {
-    let ranges = cidrs.into_iter().map(|cidr| TermRange::exact(cidr_bytes(cidr)));
-    TermFilter::new(CIDR_TERM, ranges.collect::<Vec<_>>())
-}
-
-/// Returns all prefixes that contain an address, the shortest first.
-#[cfg(feature = "discovery")]
-pub(in crate::inventory) fn address_prefixes(address: IpAddr) -> impl Iterator<Item = Cidr> {
-    let lengths = 0..=if address.is_ipv4() { 32 } else { 128 };
-    lengths.filter_map(move |length| Cidr::containing(address, length).ok())
-}
-
-/// Encodes the addresses of a subnet. The length distinguishes IPv4 from IPv6.
-fn cidr_bytes(cidr: Cidr) -> Vec<u8> {
-    let mut bytes = vec![cidr.prefix_length()];
-    match cidr.first_address() {
-        IpAddr::V4(address) => bytes.extend(address.octets()),
-        IpAddr::V6(address) => bytes.extend(address.octets()),
-    }
-    bytes
 }

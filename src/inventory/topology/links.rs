@@ -1,7 +1,11 @@
+//! Links that users enter.
+
 use uuid::Uuid;
 
-use super::{CollectionRecord, Creatable, Deletable, Reference, Requirements};
 use crate::access::Caller;
+use crate::inventory::collections::{
+    CollectionRecord, Creatable, Deletable, Reference, Requirements, handle,
+};
 use crate::inventory::schema::{
     HOST, LINKED_HOST, TOPOLOGY_LINK, UPDATED_AT, exists, facets, host_key, network_key, on_network, time_key,
 };
@@ -13,7 +17,7 @@ use crate::store::{Batch, Facets, Link, Name, Query};
 const MAX_LINKS: u64 = 10_000;
 
 impl TopologyLink {
-    /// Creates a link between hosts of a network, for [`Inventory::create_as`], which sets id and times.
+    /// Creates a link between hosts of a network, for [`Collection::create`](crate::inventory::Collection::create), which sets id and times.
     #[must_use]
     pub fn new(network_id: Uuid, source: LinkEnd, target: LinkEnd) -> Self {
         let now = Timestamp::now();
@@ -97,6 +101,11 @@ impl CollectionRecord for TopologyLink {
         }
         Ok(())
     }
+}
+
+handle! {
+    /// The links that users have entered.
+    pub struct TopologyLinks(TopologyLink) = topology_links;
 }
 
 impl Creatable for TopologyLink {}

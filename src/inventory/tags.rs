@@ -1,24 +1,25 @@
+//! Tags: their rules, and their removal from what has them.
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::deletion::{Referenced, Rewritten, put_stand_in};
-use super::{BulkDeletable, CollectionRecord, Creatable, Deletable, Requirements};
 use crate::access::Caller;
+use crate::inventory::collections::{
+    BulkDeletable, CollectionRecord, Creatable, Deletable, Referenced, Requirements, Rewritten, handle,
+    put_stand_in,
+};
 use crate::inventory::records::{daemon_api_key_facets, named, user_api_key_facets};
 use crate::inventory::schema::{
-    DAEMON_API_KEY, NAME, NETWORK, SERVICE_TAG_LINK, SUBNET, TAG, TAG_DELETION, TAG_LINK,
-    TAG_NAME_UNIQUE_KEY, USER_API_KEY, all_of, decode, encode, exists, name_unique_key, organization_key,
-    tag_key,
+    DAEMON_API_KEY, NETWORK, SERVICE_TAG_LINK, SUBNET, TAG, TAG_DELETION, TAG_LINK, TAG_NAME_UNIQUE_KEY,
+    USER_API_KEY, decode, encode, name_unique_key, organization_key,
 };
-use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged, validate};
+use crate::inventory::{Entity, Error, Inventory, validate};
 use crate::model::{DaemonApiKey, Host, Network, Permission, Subnet, Tag, Timestamp, UserApiKey};
-use crate::store::{
-    Batch, Direction, Facets, Key, Link, Name, Order, Precondition, Query, Record, StoreErrorKind,
-};
+use crate::store::{Batch, Facets, Key, Link, Name, Query, Record};
 
 impl Tag {
-    /// A tag with this name, for [`Inventory::create_as`], which sets everything else.
+    /// A tag with this name, for [`Collection::create`](crate::inventory::Collection::create), which sets everything else.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         let now = Timestamp::now();
@@ -96,6 +97,15 @@ impl CollectionRecord for Tag {
     }
 }
 
+handle! {
+    /// The tags of an organization.
+    ///
+    /// The deletion of a tag removes it from all records that have it. From the first commit on, the tag does not exist
+    /// and no record can get it. It is removed from the records in further commits of at most 1,000, which change their
+    /// `updated_at`. Repeating an interrupted deletion completes it.
+    pub struct Tags(Tag) = tags;
+}
+
 impl Creatable for Tag {
     fn quota(inventory: &Inventory, caller: &Caller) -> (Option<u64>, Key) {
         (inventory.quotas.tags_per_organization, organization_key(caller.organization_id()))
@@ -105,96 +115,6 @@ impl Creatable for Tag {
 impl Deletable for Tag {}
 
 impl BulkDeletable for Tag {}
-
-impl Inventory {
-    /// Creates a tag.
-    ///
-    /// ```
-    /// # use toposcope::inventory::Inventory;
-    /// # use toposcope::store::MemoryStore;
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
-    /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
-    /// let tag = inventory.create_tag(organization.id, "critical").await?;
-    /// assert_eq!(inventory.tags(organization.id).await?, [tag.clone()]);
-    /// inventory.delete_tag(tag.id).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// `Invalid` when the name is blank or longer than 100 characters; `AlreadyExists` when another tag of the
-    /// organization has the name, regardless of case; `NotFound` when there is no such organization; `QuotaExceeded`.
-    pub async fn create_tag(&self, organization: Uuid, name: &str) -> Result<Tag, Error> {
-        let now = self.now();
-        let mut tag = Tag::new(name);
-        tag.begin(self.new_id()?, organization, now);
-        tag.validate(None, now)?;
-        let mut batch = Batch::new();
-        batch.put(tag_key(tag.id), Precondition::Absent, tag.facets(organization), encode(&tag)?);
-        batch.guard(exists(organization_key(organization)));
-        let limit = self.quotas.tags_per_organization;
-        let _turn = self.quota_turn(limit, organization_key(organization), Entity::Organization).await?;
-        self.check_quota(limit, Entity::Tag, all_of(TAG, organization), 1).await?;
-        self.store.commit(batch).await.map_err(|error| match error.kind() {
-            StoreErrorKind::Conflict(_) => {
-                ErrorKind::NotFound { entity: Entity::Organization, id: organization }.into()
-            }
-            StoreErrorKind::UniqueKeyTaken(_) => {
-                ErrorKind::AlreadyExists { entity: Entity::Tag, name: tag.name.clone() }.into()
-            }
-            _ => Error::from(error),
-        })?;
-        Ok(tag)
-    }
-
-    /// Returns a tag.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn tag(&self, id: Uuid) -> Result<Tag, Error> {
-        Ok(self.read(tag_key(id), Entity::Tag).await?.1)
-    }
-
-    /// Returns all tags of an organization, sorted by name.
-    pub async fn tags(&self, organization: Uuid) -> Result<Vec<Tag>, Error> {
-        let order = vec![Order::new(NAME, Direction::Ascending)];
-        self.read_all(&Query { order, ..all_of(TAG, organization) }).await
-    }
-
-    /// Deletes a tag, and removes it from all records that have it.
-    ///
-    /// From the first commit on, the tag does not exist and no record can get it. It is removed from the records in
-    /// further commits of at most 1,000, which change their `updated_at`. Repeating an interrupted deletion completes
-    /// it.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn delete_tag(&self, id: Uuid) -> Result<(), Error> {
-        let organization = self.begin_tag_deletion(id).await?;
-        self.finish_deletion_of::<Tag>(organization, id, |_| true).await?;
-        Ok(())
-    }
-
-    /// Replaces a tag by its stand-in, unless that has happened before. Returns the tag's organization.
-    async fn begin_tag_deletion(&self, id: Uuid) -> Result<Uuid, Error> {
-        let mut transaction = self.transaction(Entity::Tag, id);
-        loop {
-            let Some(record) = self.get(tag_key(id)).await? else {
-                let (_, tag): (_, Tag) = self.read(Key::new(TAG_DELETION, id), Entity::Tag).await?;
-                return Ok(tag.organization_id);
-            };
-            let tag: Tag = decode(&record)?;
-            let mut batch = Batch::new();
-            put_stand_in(&tag, tag.organization_id, self.now(), &mut batch)?;
-            batch.delete(record.key, unchanged(Some(&record)));
-            if transaction.commit(batch).await? {
-                return Ok(tag.organization_id);
-            }
-        }
-    }
-}
 
 impl Referenced for Tag {
     const STAND_IN: Name = TAG_DELETION;

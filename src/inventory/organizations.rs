@@ -1,7 +1,9 @@
+//! Organizations.
+
 use uuid::Uuid;
 
-use super::{CollectionRecord, Requirement, Requirements};
 use crate::access::Caller;
+use crate::inventory::collections::{CollectionRecord, Requirement, Requirements, handle};
 use crate::inventory::records::named;
 use crate::inventory::schema::{CREATED_AT, ORGANIZATION, encode, organization_key};
 use crate::inventory::{Entity, Error, Inventory, validate};
@@ -38,7 +40,14 @@ impl From<String> for NewOrganization {
     }
 }
 
-impl Inventory {
+handle! {
+    /// The organizations in the store.
+    ///
+    /// Only host applications manage organizations, so that the methods take no caller.
+    pub struct Organizations = organizations;
+}
+
+impl Organizations<'_> {
     /// Creates an organization.
     ///
     /// ```
@@ -48,21 +57,21 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// let organization = inventory.create_organization("Example").await?;
+    /// let organization = inventory.organizations().create("Example").await?;
     /// assert!(organization.api_access);
     ///
     /// let mut new = NewOrganization::new("Trial");
     /// new.api_access = false;
-    /// inventory.create_organization(new).await?;
+    /// inventory.organizations().create(new).await?;
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
     /// `Invalid` when the name is blank or longer than 100 characters.
-    pub async fn create_organization(&self, new: impl Into<NewOrganization>) -> Result<Organization, Error> {
+    pub async fn create(self, new: impl Into<NewOrganization>) -> Result<Organization, Error> {
         let NewOrganization { name, api_access } = new.into();
-        let (id, now) = (self.new_id()?, self.now());
+        let (id, now) = (self.inventory.new_id()?, self.inventory.now());
         let mut organization = Organization { id, name, api_access, created_at: now, updated_at: now };
         organization.validate(None, now)?;
         let mut batch = Batch::new();
@@ -72,7 +81,7 @@ impl Inventory {
             organization.facets(id),
             encode(&organization)?,
         );
-        self.store.commit(batch).await?;
+        self.inventory.store.commit(batch).await?;
         Ok(organization)
     }
 
@@ -80,32 +89,34 @@ impl Inventory {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn organization(&self, id: Uuid) -> Result<Organization, Error> {
-        Ok(self.read(organization_key(id), Entity::Organization).await?.1)
+    pub async fn get(self, id: Uuid) -> Result<Organization, Error> {
+        self.inventory.organization(id).await
     }
 
     /// Returns all organizations in the store, oldest first.
-    pub async fn organizations(&self) -> Result<Vec<Organization>, Error> {
+    pub async fn all(self) -> Result<Vec<Organization>, Error> {
         let order = vec![Order::new(CREATED_AT, Direction::Ascending)];
-        self.read_all(&Query { order, ..Query::new(ORGANIZATION) }).await
+        self.inventory.read_all(&Query { order, ..Query::new(ORGANIZATION) }).await
     }
 
     /// Accepts the API keys of the organization's users again, from the next request on.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn enable_api_access(&self, id: Uuid) -> Result<Organization, Error> {
-        self.set_api_access(id, true).await
+    pub async fn enable_api_access(self, id: Uuid) -> Result<Organization, Error> {
+        self.inventory.set_api_access(id, true).await
     }
 
     /// Refuses the API keys of the organization's users from the next request on.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn disable_api_access(&self, id: Uuid) -> Result<Organization, Error> {
-        self.set_api_access(id, false).await
+    pub async fn disable_api_access(self, id: Uuid) -> Result<Organization, Error> {
+        self.inventory.set_api_access(id, false).await
     }
+}
 
+impl Inventory {
     async fn set_api_access(&self, id: Uuid, api_access: bool) -> Result<Organization, Error> {
         let set = |organization: &mut Organization, now| {
             organization.api_access = api_access;
