@@ -66,10 +66,7 @@ pub use hosts::{
     Atomicity, BulkChange, BulkHost, BulkResult, HostPage, HostParts, HostQuery, Hosts, Part, PortFilter,
     PortFilterError, PortUpdate, Written,
 };
-pub(crate) use hosts::{
-    HOST_FIELDS, IF_ENTRY_FIELDS, INTERFACE_FIELDS, PORT_FIELDS, SERVICE_FIELDS, parse_host,
-    parse_host_changes, parse_part, without_comma,
-};
+pub(crate) use hosts::{parse_host, parse_host_changes, parse_part, without_comma};
 pub(crate) use idempotency::{Answer, Begun, KeyedRequest};
 pub use import::{Alteration, DroppedPort, Import, ImportReport, Reassignment, Refusal};
 pub use networks::Networks;

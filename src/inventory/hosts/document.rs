@@ -13,7 +13,6 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::parts::Embedded;
-use super::size::{least_size, likely_size};
 use super::terms::{HostTerms, terms};
 use super::validate::validate_host;
 use crate::inventory::background::Offload;
@@ -23,7 +22,7 @@ use crate::inventory::schema::{
     UPDATED_AT, VIRTUALIZED_BY_LINK, decode_text, links, part_unique_key, time_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
-use crate::model::{Host, HostOrderField, IfEntry, Neighbor, for_each_part_type};
+use crate::model::{Host, HostOrderField, IfEntry, Neighbor, Record as _, for_each_part_type};
 use crate::store::{Facets, Link, Name, Record, SortKey, UniqueKey};
 
 const COMMA: u8 = b',';
@@ -31,7 +30,7 @@ const COMMA: u8 = b',';
 /// Encodes a host as a comma followed by its JSON. `None`: it has more than this many bytes.
 fn encode(host: &Host, max: usize) -> Result<Option<Bytes>, Error> {
     // Growing a document of megabytes by doubling would touch several times its memory.
-    let mut body = Bounded { bytes: Vec::with_capacity(likely_size(host).min(max)), max };
+    let mut body = Bounded { bytes: Vec::with_capacity(host.likely_size().min(max)), max };
     body.bytes.push(COMMA);
     match serde_json::to_writer(&mut body, host) {
         Ok(()) => {}
@@ -42,6 +41,18 @@ fn encode(host: &Host, max: usize) -> Result<Option<Bytes>, Error> {
     debug_assert!(least_size(host) <= body.len(), "a host is not smaller than its parts");
     body.shrink_to_fit();
     Ok(Some(body.into()))
+}
+
+/// The bytes of a part of which only the required fields are set, rounded down.
+const LEAST_INTERFACE: usize = 192;
+const LEAST_PORT: usize = 192;
+const LEAST_IF_ENTRY: usize = 512;
+
+/// Returns a number of bytes that a host's document has at least.
+const fn least_size(host: &Host) -> usize {
+    LEAST_INTERFACE * host.interfaces.len()
+        + LEAST_PORT * host.ports.len()
+        + LEAST_IF_ENTRY * host.if_entries.len()
 }
 
 /// Bytes that are written up to a maximum.
@@ -167,7 +178,7 @@ impl HostEncoder {
         offload: &Offload,
         host: Host,
     ) -> Result<EncodedHost, Error> {
-        offload.run(self.organization, likely_size(&host), move || self.encode(host)).await?
+        offload.run(self.organization, host.likely_size(), move || self.encode(host)).await?
     }
 }
 
