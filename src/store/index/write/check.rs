@@ -2,7 +2,8 @@ use std::collections::{HashMap, HashSet};
 
 use uuid::Uuid;
 
-use super::pack::{Packed, Packs};
+use super::difference::borrowed;
+use super::pack::Packs;
 use crate::invariant::Invariant;
 use crate::store::index::Index;
 use crate::store::index::interner::NameId;
@@ -24,11 +25,14 @@ impl Index {
             if !keys.insert(write.key()) {
                 return Err(StoreError::invalid(format!("two writes name {}", write.key())));
             }
-            if let Write::Put { key, facets, .. } = write {
-                check_facets(*key, facets)?;
-            }
         }
-        self.check_room(writes.len(), puts(writes))?;
+        // The facets of the others were checked when they were packed, and the index knows their names.
+        let unpacked = writes.iter().enumerate().filter(|(place, _)| packs.get(*place).is_none());
+        let unpacked = puts(unpacked.map(|(_, write)| write));
+        for (key, facets) in unpacked.clone() {
+            check_facets(key, facets)?;
+        }
+        self.check_room(writes.len(), unpacked)?;
         for write in writes {
             self.check_precondition(write.key(), write.precondition())?;
         }
@@ -134,10 +138,13 @@ impl Index {
         written: &HashSet<Key>,
     ) -> Result<(), StoreError> {
         for (place, write) in writes.iter().enumerate() {
-            let Some(Packed { facets, .. }) = packs.get(place) else { continue };
+            let Some(packed) = packs.get(place) else { continue };
             match self.find(write.key()).and_then(|row| self.rows.get(row)) {
-                Some(row) => self.check_free(facets.unique_keys_beside(&row.facets), written)?,
-                None => self.check_free(facets.unique_keys(), written)?,
+                Some(row) => match packed.difference(row) {
+                    Some(difference) => self.check_free(borrowed(&difference.unique_keys.gained), written)?,
+                    None => self.check_free(packed.facets.unique_keys_beside(&row.facets), written)?,
+                },
+                None => self.check_free(packed.facets.unique_keys(), written)?,
             }
         }
         Ok(())
@@ -196,13 +203,15 @@ impl Index {
 
     /// Returns whether the writes contain a name without a number.
     pub(crate) fn introduces_names(&self, writes: &[Write]) -> bool {
-        self.unknown_names(puts(writes)) > 0
+        self.unknown_names(puts(writes.iter())) > 0
     }
 }
 
 /// Iterates over the keys and facets of the puts.
-fn puts(writes: &[Write]) -> impl Iterator<Item = (Key, &Facets)> + Clone {
-    writes.iter().filter_map(|write| match write {
+fn puts<'w>(
+    writes: impl Iterator<Item = &'w Write> + Clone,
+) -> impl Iterator<Item = (Key, &'w Facets)> + Clone {
+    writes.filter_map(|write| match write {
         Write::Put { key, facets, .. } => Some((*key, facets)),
         Write::Delete { .. } => None,
     })
@@ -221,7 +230,7 @@ pub(super) fn term_names(facets: &Facets) -> impl Iterator<Item = Name> + '_ {
     alike.filter_map(|terms| terms.first()).map(|term| term.name)
 }
 
-fn check_facets(key: Key, facets: &Facets) -> Result<(), StoreError> {
+pub(super) fn check_facets(key: Key, facets: &Facets) -> Result<(), StoreError> {
     let mut names: Vec<Name> = facets.sort_keys.iter().map(|key| key.name).collect();
     names.sort_unstable();
     if names.windows(2).any(|pair| pair.first() == pair.last()) {
