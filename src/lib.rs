@@ -73,6 +73,7 @@
 //!   no crate of its own.
 //! * `postgres`: `PostgresStore`, which keeps all records in a PostgreSQL database that several processes share. It adds
 //!   the crate `tokio-postgres`.
+//! * `axum`: routes for axum 0.8, and an extractor for endpoints of the host application. It adds the crate `axum`.
 //! * `client`: the `client` module. It adds no crate to the tree.
 //! * `testing`: the `testing` module for authors of stores. Any release may add cases to it.
 

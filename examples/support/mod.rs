@@ -58,6 +58,7 @@ impl Ready {
             .server_version(&self.server_version)
             .rate_limit(self.rate_limit)
             .path_prefix(&self.prefix)
+            .shutdown(self.stop.clone().asked())
             .session_cookie(self.cookie().map_err(io::Error::other)?)
             .map_err(io::Error::other)?;
         if !self.secure_cookies {

@@ -3,27 +3,31 @@
 //! 1. [Getting started](getting_started): the first inventory, the first host, the first request.
 //! 2. [The API in ten requests](ten_requests): create, find, update, many at once, export and import, with curl.
 //! 3. [Embedding](embedding): axum, hyper, in process, and your own authentication.
-//! 4. [Behind a reverse proxy](reverse_proxy): nginx, Caddy, Traefik, prefixes, cookies.
-//! 5. [Data model](data_model): organizations, networks, hosts and their parts, lists, changes.
-//! 6. [Access and keys](access): levels, scopes, endpoints, API keys, sessions, shares, rate limits.
-//! 7. [Writing a store](writing_a_store): the `Store` trait and the conformance suite.
-//! 8. [Performance](performance): the cost of each request, with measurements.
-//! 9. [Durability](durability): the guarantees of `SledStore`, its files and its limits.
-//! 10. [Operations](operations): health, backup, restore, verification, repair, quotas, logs.
-//! 11. [Scaling beyond one machine](past_one_machine): several processes on one PostgreSQL database.
+#![cfg_attr(
+    feature = "axum",
+    doc = "4. [Into an existing application](existing_application): own endpoints, a prefix, an own 404."
+)]
+//! 5. [Behind a reverse proxy](reverse_proxy): nginx, Caddy, Traefik, prefixes, cookies.
+//! 6. [Data model](data_model): organizations, networks, hosts and their parts, lists, changes.
+//! 7. [Access and keys](access): levels, scopes, endpoints, API keys, sessions, shares, rate limits.
+//! 8. [Writing a store](writing_a_store): the `Store` trait and the conformance suite.
+//! 9. [Performance](performance): the cost of each request, with measurements.
+//! 10. [Durability](durability): the guarantees of `SledStore`, its files and its limits.
+//! 11. [Operations](operations): health, backup, restore, verification, repair, quotas, logs.
+//! 12. [Scaling beyond one machine](past_one_machine): several processes on one PostgreSQL database.
 #![cfg_attr(
     feature = "discovery",
-    doc = "12. [From a scan to an inventory](discovery): reports, recognition, merging."
+    doc = "13. [From a scan to an inventory](discovery): reports, recognition, merging."
 )]
 #![cfg_attr(
     feature = "topology",
-    doc = "13. [Why this line is here](why_this_line): links, rules, confidence, blind spots, manual links."
+    doc = "14. [Why this line is here](why_this_line): links, rules, confidence, blind spots, manual links."
 )]
 #![cfg_attr(
     feature = "topology",
-    doc = "14. [Sharing](sharing): pages for people without an account, passwords, redaction, frames."
+    doc = "15. [Sharing](sharing): pages for people without an account, passwords, redaction, frames."
 )]
-#![cfg_attr(feature = "client", doc = "15. [The client](client): requests, errors, layers.")]
+#![cfg_attr(feature = "client", doc = "16. [The client](client): requests, errors, layers.")]
 
 #[cfg(any(not(doctest), feature = "sled"))]
 #[doc = include_str!("getting_started.md")]
@@ -34,6 +38,10 @@ pub mod ten_requests {}
 
 #[doc = include_str!("embedding.md")]
 pub mod embedding {}
+
+#[cfg(feature = "axum")]
+#[doc = include_str!("existing_application.md")]
+pub mod existing_application {}
 
 #[doc = include_str!("reverse_proxy.md")]
 pub mod reverse_proxy {}

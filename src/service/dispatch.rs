@@ -27,6 +27,7 @@ const PUBLIC_BODY_LIMIT: usize = 16 * 1024;
 
 impl ApiState {
     pub(super) async fn respond(&self, request: &Parts, body: RequestBody) -> Response<ResponseBody> {
+        let work = self.shutdown.begin();
         let body_end = BodyEnd::of(body.as_ref());
         let found = RouteTable::find(&request.method, request.uri.path());
         let access = found.as_ref().ok().map(|(route, _)| route.access);
@@ -45,8 +46,7 @@ impl ApiState {
             Some(Access::Unlimited) => None,
             _ => self.allowance(identified, prefix),
         };
-        let mut room =
-            RequestRoom::new([&self.bodies, &self.incoming_bodies], Self::holder(identified, prefix));
+        let mut room = RequestRoom::new(self.body_budgets(), Self::holder(identified, prefix));
         // Endpoints without a credential read, or have short answers.
         let is_refusable = request.method.is_safe() || access.is_none_or(Access::is_public);
         let admission = match allowance.and_then(|allowance| allowance.retry_after) {
@@ -58,7 +58,7 @@ impl ApiState {
             Err(error) => Err(error),
             Ok(()) => {
                 let body_limit = self.body_limit_of(found.as_ref().ok().map(|(route, _)| *route));
-                let body = body.map(|body| body.with_patience(self.patience));
+                let body = body.map(|body| body.limited(self.patience, &self.shutdown));
                 let input = Input { request, body, body_limit, room: &room };
                 let outcome = catch_panic(pin!(self.handle(found, sender, input))).await;
                 outcome.and_then(|outcome| self.hold_bytes(room, outcome))
@@ -73,15 +73,18 @@ impl ApiState {
         if let Some(allowance) = &allowance {
             add_allowance(&mut response, allowance);
         }
-        // A server closes a connection whose request did not arrive to its end. The client must not use it again.
-        if is_early(response.status()) && !body_end.is_reached() && request.version < Version::HTTP_2 {
-            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        if !body_end.is_reached() {
+            close_if_early(&mut response, request);
         }
-        if request.method == Method::HEAD { without_body(response) } else { response }
+        if request.method == Method::HEAD {
+            return without_body(response);
+        }
+        response.body_mut().hold(work);
+        response
     }
 
     /// Reserves the bytes of the body of a response until the client has read it.
-    fn hold_bytes(&self, room: RequestRoom<'_>, outcome: Outcome) -> Result<Outcome, ApiError> {
+    pub(super) fn hold_bytes(&self, room: RequestRoom<'_>, outcome: Outcome) -> Result<Outcome, ApiError> {
         outcome.map_body(|body| {
             let reserve = |bytes| room.into_answer(&self.response_bytes, bytes);
             Ok(body.held(reserve, &self.sweeper)?)
@@ -127,6 +130,15 @@ impl ApiState {
             return Err(ApiError::idempotency_key_not_accepted());
         }
         (route.handler)(Call::new(self, (route, RouteTable::all()), path, sender, input)).await
+    }
+}
+
+/// Announces that the connection closes, if the response was sent before the body of its request had arrived.
+///
+/// A server closes a connection whose request did not arrive to its end. The client must not use it again.
+pub(super) fn close_if_early(response: &mut Response<ResponseBody>, request: &Parts) {
+    if is_early(response.status()) && request.version < Version::HTTP_2 {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
 }
 

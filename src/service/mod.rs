@@ -12,9 +12,10 @@ mod openapi;
 mod response;
 mod routes;
 mod sender;
+mod shutdown;
 mod state;
 
-pub use api::{Api, ApiBuilder, ResponseFuture};
+pub use api::{Admitted, Api, ApiBuilder, ResponseFuture};
 #[cfg(feature = "openapi")]
 pub use description::openapi;
 pub use response::body::{BodyError, ResponseBody};

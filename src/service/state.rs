@@ -19,6 +19,7 @@ use super::sender::Sender;
 use super::sender::client_address::ClientPrefixes;
 use super::sender::credentials::{Credentials, CrossSitePolicy};
 use super::sender::rate_limit::{Allowance, Buckets, Client};
+use super::shutdown::{Shutdown, Stage};
 use crate::access::{ClientPrefix, Credential};
 use crate::inventory::{Error, Inventory};
 #[cfg(feature = "topology")]
@@ -89,6 +90,7 @@ pub(super) struct ApiState {
     pub(super) frame_ancestors: FrameAncestors,
     pub(super) page_cache: PageCache,
     pub(super) health: Health,
+    pub(super) shutdown: Shutdown,
     #[cfg(feature = "openapi")]
     pub(super) descriptions: Descriptions,
 }
@@ -108,6 +110,19 @@ impl ApiState {
     /// Returns the holder of what a request uses of budgets. `prefix` is that of a client without a credential.
     pub(super) fn holder(sender: Option<&Sender>, prefix: Option<ClientPrefix>) -> Holder {
         sender.map_or_else(|| Holder::of_prefix(prefix), Sender::holder)
+    }
+
+    /// Returns the budgets of the bodies of requests: of all, and of those that have not arrived to their end.
+    pub(super) const fn body_budgets(&self) -> [&Arc<Budget>; 2] {
+        [&self.bodies, &self.incoming_bodies]
+    }
+
+    /// Refuses work that would last, if the host application is stopping.
+    ///
+    /// # Errors
+    /// `store_unavailable`.
+    pub(super) fn check_running(&self) -> Result<(), ApiError> {
+        if self.shutdown.has_reached(Stage::Stopping) { Err(ApiError::stopping()) } else { Ok(()) }
     }
 
     /// Takes one request from the client's bucket. Returns `None` without a rate limit.

@@ -3,6 +3,7 @@
 mod code;
 #[cfg(feature = "discovery")]
 pub mod daemon;
+mod inventory_error;
 
 pub use code::ErrorCode;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -37,6 +38,14 @@ pub struct Success<T> {
     pub meta: Meta,
 }
 
+impl<T> Success<T> {
+    /// Creates the envelope of this data.
+    #[must_use]
+    pub const fn new(data: T, meta: Meta) -> Self {
+        Self { success: true, data, meta }
+    }
+}
+
 /// The envelope of an error response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
@@ -56,6 +65,30 @@ pub struct Failure {
     pub meta: Meta,
 }
 
+impl Failure {
+    /// Creates the envelope of an error, with a sentence for people. The params are empty.
+    ///
+    /// The code is that of an [`ErrorCode`], or one of the host application, such as `rack_full`.
+    ///
+    /// ```
+    /// use toposcope::wire::{Failure, Meta};
+    ///
+    /// let failure = Failure::new("rack_full", "The rack is full.", Meta::new("2.0.0"));
+    /// assert!(!failure.success && failure.params.is_empty());
+    /// ```
+    #[must_use]
+    pub fn new(code: impl Into<String>, error: impl Into<String>, meta: Meta) -> Self {
+        Self { success: false, error: error.into(), code: code.into(), params: Map::new(), meta }
+    }
+
+    /// Creates the envelope of an error of the inventory, as the API would answer it.
+    #[must_use]
+    pub fn of(error: &crate::inventory::Error, meta: Meta) -> Self {
+        let (code, params) = (error.code().as_str().to_owned(), error.params());
+        Self { success: false, error: error.client_message(), code, params, meta }
+    }
+}
+
 /// Metadata of a response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
@@ -69,6 +102,20 @@ pub struct Meta {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schemars(with = "Pagination"))]
     pub pagination: Option<Pagination>,
+}
+
+impl Meta {
+    /// Creates the metadata of a response that is no list.
+    #[must_use]
+    pub fn new(server_version: impl Into<String>) -> Self {
+        Self { api_version: API_VERSION, server_version: server_version.into(), pagination: None }
+    }
+
+    /// Returns the metadata with the position of a page.
+    #[must_use]
+    pub fn with_pagination(self, pagination: Pagination) -> Self {
+        Self { pagination: Some(pagination), ..self }
+    }
 }
 
 /// The position of a page in its list.

@@ -96,7 +96,10 @@ mod service {
     mod envelope;
     mod health;
     mod locations;
+    #[cfg(feature = "axum")]
+    mod own_endpoints;
     mod precedence;
+    mod shutdown;
     mod unread_bodies;
 }
 

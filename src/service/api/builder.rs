@@ -22,6 +22,7 @@ use crate::service::sender::client_address::{ClientAddressSource, ClientPrefixes
 use crate::service::sender::credentials::{Credentials, CrossSitePolicy};
 use crate::service::sender::rate_limit::{Buckets, RateLimit};
 use crate::service::sender::session_cookie::{SessionCookie, SessionCookieError};
+use crate::service::shutdown::Shutdown;
 use crate::service::state::ApiState;
 #[cfg(feature = "topology")]
 use crate::topology::{Topologies, render::page::FrameAncestors};
@@ -65,6 +66,7 @@ pub struct ApiBuilder {
     unread_responses: (usize, usize),
     stall_timeout: Option<Duration>,
     page_cache: usize,
+    shutdown: Shutdown,
 }
 
 /// Default maximum size of a request body, in bytes.
@@ -118,6 +120,7 @@ impl ApiBuilder {
             unread_responses: UNREAD_RESPONSES,
             stall_timeout: Some(STALL_TIMEOUT),
             page_cache: PAGE_CACHE,
+            shutdown: Shutdown::default(),
         }
     }
 
@@ -329,6 +332,44 @@ impl ApiBuilder {
         Self { page_cache: bytes, ..self }
     }
 
+    /// Ends long work once this future is ready, so that the host application can stop.
+    ///
+    /// Streams of events end, and lists without a limit and pages above 1 MiB are broken off after a record. New ones are
+    /// refused with 503 and `Retry-After`. Request bodies may arrive for another half second; then their requests are
+    /// refused in the same way, an import with the report of what it has stored. Everything else is still answered. The
+    /// host application stops to accept connections itself, and [`Api::drained`] tells when the rest is done.
+    ///
+    /// The future runs as a task of the tokio runtime in which this method is called, or the first request. APIs that are built from clones
+    /// of this builder stop together.
+    ///
+    /// ```
+    /// use axum::Router;
+    /// use toposcope::{Api, Inventory, MemoryStore};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let (stop, stopped) = tokio::sync::watch::channel(false);
+    /// let asked = || {
+    ///     let mut stopped = stopped.clone();
+    ///     // Without a sender, nobody can ask to go on.
+    ///     async move { stopped.wait_for(|asked| *asked).await.map_or((), drop) }
+    /// };
+    /// let api = Api::builder(Inventory::new(MemoryStore::new())).shutdown(asked()).build();
+    /// let app = Router::new().fallback_service(api.clone());
+    /// let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    /// let server = tokio::spawn(axum::serve(listener, app).with_graceful_shutdown(asked()).into_future());
+    ///
+    /// stop.send_replace(true);
+    /// server.await??;
+    /// api.drained().await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn shutdown(self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
+        Self { shutdown: Shutdown::on(signal), ..self }
+    }
+
     /// Builds the service.
     #[must_use]
     pub fn build(self) -> Api {
@@ -381,6 +422,7 @@ impl ApiBuilder {
             sweeper: Sweeper::new(self.stall_timeout),
             page_cache: PageCache::new(self.page_cache),
             health: Health::default(),
+            shutdown: self.shutdown,
             #[cfg(feature = "openapi")]
             descriptions: Default::default(),
         };

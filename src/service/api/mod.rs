@@ -1,4 +1,7 @@
+#[cfg(feature = "axum")]
+mod axum_routes;
 mod builder;
+mod own_endpoints;
 
 use std::convert::Infallible;
 use std::error::Error as StdError;
@@ -11,6 +14,7 @@ use http::{Request, Response};
 use http_body::Body;
 
 pub use self::builder::ApiBuilder;
+pub use self::own_endpoints::Admitted;
 use super::input::box_body;
 use super::response::body::ResponseBody;
 use super::state::ApiState;
@@ -40,7 +44,8 @@ use crate::inventory::Inventory;
 ///
 /// A host application that authenticates its users itself sets a [`Caller`](crate::access::Caller) as a request
 /// extension, which the service trusts. [`client_address`](ApiBuilder::client_address) sets how the service finds the
-/// address of a client.
+/// address of a client. Its own endpoints use the credentials, the rate limit and the envelope of the API by [`admit`](Self::admit)
+/// and [`respond`](Self::respond).
 #[derive(Clone)]
 pub struct Api {
     state: Arc<ApiState>,
@@ -51,6 +56,12 @@ impl Api {
     #[must_use]
     pub fn builder(inventory: Inventory) -> ApiBuilder {
         ApiBuilder::new(inventory)
+    }
+
+    /// Waits until the [shutdown](ApiBuilder::shutdown) has begun, all requests are answered, and their responses have been read or
+    /// dropped. Without a shutdown, it waits for ever.
+    pub async fn drained(&self) {
+        self.state.shutdown.drained().await;
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::request::Parts;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 use uuid::Uuid;
 
 use crate::access::Caller;
@@ -20,6 +20,7 @@ use crate::service::response::error::catch_panic;
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::credentials::Credentials;
 use crate::service::sender::{Access, Sender};
+use crate::service::shutdown::Stage;
 use crate::store::Revision;
 
 /// The interval at which the store is checked.
@@ -43,6 +44,7 @@ pub(in crate::service) fn stream_discoveries(call: Call<'_>) -> Pending<'_> {
         let (state, request, access) = (call.state, call.input.request, call.route.access);
         let network_id = read_stream_query(call.input.query(), &call.route.query)?;
         let caller = call.into_caller()?;
+        state.check_running()?;
         let slot = state.event_slots.reserve((&caller).into(), 1)?;
         let mut stream = DiscoveryStream {
             inventory: state.inventory.clone(),
@@ -58,7 +60,10 @@ pub(in crate::service) fn stream_discoveries(call: Call<'_>) -> Pending<'_> {
         let mut first = "retry: 2000\n\n".to_owned();
         first.push_str(&stream.changes().await?);
         let next = next_events(stream);
-        Ok(Outcome::events(ResponseBody::events(first.into(), next, slot, LIFETIME)))
+        let stopping = state.shutdown.reached(Stage::Stopping);
+        // The client connects again, after the shutdown to another server.
+        let end = async { timeout(LIFETIME, stopping).await.unwrap_or_default() };
+        Ok(Outcome::events(ResponseBody::events(first.into(), next, slot, end)))
     })
 }
 

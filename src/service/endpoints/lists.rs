@@ -18,6 +18,7 @@ use crate::service::response::shape::{Representation, Shape, Shaped};
 use crate::service::response::{Outcome, Responder};
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::credentials::Credentials;
+use crate::service::shutdown::{Shutdown, Stage};
 use crate::service::state::ApiState;
 use crate::wire::Pagination;
 
@@ -114,6 +115,7 @@ fn pagination(Documents { bodies, total, next }: &Documents, paging: Paging, unr
 struct SentList<P> {
     credentials: Credentials,
     responder: Responder,
+    shutdown: Shutdown,
     request: Parts,
     caller: Caller,
     pages: P,
@@ -151,6 +153,7 @@ pub(super) async fn begin_list<P: DocumentPages>(
             _ => Ok(ResponseBody::lines(first.bodies)),
         };
     }
+    state.check_running()?;
     let holder = caller.into();
     let reserve = |bytes| {
         let list = is_whole.then(|| state.list_slots.reserve(holder, 1)).transpose()?;
@@ -159,6 +162,7 @@ pub(super) async fn begin_list<P: DocumentPages>(
     let list = SentList {
         credentials: state.credentials.clone(),
         responder: state.responder.clone(),
+        shutdown: state.shutdown.clone(),
         request: request.clone(),
         caller: caller.clone(),
         sent: first.bodies.len() as u64,
@@ -191,6 +195,9 @@ impl<P: DocumentPages> SentList<P> {
         if self.pages.is_finished() {
             let tail = self.responder.tail(&self.pagination());
             return tail.map(Part::Tail).map_err(|_| Error::internal("the end of a list cannot be encoded"));
+        }
+        if self.shutdown.has_reached(Stage::Stopping) {
+            return Ok(Part::Stopped);
         }
         self.require_caller().await?;
         let page = self.pages.next().await?;

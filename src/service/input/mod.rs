@@ -27,6 +27,7 @@ use matchit::Params;
 use self::patient::PatientBody;
 use super::response::body::RequestRoom;
 use super::response::error::ApiError;
+use super::shutdown::Shutdown;
 
 pub(super) use self::accept::Accept;
 pub(super) use self::bodies::{Fields, check_types, read_ids, read_login, read_referral};
@@ -124,6 +125,8 @@ pub(super) enum BodyReadError {
     /// `None`: the limit of a layer of the host application, which it does not tell.
     #[error("the request body is too large")]
     TooLarge(Option<u64>),
+    #[error("the request body did not arrive before the server stopped")]
+    Stopped,
 }
 
 impl BodyReadError {
@@ -145,6 +148,7 @@ impl From<&BodyReadError> for ApiError {
             BodyReadError::Broken(_) => Self::body_incomplete(),
             BodyReadError::TooSlow => Self::request_timeout(),
             BodyReadError::TooLarge(limit) => Self::request_too_large(*limit),
+            BodyReadError::Stopped => Self::stopping(),
         }
     }
 }
@@ -173,9 +177,10 @@ where
 }
 
 impl BoxedBody {
-    /// Lets the body fail if its client sends nothing for this long, or too little; `None`: never.
-    pub(super) fn with_patience(self, patience: Option<Duration>) -> Self {
-        lock(&self.shared).body.set_patience(patience);
+    /// Lets the body fail if its client sends nothing for this long, or too little (`None`: never), and when the
+    /// service stops.
+    pub(super) fn limited(self, patience: Option<Duration>, shutdown: &Shutdown) -> Self {
+        lock(&self.shared).body.limit(patience, shutdown);
         self
     }
 

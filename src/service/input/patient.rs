@@ -8,9 +8,10 @@ use bytes::Bytes;
 use http_body::{Body, Frame};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, timeout};
 
 use super::BodyReadError;
+use crate::service::shutdown::{Shutdown, Stage};
 
 /// The bytes a second that a client has to send at least, beyond the time that it may stall.
 const MIN_RATE: u64 = 32 * 1024;
@@ -34,7 +35,8 @@ pub(super) struct PatientBody<B> {
     waited: Duration,
     /// When the body began to wait for its next frame; `None` while it does not wait.
     waiting_since: Option<Instant>,
-    /// A task that ends when it is time to look at the clock. A runtime without a time driver makes it panic, which
+    shutdown: Shutdown,
+    /// A task that ends when it is time to look at the clock, or when the service stops. A runtime without a time driver makes it panic, which
     /// must not fail the request.
     timer: JoinSet<()>,
 }
@@ -48,12 +50,14 @@ impl<B> PatientBody<B> {
             patience: None,
             waited: Duration::ZERO,
             waiting_since: None,
+            shutdown: Shutdown::default(),
             timer: JoinSet::new(),
         }
     }
 
-    pub(super) const fn set_patience(&mut self, patience: Option<Duration>) {
+    pub(super) fn limit(&mut self, patience: Option<Duration>, shutdown: &Shutdown) {
         self.patience = patience;
+        self.shutdown = shutdown.clone();
     }
 
     /// Returns how long the next frame may be awaited from the beginning of the wait.
@@ -64,24 +68,27 @@ impl<B> PatientBody<B> {
         patience.min(patience.saturating_add(for_bytes).saturating_sub(self.waited))
     }
 
-    /// Waits until the client has taken too long.
-    fn poll_too_slow(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let Some(patience) = self.patience else { return Poll::Pending };
+    /// Waits until the client has taken too long, or the service stops.
+    fn poll_too_late(&mut self, context: &mut Context<'_>) -> Poll<BodyReadError> {
         let since = *self.waiting_since.get_or_insert_with(Instant::now);
         loop {
             if self.timer.is_empty() {
-                let remaining = self.allowed(patience).saturating_sub(since.elapsed());
-                if remaining.is_zero() {
-                    return Poll::Ready(());
+                let remaining =
+                    self.patience.map(|patience| self.allowed(patience).saturating_sub(since.elapsed()));
+                if remaining.is_some_and(|remaining| remaining.is_zero()) {
+                    return Poll::Ready(BodyReadError::TooSlow);
                 }
                 let Ok(runtime) = Handle::try_current() else { return Poll::Pending };
+                let stopped = self.shutdown.reached(Stage::Over);
                 // The timer runs on when a frame arrives, because most frames arrive long before it ends. The next
                 // deadline is never before its end.
-                self.timer.spawn_on(async move { sleep(remaining).await }, &runtime);
+                self.timer.spawn_on(time_over(remaining, stopped), &runtime);
             }
             if let Some(Err(_)) = ready!(self.timer.poll_join_next(context)) {
                 self.patience = None;
-                return Poll::Pending;
+            }
+            if self.shutdown.has_reached(Stage::Over) {
+                return Poll::Ready(BodyReadError::Stopped);
             }
         }
     }
@@ -103,12 +110,23 @@ where
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyReadError>>> {
+        if self.shutdown.has_reached(Stage::Over) {
+            return Poll::Ready(Some(Err(BodyReadError::Stopped)));
+        }
         let polled = Pin::new(&mut self.body).poll_frame(context);
         if let Poll::Ready(frame) = polled {
             self.note(frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()));
             return Poll::Ready(frame);
         }
-        ready!(self.poll_too_slow(context));
-        Poll::Ready(Some(Err(BodyReadError::TooSlow)))
+        let error = ready!(self.poll_too_late(context));
+        Poll::Ready(Some(Err(error)))
+    }
+}
+
+/// Waits until it is time to look at the clock, or the service stops.
+async fn time_over(remaining: Option<Duration>, stopped: impl Future<Output = ()>) {
+    match remaining {
+        Some(remaining) => timeout(remaining, stopped).await.unwrap_or_default(),
+        None => stopped.await,
     }
 }

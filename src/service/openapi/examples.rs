@@ -67,19 +67,13 @@ pub(super) fn add_all(schemas: &mut Schemas) {
 }
 
 fn meta() -> Meta {
-    Meta { api_version: API_VERSION, server_version: VERSION.to_owned(), pagination: None }
+    Meta::new(VERSION)
 }
 
 fn add_envelopes(schemas: &mut Schemas) {
-    schemas.add(&Meta { pagination: Some(Pagination::new(120, 50, 0, 50)), ..meta() });
+    schemas.add(&meta().with_pagination(Pagination::new(120, 50, 0, 50)));
     schemas.add(&Pagination::by_cursor(120, 50, Some("bmV4dA".to_owned())));
-    schemas.add(&Failure {
-        success: false,
-        error: ErrorKind::NotAuthenticated.to_string(),
-        code: ErrorCode::AuthNotAuthenticated.as_str().to_owned(),
-        params: Map::new(),
-        meta: meta(),
-    });
+    schemas.add(&Failure::of(&ErrorKind::NotAuthenticated.into(), meta()));
     schemas.add(&Versions { api_version: API_VERSION, server_version: VERSION });
     schemas.add(&Report { success: true, data: Some(format!("Toposcope {VERSION}")), error: None });
     schemas.add(&BulkDeletion { deleted_count: 2, requested_count: 3 });

@@ -6,8 +6,7 @@ use std::task::{Context, Poll};
 use serde_json::{Map, Value, json};
 
 use crate::invariant::Invariant;
-use crate::inventory::{Entity, Error, ErrorKind, ImportReport, Problem};
-use crate::model::Timestamp;
+use crate::inventory::{Error, ErrorKind, ImportReport};
 use crate::printable::printable;
 use crate::service::budget::BudgetExhausted;
 use crate::wire::{ErrorCode, MAX_LIMIT};
@@ -161,6 +160,13 @@ impl ApiError {
         Self::new(ErrorCode::RequestTimeout, message, Value::Null)
     }
 
+    /// Creates the error for a request that would keep a stopping server from ending.
+    pub(crate) fn stopping() -> Self {
+        let message = "The server is stopping; try again.";
+        let error = Self::new(ErrorCode::StoreUnavailable, message, Value::Null);
+        Self { retry_after: Some(STORE_RETRY_AFTER), ..error }
+    }
+
     /// Creates the error for a list without a limit that has more than `max` items.
     pub(crate) fn list_too_long(max: u64) -> Self {
         let message = format!(
@@ -211,103 +217,17 @@ impl From<Error> for ApiError {
         if let Some(exhausted) = cause {
             return Self::from(*exhausted);
         }
-        let (code, mut params) = code_and_params(error.kind());
-        if let (Some(field), Value::Object(params)) = (error.field(), &mut params) {
-            params.insert("field".to_owned(), field.into());
-        }
+        let (code, params) = (error.code(), error.params());
         let is_fault =
             matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unreadable | ErrorKind::StoreUnavailable);
-        let message = if code == ErrorCode::InternalError {
-            ErrorKind::Internal.to_string()
-        } else {
-            error.to_string()
-        };
+        let message = error.client_message();
         let retry_after = match error.kind() {
             ErrorKind::StoreUnavailable | ErrorKind::Busy => Some(STORE_RETRY_AFTER),
             ErrorKind::TooManyAttempts { retry_after } => Some(*retry_after),
             _ => None,
         };
-        Self { retry_after, cause: is_fault.then_some(error), ..Self::new(code, message, params) }
-    }
-}
-
-/// Returns the params of an error that concerns a kind of record.
-fn entity_params(entity: Entity) -> Value {
-    json!({"entity": entity.as_str()})
-}
-
-fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
-    match kind {
-        ErrorKind::Invalid { field, problem } => problem_code_and_params(field, problem),
-        ErrorKind::ReferenceInvalid { entity, field } => {
-            (ErrorCode::EntityReferenceInvalid, json!({"entity": entity.as_str(), "field": field}))
-        }
-        ErrorKind::NetworkMismatch { entity } => (ErrorCode::EntityNetworkMismatch, entity_params(*entity)),
-        ErrorKind::NotAuthenticated => (ErrorCode::AuthNotAuthenticated, Value::Null),
-        ErrorKind::Expired { entity } => (ErrorCode::EntityExpired, entity_params(*entity)),
-        ErrorKind::Disabled { entity } => (ErrorCode::EntityDisabled, entity_params(*entity)),
-        ErrorKind::SessionExpired => (ErrorCode::AuthSessionExpired, Value::Null),
-        ErrorKind::InvalidCredentials => (ErrorCode::AuthInvalidCredentials, Value::Null),
-        ErrorKind::SharePasswordIncorrect => (ErrorCode::SharePasswordIncorrect, Value::Null),
-        ErrorKind::SharePasswordRequired => (ErrorCode::SharePasswordRequired, Value::Null),
-        ErrorKind::TooManyAttempts { retry_after } => {
-            (ErrorCode::AuthTooManyAttempts, json!({"retry_after": retry_after}))
-        }
-        ErrorKind::UserContextRequired => (ErrorCode::AuthUserContextRequired, Value::Null),
-        ErrorKind::ApiAccessRequired => {
-            (ErrorCode::BillingFeatureNotAvailable, json!({"feature": "api_access"}))
-        }
-        ErrorKind::PermissionDenied => (ErrorCode::AuthPermissionDenied, Value::Null),
-        ErrorKind::AccessDenied { entity, id } => {
-            (ErrorCode::EntityAccessDenied, json!({"entity": entity.as_str(), "id": id}))
-        }
-        ErrorKind::UpdateForbidden { entity } => (ErrorCode::EntityUpdateForbidden, entity_params(*entity)),
-        ErrorKind::NotFound { entity, id } => {
-            (ErrorCode::EntityNotFound, json!({"entity": entity.as_str(), "id": id}))
-        }
-        ErrorKind::AlreadyExists { entity, name } => {
-            (ErrorCode::EntityAlreadyExists, json!({"entity": entity.as_str(), "name": name}))
-        }
-        ErrorKind::InUse { entity, name, used_by } => {
-            let params = json!({"entity": entity.as_str(), "name": name, "used_by": used_by.as_str()});
-            (ErrorCode::EntityInUse, params)
-        }
-        ErrorKind::QuotaExceeded { entity, limit } => {
-            (ErrorCode::QuotaExceeded, json!({"entity": entity.as_str(), "limit": limit}))
-        }
-        ErrorKind::TooLarge { entity, limit } => {
-            (ErrorCode::QuotaExceeded, json!({"entity": entity.as_str(), "limit": limit}))
-        }
-        ErrorKind::PreconditionFailed { entity, id } => {
-            (ErrorCode::PreconditionFailed, json!({"entity": entity.as_str(), "id": id}))
-        }
-        ErrorKind::KeyReused => (ErrorCode::IdempotencyKeyReused, Value::Null),
-        ErrorKind::RequestRunning => (ErrorCode::IdempotencyKeyInUse, Value::Null),
-        ErrorKind::Conflict { entity, id } | ErrorKind::Outdated { entity, id } => {
-            (ErrorCode::EntityConflict, json!({"entity": entity.as_str(), "id": id}))
-        }
-        ErrorKind::StoreUnavailable | ErrorKind::Busy => (ErrorCode::StoreUnavailable, Value::Null),
-        ErrorKind::Unreadable | ErrorKind::Internal => (ErrorCode::InternalError, Value::Null),
-    }
-}
-
-fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value) {
-    match problem {
-        Problem::Unsupported => (ErrorCode::ValidationUnknownParameter, json!({"field": field})),
-        Problem::Required => (ErrorCode::ValidationRequired, json!({"field": field})),
-        Problem::Empty => (ErrorCode::ValidationEmpty, json!({"field": field})),
-        Problem::MaxLength { max } => (ErrorCode::ValidationMaxLength, json!({"field": field, "max": max})),
-        Problem::MinLength { min } => (ErrorCode::ValidationMinLength, json!({"field": field, "min": min})),
-        Problem::InvalidFormat | Problem::UnknownField | Problem::Duplicate | Problem::Inseparable => {
-            (ErrorCode::ValidationInvalidFormat, json!({"field": field}))
-        }
-        Problem::OutOfRange { min, max } => {
-            (ErrorCode::ValidationOutOfRange, json!({"field": field, "min": min, "max": max}))
-        }
-        Problem::NotInFuture { now } => {
-            let (min, max) = (now.plus_micros(1), Timestamp::MAX);
-            (ErrorCode::ValidationOutOfRange, json!({"field": field, "min": min, "max": max}))
-        }
+        let cause = is_fault.then_some(error);
+        Self { code, message, params, retry_after, allow: None, cause }
     }
 }
 

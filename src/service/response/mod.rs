@@ -230,17 +230,9 @@ impl Responder {
 
     fn error(&self, error: ApiError) -> Response<ResponseBody> {
         self.log(&error);
-        let envelope = Failure {
-            success: false,
-            error: error.message,
-            code: error.code.as_str().to_owned(),
-            params: error.params,
-            meta: Meta {
-                api_version: API_VERSION,
-                server_version: self.server_version.clone(),
-                pagination: None,
-            },
-        };
+        let meta = Meta::new(&self.server_version);
+        let envelope =
+            Failure { params: error.params, ..Failure::new(error.code.as_str(), error.message, meta) };
         // Strings and numbers always encode; if they did not, the status would still be right.
         let body = ResponseBody::full(serde_json::to_vec(&envelope).ok().asserted_or_default().into());
         let mut response = with_body(error.code.status(), JSON, body, MAX_HEADERS);

@@ -61,6 +61,13 @@ impl RouteTable {
         &ROUTES.routes
     }
 
+    /// Returns the template of each path once.
+    #[cfg(feature = "axum")]
+    pub(super) fn paths() -> impl Iterator<Item = &'static str> {
+        let paths: std::collections::BTreeSet<&str> = Self::all().iter().map(|route| route.path).collect();
+        paths.into_iter()
+    }
+
     /// Finds the endpoint for a method and a path. Paths are compared exactly; HEAD is routed like GET.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ mod hook;
 mod records;
 mod rows;
 mod server;
+mod under_way;
 mod upload;
 
 pub(crate) use check::CODES;
@@ -24,6 +25,7 @@ pub(crate) use server::{
     Log, Reply, Server, VERSION, ample, bare, from, get, limit, log_in, send_json, with_caller, with_header,
     with_key, with_session,
 };
+pub(crate) use under_way::{until, until_commits};
 pub(crate) use upload::Upload;
 
 use uuid::Uuid;

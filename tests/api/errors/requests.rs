@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::num::NonZeroU32;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
@@ -22,7 +22,7 @@ use crate::backend::{run, run_with};
 use crate::common::{
     CODES, Fixture, HOSTS, Hook, LOG_IN, LOG_OUT, NOBODY, OFFICE, PORT, Populated, Produced, Row, Server,
     VERSION, ample, bare, check, daemon_body, log_in, port_body, produced_by, put_key, put_port, send_json,
-    with_header, with_key,
+    until, until_commits, with_header, with_key,
 };
 
 /// Paths that do not exist; `{id}` stands for an id.
@@ -485,15 +485,20 @@ async fn changed_and_protected() -> Produced {
 /// Requests whose idempotency key belongs to another one, or to one that is running.
 async fn repeated() -> Produced {
     let fixture = Fixture::new().await;
-    let server = Server::new(fixture.inventory_with(&Hook::yielding()), ample());
+    let hook = Hook::new();
+    let server = Server::new(fixture.inventory_with(&hook), ample());
     let request = |name: &str| {
         let host = send_json("POST", HOSTS, &json!({"network_id": OFFICE, "name": name}));
         with_key(with_header(host, "idempotency-key", "key"), &fixture.key)
     };
-    // Either of them may be the first that runs.
-    let (one, other) = tokio::join!(server.send(request("one")), server.send(request("one")));
+    let gate = hook.writable.acquire().await.unwrap();
+    let mut first = pin!(server.send(request("one")));
+    until_commits(first.as_mut(), &hook, 1).await;
+    let again = until(first.as_mut(), server.send(request("one"))).await;
+    drop(gate);
+    let first = first.await;
     let reused = server.send(request("other")).await;
-    [one, other, reused].iter().flat_map(produced_by).collect()
+    [first, again, reused].iter().flat_map(produced_by).collect()
 }
 
 /// The body of an upload whose connection breaks.

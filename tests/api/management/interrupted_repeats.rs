@@ -1,15 +1,13 @@
 //! `Idempotency-Key` of requests that pause, or end, between two of their commits.
 
-use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use tokio::sync::SemaphorePermit;
 
 use super::*;
-use crate::common::{Hook, Server};
+use crate::common::{Hook, Server, until, until_commits};
 
 const BULK: &str = "/api/v1/hosts/bulk";
 
@@ -31,28 +29,6 @@ fn request(key: &str, is_faulty: bool) -> Request<String> {
 
 fn is_replayed(reply: &Reply) -> bool {
     reply.headers.contains_key("idempotent-replayed")
-}
-
-/// Polls a request beside something else until the latter is there. The request must not end before.
-async fn until<T>(mut request: Pin<&mut impl Future<Output = Reply>>, other: impl Future<Output = T>) -> T {
-    let mut other = pin!(other);
-    poll_fn(|context| {
-        if let Poll::Ready(output) = other.as_mut().poll(context) {
-            return Poll::Ready(output);
-        }
-        if let Poll::Ready(reply) = request.as_mut().poll(context) {
-            panic!("the request has ended: {reply:?}");
-        }
-        Poll::Pending
-    })
-    .await
-}
-
-/// Polls a request until it has asked for this many commits.
-async fn until_commits(mut request: Pin<&mut impl Future<Output = Reply>>, hook: &Hook, commits: usize) {
-    while hook.commits() < commits {
-        until(request.as_mut(), tokio::task::yield_now()).await;
-    }
 }
 
 /// Polls a request until its first commit is done. No other begins before the permit is dropped.

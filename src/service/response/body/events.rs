@@ -6,12 +6,10 @@
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
-use tokio::time::{Instant, sleep_until};
 
 use crate::service::budget::Reservation;
 
@@ -43,12 +41,17 @@ struct OpenStream {
 }
 
 impl EventBody {
-    pub(super) fn new(first: Bytes, next: NextEvents, slot: Reservation, lifetime: Duration) -> Self {
+    pub(super) fn new(
+        first: Bytes,
+        next: NextEvents,
+        slot: Reservation,
+        end: impl Future<Output = ()> + Send + 'static,
+    ) -> Self {
         let open = OpenStream { first: Some(first), next, waker: None, _slot: slot };
         let stream = Arc::new(Mutex::new(Some(open)));
         let runtime = Handle::try_current().ok();
-        let end = Instant::now() + lifetime;
-        let timer = runtime.map(|runtime| runtime.spawn(end_at(Arc::downgrade(&stream), end)).abort_handle());
+        let timer =
+            runtime.map(|runtime| runtime.spawn(end_with(Arc::downgrade(&stream), end)).abort_handle());
         Self { stream, timer }
     }
 
@@ -88,8 +91,8 @@ impl Drop for EventBody {
     }
 }
 
-async fn end_at(stream: Weak<Mutex<Option<OpenStream>>>, end: Instant) {
-    sleep_until(end).await;
+async fn end_with(stream: Weak<Mutex<Option<OpenStream>>>, end: impl Future<Output = ()>) {
+    end.await;
     let Some(stream) = stream.upgrade() else { return };
     let ended = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(waker) = ended.and_then(|ended| ended.waker) {

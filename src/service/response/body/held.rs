@@ -20,8 +20,8 @@ use crate::service::budget::Reservation;
 
 /// The error with which the body of a long response is aborted.
 ///
-/// Either the store failed, the caller lost access to the list, or the client read nothing for too long. The server
-/// must then abort the response, as hyper does, so that the client does not mistake it for the whole.
+/// Either the store failed, the caller lost access to the list, the client read nothing for too long, or the server is
+/// stopping. The server must then abort the response, as hyper does, so that the client does not mistake it for the whole.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct BodyError(Cause);
@@ -32,6 +32,8 @@ enum Cause {
     Unreadable(#[source] Error),
     #[error("the response was aborted because its client stalled")]
     Stalled,
+    #[error("the list was broken off because the server is stopping")]
+    Stopped,
 }
 
 /// Minimum number of bytes that count for a list: its further parts have about as many.
@@ -46,6 +48,8 @@ pub(in crate::service) enum Part {
     Documents(Vec<Bytes>, NextPart),
     /// The text that closes the list.
     Tail(Bytes),
+    /// The server is stopping.
+    Stopped,
 }
 
 /// The reservations of a body, until it ends.
@@ -193,6 +197,7 @@ impl OpenBody {
                     self.next = Some(next);
                 }
                 Ok(Part::Tail(tail)) => self.pieces.add_tail(tail),
+                Ok(Part::Stopped) => break Some(Err(BodyError(Cause::Stopped))),
                 Err(error) => break Some(Err(BodyError(Cause::Unreadable(error)))),
             }
         };

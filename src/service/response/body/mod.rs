@@ -11,8 +11,6 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-#[cfg(feature = "discovery")]
-use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
@@ -28,13 +26,14 @@ use self::pieces::Pieces;
 pub(in crate::service) use self::room::RequestRoom;
 pub(in crate::service) use self::sweeper::Sweeper;
 use crate::service::budget::Reservation;
+use crate::service::shutdown::Work;
 
 /// The body of a response. Its length is known in advance, except for long lists and streams of events.
 ///
 /// A short page shares the stored documents, so it takes hardly any memory of its own. A list without a limit, and a page
 /// above 1 MiB, reads its next documents from the store once the client has received the previous ones. Dropping the
 /// body ends the list.
-pub struct ResponseBody(Kind);
+pub struct ResponseBody(Kind, Option<Work>);
 
 enum Kind {
     /// Everything is in memory.
@@ -57,15 +56,24 @@ pub(in crate::service) enum FirstPart {
 }
 
 impl ResponseBody {
+    const fn of(kind: Kind) -> Self {
+        Self(kind, None)
+    }
+
+    /// Counts the body as work of the service until it is dropped.
+    pub(in crate::service) fn hold(&mut self, work: Option<Work>) {
+        self.1 = work;
+    }
+
     pub(in crate::service) fn full(bytes: Bytes) -> Self {
-        Self(Kind::Pieces(Pieces::full(bytes)))
+        Self::of(Kind::Pieces(Pieces::full(bytes)))
     }
 
     /// Creates the body of a list from stored documents and the text that closes it.
     pub(in crate::service) fn page(documents: Vec<Bytes>, tail: Bytes) -> Self {
         let mut pieces = Pieces::list(documents);
         pieces.add_tail(tail);
-        Self(Kind::Pieces(pieces))
+        Self::of(Kind::Pieces(pieces))
     }
 
     /// Creates the body of a list of which the rest is read while it is sent.
@@ -85,7 +93,7 @@ impl ResponseBody {
             FirstPart::Lines(lines) => Pieces::lines(lines),
         };
         let holds = reserve(part_bytes(&pieces))?;
-        Ok(Self(Kind::Held(HeldBody::list(pieces, next, holds, sweeper))))
+        Ok(Self::of(Kind::Held(HeldBody::list(pieces, next, holds, sweeper))))
     }
 
     /// Reserves the bytes of a body that is in memory. The body is then aborted if its client stalls. Short bodies, and
@@ -101,27 +109,27 @@ impl ResponseBody {
         let Kind::Pieces(pieces) = self.0 else { return Ok(self) };
         let length = usize::try_from(pieces.remaining()).unwrap_or(usize::MAX);
         if length <= MAX_UNCOUNTED {
-            return Ok(Self(Kind::Pieces(pieces)));
+            return Ok(Self::of(Kind::Pieces(pieces)));
         }
-        Ok(Self(Kind::Held(HeldBody::in_memory(pieces, reserve(length)?, sweeper))))
+        Ok(Self::of(Kind::Held(HeldBody::in_memory(pieces, reserve(length)?, sweeper))))
     }
 
     /// Creates a body of lines.
     pub(in crate::service) fn lines(lines: Vec<Bytes>) -> Self {
-        Self(Kind::Pieces(Pieces::lines(lines)))
+        Self::of(Kind::Pieces(Pieces::lines(lines)))
     }
 
     /// Creates the body of a stream of events from its first ones.
     ///
-    /// The body holds `slot` until it ends, which is after `lifetime` at the latest.
+    /// The body holds `slot` until it ends, which is with `end` at the latest.
     #[cfg(feature = "discovery")]
     pub(in crate::service) fn events(
         first: Bytes,
         next: NextEvents,
         slot: Reservation,
-        lifetime: Duration,
+        end: impl Future<Output = ()> + Send + 'static,
     ) -> Self {
-        Self(Kind::Events(EventBody::new(first, next, slot, lifetime)))
+        Self::of(Kind::Events(EventBody::new(first, next, slot, end)))
     }
 
     /// Joins the pieces of a body that is in memory. Returns any other body unchanged.
@@ -148,7 +156,7 @@ impl ResponseBody {
 /// An empty body.
 impl Default for ResponseBody {
     fn default() -> Self {
-        Self(Kind::Pieces(Pieces::default()))
+        Self::of(Kind::Pieces(Pieces::default()))
     }
 }
 

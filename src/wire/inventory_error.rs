@@ -1,0 +1,125 @@
+//! The error codes and params of inventory errors.
+
+use serde_json::{Map, Value, json};
+
+use super::ErrorCode;
+use crate::inventory::{Entity, Error, ErrorKind, Problem};
+use crate::model::Timestamp;
+
+impl Error {
+    /// Returns the code that the API answers this error with.
+    ///
+    /// ```
+    /// use toposcope::inventory::{Entity, Error, ErrorKind};
+    /// use toposcope::wire::ErrorCode;
+    /// use uuid::Uuid;
+    ///
+    /// let error = Error::from(ErrorKind::NotFound { entity: Entity::Host, id: Uuid::nil() });
+    /// assert_eq!(error.code(), ErrorCode::EntityNotFound);
+    /// assert_eq!(error.code().status(), 404);
+    /// assert_eq!(error.params()["entity"], "Host");
+    /// ```
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        code_and_params(self.kind()).0
+    }
+
+    /// Returns the details of this error, under the keys that the documentation of its [`ErrorCode`] lists.
+    #[must_use]
+    pub fn params(&self) -> Map<String, Value> {
+        let Value::Object(mut params) = code_and_params(self.kind()).1 else { return Map::new() };
+        if let Some(field) = self.field() {
+            params.insert("field".to_owned(), field.into());
+        }
+        params
+    }
+
+    /// Returns the sentence for a client, which says no more about an internal error than that it is one.
+    pub(crate) fn client_message(&self) -> String {
+        if self.code() == ErrorCode::InternalError {
+            ErrorKind::Internal.to_string()
+        } else {
+            self.to_string()
+        }
+    }
+}
+
+/// Returns the params of an error that concerns a kind of record.
+fn entity_params(entity: Entity) -> Value {
+    json!({"entity": entity.as_str()})
+}
+
+fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
+    match kind {
+        ErrorKind::Invalid { field, problem } => problem_code_and_params(field, problem),
+        ErrorKind::ReferenceInvalid { entity, field } => {
+            (ErrorCode::EntityReferenceInvalid, json!({"entity": entity.as_str(), "field": field}))
+        }
+        ErrorKind::NetworkMismatch { entity } => (ErrorCode::EntityNetworkMismatch, entity_params(*entity)),
+        ErrorKind::NotAuthenticated => (ErrorCode::AuthNotAuthenticated, Value::Null),
+        ErrorKind::Expired { entity } => (ErrorCode::EntityExpired, entity_params(*entity)),
+        ErrorKind::Disabled { entity } => (ErrorCode::EntityDisabled, entity_params(*entity)),
+        ErrorKind::SessionExpired => (ErrorCode::AuthSessionExpired, Value::Null),
+        ErrorKind::InvalidCredentials => (ErrorCode::AuthInvalidCredentials, Value::Null),
+        ErrorKind::SharePasswordIncorrect => (ErrorCode::SharePasswordIncorrect, Value::Null),
+        ErrorKind::SharePasswordRequired => (ErrorCode::SharePasswordRequired, Value::Null),
+        ErrorKind::TooManyAttempts { retry_after } => {
+            (ErrorCode::AuthTooManyAttempts, json!({"retry_after": retry_after}))
+        }
+        ErrorKind::UserContextRequired => (ErrorCode::AuthUserContextRequired, Value::Null),
+        ErrorKind::ApiAccessRequired => {
+            (ErrorCode::BillingFeatureNotAvailable, json!({"feature": "api_access"}))
+        }
+        ErrorKind::PermissionDenied => (ErrorCode::AuthPermissionDenied, Value::Null),
+        ErrorKind::AccessDenied { entity, id } => {
+            (ErrorCode::EntityAccessDenied, json!({"entity": entity.as_str(), "id": id}))
+        }
+        ErrorKind::UpdateForbidden { entity } => (ErrorCode::EntityUpdateForbidden, entity_params(*entity)),
+        ErrorKind::NotFound { entity, id } => {
+            (ErrorCode::EntityNotFound, json!({"entity": entity.as_str(), "id": id}))
+        }
+        ErrorKind::AlreadyExists { entity, name } => {
+            (ErrorCode::EntityAlreadyExists, json!({"entity": entity.as_str(), "name": name}))
+        }
+        ErrorKind::InUse { entity, name, used_by } => {
+            let params = json!({"entity": entity.as_str(), "name": name, "used_by": used_by.as_str()});
+            (ErrorCode::EntityInUse, params)
+        }
+        ErrorKind::QuotaExceeded { entity, limit } => {
+            (ErrorCode::QuotaExceeded, json!({"entity": entity.as_str(), "limit": limit}))
+        }
+        ErrorKind::TooLarge { entity, limit } => {
+            (ErrorCode::QuotaExceeded, json!({"entity": entity.as_str(), "limit": limit}))
+        }
+        ErrorKind::PreconditionFailed { entity, id } => {
+            (ErrorCode::PreconditionFailed, json!({"entity": entity.as_str(), "id": id}))
+        }
+        ErrorKind::KeyReused => (ErrorCode::IdempotencyKeyReused, Value::Null),
+        ErrorKind::RequestRunning => (ErrorCode::IdempotencyKeyInUse, Value::Null),
+        ErrorKind::Conflict { entity, id } | ErrorKind::Outdated { entity, id } => {
+            (ErrorCode::EntityConflict, json!({"entity": entity.as_str(), "id": id}))
+        }
+        ErrorKind::StoreUnavailable | ErrorKind::Busy => (ErrorCode::StoreUnavailable, Value::Null),
+        ErrorKind::Unreadable | ErrorKind::Internal => (ErrorCode::InternalError, Value::Null),
+    }
+}
+
+fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value) {
+    match problem {
+        Problem::Unsupported => (ErrorCode::ValidationUnknownParameter, json!({"field": field})),
+        Problem::Required => (ErrorCode::ValidationRequired, json!({"field": field})),
+        Problem::Empty => (ErrorCode::ValidationEmpty, json!({"field": field})),
+        Problem::MaxLength { max } => (ErrorCode::ValidationMaxLength, json!({"field": field, "max": max})),
+        Problem::MinLength { min } => (ErrorCode::ValidationMinLength, json!({"field": field, "min": min})),
+        Problem::InvalidFormat | Problem::UnknownField | Problem::Duplicate | Problem::Inseparable => {
+            (ErrorCode::ValidationInvalidFormat, json!({"field": field}))
+        }
+        Problem::OutOfRange { min, max } => {
+            (ErrorCode::ValidationOutOfRange, json!({"field": field, "min": min, "max": max}))
+        }
+        Problem::NotInFuture { now } => {
+            let (min, max) = (now.plus_micros(1), Timestamp::MAX);
+            (ErrorCode::ValidationOutOfRange, json!({"field": field, "min": min, "max": max}))
+        }
+    }
+}
