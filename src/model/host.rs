@@ -98,16 +98,16 @@ pub struct Host {
     #[serde(default)]
     pub credential_assignments: Vec<CredentialAssignment>,
     /// The host's addresses.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::fair_threads::long_list")]
     pub interfaces: Vec<Interface>,
     /// The host's open ports. Scans of a single device have found more than 50,000.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::fair_threads::long_list")]
     pub ports: Vec<Port>,
     /// The services that run on the host.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::fair_threads::long_list")]
     pub services: Vec<Service>,
     /// The rows of the host's SNMP interface table.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::fair_threads::long_list")]
     pub if_entries: Vec<IfEntry>,
 }
 

@@ -236,11 +236,15 @@ impl Committer {
         let outcome = written.and_then(|nonce| {
             let Some(nonce) = nonce else { return Ok(false) };
             self.shared.counts.note_commit();
+            let packs = self.shared.replica.pack(requests.iter().map(|(batch, _)| batch.writes()))?;
             let mut replica = self.shared.replica.write()?;
             // A probe may have found the entry before.
             if replica.position == from {
                 let position = Position { number: from.number + 1, nonce, ..from };
-                replica.apply(position, effect, is_renewal, pairs(&accepted, &requests));
+                let discarded =
+                    replica.apply(position, effect, is_renewal, pairs(&accepted, &requests), packs);
+                drop(replica);
+                drop(discarded);
             }
             Ok(true)
         });

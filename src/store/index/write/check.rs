@@ -2,7 +2,8 @@ use std::collections::{HashMap, HashSet};
 
 use uuid::Uuid;
 
-use super::pack::{Packed, Packs};
+use super::difference::borrowed;
+use super::pack::Packs;
 use crate::invariant::Invariant;
 use crate::store::index::Index;
 use crate::store::index::interner::NameId;
@@ -19,7 +20,9 @@ impl Index {
     /// # Errors
     /// Those of [`Store::commit`](crate::store::Store::commit), for the first condition found that is not met.
     pub(crate) fn check(&self, writes: &[Write], packs: &Packs, guards: &[Guard]) -> Result<(), StoreError> {
-        let keys = self.check_limits(writes.iter())?;
+        // The facets of the others were checked when they were packed, and the index knows their names.
+        let unpacked = writes.iter().enumerate().filter(|(place, _)| packs.get(*place).is_none());
+        let keys = self.check_limits(writes.iter(), puts(unpacked.map(|(_, write)| write)))?;
         for write in writes {
             self.check_precondition(write.key(), write.precondition())?;
         }
@@ -34,20 +37,23 @@ impl Index {
     }
 
     /// Checks whether the index can hold what is written, in any state. Returns the keys of the writes.
+    ///
+    /// `unpacked` has the puts whose facets have not been checked.
     fn check_limits<'w>(
         &self,
-        writes: impl Iterator<Item = &'w Write> + Clone,
+        writes: impl Iterator<Item = &'w Write>,
+        unpacked: impl Iterator<Item = (Key, &'w Facets)> + Clone,
     ) -> Result<HashSet<Key>, StoreError> {
         let mut keys = HashSet::with_capacity(writes.size_hint().0);
-        for write in writes.clone() {
+        for write in writes {
             if !keys.insert(write.key()) {
                 return Err(StoreError::invalid(format!("two writes name {}", write.key())));
             }
-            if let Write::Put { key, facets, .. } = write {
-                check_facets(*key, facets)?;
-            }
         }
-        self.check_room(keys.len(), puts(writes))?;
+        for (key, facets) in unpacked.clone() {
+            check_facets(key, facets)?;
+        }
+        self.check_room(keys.len(), unpacked)?;
         Ok(keys)
     }
 
@@ -140,10 +146,13 @@ impl Index {
         written: &HashSet<Key>,
     ) -> Result<(), StoreError> {
         for (place, write) in writes.iter().enumerate() {
-            let Some(Packed { facets, .. }) = packs.get(place) else { continue };
+            let Some(packed) = packs.get(place) else { continue };
             match self.find(write.key()).and_then(|row| self.rows.get(row)) {
-                Some(row) => self.check_free(facets.unique_keys_beside(&row.facets), written)?,
-                None => self.check_free(facets.unique_keys(), written)?,
+                Some(row) => match packed.difference(row) {
+                    Some(difference) => self.check_free(borrowed(&difference.unique_keys.gained), written)?,
+                    None => self.check_free(packed.facets.unique_keys_beside(&row.facets), written)?,
+                },
+                None => self.check_free(packed.facets.unique_keys(), written)?,
             }
         }
         Ok(())
@@ -217,7 +226,7 @@ impl Index {
         &self,
         writes: impl Iterator<Item = &'w Write> + Clone,
     ) -> Result<(), StoreError> {
-        let keys = self.check_limits(writes.clone())?;
+        let keys = self.check_limits(writes.clone(), puts(writes.clone()))?;
         self.check_unique_keys(puts(writes), &keys)
     }
 }
@@ -245,7 +254,7 @@ pub(super) fn term_names(facets: &Facets) -> impl Iterator<Item = Name> + '_ {
     alike.filter_map(|terms| terms.first()).map(|term| term.name)
 }
 
-fn check_facets(key: Key, facets: &Facets) -> Result<(), StoreError> {
+pub(super) fn check_facets(key: Key, facets: &Facets) -> Result<(), StoreError> {
     let mut names: Vec<Name> = facets.sort_keys.iter().map(|key| key.name).collect();
     names.sort_unstable();
     if names.windows(2).any(|pair| pair.first() == pair.last()) {
