@@ -4,6 +4,8 @@
 //! value that it becomes, and no description of the API mentions it. [`Objects`] refuses it at any depth, with the path of
 //! the value if the deserializer tracks paths. Values that serde buffers, such as the content of a tagged enum, escape a
 //! wrapped deserializer: their fields are marked with [`object`].
+//!
+//! A request may have any number of objects, so each of them lets other organizations work.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,6 +14,8 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
+
+use crate::fair_threads::yield_turn;
 
 /// Wraps a deserializer, and those that it passes on, so that structs are read from objects only.
 pub(crate) struct Objects<T>(pub(crate) T);
@@ -46,6 +50,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for StructVisitor<V> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<V::Value, A::Error> {
+        yield_turn();
         self.0.visit_map(Objects(map))
     }
 }

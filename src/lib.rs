@@ -58,9 +58,15 @@
 //!   that reconcile these with hosts.
 //! * `topology` (feature `topology`): the links between hosts, graphs and layouts of networks, and pictures of them in six
 //!   formats.
-//! * `testing` (feature `testing`): the conformance suite for stores, and a store for fault injection.
+//! * `testing` (feature `testing`): the conformance suite for stores, a naive store to compare with, and one for fault
+//!   injection.
 //! * [`guide`]: getting started, the API in ten requests, embedding, reverse proxies, the data model, access, stores, performance,
 //!   durability, operations, several processes, discovery, topology, sharing, the client.
+//!
+//! # Crates of the API
+//! [`bytes`], [`http`], [`uuid`] and the attribute [`async_trait`](macro@async_trait) are exported again: the API has
+//! their types, and a [`Store`] is written with them. [Embedding](guide::embedding#crates-in-the-api) names the crates
+//! of the API that are not at 1.0 yet.
 //!
 //! # Features
 //! * `csv`, on by default: lists of hosts and parts as CSV, and import of hosts from it. It adds the crate `csv-core`.
@@ -106,6 +112,8 @@ pub mod wire;
 #[cfg(feature = "discovery")]
 mod without_none;
 
+#[doc(no_inline)]
+pub use async_trait::async_trait;
 pub use inventory::Inventory;
 pub use service::Api;
 #[cfg(feature = "openapi")]
@@ -115,6 +123,8 @@ pub use store::PostgresStore;
 #[cfg(feature = "sled")]
 pub use store::SledStore;
 pub use store::{MemoryStore, Store};
+#[doc(no_inline)]
+pub use {bytes, http, uuid};
 
 /// Compiles the examples in README.md.
 #[cfg(all(doctest, feature = "sled"))]

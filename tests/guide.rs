@@ -1,4 +1,4 @@
-//! The requests of the guide, sent to an API in process.
+//! The requests of the guide, sent to an API in process, and its excerpts of an example.
 
 #![allow(
     clippy::panic,
@@ -115,5 +115,82 @@ async fn requests_of_the_guide_have_the_outputs_shown() {
             variables.insert("ETAG", head.headers[ETAG].to_str().unwrap().to_owned());
         }
         previous = body;
+    }
+}
+
+/// The files of the example that the page about stores explains. The example is a package of its own, which has tests.
+const SQLITE_STORE: [&str; 4] = [
+    include_str!("../examples/sqlite_store/src/lib.rs"),
+    include_str!("../examples/sqlite_store/src/commit.rs"),
+    include_str!("../examples/sqlite_store/src/list.rs"),
+    include_str!("../examples/sqlite_store/src/schema.sql"),
+];
+
+#[test]
+fn excerpts_of_the_guide_are_in_the_sqlite_store() {
+    let page = include_str!("../src/guide/writing_a_store.md");
+    let blocks = page.split("\n```").skip(1).step_by(2);
+    let is_excerpt = |block: &&str| ["rust,ignore\n", "sql\n"].iter().any(|kind| block.starts_with(kind));
+    let excerpts: Vec<&str> =
+        blocks.filter(is_excerpt).filter_map(|block| block.split_once('\n')).map(|it| it.1).collect();
+    assert!(excerpts.len() > 5, "{excerpts:?}");
+    for excerpt in excerpts {
+        assert!(SQLITE_STORE.iter().any(|file| file.contains(excerpt)), "{excerpt}");
+    }
+}
+
+#[test]
+fn sizes_of_stores_that_the_guide_names_are_true() {
+    let lines = |files: &[&str]| files.iter().map(|file| file.lines().count()).sum::<usize>();
+    let [rust @ .., sql] = SQLITE_STORE;
+    assert!(lines(&rust) <= 550 && lines(&[sql]) <= 50, "{} and {}", lines(&rust), lines(&[sql]));
+    assert!(lines(&[include_str!("../src/testing/reference.rs")]) <= 300);
+    // Each wrapper: from its documentation to the next one.
+    let wrappers = include_str!("../examples/wrapper.rs");
+    let starts = [
+        "/// Measures how",
+        "/// The number of calls",
+        "/// Encrypts the",
+        "/// Stores an event",
+        "/// A stand-in",
+    ];
+    let starts = starts.map(|start| wrappers.find(start).unwrap());
+    for wrapper in [0, 2, 3].map(|number| &wrappers[starts[number]..starts[number + 1]]) {
+        let code = wrapper.lines().filter(|line| !line.trim().is_empty() && !line.trim().starts_with("//"));
+        assert!(code.clone().count() <= 40, "{wrapper}");
+    }
+}
+
+/// Dependencies below version 1 whose types are nowhere in the API.
+const PRIVATE: &[&str] = &[
+    "argon2",
+    "csv-core",
+    "ctutils",
+    "fs2",
+    "futures-util",
+    "getrandom",
+    "hashbrown",
+    "hmac",
+    "http-body-util",
+    "lz4_flex",
+    "matchit",
+    "quick-xml",
+    "serde_path_to_error",
+    "sha2",
+    "sled",
+    "tracing",
+    "unicode-normalization",
+];
+
+#[test]
+fn guide_names_every_dependency_of_the_api_that_is_below_version_1() {
+    let manifest = include_str!("../Cargo.toml");
+    let dependencies = manifest.split("\n[dependencies]\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let page = include_str!("../src/guide/embedding.md");
+    let is_below_1 = |line: &str| line.contains("\"0.");
+    for line in dependencies.lines().filter(|line| is_below_1(line)) {
+        let name = line.split_once(' ').unwrap().0;
+        let is_named = page.contains(&format!("| `{name}` 0."));
+        assert_ne!(is_named, PRIVATE.contains(&name), "`{name}` must be either private or in the table");
     }
 }

@@ -235,7 +235,7 @@ pub struct Scope(Option<Arc<Networks>>);
 struct Networks {
     ids: Vec<Uuid>,
     /// Computed on first use, because a scope may be long.
-    digest: OnceLock<[u8; 32]>,
+    digest: OnceLock<Sha256>,
 }
 
 impl Networks {
@@ -309,10 +309,24 @@ impl Scope {
         self.0.as_ref().map(|networks| networks.ids.as_slice())
     }
 
-    /// Returns a digest of the list of networks; `None` if all networks are allowed.
-    pub(crate) fn digest(&self) -> Option<[u8; 32]> {
-        let networks = self.0.as_ref()?;
-        let digest = || networks.ids.iter().fold(Sha256::new(), Digest::chain_update).finalize().into();
-        Some(*networks.digest.get_or_init(digest))
+    /// Returns a digest that has begun with the list of networks, to be continued.
+    ///
+    /// It is kept with the scope after a whole block of the hash, so that what follows is all that is left to compute.
+    pub(crate) fn begin_digest(&self) -> Sha256 {
+        static ALL: OnceLock<Sha256> = OnceLock::new();
+        match &self.0 {
+            // No list of networks has the digest of zeros.
+            None => ALL.get_or_init(|| in_one_block([0; 32])).clone(),
+            Some(networks) => {
+                let Networks { ids, digest } = &**networks;
+                let of_list = || ids.iter().fold(Sha256::new(), Digest::chain_update).finalize();
+                digest.get_or_init(|| in_one_block(of_list().into())).clone()
+            }
+        }
     }
+}
+
+/// Begins a digest with another one, padded to a block of the hash.
+fn in_one_block(digest: [u8; 32]) -> Sha256 {
+    Sha256::new().chain_update(digest).chain_update([0; 32])
 }

@@ -18,8 +18,8 @@ use crate::inventory::{HostQuery, ListQuery, PageCursor};
 #[cfg(feature = "topology")]
 use crate::model::TopologyLink;
 use crate::model::{
-    DaemonApiKey, Host, IfEntry, Interface, Network, Organization, Port, Service, Share, Subnet, Tag, User,
-    UserApiKey,
+    DaemonApiKey, Host, IfEntry, Interface, Network, Organization, Port, Record, Service, Share, Subnet, Tag,
+    User, UserApiKey,
 };
 #[cfg(feature = "discovery")]
 use crate::model::{Discovery, DiscoveryDaemon};
@@ -68,15 +68,22 @@ pub trait Deletable: Collection {}
 pub trait BulkDeletable: Deletable {}
 
 pub trait Sealed {
-    /// The fields that the JSON of a record leaves out when they are `None`.
-    const SKIPPED: &'static [&'static str] = &[];
+    /// Returns the fields that null clears. The JSON of a record may leave them out when they are `None`.
+    fn nullable_fields() -> Vec<&'static str> {
+        Vec::new()
+    }
 }
 
-/// Implements [`Collection`], which differs in nothing but the path and the query.
+/// Implements [`Collection`], which differs in nothing but the path, the query, and whether the record has a table of
+/// its fields.
 macro_rules! collections {
-    ($($record:ty: $path:literal, $query:ty, [$($operation:ident),*] $(, skips $skipped:expr)?;)*) => {$(
+    ($($record:ty: $path:literal, $query:ty, [$($operation:ident),*] $(, $table:ident)?;)*) => {$(
         impl Sealed for $record {
-            $(const SKIPPED: &'static [&'static str] = $skipped;)?
+            $(
+                fn nullable_fields() -> Vec<&'static str> {
+                    <Self as $table>::nullable_names().collect()
+                }
+            )?
         }
 
         impl Collection for $record {
@@ -98,13 +105,11 @@ collections! {
     Network: "/api/v1/networks", ListQuery, [Readable, Creatable, Updatable, Deletable];
     Subnet: "/api/v1/subnets", ListQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable];
     Tag: "/api/v1/tags", ListQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable];
-    Host: "/api/v1/hosts", HostQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable],
-        skips SKIPPED_OF_HOSTS;
-    Interface: "/api/v1/interfaces", PartQuery, [Readable, Creatable, Updatable, Deletable];
-    Port: "/api/v1/ports", PartQuery, [Readable, Creatable, Updatable, Deletable];
-    Service: "/api/v1/services", PartQuery, [Readable, Creatable, Updatable, Deletable];
-    IfEntry: "/api/v1/if-entries", PartQuery, [Readable, Creatable, Updatable, Deletable],
-        skips &["lag_id", "vlans"];
+    Host: "/api/v1/hosts", HostQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable], Record;
+    Interface: "/api/v1/interfaces", PartQuery, [Readable, Creatable, Updatable, Deletable], Record;
+    Port: "/api/v1/ports", PartQuery, [Readable, Creatable, Updatable, Deletable], Record;
+    Service: "/api/v1/services", PartQuery, [Readable, Creatable, Updatable, Deletable], Record;
+    IfEntry: "/api/v1/if-entries", PartQuery, [Readable, Creatable, Updatable, Deletable], Record;
     UserApiKey: "/api/v1/auth/keys", ListQuery, [Readable, Updatable, Deletable, BulkDeletable];
     DaemonApiKey: "/api/v1/auth/daemon", ListQuery, [Readable, Updatable, Deletable, BulkDeletable];
     Share: "/api/v1/shares", ListQuery, [Readable, Updatable, Deletable, BulkDeletable];
@@ -120,20 +125,6 @@ collections! {
 collections! {
     TopologyLink: "/api/v1/topology/links", ListQuery, [Creatable, Deletable];
 }
-
-const SKIPPED_OF_HOSTS: &[&str] = &[
-    "sys_name",
-    "sys_descr",
-    "sys_object_id",
-    "sys_location",
-    "sys_contact",
-    "chassis_id",
-    "manufacturer",
-    "model",
-    "serial_number",
-    "management_url",
-    "role",
-];
 
 pub(super) const MERGE_PATCH: HeaderValue = HeaderValue::from_static("application/merge-patch+json");
 
@@ -387,8 +378,8 @@ fn replacement<T: Collection>(record: &T) -> Result<Value, ClientError> {
     let mut body = serde_json::to_value(record)
         .map_err(|error| ClientError::request("The record has no JSON form.").caused_by(error))?;
     if let Value::Object(fields) = &mut body {
-        for name in T::SKIPPED {
-            fields.entry(*name).or_insert(Value::Null);
+        for name in T::nullable_fields() {
+            fields.entry(name).or_insert(Value::Null);
         }
     }
     Ok(body)

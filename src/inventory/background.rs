@@ -59,12 +59,32 @@ const INLINE_BYTES: usize = 256 * 1024;
 /// The size of work in bytes from which on it takes much memory.
 const LARGE_BYTES: usize = 4 * 1024 * 1024;
 
-/// Runs decoding and encoding of large records on the runtime's blocking threads.
-#[derive(Debug, Default)]
-pub(super) struct Offload(FairThreads);
+/// Runs long work on the runtime's blocking threads. All kinds of work share as many threads as one of them would have.
+#[derive(Debug)]
+pub(super) struct Offload {
+    /// Decoding and encoding of large records.
+    records: FairThreads,
+    /// Work on the bodies of requests and responses. It goes on beside that on records.
+    bodies: FairThreads,
+    /// Work of about a second and more. Other work never waits for its end.
+    #[cfg(feature = "discovery")]
+    long: FairThreads,
+}
+
+impl Default for Offload {
+    fn default() -> Self {
+        let records = FairThreads::default();
+        Self {
+            bodies: records.beside(),
+            #[cfg(feature = "discovery")]
+            long: records.beside(),
+            records,
+        }
+    }
+}
 
 impl Offload {
-    /// Runs an organization's work on about `bytes` bytes.
+    /// Runs an organization's work on records of about `bytes` bytes.
     ///
     /// Small work, and any work without a runtime, runs in place.
     ///
@@ -76,12 +96,47 @@ impl Offload {
         bytes: usize,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
-        if bytes <= INLINE_BYTES {
-            return Ok(work());
-        }
-        self.0.run_of_size(organization, bytes >= LARGE_BYTES, work).await.map_err(|reason| match reason {
-            NotRun::Busy => ErrorKind::Busy.into(),
-            NotRun::ShutDown => Error::internal("the runtime is shutting down"),
-        })
+        run(&self.records, organization, bytes, work).await
     }
+
+    /// Runs work like [`run`](Self::run), on the bodies of requests and responses.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run).
+    pub(super) async fn run_on_bodies<T: Send + 'static>(
+        &self,
+        organization: Uuid,
+        bytes: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        run(&self.bodies, organization, bytes, work).await
+    }
+
+    /// Runs an organization's work of about a second and more.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run).
+    #[cfg(feature = "discovery")]
+    pub(super) async fn run_long<T: Send + 'static>(
+        &self,
+        organization: Uuid,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        run(&self.long, organization, usize::MAX, work).await
+    }
+}
+
+async fn run<T: Send + 'static>(
+    threads: &FairThreads,
+    organization: Uuid,
+    bytes: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Error> {
+    if bytes <= INLINE_BYTES {
+        return Ok(work());
+    }
+    threads.run_of_size(organization, bytes >= LARGE_BYTES, work).await.map_err(|reason| match reason {
+        NotRun::Busy => ErrorKind::Busy.into(),
+        NotRun::ShutDown => Error::internal("the runtime is shutting down"),
+    })
 }

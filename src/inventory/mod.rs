@@ -66,10 +66,7 @@ pub use hosts::{
     Atomicity, BulkChange, BulkHost, BulkResult, HostPage, HostParts, HostQuery, Hosts, Part, PortFilter,
     PortFilterError, PortUpdate, Written,
 };
-pub(crate) use hosts::{
-    HOST_FIELDS, IF_ENTRY_FIELDS, INTERFACE_FIELDS, PORT_FIELDS, SERVICE_FIELDS, parse_host,
-    parse_host_changes, parse_part, without_comma,
-};
+pub(crate) use hosts::{parse_host, parse_host_changes, parse_part, without_comma};
 pub(crate) use idempotency::{Answer, Begun, KeyedRequest};
 pub use import::{Alteration, DroppedPort, Import, ImportReport, Reassignment, Refusal};
 pub use networks::Networks;
@@ -179,11 +176,6 @@ struct State {
     creations: UpdateQueues,
     offload: Offload,
     running_requests: Arc<RunningRequests>,
-    /// Work on the bodies of requests and responses. It goes on beside the encoding of records.
-    bodies: Offload,
-    /// Work of about a second and more.
-    #[cfg(feature = "discovery")]
-    long: Offload,
     #[cfg(feature = "discovery")]
     credentials: daemons::HeldCredentials,
     #[cfg(feature = "discovery")]
@@ -328,17 +320,17 @@ impl Inventory {
         bytes: usize,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
-        self.state.bodies.run(organization, bytes, work).await
+        self.state.offload.run_on_bodies(organization, bytes, work).await
     }
 
-    /// Runs an organization's long work on blocking threads of its own. Short work never waits for it.
+    /// Runs an organization's long work on a blocking thread. Short work never waits for its end.
     #[cfg(feature = "discovery")]
     pub(crate) async fn offload_long<T: Send + 'static>(
         &self,
         organization: Uuid,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
-        self.state.long.run(organization, usize::MAX, work).await
+        self.state.offload.run_long(organization, work).await
     }
 
     pub(crate) fn now(&self) -> Timestamp {

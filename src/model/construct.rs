@@ -7,7 +7,7 @@ use uuid::{Builder, Uuid};
 
 use super::{
     Binding, BindingTarget, Host, IfEntry, Interface, Port, PortNumber, Protocol, Service, ServiceDefinition,
-    Source, Timestamp,
+    Source, Timestamp, empty_record, host_fields, if_entry_fields,
 };
 
 impl Host {
@@ -49,32 +49,10 @@ impl Host {
             id,
             network_id,
             name: name.into(),
-            hostname: None,
-            description: None,
-            sys_name: None,
-            sys_descr: None,
-            sys_object_id: None,
-            sys_location: None,
-            sys_contact: None,
-            chassis_id: None,
-            manufacturer: None,
-            model: None,
-            serial_number: None,
-            management_url: None,
-            role: None,
-            hidden: false,
             created_at: now,
             updated_at: now,
-            last_seen_at: None,
-            is_stale: false,
-            tags: Vec::new(),
             source: Source::Manual,
-            virtualization: None,
-            credential_assignments: Vec::new(),
-            interfaces: Vec::new(),
-            ports: Vec::new(),
-            services: Vec::new(),
-            if_entries: Vec::new(),
+            ..host_fields!(empty_record)
         }
     }
 }
@@ -190,33 +168,10 @@ impl IfEntry {
             id: derived_id("if_entry", &[host.id.as_bytes(), &if_index.to_be_bytes()]),
             host_id: host.id,
             network_id: host.network_id,
-            interface_id: None,
             if_index,
-            if_name: None,
-            if_descr: String::new(),
-            if_alias: None,
-            if_type: None,
-            speed_bps: None,
-            mac_address: None,
-            admin_status: None,
-            oper_status: None,
-            lag_id: None,
-            vlans: None,
-            neighbor: None,
-            cdp_address: None,
-            cdp_device_id: None,
-            cdp_platform: None,
-            cdp_port_id: None,
-            lldp_chassis_id: None,
-            lldp_mgmt_addr: None,
-            lldp_port_desc: None,
-            lldp_port_id: None,
-            lldp_sys_desc: None,
-            lldp_sys_name: None,
             created_at: host.created_at,
             updated_at: host.updated_at,
-            last_seen_at: None,
-            is_stale: false,
+            ..if_entry_fields!(empty_record)
         }
     }
 }

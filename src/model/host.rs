@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{IfEntry, Interface, LldpChassisId, Port, Service, Source, Timestamp};
+use super::{IfEntry, Interface, LldpChassisId, Port, Redaction, Service, Source, Timestamp, record};
 use crate::text_enum::text_enum;
 
 /// A device on a network, with everything recorded about it.
@@ -98,18 +98,61 @@ pub struct Host {
     #[serde(default)]
     pub credential_assignments: Vec<CredentialAssignment>,
     /// The host's addresses.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::fair_threads::long_list")]
     pub interfaces: Vec<Interface>,
     /// The host's open ports. Scans of a single device have found more than 50,000.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::fair_threads::long_list")]
     pub ports: Vec<Port>,
     /// The services that run on the host.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::fair_threads::long_list")]
     pub services: Vec<Service>,
     /// The rows of the host's SNMP interface table.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::fair_threads::long_list")]
     pub if_entries: Vec<IfEntry>,
 }
+
+/// The fields of [`Host`]. The module `field` says what the rows mean.
+macro_rules! host_fields {
+    ($then:ident $($argument:tt)*) => { $then! { [$($argument)*] Host: 1024;
+        id: Uuid;
+        network_id: Uuid = required "The network the host is on.";
+        name: String = required "The display name.", reported, concealed(Redaction::Names);
+        hostname: Option<String> = "The DNS name, or the name the device reports for itself.",
+            reported, concealed(Redaction::Names);
+        description: Option<String> = "Free text.", reported;
+        sys_name: Option<String> = "`sysName`: the name that the device reports for itself.",
+            reported, concealed(Redaction::Names);
+        sys_descr: Option<String> = "`sysDescr`: hardware and software, as the device describes them.", reported;
+        sys_object_id: Option<String> = "`sysObjectID` in numeric form.", reported;
+        sys_location: Option<String> = "`sysLocation`.", reported;
+        sys_contact: Option<String> = "`sysContact`.", reported;
+        chassis_id: Option<LldpChassisId> = "The device's chassis id by LLDP.", reported;
+        manufacturer: Option<String> = "The manufacturer of the chassis.", reported;
+        model: Option<String> = "The model of the chassis.", reported;
+        serial_number: Option<String> = "The serial number of the chassis.",
+            reported, concealed(Redaction::Serials);
+        management_url: Option<String> = "The URL of the device's management interface.", reported;
+        role: Option<HostRole> = "The role of the device; derived if absent.";
+        hidden: bool = "Whether user interfaces should hide the host.";
+        created_at: Timestamp;
+        updated_at: Timestamp;
+        last_seen_at: Option<Timestamp>;
+        is_stale: bool;
+        tags: Vec<Uuid> = "The ids of the host's tags.";
+        source: Source = "The origin of the record.";
+        virtualization: Option<HostVirtualization> = "The hypervisor service.",
+            reported, concealed(Redaction::Names), local;
+        credential_assignments: Vec<CredentialAssignment> = "Credentials.", local;
+        interfaces: Vec<Interface> = parts "The host's addresses.";
+        ports: Vec<Port> = parts "The host's open ports.";
+        services: Vec<Service> = parts "The services of the host.", local;
+        if_entries: Vec<IfEntry> = parts "The SNMP interface table.", local;
+    } };
+}
+
+pub(crate) use host_fields;
+
+host_fields!(record);
 
 impl Host {
     /// Sorts the embedded lists into display order.

@@ -3,7 +3,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{MacAddress, Timestamp};
+use super::{MacAddress, Timestamp, record};
 
 /// An address of a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +39,29 @@ pub struct Interface {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_stale: bool,
 }
+
+/// The fields of [`Interface`].
+macro_rules! interface_fields {
+    ($then:ident $($argument:tt)*) => { $then! { [$($argument)*] Interface: 512;
+        id: Uuid;
+        host_id: Uuid;
+        network_id: Uuid;
+        subnet_id: Option<Uuid> = "The subnet that contains the address.";
+        name: Option<String> = "The interface's name on the device.";
+        ip_address: IpAddr = required "The IP address.";
+        mac_address: Option<MacAddress> = "The MAC address.";
+        mac_source: Option<MacSource>;
+        position: i64 = "The display position.", kept;
+        created_at: Timestamp;
+        updated_at: Timestamp;
+        last_seen_at: Option<Timestamp>;
+        is_stale: bool;
+    } };
+}
+
+pub(crate) use interface_fields;
+
+interface_fields!(record);
 
 /// A source of the MAC address of an interface other than its own device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -121,6 +144,46 @@ pub struct IfEntry {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_stale: bool,
 }
+
+/// The fields of [`IfEntry`].
+macro_rules! if_entry_fields {
+    ($then:ident $($argument:tt)*) => { $then! { [$($argument)*] IfEntry: 768;
+        id: Uuid;
+        host_id: Uuid;
+        network_id: Uuid;
+        interface_id: Option<Uuid> = "The host's interface on this port.";
+        if_index: i64 = required "`ifIndex`.";
+        if_name: Option<String> = "`ifName`.", kept;
+        if_descr: String = required "`ifDescr`.";
+        if_alias: Option<String> = "`ifAlias`.";
+        if_type: Option<i64> = "`ifType`.";
+        speed_bps: Option<u64> = "The speed in bits per second.";
+        mac_address: Option<MacAddress> = "The MAC address.";
+        admin_status: Option<AdminStatus> = "The configured state.";
+        oper_status: Option<OperStatus> = "The current state.";
+        lag_id: Option<Uuid> = "The host's entry that is the aggregate of this port.";
+        vlans: Option<Vlans> = "The VLANs of the port.";
+        neighbor: Option<Neighbor> = "The neighbor, if it is a known host.";
+        cdp_address: Option<String> = "The neighbor's address by CDP.", kept;
+        cdp_device_id: Option<String> = "The neighbor's device id by CDP.", kept;
+        cdp_platform: Option<String> = "The neighbor's model by CDP.", kept;
+        cdp_port_id: Option<String> = "The neighbor's port by CDP.", kept;
+        lldp_chassis_id: Option<LldpChassisId> = "The neighbor's chassis.", kept;
+        lldp_mgmt_addr: Option<String> = "The neighbor's management address by LLDP.", kept;
+        lldp_port_desc: Option<String> = "The neighbor's port description by LLDP.", kept;
+        lldp_port_id: Option<LldpPortId> = "The neighbor's port by LLDP.", kept;
+        lldp_sys_desc: Option<String> = "The neighbor's system description by LLDP.", kept;
+        lldp_sys_name: Option<String> = "The neighbor's system name by LLDP.", kept;
+        created_at: Timestamp;
+        updated_at: Timestamp;
+        last_seen_at: Option<Timestamp>;
+        is_stale: bool;
+    } };
+}
+
+pub(crate) use if_entry_fields;
+
+if_entry_fields!(record);
 
 /// The VLANs of a port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -17,6 +17,9 @@ mod construct;
 mod daemon;
 #[cfg(feature = "discovery")]
 mod discovery;
+#[cfg(test)]
+pub(crate) mod extended;
+mod field;
 mod host;
 mod interface;
 #[cfg(feature = "openapi")]
@@ -37,6 +40,7 @@ mod text;
 mod timestamp;
 #[cfg(feature = "topology")]
 mod topology;
+mod value;
 
 pub use api_key::{DaemonApiKey, UserApiKey};
 pub use color::{Color, ColorError};
@@ -47,11 +51,14 @@ pub(crate) use construct::group_node_id;
 pub use daemon::{DaemonCapabilities, DaemonMode, DiscoveryDaemon};
 #[cfg(feature = "discovery")]
 pub use discovery::{Discovery, DiscoveryPhase, DiscoveryType};
+pub(crate) use field::{Accessor, Field, Record, Setter, Text, empty_record, record};
+pub(crate) use host::host_fields;
 pub use host::{CredentialAssignment, Host, HostRole, HostVirtualization, ProxmoxVirtualization};
 pub use interface::{
     AdminStatus, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype,
     MacSource, Neighbor, OperStatus, Vlans,
 };
+pub(crate) use interface::{if_entry_fields, interface_fields};
 pub(crate) use mac::mac_digits;
 pub use mac::{MacAddress, MacAddressError, MacPrefix, MacPrefixError};
 pub use order::{HostOrderField, HostOrderFieldError, OrderDirection, OrderDirectionError};
@@ -59,7 +66,9 @@ pub use organization::{Network, Organization, Permission, Referral, Session, Tag
 #[cfg(feature = "discovery")]
 pub(crate) use part::part_ids;
 pub(crate) use part::{Age, Common, HostPart, for_each_part_type};
+pub(crate) use port::{PORT_NAMES, port_fields};
 pub use port::{Port, PortNumber, PortNumberError, Protocol, ProtocolError};
+pub(crate) use service::service_fields;
 pub use service::{
     Binding, BindingTarget, DockerVirtualization, Service, ServiceDefinition, ServiceDefinitionError,
     ServiceVirtualization,
@@ -72,3 +81,4 @@ pub use subnet::{Cidr, CidrError, Subnet, SubnetType};
 pub use timestamp::{Timestamp, TimestampError};
 #[cfg(feature = "topology")]
 pub use topology::{LinkEnd, NodePosition, TopologyLayout, TopologyLink};
+pub(crate) use value::{Form, MAX_TEXT};

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::{Host, IfEntry, Interface, Port, Service, Timestamp};
+use super::{Host, IfEntry, Interface, Port, Record, Service, Timestamp};
 
 /// When reports last showed a record, and whether they still do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,9 @@ pub struct Common {
 }
 
 /// A part of a host. The inventory and discovery each have a trait of their own with their rules for parts.
-pub trait HostPart: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static {
+pub trait HostPart:
+    Record + Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
+{
     /// The host's field with the parts of this kind.
     const LIST: &'static str;
 

@@ -6,8 +6,8 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
-use super::Timestamp;
 use super::text::deserialize_text;
+use super::{Timestamp, record};
 
 /// An open port of a host.
 ///
@@ -48,6 +48,39 @@ pub struct Port {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_stale: bool,
 }
+
+/// The fields of [`Port`].
+macro_rules! port_fields {
+    ($then:ident $($argument:tt)*) => { $then! { [$($argument)*] Port: 320;
+        id: Uuid;
+        host_id: Uuid;
+        network_id: Uuid;
+        number: PortNumber = required "The port number.";
+        protocol: Protocol = required "The transport protocol, in any case.";
+        created_at: Timestamp;
+        updated_at: Timestamp;
+        last_seen_at: Option<Timestamp>;
+        is_stale: bool;
+    } };
+}
+
+pub(crate) use port_fields;
+
+port_fields!(record);
+
+/// The names of the fields of a port's JSON, which has the derived one.
+pub(crate) const PORT_NAMES: &[&str] = &[
+    "id",
+    "host_id",
+    "network_id",
+    "number",
+    "protocol",
+    "type",
+    "created_at",
+    "updated_at",
+    "last_seen_at",
+    "is_stale",
+];
 
 impl Port {
     /// Returns the service usually found on this number and protocol, as named in JSON.

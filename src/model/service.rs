@@ -3,7 +3,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Source, Timestamp};
+use super::{Redaction, Source, Timestamp, record};
 
 /// A service that runs on a host.
 ///
@@ -45,6 +45,30 @@ pub struct Service {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_stale: bool,
 }
+
+/// The fields of [`Service`].
+macro_rules! service_fields {
+    ($then:ident $($argument:tt)*) => { $then! { [$($argument)*] Service: 512;
+        id: Uuid;
+        host_id: Uuid;
+        network_id: Uuid;
+        name: String = required "The display name.", concealed(Redaction::Names);
+        position: i64 = "The display position.", kept;
+        service_definition: ServiceDefinition = required "The name of the definition.";
+        source: Source = "The origin of the record.";
+        tags: Vec<Uuid> = "The ids of the service's tags.";
+        virtualization: Option<ServiceVirtualization> = "The container.", concealed(Redaction::Names);
+        bindings: Vec<Binding> = parts "Where the service listens.";
+        created_at: Timestamp;
+        updated_at: Timestamp;
+        last_seen_at: Option<Timestamp>;
+        is_stale: bool;
+    } };
+}
+
+pub(crate) use service_fields;
+
+service_fields!(record);
 
 /// The container platform of a virtualized service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

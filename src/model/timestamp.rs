@@ -117,6 +117,13 @@ impl FromStr for Timestamp {
     }
 }
 
+/// The default is the beginning of 1970.
+impl Default for Timestamp {
+    fn default() -> Self {
+        Self::UNIX_EPOCH
+    }
+}
+
 impl fmt::Display for Timestamp {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(Text::of(*self).as_str())

@@ -209,6 +209,30 @@ impl Batch {
         &self.guards
     }
 
+    /// Replaces the body of every put; everything else stays.
+    ///
+    /// A [`Wrapper`](super::Wrapper) that encrypts or compresses bodies calls it. Unlike code outside the crate, it knows
+    /// all kinds of writes.
+    ///
+    /// ```
+    /// use toposcope::store::{Batch, Facets, Key, Name, Precondition};
+    /// use uuid::Uuid;
+    ///
+    /// let mut batch = Batch::new();
+    /// batch.put(Key::new(Name::new("note"), Uuid::nil()), Precondition::Any, Facets::default(), "a body");
+    /// let batch = batch.map_bodies(|_key, body| body.to_ascii_uppercase());
+    /// assert!(format!("{batch:?}").contains("6 bytes"));
+    /// ```
+    #[must_use]
+    pub fn map_bodies<B: Into<Bytes>>(mut self, mut map: impl FnMut(Key, Bytes) -> B) -> Self {
+        for write in &mut self.writes {
+            if let Write::Put { key, body, .. } = write {
+                *body = map(*key, std::mem::take(body)).into();
+            }
+        }
+        self
+    }
+
     /// Splits the batch into its writes and its guards, for the backend that applies it.
     #[must_use]
     pub fn into_parts(self) -> (Vec<Write>, Vec<Guard>) {

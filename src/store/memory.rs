@@ -6,7 +6,7 @@ use bytes::Bytes;
 use tokio::task::coop::consume_budget;
 use uuid::Uuid;
 
-use super::index::{Index, IndexSnapshot, Packs, RowId, Selection, is_large};
+use super::index::{Index, IndexSnapshot, Packs, Replaced, RowId, Selection, is_large};
 use super::lock::StateLock;
 use super::materializer::{Indexed, Materializer};
 use super::{
@@ -86,7 +86,7 @@ impl Shared {
     /// Packs the facets of a large batch. This takes longer than anything may hold the lock.
     fn prepare_large(&self, writes: Vec<Write>, guards: Vec<Guard>) -> Result<Prepared, StoreError> {
         let prepared = Prepared::new(writes, guards);
-        let packer = self.0.read()?.index.packer();
+        let packer = self.0.read()?.index.packer(&prepared.writes);
         Ok(Prepared { packs: packer.pack(&prepared.writes), ..prepared })
     }
 
@@ -154,18 +154,23 @@ impl State {
         Some(Record { key, version, body: self.bodies.get(row as usize)?.clone() })
     }
 
-    /// Applies writes whose preconditions hold. The bodies of the puts have been taken out of them. Returns the
-    /// replaced bodies.
-    fn apply(&mut self, writes: &[Write], bodies_of_puts: Vec<Bytes>, packs: Packs) -> Vec<Bytes> {
+    /// Applies writes whose preconditions hold. The bodies of the puts have been taken out of them. Returns what they
+    /// replace.
+    fn apply(
+        &mut self,
+        writes: &[Write],
+        bodies_of_puts: Vec<Bytes>,
+        packs: Packs,
+    ) -> (Vec<Bytes>, Replaced) {
         let Self { index, bodies } = self;
         let mut replaced = Vec::with_capacity(writes.len());
         let mut bodies_of_puts = bodies_of_puts.into_iter();
         // `Index::apply` calls back for every put, in the order of the writes.
-        index.apply(index.next_version(), writes, packs, |row, put| {
+        let rows = index.apply(index.next_version(), writes, packs, |row, put| {
             let body = put.map_or_else(Bytes::new, |_| bodies_of_puts.next().asserted_or_default());
             replaced.push(Self::set_body(bodies, row, body));
         });
-        replaced
+        (replaced, rows)
     }
 
     /// Sets the body of a row and returns the replaced one.
@@ -219,8 +224,9 @@ impl Store for MemoryStore {
         let expired = state.index.expired(now);
         let deletions: Vec<Write> =
             expired.into_iter().map(|key| Write::Delete { key, precondition: Precondition::Any }).collect();
-        let purged = state.apply(&deletions, Vec::new(), Packs::default());
+        let (purged, rows) = state.apply(&deletions, Vec::new(), Packs::default());
         drop(state);
+        drop(rows);
         Ok(purged.len() as u64)
     }
 

@@ -21,10 +21,9 @@ mod record;
 mod sled;
 mod snapshot;
 mod transfer;
+mod wrapper;
 
 use std::fmt;
-use std::pin::Pin;
-use std::sync::Arc;
 
 use async_trait::async_trait;
 use uuid::Uuid;
@@ -38,11 +37,12 @@ pub use query::{
 pub use record::{Facets, Key, Link, Name, Record, Revision, SortKey, Term, UniqueKey, Version};
 pub use snapshot::{Entry, Snapshot};
 pub use transfer::{Export, Restore, TransferError, TransferErrorKind, TransferReport};
+pub use wrapper::Wrapper;
 
 #[cfg(feature = "postgres")]
 pub use self::postgres::{PostgresStatus, PostgresStore, PostgresStoreBuilder};
 #[cfg(feature = "sled")]
-pub use self::sled::{Compaction, Durability, Repair, SledStore, SledStoreBuilder, Verification};
+pub use self::sled::{Backup, Compaction, Durability, Repair, SledStore, SledStoreBuilder, Verification};
 use crate::model::Timestamp;
 
 /// A database of records with facets: the interface of every storage backend.
@@ -64,7 +64,10 @@ use crate::model::Timestamp;
 ///    the other fails with its precondition.
 /// 5. Reject a batch with an unknown write, precondition or guard, and a query with an unknown start, as
 ///    [`StoreError::invalid`]. The types that may gain fields or variants are `#[non_exhaustive]`.
-/// 6. Run the conformance suite (feature `testing`) on a multi-threaded and on a single-threaded runtime.
+/// 6. Run the conformance suite (feature `testing`) on a multi-threaded and on a single-threaded runtime. In doubt, read
+///    `testing::ReferenceStore`: this contract as a short program, which the suite compares every backend with.
+///
+/// A store around another store implements [`Wrapper`] instead.
 ///
 /// # Contract
 /// The conformance suite has a case for every line of the lists below, except for durability across a crash, which cannot
@@ -204,75 +207,5 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Returns whether other processes may use the same records at the same time. Default: true.
     fn is_shared(&self) -> bool {
         true
-    }
-}
-
-/// The future that a method of [`Store`] returns, as `async_trait` declares it.
-type Answer<'f, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'f>>;
-
-// Written without `async_trait`, which would put each future into a second box.
-#[deny(clippy::missing_trait_methods)]
-impl<S: Store + ?Sized> Store for Arc<S> {
-    fn get<'s, 'k, 'f>(&'s self, keys: &'k [Key]) -> Answer<'f, Vec<Option<Record>>>
-    where
-        's: 'f,
-        'k: 'f,
-        Self: 'f,
-    {
-        (**self).get(keys)
-    }
-
-    fn get_by_unique_key<'s, 'k, 'f>(&'s self, unique_key: &'k UniqueKey) -> Answer<'f, Option<Record>>
-    where
-        's: 'f,
-        'k: 'f,
-        Self: 'f,
-    {
-        (**self).get_by_unique_key(unique_key)
-    }
-
-    fn list<'s, 'q, 'f>(&'s self, query: &'q Query) -> Answer<'f, Page>
-    where
-        's: 'f,
-        'q: 'f,
-        Self: 'f,
-    {
-        (**self).list(query)
-    }
-
-    fn commit<'s, 'f>(&'s self, batch: Batch) -> Answer<'f, ()>
-    where
-        's: 'f,
-        Self: 'f,
-    {
-        (**self).commit(batch)
-    }
-
-    fn purge_expired<'s, 'f>(&'s self, now: Timestamp) -> Answer<'f, u64>
-    where
-        's: 'f,
-        Self: 'f,
-    {
-        (**self).purge_expired(now)
-    }
-
-    fn snapshot<'s, 'f>(&'s self) -> Answer<'f, Box<dyn Snapshot>>
-    where
-        's: 'f,
-        Self: 'f,
-    {
-        (**self).snapshot()
-    }
-
-    fn revision<'s, 'f>(&'s self, kind: Name, organization: Uuid) -> Answer<'f, Option<Revision>>
-    where
-        's: 'f,
-        Self: 'f,
-    {
-        (**self).revision(kind, organization)
-    }
-
-    fn is_shared(&self) -> bool {
-        (**self).is_shared()
     }
 }

@@ -328,7 +328,8 @@ impl Page {
 
     /// Ends the page with the record whose body brings the size of the bodies to `max_bytes`.
     ///
-    /// A backend that has all bodies in memory anyway implements [`Query::max_bytes`] with it.
+    /// A backend that has all bodies in memory anyway implements [`Query::max_bytes`] with it. A page may be cut again, to
+    /// a smaller size.
     ///
     /// ```
     /// use toposcope::store::{Key, Name, Page, Record, Version};
@@ -341,13 +342,18 @@ impl Page {
     /// };
     /// let page = Page::new((1..=5).map(record).collect(), 5, None).cut(Some(6));
     /// assert_eq!((page.records.len(), page.unread.len()), (2, 3));
+    ///
+    /// let page = page.cut(Some(4));
+    /// assert!(page.unread.iter().map(|key| key.id.as_u128()).eq(2..=5));
     /// ```
     #[must_use]
     pub fn cut(mut self, max_bytes: Option<usize>) -> Self {
         let lengths = self.records.iter().map(|record| record.body.len());
         let end = max_bytes.map_or(self.records.len(), |max| reached_at(lengths, max.max(1)));
         if end < self.records.len() {
-            self.unread.extend(self.records.drain(end..).map(|record| record.key));
+            let cut = self.records.drain(end..).map(|record| record.key);
+            // They come before those that the store has not read.
+            self.unread.splice(..0, cut);
         }
         self
     }

@@ -4,12 +4,15 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use crate::model::Timestamp;
-use crate::store::{Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey};
+use crate::store::{
+    Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey, Wrapper,
+};
 
 /// A store whose operations pass through a hook. The hook can observe, delay, fail or replace them.
 ///
 /// It serves tests of code that uses a store. They can check how the code behaves when the store fails, is slow, or is
-/// changed by another task between two operations.
+/// changed by another task between two operations. The hook receives every operation as a value, so that it can count
+/// or fail them whatever they are. A store that changes certain methods is a [`Wrapper`] instead.
 ///
 /// ```
 /// use async_trait::async_trait;
@@ -166,7 +169,11 @@ fn mismatch() -> StoreError {
 }
 
 #[async_trait]
-impl<S: Store, I: Intercept> Store for Interceptor<S, I> {
+impl<S: Store, I: Intercept> Wrapper for Interceptor<S, I> {
+    fn inner(&self) -> &dyn Store {
+        &self.store
+    }
+
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
         match self.call(Operation::Get(keys.to_vec())).await? {
             Reply::Records(records) => Ok(records),
@@ -214,9 +221,5 @@ impl<S: Store, I: Intercept> Store for Interceptor<S, I> {
             Reply::Revision(revision) => Ok(revision),
             _ => Err(mismatch()),
         }
-    }
-
-    fn is_shared(&self) -> bool {
-        self.store.is_shared()
     }
 }

@@ -1,5 +1,5 @@
-//! The conformance suite, which verifies that a backend fulfils the contract of [`Store`]. The module also has a store
-//! for fault injection.
+//! The conformance suite, which verifies that a backend fulfils the contract of [`Store`]. The module also has a naive
+//! store to compare with, [`ReferenceStore`], and one for fault injection, [`Interceptor`].
 //!
 //! Enable it with the feature `testing`. [`run`] runs all cases; [`cases`] returns them one by one, for a custom loop.
 //! The set of cases is exempt from semantic versioning: any release may add cases.
@@ -21,11 +21,11 @@ mod fixture;
 mod get;
 mod interceptor;
 mod list;
-mod model;
 mod purge;
 mod race_commits;
 mod race_readers;
 mod random_operations;
+mod reference;
 mod revision;
 mod snapshot;
 mod snapshot_facets;
@@ -36,6 +36,7 @@ use crate::store::Store;
 
 pub use case::{Case, Failure, Report};
 pub use interceptor::{Call, Intercept, Interceptor, Operation, Reply};
+pub use reference::ReferenceStore;
 
 use case::{fresh_seed, table};
 use fault::{Fault, Outcome, expect, expect_equal, expect_error, expect_list, keys};
@@ -44,7 +45,6 @@ use fixture::{
     delete, guard_only, of, put, random_bytes, random_uuid, read_all, read_chunk, run_concurrently,
     with_expiry, with_links, with_rank, with_terms, with_unique_keys,
 };
-use model::Model;
 
 /// Returns all cases.
 pub fn cases() -> impl Iterator<Item = &'static Case> {

@@ -1,7 +1,7 @@
 //! Runs the conformance suite on the stores.
 
 use toposcope::store::MemoryStore;
-use toposcope::testing;
+use toposcope::testing::{self, ReferenceStore};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn memory_store_conforms_on_several_threads() {
@@ -11,6 +11,16 @@ async fn memory_store_conforms_on_several_threads() {
 #[tokio::test]
 async fn memory_store_conforms_on_one_thread() {
     testing::run(async || MemoryStore::new()).await.assert_passed();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn reference_store_conforms_on_several_threads() {
+    testing::run(async || ReferenceStore::default()).await.assert_passed();
+}
+
+#[tokio::test]
+async fn reference_store_conforms_on_one_thread() {
+    testing::run(async || ReferenceStore::default()).await.assert_passed();
 }
 
 #[cfg(feature = "sled")]

@@ -38,3 +38,5 @@ mod place;
 mod postgres;
 #[cfg(feature = "testing")]
 mod transfer;
+#[cfg(feature = "testing")]
+mod wrapper;

@@ -4,12 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
 use uuid::Uuid;
 
 use crate::discovery::report::TableKind;
 use crate::invariant::Invariant;
-use crate::model::{Binding, BindingTarget, Host, IfEntry, Interface, Service};
+use crate::model::{Binding, BindingTarget, Field, IfEntry, Interface, Record, Service};
 
 /// The origin of a field's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,53 +38,16 @@ pub(super) trait Attribute<T>: Sync {
     fn text(&self, record: &T) -> String;
 }
 
-/// A value of a field, which may be unset.
-pub(super) trait Value: Clone + PartialEq + Serialize {
-    fn is_set(&self) -> bool;
-}
-
-impl<V: Clone + PartialEq + Serialize> Value for Option<V> {
-    fn is_set(&self) -> bool {
-        self.is_some()
-    }
-}
-
-impl Value for String {
-    fn is_set(&self) -> bool {
-        !self.is_empty()
-    }
-}
-
-/// An interface index; 0 stands for none.
-impl Value for i64 {
-    fn is_set(&self) -> bool {
-        *self != 0
-    }
-}
-
-impl Value for std::net::IpAddr {
-    fn is_set(&self) -> bool {
-        true
-    }
-}
-
-impl Value for crate::model::ServiceDefinition {
-    fn is_set(&self) -> bool {
-        true
-    }
-}
-
-struct Field<T, V> {
-    name: &'static str,
+/// A field as reports of devices set it.
+struct Reported<T: 'static> {
+    field: &'static Field<T>,
     origin: Origin,
     is_cleared: bool,
-    get: fn(&T) -> &V,
-    get_mut: fn(&mut T) -> &mut V,
 }
 
-impl<T, V: Value> Attribute<T> for Field<T, V> {
+impl<T> Attribute<T> for Reported<T> {
     fn name(&self) -> &'static str {
-        self.name
+        self.field.name
     }
 
     fn origin(&self) -> Origin {
@@ -97,19 +59,19 @@ impl<T, V: Value> Attribute<T> for Field<T, V> {
     }
 
     fn is_set(&self, record: &T) -> bool {
-        (self.get)(record).is_set()
+        self.field.access.is_set(record)
     }
 
     fn is_equal(&self, one: &T, other: &T) -> bool {
-        (self.get)(one) == (self.get)(other)
+        self.field.access.is_equal(one, other)
     }
 
     fn assign(&self, record: &mut T, reported: &T) {
-        (self.get_mut)(record).clone_from((self.get)(reported));
+        self.field.access.copy(record, reported);
     }
 
     fn text(&self, record: &T) -> String {
-        serde_json::to_string((self.get)(record)).ok().asserted_or_default()
+        self.field.access.json(record).ok().asserted_or_default()
     }
 }
 
@@ -169,119 +131,100 @@ fn target(target: &BindingTarget) -> (Uuid, Uuid) {
     }
 }
 
-const fn of_host<V>(
-    name: &'static str,
-    get: fn(&Host) -> &V,
-    get_mut: fn(&mut Host) -> &mut V,
-) -> Field<Host, V> {
-    Field { name, origin: Origin::Device, is_cleared: false, get, get_mut }
-}
-
-const fn of_interface<V>(
-    name: &'static str,
-    origin: Origin,
-    get: fn(&Interface) -> &V,
-    get_mut: fn(&mut Interface) -> &mut V,
-) -> Field<Interface, V> {
-    Field { name, origin, is_cleared: false, get, get_mut }
-}
-
-const fn of_service<V>(
-    name: &'static str,
-    get: fn(&Service) -> &V,
-    get_mut: fn(&mut Service) -> &mut V,
-) -> Field<Service, V> {
-    Field { name, origin: Origin::Table(TableKind::Ports), is_cleared: false, get, get_mut }
-}
-
-/// A field of an interface entry that complete tables without it leave as it is.
-const fn of_entry<V>(
-    name: &'static str,
-    get: fn(&IfEntry) -> &V,
-    get_mut: fn(&mut IfEntry) -> &mut V,
-) -> Field<IfEntry, V> {
-    Field { name, origin: Origin::Table(TableKind::IfEntries), is_cleared: false, get, get_mut }
+/// A field that complete tables without it leave as it is.
+const fn added<T: Record>(name: &str, origin: Origin) -> Reported<T> {
+    Reported { field: field(name), origin, is_cleared: false }
 }
 
 /// A field of an interface entry that complete tables without it clear.
-const fn cleared<V>(
-    name: &'static str,
-    table: TableKind,
-    get: fn(&IfEntry) -> &V,
-    get_mut: fn(&mut IfEntry) -> &mut V,
-) -> Field<IfEntry, V> {
-    Field { name, origin: Origin::Table(table), is_cleared: true, get, get_mut }
+const fn cleared(name: &str, table: TableKind) -> Reported<IfEntry> {
+    Reported { field: field(name), origin: Origin::Table(table), is_cleared: true }
 }
 
-/// The fields of a host, without its lists.
-pub(super) static HOST: &[&dyn Attribute<Host>] = &[
-    &of_host("name", |host| &host.name, |host| &mut host.name),
-    &of_host("hostname", |host| &host.hostname, |host| &mut host.hostname),
-    &of_host("description", |host| &host.description, |host| &mut host.description),
-    &of_host("sys_name", |host| &host.sys_name, |host| &mut host.sys_name),
-    &of_host("sys_descr", |host| &host.sys_descr, |host| &mut host.sys_descr),
-    &of_host("sys_object_id", |host| &host.sys_object_id, |host| &mut host.sys_object_id),
-    &of_host("sys_location", |host| &host.sys_location, |host| &mut host.sys_location),
-    &of_host("sys_contact", |host| &host.sys_contact, |host| &mut host.sys_contact),
-    &of_host("chassis_id", |host| &host.chassis_id, |host| &mut host.chassis_id),
-    &of_host("manufacturer", |host| &host.manufacturer, |host| &mut host.manufacturer),
-    &of_host("model", |host| &host.model, |host| &mut host.model),
-    &of_host("serial_number", |host| &host.serial_number, |host| &mut host.serial_number),
-    &of_host("management_url", |host| &host.management_url, |host| &mut host.management_url),
-    &of_host("virtualization", |host| &host.virtualization, |host| &mut host.virtualization),
-];
+/// Returns the field with this name. The name of no field does not compile.
+#[allow(clippy::panic, reason = "it is evaluated by the compiler")]
+const fn field<T: Record>(name: &str) -> &'static Field<T> {
+    let mut fields = T::FIELDS;
+    while let [field, rest @ ..] = fields {
+        if is_same(field.name.as_bytes(), name.as_bytes()) {
+            return field;
+        }
+        fields = rest;
+    }
+    panic!("no field has this name")
+}
+
+const fn is_same(mut one: &[u8], mut other: &[u8]) -> bool {
+    while let ([first, rest @ ..], [other_first, other_rest @ ..]) = (one, other) {
+        if *first != *other_first {
+            return false;
+        }
+        (one, other) = (rest, other_rest);
+    }
+    one.is_empty() && other.is_empty()
+}
+
+/// Returns the fields that the device itself reports, which are those of hosts without lists.
+pub(super) fn of_device<T: Record>() -> impl Iterator<Item = impl Attribute<T>> {
+    let reported = T::FIELDS.iter().filter(|field| field.is_reported);
+    reported.map(|field| Reported { field, origin: Origin::Device, is_cleared: false })
+}
 
 const ADDRESSES: Origin = Origin::Table(TableKind::Addresses);
-
-/// The fields of an interface.
-pub(super) static INTERFACE: &[&dyn Attribute<Interface>] = &[
-    &of_interface("ip_address", Origin::Derived, |part| &part.ip_address, |part| &mut part.ip_address),
-    &of_interface("name", ADDRESSES, |part| &part.name, |part| &mut part.name),
-    &of_interface("mac_address", ADDRESSES, |part| &part.mac_address, |part| &mut part.mac_address),
-    &of_interface("subnet_id", Origin::Derived, |part| &part.subnet_id, |part| &mut part.subnet_id),
-];
-
-/// The fields of a service.
-pub(super) static SERVICE: &[&dyn Attribute<Service>] = &[
-    &of_service("name", |part| &part.name, |part| &mut part.name),
-    &of_service("service_definition", |part| &part.service_definition, |part| &mut part.service_definition),
-    &of_service("virtualization", |part| &part.virtualization, |part| &mut part.virtualization),
-    &Bindings,
-];
-
+const PORTS: Origin = Origin::Table(TableKind::Ports);
 const ENTRIES: TableKind = TableKind::IfEntries;
 const LLDP: TableKind = TableKind::Lldp;
 const CDP: TableKind = TableKind::Cdp;
 
+/// The fields of an interface.
+pub(super) static INTERFACE: &[&dyn Attribute<Interface>] = &[
+    &added("ip_address", Origin::Derived),
+    &added("name", ADDRESSES),
+    &added("mac_address", ADDRESSES),
+    &added("subnet_id", Origin::Derived),
+];
+
+/// The fields of a service.
+pub(super) static SERVICE: &[&dyn Attribute<Service>] =
+    &[&added("name", PORTS), &added("service_definition", PORTS), &added("virtualization", PORTS), &Bindings];
+
 /// The fields of an interface entry.
 pub(super) static IF_ENTRY: &[&dyn Attribute<IfEntry>] = &[
-    &of_entry("if_index", |part| &part.if_index, |part| &mut part.if_index),
-    &of_entry("if_name", |part| &part.if_name, |part| &mut part.if_name),
-    &of_entry("if_descr", |part| &part.if_descr, |part| &mut part.if_descr),
-    &of_entry("vlans", |part| &part.vlans, |part| &mut part.vlans),
-    &cleared("if_alias", ENTRIES, |part| &part.if_alias, |part| &mut part.if_alias),
-    &cleared("if_type", ENTRIES, |part| &part.if_type, |part| &mut part.if_type),
-    &cleared("speed_bps", ENTRIES, |part| &part.speed_bps, |part| &mut part.speed_bps),
-    &cleared("mac_address", ENTRIES, |part| &part.mac_address, |part| &mut part.mac_address),
-    &cleared("admin_status", ENTRIES, |part| &part.admin_status, |part| &mut part.admin_status),
-    &cleared("oper_status", ENTRIES, |part| &part.oper_status, |part| &mut part.oper_status),
-    &cleared("interface_id", TableKind::Addresses, |part| &part.interface_id, |part| &mut part.interface_id),
-    &cleared("lag_id", TableKind::Lag, |part| &part.lag_id, |part| &mut part.lag_id),
-    &cleared("lldp_chassis_id", LLDP, |part| &part.lldp_chassis_id, |part| &mut part.lldp_chassis_id),
-    &cleared("lldp_mgmt_addr", LLDP, |part| &part.lldp_mgmt_addr, |part| &mut part.lldp_mgmt_addr),
-    &cleared("lldp_port_desc", LLDP, |part| &part.lldp_port_desc, |part| &mut part.lldp_port_desc),
-    &cleared("lldp_port_id", LLDP, |part| &part.lldp_port_id, |part| &mut part.lldp_port_id),
-    &cleared("lldp_sys_desc", LLDP, |part| &part.lldp_sys_desc, |part| &mut part.lldp_sys_desc),
-    &cleared("lldp_sys_name", LLDP, |part| &part.lldp_sys_name, |part| &mut part.lldp_sys_name),
-    &cleared("cdp_address", CDP, |part| &part.cdp_address, |part| &mut part.cdp_address),
-    &cleared("cdp_device_id", CDP, |part| &part.cdp_device_id, |part| &mut part.cdp_device_id),
-    &cleared("cdp_platform", CDP, |part| &part.cdp_platform, |part| &mut part.cdp_platform),
-    &cleared("cdp_port_id", CDP, |part| &part.cdp_port_id, |part| &mut part.cdp_port_id),
-    &Field {
-        name: "neighbor",
-        origin: Origin::Derived,
-        is_cleared: false,
-        get: |part: &IfEntry| &part.neighbor,
-        get_mut: |part: &mut IfEntry| &mut part.neighbor,
-    },
+    &added("if_index", Origin::Table(ENTRIES)),
+    &added("if_name", Origin::Table(ENTRIES)),
+    &added("if_descr", Origin::Table(ENTRIES)),
+    &added("vlans", Origin::Table(ENTRIES)),
+    &cleared("if_alias", ENTRIES),
+    &cleared("if_type", ENTRIES),
+    &cleared("speed_bps", ENTRIES),
+    &cleared("mac_address", ENTRIES),
+    &cleared("admin_status", ENTRIES),
+    &cleared("oper_status", ENTRIES),
+    &cleared("interface_id", TableKind::Addresses),
+    &cleared("lag_id", TableKind::Lag),
+    &cleared("lldp_chassis_id", LLDP),
+    &cleared("lldp_mgmt_addr", LLDP),
+    &cleared("lldp_port_desc", LLDP),
+    &cleared("lldp_port_id", LLDP),
+    &cleared("lldp_sys_desc", LLDP),
+    &cleared("lldp_sys_name", LLDP),
+    &cleared("cdp_address", CDP),
+    &cleared("cdp_device_id", CDP),
+    &cleared("cdp_platform", CDP),
+    &cleared("cdp_port_id", CDP),
+    &added("neighbor", Origin::Derived),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::extended::Extended;
+
+    #[test]
+    fn new_field_of_the_table_is_merged() {
+        let (mut host, mut reported) = (Extended::default(), Extended::default());
+        reported.rack = Some("R4".to_owned());
+        of_device::<Extended>().for_each(|field| field.assign(&mut host, &reported));
+        assert_eq!(host, reported);
+    }
+}

@@ -21,11 +21,10 @@ use super::Hosts;
 use super::age::keep_age;
 use super::assign::{Assignment, TakenIds};
 use super::document::EncodedHost;
-use super::size::likely_size;
 use super::texts::check_host_texts;
 use crate::access::Caller;
 use crate::inventory::{Entity, Error, Inventory, require_level, transaction};
-use crate::model::{Host, Permission, Timestamp};
+use crate::model::{Host, Permission, Record, Timestamp};
 
 /// The maximum number of attempts to find ids for the embedded records of a host.
 const ATTEMPTS: usize = 16;
@@ -127,7 +126,7 @@ impl Inventory {
         now: Timestamp,
     ) -> Result<EncodedHost, Error> {
         let (inventory, encoder) = (self.clone(), self.host_encoder(organization));
-        let bytes = likely_size(&host);
+        let bytes = host.likely_size();
         let encode = move || {
             (host.created_at, host.updated_at) = (now, now);
             keep_age(&mut host, None);

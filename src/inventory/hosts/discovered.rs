@@ -6,14 +6,14 @@ use uuid::Uuid;
 
 use super::HOST;
 use super::assign::{Assignment, TakenIds};
-use super::size::likely_size;
 use super::texts::check_host_texts;
 use super::validate::validate_host;
 use crate::access::DaemonCaller;
 use crate::inventory::schema::{SERVICE_UNIQUE_KEY, SUBNET, on_network, part_unique_key};
 use crate::inventory::{Error, Inventory};
 use crate::model::{
-    BindingTarget, Host, HostPart, HostVirtualization, ServiceVirtualization, Source, for_each_part_type,
+    BindingTarget, Host, HostPart, HostVirtualization, Record as _, ServiceVirtualization, Source,
+    for_each_part_type,
 };
 use crate::store::{Query, Record};
 
@@ -27,7 +27,7 @@ impl Inventory {
         host: Host,
     ) -> Result<Host, Error> {
         let mut host = self.within_network(caller, host).await?;
-        let (inventory, bytes) = (self.clone(), likely_size(&host));
+        let (inventory, bytes) = (self.clone(), host.likely_size());
         let prepare = move || {
             let new_id = || inventory.new_id();
             let (taken, now) = (TakenIds::default(), inventory.now());

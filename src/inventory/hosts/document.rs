@@ -13,9 +13,9 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::parts::Embedded;
-use super::size::{least_size, likely_size};
 use super::terms::{HostTerms, terms};
 use super::validate::validate_host;
+use crate::fair_threads::yield_turn;
 use crate::inventory::background::Offload;
 use crate::inventory::natural::natural_key;
 use crate::inventory::schema::{
@@ -23,7 +23,7 @@ use crate::inventory::schema::{
     UPDATED_AT, VIRTUALIZED_BY_LINK, decode_text, links, part_unique_key, time_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
-use crate::model::{Host, HostOrderField, IfEntry, Neighbor, for_each_part_type};
+use crate::model::{Host, HostOrderField, IfEntry, Neighbor, Record as _, for_each_part_type};
 use crate::store::{Facets, Link, Name, Record, SortKey, UniqueKey};
 
 const COMMA: u8 = b',';
@@ -31,7 +31,8 @@ const COMMA: u8 = b',';
 /// Encodes a host as a comma followed by its JSON. `None`: it has more than this many bytes.
 fn encode(host: &Host, max: usize) -> Result<Option<Bytes>, Error> {
     // Growing a document of megabytes by doubling would touch several times its memory.
-    let mut body = Bounded { bytes: Vec::with_capacity(likely_size(host).min(max)), max };
+    let bytes = Vec::with_capacity(host.likely_size().min(max));
+    let mut body = Bounded { bytes, max, turn_end: TURN };
     body.bytes.push(COMMA);
     match serde_json::to_writer(&mut body, host) {
         Ok(()) => {}
@@ -44,11 +45,28 @@ fn encode(host: &Host, max: usize) -> Result<Option<Bytes>, Error> {
     Ok(Some(body.into()))
 }
 
-/// Bytes that are written up to a maximum.
+/// The bytes of a part of which only the required fields are set, rounded down.
+const LEAST_INTERFACE: usize = 192;
+const LEAST_PORT: usize = 192;
+const LEAST_IF_ENTRY: usize = 512;
+
+/// Returns a number of bytes that a host's document has at least.
+const fn least_size(host: &Host) -> usize {
+    LEAST_INTERFACE * host.interfaces.len()
+        + LEAST_PORT * host.ports.len()
+        + LEAST_IF_ENTRY * host.if_entries.len()
+}
+
+/// Bytes that are written up to a maximum, in turns.
 struct Bounded {
     bytes: Vec<u8>,
     max: usize,
+    /// The number of bytes after which other organizations may work.
+    turn_end: usize,
 }
+
+/// Number of bytes that are encoded in about 0.1 ms.
+const TURN: usize = 32 * 1024;
 
 impl Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -56,6 +74,10 @@ impl Write for Bounded {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         self.bytes.extend_from_slice(bytes);
+        if self.bytes.len() >= self.turn_end {
+            self.turn_end = self.bytes.len().saturating_add(TURN);
+            yield_turn();
+        }
         Ok(bytes.len())
     }
 
@@ -120,6 +142,7 @@ impl HostEncoder {
     pub(in crate::inventory) fn encode(self, mut host: Host) -> Result<EncodedHost, Error> {
         validate_host(&host)?;
         let tags = tags(&host);
+        yield_turn();
         host.sort_embedded();
         let Some(body) = encode(&host, self.max_body())? else { return Err(self.too_large()) };
         let facets = self.facets(&host);
@@ -155,6 +178,7 @@ impl HostEncoder {
     /// Computes the facets of a host with sorted lists, as if no service virtualized it.
     pub(super) fn facets(self, host: &Host) -> Facets {
         let mut facets = host_facets(self.organization, host);
+        yield_turn();
         if self.terms == HostTerms::All {
             facets.terms = terms(host);
         }
@@ -167,7 +191,7 @@ impl HostEncoder {
         offload: &Offload,
         host: Host,
     ) -> Result<EncodedHost, Error> {
-        offload.run(self.organization, likely_size(&host), move || self.encode(host)).await?
+        offload.run(self.organization, host.likely_size(), move || self.encode(host)).await?
     }
 }
 
@@ -274,7 +298,10 @@ fn neighbor_id(entry: &IfEntry) -> Option<Uuid> {
 }
 
 fn unique_keys_of<P: Embedded>(organization: Uuid, host: &Host) -> impl Iterator<Item = UniqueKey> {
-    P::list(host).iter().map(move |part| part_unique_key(P::UNIQUE_KEY, organization, part.common().id))
+    P::list(host).iter().map(move |part| {
+        yield_turn();
+        part_unique_key(P::UNIQUE_KEY, organization, part.common().id)
+    })
 }
 
 /// Sets the sort key for the name of the virtualizing service.

@@ -6,10 +6,9 @@ use uuid::Uuid;
 use super::change::{Attempt, Before, HostChange};
 use super::document::{EncodedHost, HostEncoder, decode};
 use super::parts::Embedded;
-use super::size::likely_size;
 use super::virtualization::{RemovedService, Summary};
 use crate::inventory::{Error, Inventory};
-use crate::model::{Host, Timestamp};
+use crate::model::{Host, Record as _, Timestamp};
 use crate::store::Record;
 
 /// A host to be changed, with what is known of it as stored.
@@ -81,7 +80,7 @@ impl Inventory {
     pub(super) async fn commit_edit(&self, organization: Uuid, mut edit: HostEdit) -> Result<Attempt, Error> {
         let (removed_service, keeps_identities) = (edit.removed_service.take(), edit.keeps_identities);
         let encoder = self.host_encoder(organization);
-        let bytes = edit.hosts.iter().map(|stored| likely_size(&stored.host)).sum();
+        let bytes = edit.hosts.iter().map(|stored| stored.host.likely_size()).sum();
         let (puts, before) =
             self.state.offload.run(organization, bytes, move || edit.encode(encoder)).await??;
         let change = HostChange::putting(organization, &puts);

@@ -4,18 +4,19 @@
 
 use std::net::IpAddr;
 
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 use uuid::Uuid;
 
 use super::texts::check_host_texts;
-use super::validate::{check_source, check_values, check_vlans};
+use super::validate::check_values;
 use crate::inventory::{Error, Problem, dotted};
 use crate::json_objects::Objects;
 use crate::model::{
     AdminStatus, Binding, BindingTarget, CredentialAssignment, Host, HostRole, HostVirtualization, IfEntry,
-    Interface, LldpChassisId, LldpPortId, MacAddress, MacSource, Neighbor, OperStatus, Port, PortNumber,
-    Protocol, Service, ServiceDefinition, ServiceVirtualization, Source, Timestamp, Vlans,
+    Interface, LldpChassisId, LldpPortId, MacAddress, Neighbor, OperStatus, Port, PortNumber, Protocol,
+    Service, ServiceDefinition, ServiceVirtualization, Source, Timestamp, Vlans, host_fields,
+    if_entry_fields, interface_fields, port_fields, service_fields,
 };
 
 /// The position of a part that the request leaves to the server.
@@ -47,7 +48,7 @@ pub(crate) fn parse_host(json: &[u8]) -> Result<Host, Error> {
 /// # Errors
 /// Those of [`parse_host`].
 pub(crate) fn parse_host_changes(json: &[u8]) -> Result<Host, Error> {
-    let HostInput(mut host) = parse_object(json)?;
+    let mut host: Host = parse_given(json)?;
     for (index, interface) in host.interfaces.iter_mut().enumerate() {
         place(&mut interface.position, index);
     }
@@ -59,35 +60,16 @@ pub(crate) fn parse_host_changes(json: &[u8]) -> Result<Host, Error> {
     Ok(host)
 }
 
-/// Parses an interface. Without a position, it gets the position of a part to be placed behind the others.
-pub(super) fn parse_interface(json: &[u8]) -> Result<Interface, Error> {
-    let InterfaceInput(mut interface) = parse_object(json)?;
-    place_last(&mut interface.position);
-    Ok(interface)
+/// Parses a record as requests carry it.
+///
+/// # Errors
+/// `Invalid`, with the path of the faulty value; an empty path means the record itself.
+pub(super) fn parse_given<T: Given>(json: &[u8]) -> Result<T, Error> {
+    parse_object(json).map(|Input(given)| given)
 }
 
-/// Parses a port.
-pub(super) fn parse_port(json: &[u8]) -> Result<Port, Error> {
-    let PortInput(port) = parse_object(json)?;
-    Ok(port)
-}
-
-/// Parses a service. Without a position, it gets the position of a part to be placed behind the others.
-pub(super) fn parse_service(json: &[u8]) -> Result<Service, Error> {
-    let ServiceInput(mut service) = parse_object(json)?;
-    place_last(&mut service.position);
-    check_source(&service.source, format_args!("source"))?;
-    Ok(service)
-}
-
-/// Parses an interface entry.
-pub(super) fn parse_if_entry(json: &[u8]) -> Result<IfEntry, Error> {
-    let IfEntryInput(entry) = parse_object(json)?;
-    check_vlans(&entry, format_args!("vlans"))?;
-    Ok(entry)
-}
-
-fn place_last(position: &mut i64) {
+/// Gives a part without a position that of a part to be placed behind the others.
+pub(super) const fn place_last(position: &mut i64) {
     if *position == UNPLACED {
         *position = i64::MAX;
     }
@@ -149,188 +131,149 @@ fn place(position: &mut i64, index: usize) {
     }
 }
 
-#[derive(Deserialize)]
-struct HostInput(#[serde(with = "HostDocument")] Host);
-
-#[derive(Deserialize)]
-#[serde(remote = "Host")]
-struct HostDocument {
-    #[serde(default, deserialize_with = "or_default")]
-    id: Uuid,
-    #[serde(default)]
-    network_id: Uuid,
-    #[serde(default)]
-    name: String,
-    hostname: Option<String>,
-    description: Option<String>,
-    sys_name: Option<String>,
-    sys_descr: Option<String>,
-    sys_object_id: Option<String>,
-    sys_location: Option<String>,
-    sys_contact: Option<String>,
-    chassis_id: Option<LldpChassisId>,
-    manufacturer: Option<String>,
-    model: Option<String>,
-    serial_number: Option<String>,
-    management_url: Option<String>,
-    role: Option<HostRole>,
-    #[serde(default, deserialize_with = "or_default")]
-    hidden: bool,
-    #[serde(skip, default = "unset")]
-    created_at: Timestamp,
-    #[serde(skip, default = "unset")]
-    updated_at: Timestamp,
-    #[serde(skip)]
-    last_seen_at: Option<Timestamp>,
-    #[serde(skip)]
-    is_stale: bool,
-    #[serde(default, deserialize_with = "or_default")]
-    tags: Vec<Uuid>,
-    #[serde(default = "manual", deserialize_with = "or_manual")]
-    source: Source,
-    virtualization: Option<HostVirtualization>,
-    #[serde(default, deserialize_with = "or_default")]
-    credential_assignments: Vec<CredentialAssignment>,
-    #[serde(default, deserialize_with = "interfaces")]
-    interfaces: Vec<Interface>,
-    #[serde(default, deserialize_with = "ports")]
-    ports: Vec<Port>,
-    #[serde(default, deserialize_with = "services")]
-    services: Vec<Service>,
-    #[serde(default, deserialize_with = "if_entries")]
-    if_entries: Vec<IfEntry>,
+/// A record, or a value of one, as requests carry it.
+pub trait Given: Sized {
+    /// Reads the value that a request has.
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
 }
 
-#[derive(Deserialize)]
-struct InterfaceInput(#[serde(with = "InterfaceDocument")] Interface);
-
-#[derive(Deserialize)]
-#[serde(remote = "Interface")]
-struct InterfaceDocument {
-    #[serde(default, deserialize_with = "or_default")]
-    id: Uuid,
-    #[serde(skip)]
-    host_id: Uuid,
-    #[serde(skip)]
-    network_id: Uuid,
-    subnet_id: Option<Uuid>,
-    name: Option<String>,
-    ip_address: IpAddr,
-    mac_address: Option<MacAddress>,
-    #[serde(skip)]
-    mac_source: Option<MacSource>,
-    #[serde(default = "unplaced")]
-    position: i64,
-    #[serde(skip, default = "unset")]
-    created_at: Timestamp,
-    #[serde(skip, default = "unset")]
-    updated_at: Timestamp,
-    #[serde(skip)]
-    last_seen_at: Option<Timestamp>,
-    #[serde(skip)]
-    is_stale: bool,
+/// A value that requests may leave out.
+pub(in crate::inventory) trait Omissible: Given {
+    /// Returns the value that a request leaves out.
+    fn omitted() -> Self;
 }
 
-#[derive(Deserialize)]
-struct PortInput(#[serde(with = "PortDocument")] Port);
+/// Deserializes a value as [`Given`] does.
+struct Input<T>(T);
 
-#[derive(Deserialize)]
-#[serde(remote = "Port")]
-struct PortDocument {
-    #[serde(default, deserialize_with = "or_default")]
-    id: Uuid,
-    #[serde(skip)]
-    host_id: Uuid,
-    #[serde(skip)]
-    network_id: Uuid,
-    number: PortNumber,
-    protocol: Protocol,
-    #[serde(skip, default = "unset")]
-    created_at: Timestamp,
-    #[serde(skip, default = "unset")]
-    updated_at: Timestamp,
-    #[serde(skip)]
-    last_seen_at: Option<Timestamp>,
-    #[serde(skip)]
-    is_stale: bool,
+impl<'de, T: Given> Deserialize<'de> for Input<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::read(deserializer).map(Self)
+    }
 }
 
-#[derive(Deserialize)]
-struct ServiceInput(#[serde(with = "ServiceDocument")] Service);
-
-#[derive(Deserialize)]
-#[serde(remote = "Service")]
-struct ServiceDocument {
-    #[serde(default, deserialize_with = "or_default")]
-    id: Uuid,
-    #[serde(skip)]
-    host_id: Uuid,
-    #[serde(skip)]
-    network_id: Uuid,
-    name: String,
-    #[serde(default = "unplaced")]
-    position: i64,
-    service_definition: ServiceDefinition,
-    #[serde(default = "manual", deserialize_with = "or_manual")]
-    source: Source,
-    #[serde(default, deserialize_with = "or_default")]
-    tags: Vec<Uuid>,
-    virtualization: Option<ServiceVirtualization>,
-    #[serde(default, deserialize_with = "bindings")]
-    bindings: Vec<Binding>,
-    #[serde(skip, default = "unset")]
-    created_at: Timestamp,
-    #[serde(skip, default = "unset")]
-    updated_at: Timestamp,
-    #[serde(skip)]
-    last_seen_at: Option<Timestamp>,
-    #[serde(skip)]
-    is_stale: bool,
+/// Implements [`Given`] by a table of fields. Fields that only the server sets are ignored, except for the id.
+///
+/// The argument is the serde attribute of required fields.
+macro_rules! given {
+    ([$of_required:meta] $record:ident: $size:literal; $(
+        $field:ident: $type:ty
+        $(= $(required $required:literal)? $(parts $parts:literal)? $($optional:literal)?
+            $(, $mark:ident $(($argument:expr))?)*)?;
+    )*) => {
+        impl Given for $record {
+            fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                #[derive(Deserialize)]
+                struct Document {
+                    #[serde(default, deserialize_with = "or_default")]
+                    id: Uuid,
+                    $($(
+                        $(#[doc = $required] #[$of_required] $field: $type,)?
+                        $(
+                            #[doc = $parts]
+                            #[serde(default = "Omissible::omitted", deserialize_with = "Given::read")]
+                            $field: $type,
+                        )?
+                        $(
+                            #[doc = $optional]
+                            #[serde(default = "Omissible::omitted", deserialize_with = "Given::read")]
+                            $field: $type,
+                        )?
+                    )?)*
+                }
+                let document = Document::deserialize(deserializer)?;
+                let mut record = Self {
+                    $($field: given!(document.$field $(= $($required)? $($parts)? $($optional)?)?),)*
+                };
+                record.id = document.id;
+                Ok(record)
+            }
+        }
+    };
+    ($document:ident.$field:ident = $sentence:literal) => { $document.$field };
+    ($document:ident.$field:ident) => { Default::default() };
 }
 
-#[derive(Deserialize)]
-struct IfEntryInput(#[serde(with = "IfEntryDocument")] IfEntry);
+// A missing field of an update has no meaning, and `parse_host` finds those of other requests.
+host_fields!(given serde(default));
+interface_fields!(given serde());
+port_fields!(given serde());
+service_fields!(given serde());
+if_entry_fields!(given serde());
 
-#[derive(Deserialize)]
-#[serde(remote = "IfEntry")]
-struct IfEntryDocument {
-    #[serde(default, deserialize_with = "or_default")]
-    id: Uuid,
-    #[serde(skip)]
-    host_id: Uuid,
-    #[serde(skip)]
-    network_id: Uuid,
-    interface_id: Option<Uuid>,
-    if_index: i64,
-    if_name: Option<String>,
-    if_descr: String,
-    if_alias: Option<String>,
-    if_type: Option<i64>,
-    speed_bps: Option<u64>,
-    mac_address: Option<MacAddress>,
-    admin_status: Option<AdminStatus>,
-    oper_status: Option<OperStatus>,
-    lag_id: Option<Uuid>,
-    vlans: Option<Vlans>,
-    neighbor: Option<Neighbor>,
-    cdp_address: Option<String>,
-    cdp_device_id: Option<String>,
-    cdp_platform: Option<String>,
-    cdp_port_id: Option<String>,
-    lldp_chassis_id: Option<LldpChassisId>,
-    lldp_mgmt_addr: Option<String>,
-    lldp_port_desc: Option<String>,
-    lldp_port_id: Option<LldpPortId>,
-    lldp_sys_desc: Option<String>,
-    lldp_sys_name: Option<String>,
-    #[serde(skip, default = "unset")]
-    created_at: Timestamp,
-    #[serde(skip, default = "unset")]
-    updated_at: Timestamp,
-    #[serde(skip)]
-    last_seen_at: Option<Timestamp>,
-    #[serde(skip)]
-    is_stale: bool,
+impl<T: DeserializeOwned> Given for Option<T> {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(deserializer)
+    }
+}
+
+impl<T: DeserializeOwned> Omissible for Option<T> {
+    fn omitted() -> Self {
+        None
+    }
+}
+
+impl<T: Given> Given for Vec<T> {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let items: Vec<Input<T>> = or_default(deserializer)?;
+        Ok(items.into_iter().map(|Input(item)| item).collect())
+    }
+}
+
+impl<T: Given> Omissible for Vec<T> {
+    fn omitted() -> Self {
+        Self::new()
+    }
+}
+
+impl Given for Uuid {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(deserializer)
+    }
+}
+
+impl Given for CredentialAssignment {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(deserializer)
+    }
+}
+
+impl Given for bool {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        or_default(deserializer)
+    }
+}
+
+impl Omissible for bool {
+    fn omitted() -> Self {
+        false
+    }
+}
+
+/// A position.
+impl Given for i64 {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(deserializer)
+    }
+}
+
+impl Omissible for i64 {
+    fn omitted() -> Self {
+        UNPLACED
+    }
+}
+
+impl Given for Source {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Option::deserialize(deserializer)?.unwrap_or_else(Self::omitted))
+    }
+}
+
+/// The source of records that a client makes.
+impl Omissible for Source {
+    fn omitted() -> Self {
+        Self::Manual
+    }
 }
 
 #[derive(Deserialize)]
@@ -364,18 +307,13 @@ impl BindingType {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(try_from = "BindingDocument")]
-struct BindingInput(Binding);
-
-impl TryFrom<BindingDocument> for BindingInput {
-    type Error = &'static str;
-
-    fn try_from(document: BindingDocument) -> Result<Self, &'static str> {
-        let BindingDocument { id, r#type, port_id, interface_id } = document;
-        let target = r#type.target(port_id, interface_id)?;
+impl Given for Binding {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let BindingDocument { id, r#type, port_id, interface_id } = Deserialize::deserialize(deserializer)?;
+        let target = r#type.target(port_id, interface_id).map_err(D::Error::custom)?;
         let (service_id, network_id) = (Uuid::nil(), Uuid::nil());
-        Ok(Self(Binding { id, service_id, network_id, target, created_at: unset(), updated_at: unset() }))
+        let (created_at, updated_at) = (Timestamp::default(), Timestamp::default());
+        Ok(Self { id, service_id, network_id, target, created_at, updated_at })
     }
 }
 
@@ -386,44 +324,23 @@ pub(in crate::inventory) fn or_default<'de, D: Deserializer<'de>, T: Deserialize
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-fn interfaces<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Interface>, D::Error> {
-    let interfaces: Vec<InterfaceInput> = or_default(deserializer)?;
-    Ok(interfaces.into_iter().map(|InterfaceInput(interface)| interface).collect())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::extended::{Extended, extend, extended_fields};
 
-fn ports<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Port>, D::Error> {
-    let ports: Vec<PortInput> = or_default(deserializer)?;
-    Ok(ports.into_iter().map(|PortInput(port)| port).collect())
-}
+    extended_fields!(given serde(default));
 
-fn services<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Service>, D::Error> {
-    let services: Vec<ServiceInput> = or_default(deserializer)?;
-    Ok(services.into_iter().map(|ServiceInput(service)| service).collect())
-}
+    fn parse(json: &str) -> Result<Option<String>, Error> {
+        parse_given(json.as_bytes()).map(|Extended { rack, .. }| rack)
+    }
 
-fn bindings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Binding>, D::Error> {
-    let bindings: Vec<BindingInput> = or_default(deserializer)?;
-    Ok(bindings.into_iter().map(|BindingInput(binding)| binding).collect())
-}
-
-fn if_entries<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IfEntry>, D::Error> {
-    let entries: Vec<IfEntryInput> = or_default(deserializer)?;
-    Ok(entries.into_iter().map(|IfEntryInput(entry)| entry).collect())
-}
-
-const fn unset() -> Timestamp {
-    Timestamp::UNIX_EPOCH
-}
-
-const fn unplaced() -> i64 {
-    UNPLACED
-}
-
-/// The source of records that a client makes.
-const fn manual() -> Source {
-    Source::Manual
-}
-
-fn or_manual<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Source, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or_else(manual))
+    #[test]
+    fn new_field_of_the_table_is_read_from_requests() {
+        assert_eq!(parse(r#"{"rack": "R4"}"#).unwrap().as_deref(), Some("R4"));
+        assert_eq!(parse(r#"{"rack": null}"#).unwrap(), None);
+        assert_eq!(parse("{}").unwrap(), None);
+        let error = parse(r#"{"rack": 4}"#).unwrap_err();
+        assert_eq!(error.to_string(), Error::invalid("rack", Problem::InvalidFormat).to_string());
+    }
 }

@@ -12,13 +12,12 @@ use super::assign::{Assignment, TakenIds};
 use super::change::{Attempt, Before, HostChange};
 use super::document::EncodedHost;
 use super::edit::StoredHost;
-use super::size::likely_size;
 use super::texts::check_host_texts;
 use crate::access::Caller;
 use crate::inventory::schema::host_key;
 use crate::inventory::transaction::Transaction;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
-use crate::model::{Host, Permission, Timestamp};
+use crate::model::{Host, Permission, Record, Timestamp};
 
 impl Hosts<'_> {
     /// Updates a host that the caller, a Member or above, can access.
@@ -182,7 +181,7 @@ impl Inventory {
         now: Timestamp,
     ) -> Result<(EncodedHost, Option<Before>), Error> {
         let (inventory, encoder) = (self.clone(), self.host_encoder(organization));
-        let bytes = likely_size(&host).max(stored.record.body.len());
+        let bytes = host.likely_size().max(stored.record.body.len());
         let encode = move || {
             let StoredHost { record, summary, host: mut former } = stored;
             check_host_texts(&host, Some(&former))?;

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::texts::{is_too_long, too_long};
+use crate::fair_threads::yield_turn;
 use crate::inventory::{Entity, Error, ErrorKind, Problem};
 use crate::model::{
     Binding, BindingTarget, Common, Host, HostPart, IfEntry, Service, Source, for_each_part_type,
@@ -87,6 +88,7 @@ pub(super) fn check_vlans(entry: &IfEntry, field: fmt::Arguments<'_>) -> Result<
 }
 
 fn check_owner<P: HostPart>(host: &Host) -> Result<(), Error> {
+    yield_turn();
     for (index, part) in P::list(host).iter().enumerate() {
         let Common { host_id, network_id, .. } = part.common();
         if host_id != host.id {
@@ -203,6 +205,7 @@ fn check_unique(
 /// Sorting takes less time than hashing: most lists are short, and stored ones are often sorted.
 fn distinct<T: Copy + Ord + Hash>(values: impl Iterator<Item = T> + Clone) -> Result<Vec<T>, (usize, T)> {
     let mut sorted: Vec<T> = values.clone().collect();
+    yield_turn();
     sorted.sort_unstable();
     if sorted.is_sorted_by(|left, right| left < right) {
         return Ok(sorted);

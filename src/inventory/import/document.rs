@@ -4,62 +4,71 @@
 //! its times and its age. Odd values from real devices are accepted, to be repaired. A part belongs to the host that
 //! contains it, whatever host and network it names.
 
-use std::fmt;
 use std::net::IpAddr;
+use std::{fmt, mem};
 
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer};
 use uuid::Uuid;
 
-use crate::inventory::hosts::{BindingType, or_default};
+use crate::inventory::hosts::{BindingType, Given, Omissible, or_default};
 use crate::model::{
-    AdminStatus, BindingTarget, CredentialAssignment, HostRole, HostVirtualization, LldpChassisId,
+    AdminStatus, BindingTarget, CredentialAssignment, Host, HostRole, HostVirtualization, LldpChassisId,
     LldpPortId, MacAddress, MacSource, Neighbor, OperStatus, PortNumber, Protocol, ServiceDefinition,
-    ServiceVirtualization, Source, Timestamp, Vlans,
+    ServiceVirtualization, Source, Timestamp, Vlans, host_fields,
 };
 
-/// A host as read by an import. It is the JSON of the API, tolerant of odd values from real devices.
-#[derive(Debug, Deserialize)]
-pub(super) struct HostDocument {
-    #[serde(default, deserialize_with = "or_default")]
-    pub(super) id: Uuid,
-    pub(super) network_id: Uuid,
-    pub(super) name: String,
-    pub(super) hostname: Option<String>,
-    pub(super) description: Option<String>,
-    pub(super) sys_name: Option<String>,
-    pub(super) sys_descr: Option<String>,
-    pub(super) sys_object_id: Option<String>,
-    pub(super) sys_location: Option<String>,
-    pub(super) sys_contact: Option<String>,
-    pub(super) chassis_id: Option<LldpChassisId>,
-    pub(super) manufacturer: Option<String>,
-    pub(super) model: Option<String>,
-    pub(super) serial_number: Option<String>,
-    pub(super) management_url: Option<String>,
-    pub(super) role: Option<HostRole>,
-    #[serde(default, deserialize_with = "or_default")]
-    pub(super) hidden: bool,
-    pub(super) created_at: Option<Timestamp>,
-    pub(super) updated_at: Option<Timestamp>,
-    pub(super) last_seen_at: Option<Timestamp>,
-    #[serde(default, deserialize_with = "or_default")]
-    pub(super) is_stale: bool,
-    #[serde(default, deserialize_with = "or_default")]
-    pub(super) tags: Vec<Uuid>,
-    pub(super) source: Option<Source>,
-    pub(super) virtualization: Option<HostVirtualization>,
-    #[serde(default, deserialize_with = "or_default")]
-    pub(super) credential_assignments: Vec<CredentialAssignment>,
-    #[serde(default, deserialize_with = "or_default")]
-    pub(super) interfaces: Vec<InterfaceDocument>,
-    #[serde(default, deserialize_with = "or_default")]
-    pub(super) ports: Vec<PortDocument>,
-    #[serde(default, deserialize_with = "or_default")]
-    pub(super) services: Vec<ServiceDocument>,
-    #[serde(default, deserialize_with = "or_default")]
-    pub(super) if_entries: Vec<IfEntryDocument>,
+/// Defines the document of a host by the table of its fields.
+macro_rules! host_document {
+    ([] $record:ident: $size:literal; $(
+        $field:ident: $type:ty
+        $(= $(required $required:literal)? $(parts $parts:literal)? $($optional:literal)?
+            $(, $mark:ident $(($argument:expr))?)*)?;
+    )*) => {
+        /// A host as read by an import. It is the JSON of the API, tolerant of odd values from real devices.
+        #[derive(Debug, Deserialize)]
+        pub(super) struct HostDocument {
+            #[serde(default, deserialize_with = "or_default")]
+            pub(super) id: Uuid,
+            $($(
+                $(#[doc = $required] $field: $type,)?
+                $(
+                    #[doc = $optional]
+                    #[serde(default = "Omissible::omitted", deserialize_with = "Given::read")]
+                    $field: $type,
+                )?
+            )?)*
+            pub(super) created_at: Option<Timestamp>,
+            pub(super) updated_at: Option<Timestamp>,
+            pub(super) last_seen_at: Option<Timestamp>,
+            #[serde(default, deserialize_with = "or_default")]
+            pub(super) is_stale: bool,
+            #[serde(default, deserialize_with = "or_default")]
+            pub(super) interfaces: Vec<InterfaceDocument>,
+            #[serde(default, deserialize_with = "or_default")]
+            pub(super) ports: Vec<PortDocument>,
+            #[serde(default, deserialize_with = "or_default")]
+            pub(super) services: Vec<ServiceDocument>,
+            #[serde(default, deserialize_with = "or_default")]
+            pub(super) if_entries: Vec<IfEntryDocument>,
+        }
+
+        impl HostDocument {
+            /// Moves the values that are as in a request to a host: all but the id, the times, the age and the parts.
+            pub(super) fn move_values(&mut self, host: &mut $record) {
+                $($(
+                    $(host_document!(self.$field to host, $required);)?
+                    $(host_document!(self.$field to host, $optional);)?
+                )?)*
+            }
+        }
+    };
+    ($document:ident.$field:ident to $host:ident, $sentence:literal) => {
+        $host.$field = mem::take(&mut $document.$field);
+    };
 }
+
+host_fields!(host_document);
 
 #[derive(Debug, Deserialize)]
 pub(super) struct InterfaceDocument {
@@ -228,5 +237,23 @@ pub(super) enum NumberDocument {
 impl From<u16> for NumberDocument {
     fn from(number: u16) -> Self {
         PortNumber::try_from(number).map_or(Self::Zero, Self::Valid)
+    }
+}
+
+#[cfg(test)]
+#[allow(dead_code, reason = "the test reads few fields of the document")]
+mod tests {
+    use super::*;
+    use crate::model::extended::{Extended, extend, extended_fields};
+
+    extended_fields!(host_document);
+
+    #[test]
+    fn new_field_of_the_table_is_imported() {
+        let line = r#"{"network_id": "8476cd6d-34bc-5725-8e5b-3c2adcf38402", "name": "core", "rack": "R4"}"#;
+        let mut document: HostDocument = serde_json::from_str(line).unwrap();
+        let mut host = Extended::default();
+        document.move_values(&mut host);
+        assert_eq!((host.name.as_str(), host.rack.as_deref()), ("core", Some("R4")));
     }
 }

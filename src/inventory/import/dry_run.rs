@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use tokio::task::coop::consume_budget;
 
 use crate::inventory::schema::HOST;
 use crate::model::Timestamp;
@@ -49,6 +50,8 @@ impl DryRunStore {
         let mut claims: HashMap<&UniqueKey, Key> = HashMap::new();
         for write in writes {
             let Write::Put { key, facets, .. } = write else { continue };
+            // The store in memory answers at once, so that thousands of lookups would keep other tasks waiting.
+            consume_budget().await;
             for unique_key in &facets.unique_keys {
                 let earlier =
                     self.claims().get(unique_key).copied().filter(|holder| !written.contains(holder));

@@ -1,5 +1,7 @@
 //! Parsing of imported lines, and repair of odd values with a count of every alteration.
 
+use std::mem;
+
 use uuid::Uuid;
 
 use super::document::{
@@ -119,50 +121,26 @@ impl Draft<'_> {
         (created_at, updated.unwrap_or(created_at))
     }
 
-    fn complete(&self, document: HostDocument, alterations: &mut Alterations) -> Result<Host, Error> {
+    fn complete(&self, mut document: HostDocument, alterations: &mut Alterations) -> Result<Host, Error> {
         let id = self.id(document.id)?;
-        let interfaces = document.interfaces.into_iter().enumerate();
+        let interfaces = mem::take(&mut document.interfaces).into_iter().enumerate();
         let interfaces = interfaces.map(|(index, part)| self.interface(part, index, alterations));
         let interfaces = interfaces.collect::<Result<_, _>>()?;
-        let entries = document.if_entries.into_iter().map(|part| self.if_entry(part, alterations));
+        let entries =
+            mem::take(&mut document.if_entries).into_iter().map(|part| self.if_entry(part, alterations));
         let if_entries = entries.collect::<Result<_, _>>()?;
         let ports = document.ports.iter().enumerate();
         let ports = ports.filter_map(|(index, part)| self.port(part, index, id, alterations).transpose());
         let ports = ports.collect::<Result<_, _>>()?;
-        let services = document.services.into_iter().enumerate();
+        let services = mem::take(&mut document.services).into_iter().enumerate();
         let services = services.map(|(index, part)| self.service(part, index)).collect::<Result<_, _>>()?;
         let (created_at, updated_at) = self.times(document.created_at, document.updated_at);
-        let mut host = Host {
-            id,
-            network_id: document.network_id,
-            name: document.name,
-            hostname: document.hostname,
-            description: document.description,
-            sys_name: document.sys_name,
-            sys_descr: document.sys_descr,
-            sys_object_id: document.sys_object_id,
-            sys_location: document.sys_location,
-            sys_contact: document.sys_contact,
-            chassis_id: document.chassis_id,
-            manufacturer: document.manufacturer,
-            model: document.model,
-            serial_number: document.serial_number,
-            management_url: document.management_url,
-            role: document.role,
-            hidden: document.hidden,
-            created_at,
-            updated_at,
-            last_seen_at: document.last_seen_at,
-            is_stale: document.is_stale,
-            tags: document.tags,
-            source: document.source.unwrap_or(Source::Manual),
-            virtualization: document.virtualization,
-            credential_assignments: document.credential_assignments,
-            interfaces,
-            ports,
-            services,
-            if_entries,
-        };
+        let mut host = Host::with_id(id, Uuid::nil(), "");
+        (host.created_at, host.updated_at) = (created_at, updated_at);
+        (host.last_seen_at, host.is_stale) = (document.last_seen_at, document.is_stale);
+        document.move_values(&mut host);
+        (host.interfaces, host.ports, host.services, host.if_entries) =
+            (interfaces, ports, services, if_entries);
         adopt_parts(&mut host);
         Ok(host)
     }

@@ -12,7 +12,7 @@ use super::lists::{begin_list, shaped_page};
 use crate::inventory::{
     Entity, Error, ErrorKind, Inventory, Part, parse_host, parse_host_changes, parse_part,
 };
-use crate::model::{Common, Host, Timestamp};
+use crate::model::{Common, Host, Record, Timestamp};
 #[cfg(feature = "csv")]
 use crate::service::input::fields_of;
 use crate::service::input::{
@@ -115,7 +115,7 @@ impl HostUpdate {
                 &patched
             }
         };
-        self.names.iter().for_each(|name| set_field(host, given, name));
+        self.names.iter().for_each(|name| host.copy_field(given, name));
         Ok(())
     }
 }
@@ -129,70 +129,6 @@ fn patched_host(fields: &Fields<'_>, host: &mut Host) -> Result<Host, Error> {
     let changes = fields.changes_of(host);
     (host.interfaces, host.ports, host.services, host.if_entries) = (interfaces, ports, services, if_entries);
     parse_host_changes(&text_of(&changes?)?)
-}
-
-/// Sets the field of a host that a body contains.
-fn set_field(host: &mut Host, given: &Host, field: &str) {
-    // All fields are listed, so that a new one does not compile until it is set below or left out here.
-    let Host {
-        network_id,
-        name,
-        hostname,
-        description,
-        sys_name,
-        sys_descr,
-        sys_object_id,
-        sys_location,
-        sys_contact,
-        chassis_id,
-        manufacturer,
-        model,
-        serial_number,
-        management_url,
-        role,
-        hidden,
-        tags,
-        source,
-        virtualization,
-        credential_assignments,
-        interfaces,
-        ports,
-        services,
-        if_entries,
-        // The server sets these.
-        id: _,
-        created_at: _,
-        updated_at: _,
-        last_seen_at: _,
-        is_stale: _,
-    } = given;
-    match field {
-        "network_id" => host.network_id = *network_id,
-        "name" => host.name.clone_from(name),
-        "hostname" => host.hostname.clone_from(hostname),
-        "description" => host.description.clone_from(description),
-        "sys_name" => host.sys_name.clone_from(sys_name),
-        "sys_descr" => host.sys_descr.clone_from(sys_descr),
-        "sys_object_id" => host.sys_object_id.clone_from(sys_object_id),
-        "sys_location" => host.sys_location.clone_from(sys_location),
-        "sys_contact" => host.sys_contact.clone_from(sys_contact),
-        "chassis_id" => host.chassis_id.clone_from(chassis_id),
-        "manufacturer" => host.manufacturer.clone_from(manufacturer),
-        "model" => host.model.clone_from(model),
-        "serial_number" => host.serial_number.clone_from(serial_number),
-        "management_url" => host.management_url.clone_from(management_url),
-        "role" => host.role = *role,
-        "hidden" => host.hidden = *hidden,
-        "tags" => host.tags.clone_from(tags),
-        "source" => host.source.clone_from(source),
-        "virtualization" => host.virtualization.clone_from(virtualization),
-        "credential_assignments" => host.credential_assignments.clone_from(credential_assignments),
-        "interfaces" => host.interfaces.clone_from(interfaces),
-        "ports" => host.ports.clone_from(ports),
-        "services" => host.services.clone_from(services),
-        "if_entries" => host.if_entries.clone_from(if_entries),
-        _ => debug_assert!(false, "`{field}` is no field of a host that clients set"),
-    }
 }
 
 /// `DELETE /api/v1/hosts/{id}`.

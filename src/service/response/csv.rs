@@ -10,16 +10,19 @@ use serde_json::value::RawValue;
 
 use super::shape::FieldNames;
 use crate::csv::{SEPARATOR, write_row};
-use crate::inventory::{Error, HOST_FIELDS};
-
-/// The fields of a host that have a column only where a client asks for it.
-///
-/// Without them, the rows can be imported elsewhere: they refer to ids that hold within one inventory.
-const ON_REQUEST: [&str; 5] = ["id", "virtualization", "credential_assignments", "services", "if_entries"];
+use crate::inventory::Error;
+use crate::model::{Field, Host, Record};
 
 /// Returns the columns of a list of hosts without a selection.
+///
+/// Its rows can be imported elsewhere: they have no ids that hold within one inventory.
 pub(in crate::service) fn host_columns() -> FieldNames {
-    HOST_FIELDS.iter().filter(|field| !ON_REQUEST.contains(field)).map(|field| (*field).to_owned()).collect()
+    portable_columns::<Host>()
+}
+
+fn portable_columns<R: Record>() -> FieldNames {
+    let is_portable = |field: &&Field<R>| !field.is_local && field.name != "id";
+    R::FIELDS.iter().filter(is_portable).map(|field| field.name.to_owned()).collect()
 }
 
 pub(super) fn header(columns: &FieldNames) -> Bytes {
@@ -114,4 +117,15 @@ struct Port<'j> {
 struct PlainSource<'j> {
     #[serde(borrow)]
     r#type: Cow<'j, str>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::extended::Extended;
+
+    #[test]
+    fn new_field_of_the_table_has_a_column() {
+        assert!(portable_columns::<Extended>().iter().any(|name| name == "rack"));
+    }
 }

@@ -47,6 +47,7 @@ impl EntityTag {
         server_version: &str,
     ) -> Option<Self> {
         let mut digest = digest_of_list(revision, caller, request, server_version);
+        digest.update([0]);
         digest.update(caller.user_id());
         digest.update(caller.permission().to_string());
         weak(digest)
@@ -157,14 +158,12 @@ impl EntityTag {
 }
 
 fn digest_of_list(revision: Revision, caller: &Caller, request: &Parts, server_version: &str) -> Sha256 {
-    let mut digest = Sha256::new();
+    let mut digest = caller.scope().begin_digest();
     digest.update(revision.number().to_be_bytes());
     digest.update(caller.organization_id());
-    // No restricted scope has the all-zero digest, which stands for the whole organization.
-    digest.update(caller.scope().digest().unwrap_or_default());
-    // Clients compare tags of one path only.
-    for text in [env!("CARGO_PKG_VERSION"), server_version, request.uri.query().unwrap_or("")] {
-        digest.update((text.len() as u64).to_be_bytes());
+    // Clients compare tags of one path only. A query contains no zero, and is in one block of the hash with the rest if it is
+    // short.
+    for text in [env!("CARGO_PKG_VERSION"), "\0", server_version, "\0", request.uri.query().unwrap_or("")] {
         digest.update(text);
     }
     digest

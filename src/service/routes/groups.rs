@@ -2,12 +2,13 @@
 
 #[cfg(feature = "discovery")]
 use super::parameter::RequestContent;
-use super::parameter::{Kind, Parameter};
+use super::parameter::{Kind, Parameter, Presence};
 use crate::access::PasswordHasher;
-use crate::inventory::{
-    BulkHost, HOST_FIELDS, IF_ENTRY_FIELDS, INTERFACE_FIELDS, ListOrderField, PORT_FIELDS, SERVICE_FIELDS,
+use crate::inventory::{BulkHost, ListOrderField};
+use crate::model::{
+    Form, Host, HostOrderField, IfEntry, Interface, OrderDirection, PORT_NAMES, Permission, Port, Record,
+    Service, Setter, SourceType, SubnetType, TopologyView,
 };
-use crate::model::{HostOrderField, OrderDirection, Permission, SourceType, SubnetType, TopologyView};
 use crate::service::input::{DEFAULT_LIMIT, MAX_IDS, MAX_OFFSET, MAX_TERMS};
 use crate::wire::MAX_LIMIT;
 
@@ -15,8 +16,6 @@ const fn text(min: usize, max: usize) -> Kind {
     Kind::Text { min, max }
 }
 
-/// Texts of hosts, which devices send.
-pub(super) const DEVICE_TEXT: Kind = text(0, 65_536);
 /// The text of a filter. Servers refuse addresses above 64 KiB, and percent-encoding makes text up to twelve times as long.
 const FILTER_TEXT: Kind = text(0, 1_024);
 const NAME: Kind = Kind::Name;
@@ -143,11 +142,11 @@ const fn selection(of: &'static [&'static str]) -> Parameter {
     )
 }
 
-pub(super) const HOST_SELECTION: &[Parameter] = &[selection(HOST_FIELDS)];
-pub(super) const INTERFACE_SELECTION: &[Parameter] = &[selection(INTERFACE_FIELDS)];
-pub(super) const PORT_SELECTION: &[Parameter] = &[selection(PORT_FIELDS)];
-pub(super) const SERVICE_SELECTION: &[Parameter] = &[selection(SERVICE_FIELDS)];
-pub(super) const IF_ENTRY_SELECTION: &[Parameter] = &[selection(IF_ENTRY_FIELDS)];
+pub(super) const HOST_SELECTION: &[Parameter] = &[selection(Host::NAMES)];
+pub(super) const INTERFACE_SELECTION: &[Parameter] = &[selection(Interface::NAMES)];
+pub(super) const PORT_SELECTION: &[Parameter] = &[selection(PORT_NAMES)];
+pub(super) const SERVICE_SELECTION: &[Parameter] = &[selection(Service::NAMES)];
+pub(super) const IF_ENTRY_SELECTION: &[Parameter] = &[selection(IfEntry::NAMES)];
 
 pub(super) const BULK: &[Parameter] = &[
     Parameter::required(
@@ -173,97 +172,81 @@ pub(super) const LOGIN: &[Parameter] = &[
 
 const OF_HOST: Parameter = Parameter::required("host_id", Kind::Id, "The host of the part.");
 const ON_NETWORK: Parameter = Parameter::required("network_id", Kind::Id, "The network of that host.");
-const MAC: Kind = text(12, 59);
-const INTEGER: Kind = Kind::Number { min: i64::MIN, max: i64::MAX, default: None };
-const POSITION: Parameter = Parameter::optional("position", INTEGER, "The display position.");
+const PORT_OF_HOST: Parameter =
+    Parameter::required("host_id", Kind::Id, "The host on which the port is open.");
 
-const fn device_text(name: &'static str, description: &'static str) -> Parameter {
-    Parameter::nullable(name, DEVICE_TEXT, description)
+const HOST_OF_PART: &[Parameter] = &[OF_HOST, ON_NETWORK];
+
+pub(super) const HOST: &[Parameter] = &set_by_clients::<Host, { count::<Host>(&[]) }>(&[]);
+pub(super) const INTERFACE: &[Parameter] =
+    &set_by_clients::<Interface, { count::<Interface>(HOST_OF_PART) }>(HOST_OF_PART);
+pub(super) const SERVICE: &[Parameter] =
+    &set_by_clients::<Service, { count::<Service>(HOST_OF_PART) }>(HOST_OF_PART);
+pub(super) const IF_ENTRY: &[Parameter] =
+    &set_by_clients::<IfEntry, { count::<IfEntry>(HOST_OF_PART) }>(HOST_OF_PART);
+pub(super) const PORT: &[Parameter] =
+    &set_by_clients::<Port, { count::<Port>(HOST_OF_PART) }>(&[PORT_OF_HOST, ON_NETWORK]);
+
+/// Returns the number of these fields and of those of a record that clients set.
+const fn count<R: Record>(more: &[Parameter]) -> usize {
+    let mut count = more.len();
+    let mut fields = R::FIELDS;
+    while let [field, rest @ ..] = fields {
+        if !matches!(field.setter, Setter::Server) {
+            count += 1;
+        }
+        fields = rest;
+    }
+    count
 }
 
-pub(super) const HOST: &[Parameter] = &[
-    Parameter::required("network_id", Kind::Id, "The network the host is on."),
-    Parameter::required("name", DEVICE_TEXT, "The display name."),
-    device_text("hostname", "The DNS name, or the name the device reports for itself."),
-    device_text("description", "Free text."),
-    device_text("sys_name", "`sysName`: the name that the device reports for itself."),
-    device_text("sys_descr", "`sysDescr`: hardware and software, as the device describes them."),
-    device_text("sys_object_id", "`sysObjectID` in numeric form."),
-    device_text("sys_location", "`sysLocation`."),
-    device_text("sys_contact", "`sysContact`."),
-    Parameter::nullable("chassis_id", Kind::Schema("LldpChassisId"), "The device's chassis id by LLDP."),
-    device_text("manufacturer", "The manufacturer of the chassis."),
-    device_text("model", "The model of the chassis."),
-    device_text("serial_number", "The serial number of the chassis."),
-    device_text("management_url", "The URL of the device's management interface."),
-    Parameter::nullable("role", Kind::Schema("HostRole"), "The role of the device; derived if absent."),
-    Parameter::optional("hidden", Kind::Boolean, "Whether user interfaces should hide the host."),
-    Parameter::optional("tags", TAG_IDS, "The ids of the host's tags."),
-    Parameter::optional("source", Kind::Schema("Source"), "The origin of the record."),
-    Parameter::nullable("virtualization", Kind::Schema("HostVirtualization"), "The hypervisor service."),
-    Parameter::optional("credential_assignments", Kind::Schemas("CredentialAssignment"), "Credentials."),
-    Parameter::optional("interfaces", Kind::Schemas("InterfaceInput"), "The host's addresses."),
-    Parameter::optional("ports", Kind::Schemas("PortInput"), "The host's open ports."),
-    Parameter::optional("services", Kind::Schemas("ServiceInput"), "The services of the host."),
-    Parameter::optional("if_entries", Kind::Schemas("IfEntryInput"), "The SNMP interface table."),
-];
+/// Returns these fields and those of a record that clients set, required ones first.
+#[allow(clippy::indexing_slicing, reason = "a wrong number of fields does not compile")]
+const fn set_by_clients<R: Record, const N: usize>(more: &[Parameter]) -> [Parameter; N] {
+    let mut parameters = [ON_NETWORK; N];
+    let mut length = 0;
+    while length < more.len() {
+        parameters[length] = more[length];
+        length += 1;
+    }
+    let mut is_required = true;
+    loop {
+        let mut fields = R::FIELDS;
+        while let [field, rest @ ..] = fields {
+            let presence = match field.setter {
+                Setter::Required => Some(Presence::Required),
+                Setter::Optional if field.is_nullable => Some(Presence::Nullable),
+                Setter::Optional => Some(Presence::Optional),
+                Setter::Server => None,
+            };
+            if let Some(presence) = presence
+                && matches!(presence, Presence::Required) == is_required
+            {
+                let (name, kind, description) = (field.name, kind_of(field.form), field.description);
+                parameters[length] = Parameter { name, kind, presence, description };
+                length += 1;
+            }
+            fields = rest;
+        }
+        if !is_required {
+            return parameters;
+        }
+        is_required = false;
+    }
+}
 
-pub(super) const INTERFACE: &[Parameter] = &[
-    OF_HOST,
-    ON_NETWORK,
-    Parameter::required("ip_address", Kind::Schema("IpAddress"), "The IP address."),
-    Parameter::nullable("subnet_id", Kind::Id, "The subnet that contains the address."),
-    device_text("name", "The interface's name on the device."),
-    Parameter::nullable("mac_address", MAC, "The MAC address."),
-    POSITION,
-];
-
-pub(super) const SERVICE: &[Parameter] = &[
-    OF_HOST,
-    ON_NETWORK,
-    Parameter::required("name", DEVICE_TEXT, "The display name."),
-    Parameter::required("service_definition", text(1, 65_536), "The name of the definition."),
-    POSITION,
-    Parameter::optional("source", Kind::Schema("Source"), "The origin of the record."),
-    Parameter::optional("tags", TAG_IDS, "The ids of the service's tags."),
-    Parameter::nullable("virtualization", Kind::Schema("ServiceVirtualization"), "The container."),
-    Parameter::optional("bindings", Kind::Schemas("BindingInput"), "Where the service listens."),
-];
-
-pub(super) const IF_ENTRY: &[Parameter] = &[
-    OF_HOST,
-    ON_NETWORK,
-    Parameter::required("if_index", INTEGER, "`ifIndex`."),
-    Parameter::required("if_descr", DEVICE_TEXT, "`ifDescr`."),
-    Parameter::nullable("interface_id", Kind::Id, "The host's interface on this port."),
-    device_text("if_name", "`ifName`."),
-    device_text("if_alias", "`ifAlias`."),
-    Parameter::nullable("if_type", INTEGER, "`ifType`."),
-    Parameter::nullable("speed_bps", Kind::Schema("Speed"), "The speed in bits per second."),
-    Parameter::nullable("mac_address", MAC, "The MAC address."),
-    Parameter::nullable("admin_status", Kind::Schema("AdminStatus"), "The configured state."),
-    Parameter::nullable("oper_status", Kind::Schema("OperStatus"), "The current state."),
-    Parameter::nullable("lag_id", Kind::Id, "The host's entry that is the aggregate of this port."),
-    Parameter::nullable("vlans", Kind::Schema("Vlans"), "The VLANs of the port."),
-    Parameter::nullable("neighbor", Kind::Schema("Neighbor"), "The neighbor, if it is a known host."),
-    device_text("cdp_address", "The neighbor's address by CDP."),
-    device_text("cdp_device_id", "The neighbor's device id by CDP."),
-    device_text("cdp_platform", "The neighbor's model by CDP."),
-    device_text("cdp_port_id", "The neighbor's port by CDP."),
-    Parameter::nullable("lldp_chassis_id", Kind::Schema("LldpChassisId"), "The neighbor's chassis."),
-    device_text("lldp_mgmt_addr", "The neighbor's management address by LLDP."),
-    device_text("lldp_port_desc", "The neighbor's port description by LLDP."),
-    Parameter::nullable("lldp_port_id", Kind::Schema("LldpPortId"), "The neighbor's port by LLDP."),
-    device_text("lldp_sys_desc", "The neighbor's system description by LLDP."),
-    device_text("lldp_sys_name", "The neighbor's system name by LLDP."),
-];
-
-pub(super) const PORT: &[Parameter] = &[
-    Parameter::required("host_id", Kind::Id, "The host on which the port is open."),
-    Parameter::required("network_id", Kind::Id, "The network of that host."),
-    Parameter::required("number", Kind::Number { min: 1, max: 65_535, default: None }, "The port number."),
-    Parameter::required("protocol", Kind::Schema("Protocol"), "The transport protocol, in any case."),
-];
+const fn kind_of(form: Form) -> Kind {
+    match form {
+        Form::Id => Kind::Id,
+        Form::Ids => TAG_IDS,
+        Form::Boolean => Kind::Boolean,
+        Form::Time => Kind::Time,
+        Form::Text { min, max } => text(min, max),
+        Form::Integer { min, max } => Kind::Number { min, max, default: None },
+        Form::Plain(schema) | Form::Object(schema) => Kind::Schema(schema),
+        Form::List(schema) => Kind::Schemas(schema),
+    }
+}
 
 pub(super) const ORGANIZATION: &[Parameter] = &[Parameter::required("name", NAME, "The display name.")];
 
@@ -384,3 +367,20 @@ pub(super) const REFERRAL: &[Parameter] = &[
     Parameter::required("referral_source", text(1, 100), "One of the known sources, or any other text."),
     Parameter::nullable("referral_source_other", text(0, 500), "Details in the user's own words."),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::MAX_TEXT;
+    use crate::model::extended::Extended;
+
+    #[test]
+    fn new_field_of_the_table_may_be_set_and_selected() {
+        const FIELDS: &[Parameter] = &set_by_clients::<Extended, { count::<Extended>(&[]) }>(&[]);
+        let rack = FIELDS.iter().find(|parameter| parameter.name == "rack").unwrap();
+        assert_eq!((rack.kind, rack.presence), (text(0, MAX_TEXT), Presence::Nullable));
+        assert_eq!(FIELDS.len(), HOST.len() + 1);
+        let Kind::Choices { of, .. } = selection(Extended::NAMES).kind else { panic!("fields are chosen") };
+        assert!(of.contains(&"rack"));
+    }
+}

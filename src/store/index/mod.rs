@@ -50,8 +50,9 @@
 //! # Locks
 //! A store keeps the index behind one lock, so no call may take long. Materializing therefore reads the
 //! index in slices under the lock and sorts outside it; `query/materialize.rs` describes how changes in the
-//! meantime are kept. Packing the facets of a large batch happens outside the lock too, with a packer from
-//! [`Index::packer`].
+//! meantime are kept. Packing the facets of a large batch, and comparing them with the records that they replace,
+//! happens outside the lock too, with a packer from [`Index::packer`]. Under the lock, a replaced record costs what
+//! changes in it, and what it leaves behind is dropped after the lock is released.
 //!
 //! # How a batch is written
 //! In [`write`], `check` evaluates preconditions, guards and unique keys and changes nothing. `apply` then updates
@@ -74,7 +75,7 @@ mod tests;
 mod varint;
 mod write;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
 
 use uuid::Uuid;
@@ -91,7 +92,7 @@ use self::table::Table;
 pub(crate) use self::write::Loader;
 #[cfg(feature = "sled")]
 pub(crate) use self::write::Packer;
-pub(crate) use self::write::{Packs, is_large};
+pub(crate) use self::write::{Packs, Replaced, is_large};
 use super::{Key, Name, Revision, UniqueKey, Version};
 use crate::model::Timestamp;
 
@@ -101,7 +102,8 @@ pub(crate) struct Index {
     identity: Identity,
     version: u64,
     names: Interner,
-    tables: HashMap<NameId, Table>,
+    /// Few enough that comparing their numbers takes less time than hashing one.
+    tables: BTreeMap<NameId, Table>,
     rows: Rows,
     ids: Ids,
     unique_keys: UniqueKeys,

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::body::BodyRef;
 use super::codec::{Decoder, RecordChange, RecordHeader, put_bytes, put_key, put_length};
-use crate::store::index::{Index, Packs, RowId};
+use crate::store::index::{Index, Packs, Replaced, RowId};
 use crate::store::{Key, Precondition, Version, Write};
 
 /// A batch that passed its preconditions, with its version and body numbers assigned.
@@ -25,19 +25,19 @@ impl AcceptedBatch {
 
     /// Applies the batch to an index. `writes` are the writes of the batch, and `packs` holds their facets as far as
     /// they are packed. Calls `set_body` with the row of each put and its body, and with the row of each deleted
-    /// record.
+    /// record. The caller drops what is returned after it has released the lock.
     pub(crate) fn apply(
         &self,
         writes: &[Write],
         packs: Packs,
         index: &mut Index,
         mut set_body: impl FnMut(RowId, Option<(BodyRef, Bytes)>),
-    ) {
+    ) -> Replaced {
         // `Index::apply` calls back for every put, in the order of the writes.
         let mut body_refs = self.body_refs();
         index.apply(self.version, writes, packs, |row, body| {
             set_body(row, body.and_then(|body| Some((body_refs.next()?, body))));
-        });
+        })
     }
 }
 

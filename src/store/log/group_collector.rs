@@ -1,12 +1,17 @@
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 #[cfg(feature = "postgres")]
 use std::time::Instant;
+
+use uuid::Uuid;
 
 use super::queue::{GROUP_BYTES, Job, Jobs};
 
 /// Maximum number of jobs in a group.
 pub(crate) const GROUP_JOBS: usize = 256;
+
+/// Size in bytes of the batches with which one turn of an organization ends.
+const TURN_BYTES: usize = GROUP_BYTES / 4;
 
 /// Maximum time for which a task yields to those that it waits for.
 #[cfg(feature = "postgres")]
@@ -17,6 +22,9 @@ const MAX_YIELDING: Duration = Duration::from_millis(2);
 /// Writers that are acknowledged with one group submit their next batch while the following group is being written.
 /// So that the writers do not stay split into two alternating halves, each group waits a little for as many jobs as
 /// may come: one for each writer just acknowledged, and those that were queued meanwhile.
+///
+/// If more batches wait than a group takes, organizations take turns: a batch waits for one group of large ones at most,
+/// however many another organization has queued.
 #[derive(Debug)]
 pub(crate) struct GroupCollector {
     jobs: Jobs,
@@ -68,13 +76,20 @@ impl GroupCollector {
 
     fn take_group(&mut self) -> Vec<Job> {
         let mut waiting = std::mem::take(&mut self.deferred);
+        // The batch that the last group had no room for comes first, so that small ones do not pass it again.
+        let first = waiting.len() + self.overflow.len().min(1);
         waiting.append(&mut self.overflow);
         waiting.append(&mut self.jobs.take());
+        take_turns(&mut waiting, first);
         let (mut group, mut size) = (Vec::new(), 0);
         while group.len() < GROUP_JOBS
             && size < GROUP_BYTES
             && let Some(job) = waiting.pop_front()
         {
+            if !group.is_empty() && size + job.size() > GROUP_BYTES {
+                waiting.push_front(job);
+                break;
+            }
             size += job.size();
             let is_last = matches!(job, Job::Close(_));
             group.push(job);
@@ -115,6 +130,26 @@ impl GroupCollector {
     fn backlog(&self) -> usize {
         self.deferred.len() + self.overflow.len()
     }
+}
+
+/// Sorts the batches behind the first jobs by the turns of their organizations. Other jobs keep their places.
+fn take_turns(waiting: &mut VecDeque<Job>, first: usize) {
+    if waiting.iter().map(Job::size).sum::<usize>() <= GROUP_BYTES {
+        return;
+    }
+    let is_batch = |job: &&Job| matches!(job, Job::Commit(..));
+    let batches = waiting.iter().skip(first).take_while(is_batch).count();
+    let mut later = waiting.split_off(first + batches);
+    let mut bytes: HashMap<Option<Uuid>, usize> = HashMap::new();
+    let turn = |job: Job| {
+        let bytes = bytes.entry(job.organization()).or_default();
+        *bytes += job.size();
+        (*bytes / TURN_BYTES, job)
+    };
+    let mut by_turn: Vec<(usize, Job)> = waiting.split_off(first).into_iter().map(turn).collect();
+    by_turn.sort_by_key(|(turn, _)| *turn);
+    waiting.extend(by_turn.into_iter().map(|(_, job)| job));
+    waiting.append(&mut later);
 }
 
 #[cfg(all(test, feature = "sled"))]
@@ -249,6 +284,36 @@ mod tests {
         }
         fixture.collector.record_group(LONG, 3);
         assert_eq!(fixture.next().len(), 2);
+    }
+
+    #[test]
+    fn small_batch_waits_for_one_large_batch_of_another_organization_at_most() {
+        let mut fixture = Fixture::new();
+        let commit = |fixture: &Fixture, organization: u128, size: usize| {
+            let mut batch = Batch::new();
+            let facets = Facets::default().with_organization(Uuid::from_u128(organization));
+            let key = Key::new(Name::new("note"), Uuid::nil());
+            batch.put(key, Precondition::Any, facets, vec![0; size]);
+            send(&fixture.queue, |responder| Job::Commit(batch, responder));
+        };
+        let next = |fixture: &mut Fixture| {
+            let group = fixture.collector.next();
+            fixture.collector.record_group(Duration::ZERO, 0);
+            let organizations = group.iter().map(|job| job.organization().unwrap().as_u128());
+            organizations.collect::<Vec<_>>()
+        };
+        (0..4).for_each(|_| commit(&fixture, 1, GROUP_BYTES));
+        commit(&fixture, 2, 1);
+        assert_eq!(next(&mut fixture), [2]);
+        commit(&fixture, 2, 1);
+        // Passed over once, and not again.
+        assert_eq!(next(&mut fixture), [1]);
+        commit(&fixture, 3, 1);
+        assert_eq!(next(&mut fixture), [2, 3]);
+        commit(&fixture, 2, 1);
+        assert_eq!(next(&mut fixture), [1]);
+        assert_eq!(next(&mut fixture), [2]);
+        assert_eq!((next(&mut fixture), next(&mut fixture)), (vec![1], vec![1]));
     }
 
     #[test]

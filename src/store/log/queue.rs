@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use uuid::Uuid;
 
 use crate::model::Timestamp;
 use crate::store::{Batch, StoreError, Write};
@@ -39,6 +40,15 @@ impl Job {
             Self::Commit(batch, _) => batch.writes().iter().map(size).sum(),
             Self::Purge(..) | Self::Maintain(_) | Self::Close(_) => 0,
         }
+    }
+
+    /// Returns the organization of the first record to be written, if it has one.
+    pub(crate) fn organization(&self) -> Option<Uuid> {
+        let Self::Commit(batch, _) = self else { return None };
+        batch.writes().iter().find_map(|write| match write {
+            Write::Put { facets, .. } => facets.organization,
+            Write::Delete { .. } => None,
+        })
     }
 }
 

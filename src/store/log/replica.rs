@@ -7,9 +7,10 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 use super::batch::AcceptedBatch;
+use super::body::BodyRef;
 use super::body_cache::BodyCache;
 use super::entry::{Contents, Effect, Entry};
-use crate::store::index::{Index, Packs, RowId};
+use crate::store::index::{Index, Packs, Replaced, RowId, is_large};
 use crate::store::lock::StateLock;
 use crate::store::{Cursor, Key, Name, Revision, StoreError, Version, Write};
 
@@ -64,29 +65,30 @@ impl Revisions {
 }
 
 impl Replica {
-    /// Applies the entry after the present position.
+    /// Applies the entry after the present position. `packs` holds the facets of each batch, as far as they are packed.
     pub(crate) fn apply<'b>(
         &mut self,
         position: Position,
         effect: Effect,
         is_renewal: bool,
         batches: impl Iterator<Item = (&'b AcceptedBatch, &'b [Write])>,
-    ) {
+        packs: Vec<Packs>,
+    ) -> Discarded {
         let Self { index, bodies, .. } = self;
-        for (accepted, writes) in batches {
-            accepted.apply(writes, Packs::default(), index, |row, body| match body {
-                None => drop(bodies.remove(row)),
-                Some((body_ref, body)) => {
-                    bodies.remove(row);
-                    bodies.set_body_ref(row, body_ref);
-                    // The batches of other instances come without bodies.
-                    if body.len() == body_ref.length() {
-                        bodies.insert(row, body_ref, body);
-                    }
+        let mut discarded = Discarded::default();
+        for ((accepted, writes), packs) in batches.zip(packs) {
+            let rows = accepted.apply(writes, packs, index, |row, body| {
+                discarded.bodies.extend(bodies.remove(row));
+                let Some((body_ref, body)) = body else { return };
+                bodies.set_body_ref(row, body_ref);
+                // The batches of other instances come without bodies.
+                if body.len() == body_ref.length() {
+                    bodies.insert(row, body_ref, body);
                 }
             });
+            discarded.rows.push(rows);
         }
-        drop(self.bodies.evict());
+        discarded.bodies.extend(self.bodies.evict());
         self.contents = effect.contents;
         let tokens = effect.touched.into_iter().map(|touched| (touched, position.nonce));
         self.revisions.tokens.extend(tokens);
@@ -94,6 +96,7 @@ impl Replica {
             self.revisions.base = position.nonce;
         }
         self.position = position;
+        discarded
     }
 
     /// Returns the record of a row, with its body if that is in memory.
@@ -106,18 +109,18 @@ impl Replica {
         self.revisions.get(kind, organization)
     }
 
-    /// Verifies a body that was read for a record. Caches it if the record still has that version.
-    pub(crate) fn cache(&mut self, located: &Located, body: &Bytes) -> Result<(), StoreError> {
-        if self.index.key(located.row) != Some((located.key, located.version)) {
-            return Ok(());
-        }
-        let Some(body_ref) = self.bodies.body_ref(located.row) else { return Ok(()) };
-        if !body_ref.verify(body) {
-            return Err(StoreError::corrupt(format!("the body of {} is damaged", located.key)));
-        }
-        self.bodies.insert(located.row, body_ref, body.clone());
-        Ok(())
+    /// Returns the reference to the body of a record. `None` if the record has another version by now.
+    fn body_ref(&self, located: &Located) -> Option<BodyRef> {
+        let is_present = self.index.key(located.row) == Some((located.key, located.version));
+        self.bodies.body_ref(located.row).filter(|_| is_present)
     }
+}
+
+/// What an entry has replaced. The caller drops it after it has released the lock.
+#[derive(Debug, Default)]
+pub(crate) struct Discarded {
+    bodies: Vec<Bytes>,
+    rows: Vec<Replaced>,
 }
 
 /// A record in the index, and its body if that is in memory.
@@ -158,6 +161,48 @@ pub(crate) struct LogRow {
 }
 
 impl StateLock<Replica> {
+    /// Verifies bodies that were read for records, and caches those of records that still have that version.
+    ///
+    /// # Errors
+    /// `Corrupt` when a body is damaged.
+    pub(crate) fn cache(&self, read: &[(&Located, &Bytes)]) -> Result<(), StoreError> {
+        let replica = self.read()?;
+        let body_refs: Vec<Option<BodyRef>> =
+            read.iter().map(|(located, _)| replica.body_ref(located)).collect();
+        drop(replica);
+        // A checksum of megabytes takes longer than anything may hold the lock.
+        let mut verified = Vec::with_capacity(read.len());
+        for ((located, body), body_ref) in read.iter().zip(body_refs) {
+            let Some(body_ref) = body_ref else { continue };
+            if !body_ref.verify(body) {
+                return Err(StoreError::corrupt(format!("the body of {} is damaged", located.key)));
+            }
+            verified.push((located.row, body_ref, *body));
+        }
+        let mut replica = self.write()?;
+        for (row, body_ref, body) in verified {
+            replica.bodies.insert(row, body_ref, body.clone());
+        }
+        let evicted = replica.bodies.evict();
+        drop(replica);
+        drop(evicted);
+        Ok(())
+    }
+
+    /// Packs the facets of the batches of an entry if one is large. This takes longer than anything may hold the lock.
+    ///
+    /// Returns one element for each batch.
+    pub(crate) fn pack<'b>(
+        &self,
+        batches: impl Iterator<Item = &'b [Write]> + Clone,
+    ) -> Result<Vec<Packs>, StoreError> {
+        if !batches.clone().any(is_large) {
+            return Ok(batches.map(|_| Packs::default()).collect());
+        }
+        let packer = self.read()?.index.packer(batches.clone().flatten());
+        Ok(batches.map(|writes| packer.pack(writes)).collect())
+    }
+
     /// Applies rows of the log, in their order. They were found at a position of the replica and after it.
     ///
     /// Fewer rows than the limit show that the log ends with them.
@@ -181,15 +226,26 @@ impl StateLock<Replica> {
             let Entry { batches, contents, is_renewal } =
                 Entry::decode(&row.changes).ok_or_else(undecodable)?;
             let batches = || batches.iter().map(|batch| (&batch.accepted, batch.writes.as_slice()));
+            let packs = self.pack(batches().map(|(_, writes)| writes))?;
             let mut replica = self.write()?;
             let at = replica.position;
             if at.load != from.load || at.number + 1 < row.number {
                 return Ok(Followed::Lost);
             }
             if at.number + 1 == row.number {
+                let writes = batches().flat_map(|(_, writes)| writes);
+                replica.index.check_entry(writes).map_err(|error| {
+                    StoreError::corrupt(format!(
+                        "entry {} of the log does not fit into the index",
+                        row.number
+                    ))
+                    .with_source(error)
+                })?;
                 let effect = Effect::new(&replica.index, replica.contents, batches());
                 let is_expected = effect.contents == contents;
-                replica.apply(position, effect, is_renewal, batches());
+                let discarded = replica.apply(position, effect, is_renewal, batches(), packs);
+                drop(replica);
+                drop(discarded);
                 if !is_expected {
                     tracing::error!(
                         "the index differs from entry {} of the log: loading it again",
@@ -200,5 +256,75 @@ impl StateLock<Replica> {
             }
         }
         Ok(if rows.len() < limit { Followed::Current(position) } else { Followed::Partly })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::log::body::BodyRef;
+    use crate::store::log::codec::{RecordChange, RecordHeader};
+    use crate::store::{Facets, SortKey, StoreErrorKind, UniqueKey};
+
+    const KIND: Name = Name::new("host");
+
+    const START: Position = Position { load: 0, number: 4, nonce: Uuid::from_u128(4) };
+
+    fn empty() -> StateLock<Replica> {
+        StateLock::new(Replica {
+            index: Index::default(),
+            bodies: BodyCache::new(0),
+            position: START,
+            contents: Contents::default(),
+            revisions: Revisions::default(),
+        })
+    }
+
+    /// A batch that puts one record.
+    fn put(id: u128, facets: &Facets) -> AcceptedBatch {
+        let (key, version) = (Key::new(KIND, Uuid::from_u128(id)), Version(id as u64));
+        let (body_ref, body) = BodyRef::plain(0, &Bytes::new());
+        let header = RecordHeader::encode(key, version, body_ref, facets).into();
+        let change = RecordChange::Put { header, body_ref, body };
+        AcceptedBatch { version, changes: vec![(key, change)] }
+    }
+
+    /// Follows a log with one entry after the start.
+    fn follow(replica: &StateLock<Replica>, batches: &[AcceptedBatch]) -> Result<Followed, StoreError> {
+        let mut contents = Contents::default();
+        for AcceptedBatch { version, changes } in batches {
+            changes.iter().for_each(|(key, _)| contents.add(*key, *version));
+        }
+        let first = LogRow { number: START.number, nonce: START.nonce, changes: Vec::new() };
+        let changes = Entry::encode(batches, contents, false);
+        let rows = [first, LogRow { number: START.number + 1, nonce: Uuid::from_u128(5), changes }];
+        replica.follow(START, &rows, 256)
+    }
+
+    #[test]
+    fn entry_that_breaks_a_limit_is_an_error_that_names_it_and_changes_nothing() {
+        let unique = |length| UniqueKey::new(Name::new("name"), vec![7; length]);
+        let fitting = Facets::default().with_unique_keys([unique(UniqueKey::MAX_LENGTH)]);
+        let long = Facets::default().with_unique_keys([unique(UniqueKey::MAX_LENGTH + 1)]);
+        let sort_key = SortKey::new(Name::new("order"), vec![1]);
+        let twice = Facets { sort_keys: vec![sort_key.clone(), sort_key], ..Facets::default() };
+        let entries: [(&str, Vec<AcceptedBatch>); 4] = [
+            ("unique key of more than", vec![put(1, &Facets::default()), put(2, &long)]),
+            ("names a sort key twice", vec![put(1, &twice)]),
+            ("two writes name", vec![put(1, &fitting), put(1, &Facets::default())]),
+            ("name", vec![put(1, &fitting), put(2, &fitting)]),
+        ];
+        for (reason, batches) in entries {
+            let replica = empty();
+            let error = follow(&replica, &batches).unwrap_err();
+            assert_eq!(*error.kind(), StoreErrorKind::Corrupt, "{error}");
+            assert!(error.to_string().contains("entry 5 of the log"), "{error}");
+            let source = std::error::Error::source(&error).unwrap().to_string();
+            assert!(source.contains(reason), "{source}");
+            assert_eq!(replica.read().unwrap().position, START);
+            assert!(replica.read().unwrap().index.find(Key::new(KIND, Uuid::from_u128(1))).is_none());
+        }
+        let followed = follow(&empty(), &[put(1, &fitting), put(2, &Facets::default())]).unwrap();
+        assert!(matches!(followed, Followed::Current(Position { number: 5, .. })), "{followed:?}");
     }
 }

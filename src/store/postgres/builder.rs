@@ -65,7 +65,7 @@ impl PostgresStoreBuilder {
     /// Sets the number of connections for reads. The default is 8.
     ///
     /// Commits have one connection of their own, and so has each open snapshot, of which there are at most four.
-    /// One more connection watches each server, unless the only host is a Unix socket.
+    /// One more connection watches each server, and now and then another one beside it.
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.options.max_connections = connections.max(1);
@@ -111,7 +111,7 @@ impl PostgresStoreBuilder {
     /// Sets how long a connection is used before another one replaces it. The default is 5 minutes.
     ///
     /// It bounds how long an instance goes on with a server whose host name leads to another one by now, where the servers
-    /// do not tell their timeline. Those of PostgreSQL do, and a promoted one is found at once.
+    /// do not tell their timeline. Those of PostgreSQL do, and a promoted one is found within a few seconds.
     #[must_use]
     pub fn connection_lifetime(mut self, lifetime: Duration) -> Self {
         self.options.connection_lifetime = lifetime;

@@ -236,11 +236,15 @@ impl Committer {
         let outcome = written.and_then(|nonce| {
             let Some(nonce) = nonce else { return Ok(false) };
             self.shared.counts.note_commit();
+            let packs = self.shared.replica.pack(requests.iter().map(|(batch, _)| batch.writes()))?;
             let mut replica = self.shared.replica.write()?;
             // A probe may have found the entry before.
             if replica.position == from {
                 let position = Position { number: from.number + 1, nonce, ..from };
-                replica.apply(position, effect, is_renewal, pairs(&accepted, &requests));
+                let discarded =
+                    replica.apply(position, effect, is_renewal, pairs(&accepted, &requests), packs);
+                drop(replica);
+                drop(discarded);
             }
             Ok(true)
         });
@@ -251,8 +255,9 @@ impl Committer {
     /// entry.
     ///
     /// While the outcome of an attempt is unknown, its nonce is remembered. Only one entry can be appended at a
-    /// place, so further attempts at the same place fence the earlier ones. If the log was replaced by one that lacks
-    /// the predecessor, nothing can be appended here, and the error of the attempt is returned.
+    /// place, so further attempts at the same place fence the earlier ones. If a promoted server has replaced the log by
+    /// one that lacks the predecessor, nothing is there, and nothing can be appended there any more: the entry is lost
+    /// with its log, and the batches are checked against the new one.
     async fn write(&mut self, proposal: &Proposal) -> Result<Option<Uuid>, StoreError> {
         let mut nonces: Vec<Uuid> = Vec::new();
         loop {
@@ -302,6 +307,9 @@ impl Committer {
                 }
                 None => {
                     if is_overtaken && matches!(self.has_another_log(proposal.from).await, Ok(true)) {
+                        if self.lacks(proposal.from)? {
+                            return Ok(None);
+                        }
                         return Err(self.last_error.take().unwrap_or_else(timed_out));
                     }
                     sleep(PAUSE).await;
@@ -314,6 +322,16 @@ impl Committer {
     async fn has_another_log(&self, from: Position) -> Result<bool, StoreError> {
         self.shared.probe_until(self.deadline).await?;
         Ok(self.shared.replica.read()?.position.load != from.load)
+    }
+
+    /// Returns whether the present log ends before the place after a position, and does not have the position. So it was not
+    /// trimmed there, and no entry can be appended after the position, because nonces are random. Servers that tell their
+    /// timeline are never left for one with an earlier log.
+    fn lacks(&self, from: Position) -> Result<bool, StoreError> {
+        let tells_timeline = self.shared.pool.connector.servers.view().tells_timeline();
+        let end = self.shared.replica.read()?.position;
+        let is_other = end.number < from.number || (end.number == from.number && end.nonce != from.nonce);
+        Ok(tells_timeline && is_other)
     }
 
     /// Returns the connection for commits, or another one if it does not work any more.
@@ -329,7 +347,7 @@ impl Committer {
     async fn attempt(&mut self, proposal: &Proposal, nonce: Uuid) -> Outcome {
         let mut connection = match self.connect().await {
             Ok(connection) => connection,
-            Err(Fault { error, is_transient: true }) if self.shared.pool.connector.may_wait() => {
+            Err(Fault { error, is_transient: true, .. }) if self.shared.pool.connector.may_wait() => {
                 return Outcome::Interrupted(error);
             }
             Err(Fault { error, .. }) => return Outcome::Failed(error),

@@ -17,7 +17,7 @@ use tokio_postgres::{Client, Error, Row, RowStream, SimpleQueryMessage, Statemen
 
 use super::connector::{Connector, Driver};
 use super::doubt;
-use super::error::{Fault, replaced, store_error, timed_out};
+use super::error::{Fault, is_unsupported, replaced, store_error, timed_out};
 use super::hosts::Target;
 use super::options::Options;
 use super::server::{Epoch, History, Server};
@@ -75,14 +75,24 @@ impl Link {
         let (read_only, history) =
             join(self.client.simple_query(sql::IS_READ_ONLY), self.client.simple_query(sql::HISTORY)).await;
         let read_only = read_only.map_err(|error| Fault::of(&error))?;
-        // Other databases with the same protocol have no such functions.
-        let history = history.ok().and_then(|rows: Vec<SimpleQueryMessage>| {
-            let system = text(&rows, 0)?.parse().ok()?;
-            Some(History { system, timeline: u32::from_str_radix(text(&rows, 1)?, 16).ok()? })
-        });
+        let history = match history {
+            Ok(rows) => read_history(&rows),
+            // Other databases with the same protocol have no such functions.
+            Err(error) if is_unsupported(&error) => None,
+            Err(error) if error.as_db_error().is_none() => return Err(Fault::of(&error)),
+            // Without its history, a server could be any.
+            Err(error) => return Err(Fault::unidentified(&target.name, &error)),
+        };
         let is_writable = text(&read_only, 0) == Some("off");
         Ok(Server { address: target.address, name: Arc::clone(&target.name), history, is_writable })
     }
+}
+
+/// Reads the result of [`sql::HISTORY`]. A standby has no timeline.
+fn read_history(rows: &[SimpleQueryMessage]) -> Option<History> {
+    let system = text(rows, 0)?.parse().ok()?;
+    let timeline = text(rows, 1).map(|digits| u32::from_str_radix(digits, 16)).transpose().ok()?;
+    Some(History { system, timeline })
 }
 
 /// Returns a column of the first row.

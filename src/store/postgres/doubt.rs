@@ -4,10 +4,13 @@
 //! connection is closed. But the server may be silent, or a router may have lost the state of all connections. The
 //! former shows when the server is asked on a new connection. The latter shows when one of the other connections, which
 //! are asked before their next use, has no answer. Both close all connections.
+//!
+//! A server that refuses a connection, because it has too many, is alive. A pooler that has no place for a connection lets
+//! it wait, or refuses it, whatever its server does. So the connection that [watches](super::watch) the server is heard too.
 
 use std::time::Duration;
 
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::connection::Purpose;
 use super::connector::Connector;
@@ -28,13 +31,21 @@ impl Connector {
 
     /// Distrusts a server unless it answers, and is what it was.
     async fn ask(&self, server: &Server, epoch: Epoch) {
-        let asked = async {
-            let target = self.hosts.target(server.address)?;
-            self.find(&target, Purpose::Work).await.ok()
+        let begin = Instant::now();
+        let end = begin + PATIENCE;
+        let asked = async { Some(self.find(&self.hosts.target(server.address)?, Purpose::Work).await) };
+        let seen = match timeout_at(end, asked).await.ok().flatten() {
+            Some(Ok((_, found))) if found == *server => return,
+            Some(Ok((_, found))) => found.history,
+            Some(Err(fault)) if fault.is_answer => return,
+            Some(Err(_)) | None => {
+                sleep_until(end).await;
+                if self.servers.view().addresses.has_answered(server.address, begin.into_std()) {
+                    return;
+                }
+                None
+            }
         };
-        let found = timeout(PATIENCE, asked).await.ok().flatten();
-        if !found.as_ref().is_some_and(|(_, found)| found == server) {
-            self.servers.distrust(epoch, found.and_then(|(_, found)| found.history));
-        }
+        self.servers.distrust(epoch, seen);
     }
 }

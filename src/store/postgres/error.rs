@@ -15,12 +15,24 @@ use crate::store::{StoreError, StoreErrorKind};
 pub(super) struct Fault {
     pub(super) error: StoreError,
     pub(super) is_transient: bool,
+    /// Whether a server has answered, though with a refusal: it is alive.
+    pub(super) is_answer: bool,
 }
 
 impl Fault {
     /// Returns the fault for an error of the driver.
     pub(super) fn of(error: &Error) -> Self {
-        Self { error: store_error(error), is_transient: is_transient(error) }
+        let (is_transient, is_answer) = (is_transient(error), is_answer(error));
+        Self { error: store_error(error), is_transient, is_answer }
+    }
+
+    /// Returns the fault of a server that fails to tell what it is, although it can.
+    pub(super) fn unidentified(name: &str, error: &Error) -> Self {
+        let text = format!("the database server {name} was not used, because it does not answer what it is");
+        let source = store_error(error);
+        let cause = source.source().map_or_else(|| source.to_string(), |cause| format!("{source}: {cause}"));
+        let is_answer = is_answer(error);
+        Self { error: StoreError::unavailable(text).with_source(cause), is_transient: true, is_answer }
     }
 
     pub(super) fn unresolved(host: &str, error: Arc<io::Error>) -> Self {
@@ -41,7 +53,7 @@ impl Fault {
 
     /// Returns the fault of a server that a later one has replaced.
     pub(super) fn older(server: &Server) -> Self {
-        let timeline = server.history.map_or(0, |history| history.timeline);
+        let timeline = server.timeline().unwrap_or_default();
         let text = format!(
             "the database server {} was not used, because it is on timeline {timeline}, and a later one was seen before: \
              restart this instance if a backup was restored",
@@ -51,12 +63,21 @@ impl Fault {
     }
 
     /// Returns the fault of a server whose data do not continue those that were used.
-    pub(super) fn replaced_data(server: &Server, used: History) -> Self {
-        let system = server.history.map_or(0, |history| history.system);
+    pub(super) fn replaced_data(server: &Server, found: History, used: History) -> Self {
         let text = format!(
             "the database server {} was not used, because it has other data than the server before: the system identifier \
-             is {system}, and was {}. If this is intended, restart this instance",
-            server.name, used.system
+             is {}, and was {}. If this is intended, restart this instance",
+            server.name, found.system, used.system
+        );
+        StoreError::unavailable(text).into()
+    }
+
+    /// Returns the fault of a server that does not tell its history, while those before did.
+    pub(super) fn without_history(server: &Server) -> Self {
+        let text = format!(
+            "the database server {} was not used, because it does not tell its system identifier, and the server before \
+             did: grant the database user EXECUTE on pg_control_system(), or restart this instance if this is intended",
+            server.name
         );
         StoreError::unavailable(text).into()
     }
@@ -76,15 +97,16 @@ impl Fault {
     pub(super) fn or(self, other: Option<Self>) -> Self {
         let Some(other) = other else { return self };
         let is_transient = self.is_transient || other.is_transient;
+        let is_answer = self.is_answer || other.is_answer;
         let error = if self.is_transient { other.error } else { self.error };
-        Self { error, is_transient }
+        Self { error, is_transient, is_answer }
     }
 }
 
 impl From<StoreError> for Fault {
     fn from(error: StoreError) -> Self {
         let is_transient = *error.kind() == StoreErrorKind::Unavailable;
-        Self { error, is_transient }
+        Self { error, is_transient, is_answer: false }
     }
 }
 
@@ -150,6 +172,18 @@ fn is_transient(error: &Error) -> bool {
     error
         .as_db_error()
         .is_none_or(|error| ["57P", "08", "53"].iter().any(|class| error.code().code().starts_with(class)))
+}
+
+/// Returns whether the error comes from a server that is up, such as one with too many connections. A pooler reports
+/// with the class 08 that it cannot reach its server, or has no place.
+fn is_answer(error: &Error) -> bool {
+    let is_up = |code: &SqlState| !["57P", "08"].iter().any(|class| code.code().starts_with(class));
+    error.as_db_error().is_some_and(|error| is_up(error.code()))
+}
+
+/// Returns whether the server cannot tell what it is: it lacks a function, or the user may not call it.
+pub(super) fn is_unsupported(error: &Error) -> bool {
+    error.code().is_some_and(|code| ["0A", "42"].iter().any(|class| code.code().starts_with(class)))
 }
 
 /// Returns whether the server refuses writes, as one that has become a standby does.

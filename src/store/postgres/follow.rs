@@ -190,15 +190,10 @@ impl Shared {
     }
 
     fn cache(&self, missing: &[Located], bodies: &Bodies) -> Result<(), StoreError> {
-        let mut replica = self.replica.write()?;
-        for located in missing {
-            if let Some(body) = bodies.get(&(located.key, located.version)) {
-                replica.cache(located, body)?;
-            }
-        }
-        let evicted = replica.bodies.evict();
-        drop(replica);
-        drop(evicted);
-        Ok(())
+        let read = missing.iter().filter_map(|located| {
+            let body = bodies.get(&(located.key, located.version))?;
+            Some((located, body))
+        });
+        self.replica.cache(&read.collect::<Vec<_>>())
     }
 }

@@ -86,12 +86,6 @@ impl Hosts {
         self.hosts.len()
     }
 
-    /// Returns whether the only host is a Unix socket, which usually leads to no other machine. A proxy behind one is
-    /// followed when connections are renewed.
-    pub(super) fn is_local(&self) -> bool {
-        matches!(&self.hosts[..], [host] if host.address.ip.is_none() && host.unresolved.is_none())
-    }
-
     /// Returns the host with an address that it was found to have.
     pub(super) fn target(&self, address: Address) -> Option<Target> {
         let host = self.hosts.get(address.host)?;

@@ -12,12 +12,13 @@
 //!   that lost commits, after a backup was restored, or when the log was trimmed beyond its position.
 //!
 //! All [connections](connector) of an instance lead to one [server]. When that is in doubt, they are closed at once, and
-//! opened to the server of the highest timeline among those that answer. A background task [watches](watch) all hosts of
+//! opened to the server of the highest timeline among those that answer, for which they are [raced](race). A background task [watches](watch) all hosts of
 //! the connection string for a promoted one. A statement that is late leads to [doubt] first.
 //!
 //! All tasks and connections live on the runtime on which the store was opened; only the [names of hosts](host_name) are
 //! resolved on threads of their own. A call that is dropped leaves its work to a task, so that it costs no connection.
 
+mod addresses;
 mod append;
 mod builder;
 mod commit;
@@ -33,6 +34,7 @@ mod maintain;
 mod occasional;
 mod options;
 mod pool;
+mod race;
 mod read;
 mod server;
 mod sessions;

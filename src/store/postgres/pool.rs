@@ -88,7 +88,7 @@ impl Pool {
             let text = "all connections of the pool are in use, and none became free in time";
             // In an outage, those that have a place wait for a server as well.
             let is_transient = self.connector.servers.outage().is_some();
-            Fault { error: StoreError::unavailable(text), is_transient }
+            Fault { is_transient, ..StoreError::unavailable(text).into() }
         })
     }
 

@@ -4,28 +4,41 @@
 //! history, and a promotion begins a new timeline of it, so the server of the highest timeline is the right one. A store
 //! never returns to a lower one, and never uses a server with another system identifier.
 
+use std::error::Error as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
+use super::addresses::Addresses;
 use super::error::Fault;
 use super::hosts::Address;
+use super::occasional::Occasional;
+use crate::store::StoreError;
+
+/// Time after the end of its lifetime within which a connection is closed.
+const CLOSING_TIME: Duration = Duration::from_secs(5);
 
 /// The history that the data of a server belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct History {
     /// System identifier: all servers that were copied from one have the same.
     pub(super) system: u64,
-    /// Number of the timeline, which increases with every promotion.
-    pub(super) timeline: u32,
+    /// Number of the timeline, which increases with every promotion. `None` for a standby.
+    pub(super) timeline: Option<u32>,
 }
 
 impl History {
     /// Returns whether this is a later timeline of the same system.
     fn continues(self, other: Self) -> bool {
-        self.system == other.system && self.timeline > other.timeline
+        let timelines = self.timeline.zip(other.timeline);
+        self.system == other.system && timelines.is_some_and(|(own, other)| own > other)
+    }
+
+    /// Returns what is known of a history once a server was found to have it.
+    fn with_timeline_of(self, before: Option<Self>) -> Self {
+        Self { timeline: self.timeline.or_else(|| before?.timeline), ..self }
     }
 }
 
@@ -34,7 +47,8 @@ impl History {
 pub(super) struct Server {
     pub(super) address: Address,
     pub(super) name: Arc<str>,
-    /// `None` if the server does not tell it: a standby, or another database with the protocol of PostgreSQL.
+    /// `None` if the server does not tell it: another database with the protocol of PostgreSQL, or one whose user may not
+    /// ask.
     pub(super) history: Option<History>,
     pub(super) is_writable: bool,
 }
@@ -43,8 +57,12 @@ impl Server {
     /// Returns whether both are one server, which may have several addresses. Only one server of a timeline accepts
     /// writes.
     fn is_same_as(&self, other: &Self) -> bool {
-        let is_primary = self.history.is_some() && self.is_writable && other.is_writable;
+        let is_primary = self.timeline().is_some() && self.is_writable && other.is_writable;
         self == other || (is_primary && self.history == other.history)
+    }
+
+    pub(super) fn timeline(&self) -> Option<u32> {
+        self.history.and_then(|history| history.timeline)
     }
 
     /// Returns whether the data of both have different origins.
@@ -69,7 +87,7 @@ pub(super) struct View {
     /// The server that was used last.
     pub(super) server: Option<Server>,
     /// Addresses of that server which connections of this epoch lead to.
-    pub(super) addresses: Vec<Address>,
+    pub(super) addresses: Addresses,
     /// Whether all servers have to be asked before the next connection.
     is_distrusted: bool,
     /// The highest timeline that was used or seen, and its system.
@@ -86,6 +104,8 @@ pub(super) struct Servers {
     /// Number of statements that were late. Connections that are older than the last of them are asked before their
     /// next use whether they still work.
     doubts: AtomicU64,
+    /// Servers that answered, but not what they are.
+    unidentified: Mutex<Occasional>,
     /// Attempts to connect to a server that failed.
     pub(super) failed_connects: AtomicU64,
     /// Times another server, or another address of a server, was used than before.
@@ -101,22 +121,27 @@ impl View {
     /// Checks that a server continues the history that was used, as far as it is known. A database that was restored to
     /// a lower timeline or from a dump does not, until the instance is restarted.
     pub(super) fn check(&self, server: &Server) -> Result<(), Fault> {
-        if let Some((newest, found)) = self.newest.zip(server.history) {
-            if newest.system != found.system {
-                return Err(Fault::replaced_data(server, newest));
+        match (self.newest, server.history) {
+            (Some(newest), Some(found)) if newest.system != found.system => {
+                return Err(Fault::replaced_data(server, found, newest));
             }
-            if newest.continues(found) {
-                return Err(Fault::older(server));
-            }
+            (Some(newest), Some(found)) if newest.continues(found) => return Err(Fault::older(server)),
+            (Some(_), None) => return Err(Fault::without_history(server)),
+            (Some(_), Some(_)) | (None, _) => {}
         }
         // A standby lags behind the primary that was used, even if it has the same address, as behind a proxy. A primary
         // that was made read-only does not.
         let lags = self.server.as_ref().is_some_and(|last| {
             let is_other = last.is_writable && last.address != server.address;
-            let is_standby = last.history.is_some() && server.history.is_none();
+            let is_standby = last.timeline().is_some() && server.timeline().is_none();
             !server.is_writable && (is_other || is_standby)
         });
         if lags { Err(Fault::unsuitable(server)) } else { Ok(()) }
+    }
+
+    /// Returns whether the server in use tells its timeline, so that no earlier one is used any more.
+    pub(super) fn tells_timeline(&self) -> bool {
+        self.server.as_ref().is_some_and(|server| server.timeline().is_some())
     }
 
     /// Returns whether a server passes the [`check`](Self::check).
@@ -131,9 +156,8 @@ impl View {
 
     /// Orders servers: whether they accept writes, the timeline, and at last the server that was used.
     pub(super) fn rank(&self, server: &Server) -> (bool, Option<u32>, bool) {
-        let timeline = server.history.map(|history| history.timeline);
         let is_last = self.server.as_ref().is_some_and(|last| last.address == server.address);
-        (server.is_writable, timeline, is_last)
+        (server.is_writable, server.timeline(), is_last)
     }
 }
 
@@ -160,21 +184,27 @@ impl Servers {
         let is_other = view.server.as_ref().is_some_and(|last| last != server);
         if is_other {
             self.changes.fetch_add(1, Ordering::Relaxed);
-            let timeline = server.history.map_or(0, |history| history.timeline);
+            let timeline = server.timeline().unwrap_or_default();
             tracing::warn!("the database server is now {} (timeline {timeline})", server.name);
         }
+        if server.history.is_none() && (is_other || view.server.is_none()) {
+            tracing::warn!(
+                "the database server {} does not tell its system identifier, so only its log shows whether it has the \
+                 data of the server before",
+                server.name
+            );
+        }
         if is_same {
-            if !view.addresses.contains(&server.address) {
-                view.addresses.push(server.address);
-            }
+            view.addresses.note_connection(server.address);
             view.server = Some(server.clone());
             return Some(view.epoch);
         }
         view.epoch.server += u64::from(is_other);
         // Choices of others that were made at the same time are out of date now.
         view.epoch.trust += 1;
-        view.newest = server.history.or(view.newest);
-        view.addresses = vec![server.address];
+        view.newest = server.history.map(|history| history.with_timeline_of(view.newest)).or(view.newest);
+        view.addresses = Addresses::default();
+        view.addresses.note_connection(server.address);
         view.server = Some(server.clone());
         view.is_distrusted = false;
         self.epoch.send_replace(view.epoch);
@@ -218,6 +248,26 @@ impl Servers {
         let is_known = self.lock().server.as_ref().is_some_and(|server| server.is_writable == is_accepted);
         if !is_known {
             self.distrust(epoch, None);
+        }
+    }
+
+    /// Notes that an address has answered a question that was put at a time.
+    pub(super) fn note_answer(&self, address: Address, asked: Instant) {
+        self.lock().addresses.note_answer(address, asked);
+    }
+
+    /// Forgets the addresses to which no connection was made for so long that none is left.
+    pub(super) fn forget_addresses(&self, connection_lifetime: Duration) {
+        let mut view = self.lock();
+        let current = view.server.as_ref().map(|server| server.address);
+        view.addresses.forget(current, connection_lifetime.saturating_add(CLOSING_TIME));
+    }
+
+    /// Notes that a server answers, but not what it is.
+    pub(super) fn note_unidentified(&self, error: &StoreError) {
+        if let Some(count) = lock(&self.unidentified).count() {
+            let cause = error.source().map(ToString::to_string).unwrap_or_default();
+            tracing::warn!(count, "{error}: {cause}");
         }
     }
 

@@ -125,8 +125,8 @@ pub(super) const NO_KIND: &[u8] = b"";
 /// Whether the session cannot write: on a standby, or by a setting.
 pub(super) const IS_READ_ONLY: &str = "SHOW transaction_read_only";
 
-/// The system identifier of a primary, and its timeline as a hexadecimal number. Only PostgreSQL has these functions;
-/// other databases refuse the statement, and are used without.
+/// The system identifier of a server, and the timeline of a primary as a hexadecimal number. Only PostgreSQL has these
+/// functions; other databases refuse the statement, and are used without.
 pub(super) const HISTORY: &str = "SELECT (SELECT system_identifier FROM pg_control_system()), \
     CASE WHEN pg_is_in_recovery() THEN NULL ELSE substring(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END";
 

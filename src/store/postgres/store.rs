@@ -18,6 +18,7 @@ use super::load::{load, migrate};
 use super::maintain;
 use super::pool::Pool;
 use super::read::{Lookup, Reader, Records};
+use super::server::Server;
 use super::sessions::require_sessions;
 use super::shared::{Counts, Shared};
 use super::single_flight::SingleFlight;
@@ -47,6 +48,7 @@ const MAX_SNAPSHOTS: usize = 4;
 ///   asynchronous standby, which may lack the latest commits, the instances load the state of the new server.
 /// * **Atomicity.** A commit whose connection is lost is looked up in the log by a random number before it is answered. It
 ///   returns `Unavailable` only while the database does not answer; the batch is then applied completely or not at all.
+///   If a promoted server lacks the log to which it was to be added, it is checked and applied there.
 /// * **One server.** All connections lead to one server. When the connection of a commit is lost, a server is silent or
 ///   another one was promoted, they are closed at once, and opened to the server of the highest timeline among those
 ///   that answer. So no read returns an older state than one that this instance has returned or acknowledged, even while
@@ -179,7 +181,7 @@ impl PostgresStore {
             read_rounds: read(rounds),
             commit_conflicts: read(conflicts),
             reloads: read(loads),
-            timeline: server.as_ref().and_then(|server| Some(server.history?.timeline)),
+            timeline: server.as_ref().and_then(Server::timeline),
             server: server.map(|server| server.name.to_string()).unwrap_or_default(),
             server_changes: read(&servers.changes),
             failed_connects: read(&servers.failed_connects),
@@ -239,7 +241,7 @@ async fn prepare(connector: &Connector) -> Result<Replica, StoreError> {
             migrate(connector).await?;
             load(connector, 0).await
         };
-        let Fault { error, is_transient } = match loaded.await {
+        let Fault { error, is_transient, .. } = match loaded.await {
             Ok(replica) => return Ok(replica),
             Err(fault) => fault,
         };

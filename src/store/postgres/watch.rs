@@ -2,112 +2,280 @@
 //!
 //! An old primary may go on answering, so that no error would ever tell its clients of the new one. And
 //! one that is silent would be noticed only when a statement times out.
+//!
+//! Each server is asked what it is, on a connection that is kept: most of them are standbys, whose promotion leaves it open.
+//! But an address may lead to another server by now, as that of a proxy or a Kubernetes service does, while the old one goes
+//! on answering on the connections that it has. So another connection is made from time to time, beside the one that is
+//! kept, and replaces it once the server has answered on it.
 
 use std::collections::HashMap;
+use std::pin::{Pin, pin};
 use std::sync::Weak;
 use std::time::Duration;
 
-use futures_util::future::join_all;
-use tokio::time::{sleep, timeout};
+use futures_util::StreamExt;
+use futures_util::future::{Either, join_all, select};
+use futures_util::stream::FuturesUnordered;
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::connection::{Link, Purpose};
-use super::connector::Connector;
+use super::connector::{Attempt, Connector};
 use super::doubt::PATIENCE;
-use super::error::Fault;
+use super::error::timed_out;
 use super::hosts::{Address, Target};
-use super::server::{Server, View};
+use super::server::Server;
 use super::shared::Shared;
 
-/// Time between two looks at the servers.
+/// Time between two questions to a server.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// Number of looks after which the connections to one of the hosts, in turn, are made anew: its address may lead to
-/// another server by now, as that of a proxy or a Kubernetes service does.
-const LOOKS_OF_A_LINK: u64 = 3;
+/// Number of intervals after which another connection is made to one of the hosts, in turn.
+const INTERVALS_OF_A_LINK: u64 = 3;
 
-/// What earlier looks have left.
-#[derive(Default)]
+/// Time that a server has to answer on the connection that is kept, before another one is made.
+const HEAD_START: Duration = Duration::from_millis(500);
+
+/// Time for which an address in use answers nothing, on the connection that is kept and on another one, before another server
+/// is used that does answer.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// An address that is watched.
+struct Watched {
+    target: Target,
+    /// The connection that is kept, unless it is being asked.
+    link: Option<Link>,
+    /// Number of connections that were kept so far. An answer on an earlier one is out of date.
+    links: u64,
+    /// When the question was put that the connection has not answered yet.
+    asked: Option<Instant>,
+    is_connecting: bool,
+    /// Whether another connection may be made before the next interval.
+    may_connect: bool,
+    /// When the first question was put since the last answer.
+    silent_since: Option<Instant>,
+    /// What the server was at its last answer, and when that question was put.
+    found: Option<(Server, Instant)>,
+}
+
+enum Event {
+    /// All hosts, with the addresses of their names.
+    Resolved(Vec<Target>),
+    Answered(Answer),
+}
+
+struct Answer {
+    address: Address,
+    /// When the question was put.
+    asked: Instant,
+    /// Number of the connection that is kept; `None` if another one was made.
+    link: Option<u64>,
+    outcome: Box<Attempt>,
+}
+
+type Asking = Pin<Box<dyn Future<Output = Event> + Send>>;
+
+/// What earlier answers have left.
 struct Watch {
-    /// Connections to the servers, which are kept: most of them are standbys, whose promotion leaves them open.
-    links: HashMap<Address, Link>,
-    /// Addresses in use that did not answer at the last look.
-    silent: Vec<Address>,
-    /// Number of looks.
+    connector: Connector,
+    watched: HashMap<Address, Watched>,
+    asking: FuturesUnordered<Asking>,
+    is_resolving: bool,
+    /// Number of intervals.
     count: u64,
 }
 
-/// Runs until the store is dropped, or there is only one server to look at.
+/// Runs until the store is dropped.
 pub(super) async fn run(shared: Weak<Shared>) {
-    let mut watch = Watch::default();
-    loop {
-        sleep(INTERVAL).await;
-        let Some(connector) = shared.upgrade().map(|shared| shared.pool.connector.clone()) else { return };
-        if connector.hosts.is_local() {
-            return;
+    let Some(connector) = shared.upgrade().map(|shared| shared.pool.connector.clone()) else { return };
+    let (watched, asking) = (HashMap::new(), FuturesUnordered::new());
+    let mut watch = Watch { connector, watched, asking, is_resolving: false, count: 0 };
+    let mut next = Instant::now() + INTERVAL;
+    while shared.strong_count() > 0 {
+        if Instant::now() >= next {
+            next = Instant::now() + INTERVAL;
+            watch.ask_all();
         }
-        watch.look(&connector).await;
+        let wake = [watch.connect_late(), watch.decide()].into_iter().flatten().fold(next, Instant::min);
+        let timer = pin!(sleep_until(wake));
+        if watch.asking.is_empty() {
+            timer.await;
+        } else if let Either::Left((Some(event), _)) = select(watch.asking.next(), timer).await {
+            match event {
+                Event::Resolved(targets) => watch.set_targets(targets),
+                Event::Answered(answer) => watch.note(answer),
+            }
+        }
     }
 }
 
 impl Watch {
-    /// Asks all servers what they are. The next connection is made to the best of all if another one has a later
-    /// timeline than the server in use, accepts writes while that one does not, or answers when an address in use was
-    /// silent twice.
-    async fn look(&mut self, connector: &Connector) {
-        let view = connector.servers.view();
-        let Some(used) = view.trusted() else { return };
-        let targets = targets(connector, &view).await;
+    /// Begins an interval: asks all servers, and resolves the names of the hosts.
+    fn ask_all(&mut self) {
         self.count += 1;
-        // A name, an address or a proxy may lead to another server by now. One host after the other is asked anew.
-        if self.count.is_multiple_of(LOOKS_OF_A_LINK) {
-            let turn = self.count / LOOKS_OF_A_LINK % connector.hosts.count().max(1) as u64;
-            self.links.retain(|address, _| address.host as u64 != turn);
+        self.connector.servers.forget_addresses(self.connector.options.connection_lifetime);
+        if !self.is_resolving {
+            self.is_resolving = true;
+            let connector = self.connector.clone();
+            self.asking.push(Box::pin(async move { Event::Resolved(resolve(&connector).await) }));
         }
-        let asked = targets.into_iter().map(|target| {
-            let link = self.links.remove(&target.address);
-            async move { timeout(PATIENCE, ask(connector, &target, link)).await.ok().and_then(Result::ok) }
-        });
-        let found: Vec<(Link, Server)> = join_all(asked).await.into_iter().flatten().collect();
-        let is_missing = |address: &Address| found.iter().all(|(_, server)| server.address != *address);
-        let silent: Vec<Address> = view.addresses.iter().copied().filter(is_missing).collect();
-        let is_silent = silent.iter().any(|address| self.silent.contains(address));
-        self.silent = silent;
+        let turn = self.count / INTERVALS_OF_A_LINK % self.connector.hosts.count().max(1) as u64;
+        let is_turn = self.count.is_multiple_of(INTERVALS_OF_A_LINK);
+        for watched in self.watched.values_mut() {
+            watched.may_connect = true;
+            let question = watched.ask(&self.connector);
+            let is_due = watched.asked.is_none() || (is_turn && watched.target.address.host as u64 == turn);
+            let connection = if is_due { watched.connect(&self.connector) } else { None };
+            self.asking.extend(question.into_iter().chain(connection));
+        }
+    }
+
+    /// Watches these hosts, and addresses in use to which their names do not lead any more: a name that leads to one of
+    /// several servers after the other does not make the others silent.
+    fn set_targets(&mut self, targets: Vec<Target>) {
+        self.is_resolving = false;
+        let view = self.connector.servers.view();
+        let in_use = view.addresses.iter().filter_map(|address| self.connector.hosts.target(address));
+        let targets: HashMap<Address, Target> =
+            targets.into_iter().chain(in_use).map(|target| (target.address, target)).collect();
+        self.watched.retain(|address, _| targets.contains_key(address));
+        for (address, target) in targets {
+            let watched = self.watched.entry(address).or_insert_with(|| Watched::new(target));
+            if watched.links == 0 {
+                self.asking.extend(watched.connect(&self.connector));
+            }
+        }
+    }
+
+    /// Connects to the servers that do not answer on the connection that is kept. Returns when the next one is due.
+    fn connect_late(&mut self) -> Option<Instant> {
+        let now = Instant::now();
+        let mut next: Option<Instant> = None;
+        for watched in self.watched.values_mut().filter(|watched| watched.may_connect) {
+            let due = match watched.asked {
+                Some(asked) => asked + HEAD_START,
+                // It was closed.
+                None if watched.link.is_none() => now,
+                None => continue,
+            };
+            if due <= now {
+                self.asking.extend(watched.connect(&self.connector));
+            } else {
+                next = Some(next.map_or(due, |next| next.min(due)));
+            }
+        }
+        next
+    }
+
+    fn note(&mut self, Answer { address, asked, link, outcome }: Answer) {
+        let Some(watched) = self.watched.get_mut(&address) else { return };
+        match link {
+            Some(number) if number != watched.links => return,
+            Some(_) => watched.asked = None,
+            None => watched.is_connecting = false,
+        }
+        let is_answer = match *outcome {
+            Ok((kept, server)) => {
+                if link.is_none() {
+                    watched.links += 1;
+                    watched.asked = None;
+                }
+                watched.link = Some(kept);
+                watched.found = Some((server, asked));
+                true
+            }
+            Err(fault) => fault.is_answer,
+        };
+        if is_answer {
+            watched.silent_since = None;
+            self.connector.servers.note_answer(address, asked.into_std());
+        }
+    }
+
+    /// Uses another server if it has a later timeline than the one in use, accepts writes while that one does not, or
+    /// answers while an address in use is silent. Returns when an address will have been silent for long enough.
+    fn decide(&self) -> Option<Instant> {
+        let servers = &self.connector.servers;
+        let view = servers.view();
+        let used = view.trusted()?;
+        let now = Instant::now();
+        let silences = view.addresses.iter().filter_map(|address| self.watched.get(&address)?.silent_since);
+        let (over, coming): (Vec<Instant>, Vec<Instant>) =
+            silences.map(|since| since + SILENCE).partition(|end| *end <= now);
+        let is_silent = !over.is_empty();
         let is_better = |server: &&Server| {
             let is_preferred = view.is_outranked_by(server) || (server.is_writable && !used.is_writable);
-            let is_usable = connector.hosts.can_use(server) && view.accepts(server);
+            let is_usable = self.connector.hosts.can_use(server) && view.accepts(server);
             is_usable && (is_silent || is_preferred)
         };
-        let better = found.iter().map(|(_, server)| server).filter(is_better);
-        if let Some(server) = better.max_by_key(|server| view.rank(server)) {
+        let answering = self.watched.values().filter_map(|watched| watched.answering(now));
+        if let Some(server) = answering.filter(is_better).max_by_key(|server| view.rank(server)) {
             let reason = if is_silent { "answers, and an address in use does not" } else { "accepts writes" };
             tracing::warn!("the database server {} {reason}: closing all connections", server.name);
-            connector.servers.distrust(view.epoch, server.history);
+            servers.distrust(view.epoch, server.history);
+            // All others were asked as well, so there is no need to ask them again.
+            servers.settle(&servers.view(), server);
+            return Some(now);
         }
-        self.links = found.into_iter().map(|(link, server)| (server.address, link)).collect();
+        coming.into_iter().min()
     }
 }
 
-/// Returns all addresses of all hosts, and those in use to which the names do not lead any more. A name that leads to one of
-/// several servers after the other does not make the others silent.
-async fn targets(connector: &Connector, view: &View) -> Vec<Target> {
+impl Watched {
+    const fn new(target: Target) -> Self {
+        Self {
+            target,
+            link: None,
+            links: 0,
+            asked: None,
+            is_connecting: false,
+            may_connect: true,
+            silent_since: None,
+            found: None,
+        }
+    }
+
+    /// Asks on the connection that is kept, unless there is none, or it has not answered the last question.
+    fn ask(&mut self, connector: &Connector) -> Option<Asking> {
+        let link = self.link.take()?;
+        let (asked, number) = (Instant::now(), self.links);
+        self.asked = Some(asked);
+        self.silent_since.get_or_insert(asked);
+        let (target, limit) = (self.target.clone(), connector.options.connect_timeout);
+        Some(Box::pin(async move {
+            let answer = timeout(limit, link.identify(&target)).await;
+            let outcome = answer.unwrap_or_else(|_| Err(timed_out().into())).map(|server| (link, server));
+            let (address, outcome) = (target.address, Box::new(outcome));
+            Event::Answered(Answer { address, asked, link: Some(number), outcome })
+        }))
+    }
+
+    /// Makes another connection, at most once in an interval.
+    fn connect(&mut self, connector: &Connector) -> Option<Asking> {
+        if self.is_connecting || !self.may_connect {
+            return None;
+        }
+        (self.is_connecting, self.may_connect) = (true, false);
+        let asked = Instant::now();
+        self.silent_since.get_or_insert(asked);
+        let (target, connector) = (self.target.clone(), connector.clone());
+        Some(Box::pin(async move {
+            let outcome = Box::new(connector.attempt(&target, Purpose::LongRead).await);
+            Event::Answered(Answer { address: target.address, asked, link: None, outcome })
+        }))
+    }
+
+    /// Returns what the server is, unless its last answer is too old.
+    fn answering(&self, now: Instant) -> Option<&Server> {
+        let (server, asked) = self.found.as_ref()?;
+        (now.duration_since(*asked) < SILENCE).then_some(server)
+    }
+}
+
+/// Returns all addresses of all hosts.
+async fn resolve(connector: &Connector) -> Vec<Target> {
     let resolving = connector
         .hosts
         .beginning_with(None)
         .map(|host| async move { host.resolve(PATIENCE).await.unwrap_or_default() });
-    let mut targets: Vec<Target> = join_all(resolving).await.into_iter().flatten().collect();
-    for address in &view.addresses {
-        if targets.iter().all(|target| target.address != *address) {
-            targets.extend(connector.hosts.target(*address));
-        }
-    }
-    targets
-}
-
-async fn ask(connector: &Connector, target: &Target, link: Option<Link>) -> Result<(Link, Server), Fault> {
-    if let Some(link) = link
-        && let Ok(server) = link.identify(target).await
-    {
-        return Ok((link, server));
-    }
-    connector.find(target, Purpose::LongRead).await
+    join_all(resolving).await.into_iter().flatten().collect()
 }

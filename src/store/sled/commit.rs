@@ -6,8 +6,6 @@ use std::sync::Arc;
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Instant;
 
-use bytes::Bytes;
-
 use super::checkpoint::{Changes, CheckpointScheduler, CheckpointTask};
 use super::state::Shared;
 use super::wal::{DurableLsn, Wal};
@@ -106,8 +104,9 @@ impl Committer {
             is_complete &= deferred.is_none();
             deferred.into_iter().for_each(|job| self.jobs.defer(job));
         }
-        let is_large = group.requests.iter().any(|(batch, _)| is_large(batch.writes()));
-        let packer = is_large.then(|| state.index.packer());
+        let writes = group.requests.iter().map(|(batch, _)| batch.writes());
+        let is_large = writes.clone().any(is_large);
+        let packer = is_large.then(|| state.index.packer(writes.flatten()));
         drop(state);
         self.commit_group(group, packer.as_ref());
         if !checkpoint_requests.is_empty() {
@@ -146,17 +145,18 @@ impl Committer {
             return;
         }
         self.last_body_id = last_body_id;
-        let mut dropped: Vec<Bytes> = Vec::new();
+        self.pinned += requests.iter().flat_map(|(batch, _)| batch.writes()).map(body_size).sum::<usize>();
+        let (mut dropped, mut replaced) = (Vec::new(), Vec::with_capacity(requests.len()));
         if let Ok(mut state) = self.shared.state.write() {
             for ((accepted, (batch, _)), packs) in accepted.iter().zip(&requests).zip(packs) {
-                state.apply(accepted, batch.writes(), packs, &mut dropped);
-                self.pinned += batch.writes().iter().map(body_size).sum::<usize>();
+                replaced.push(state.apply(accepted, batch.writes(), packs, &mut dropped));
             }
         }
         for (_, responder) in requests {
             responder.send(Ok(()));
         }
         self.changes.extend(accepted.into_iter().flat_map(|accepted| accepted.changes));
+        drop((dropped, replaced));
     }
 
     fn write(&mut self, accepted: &[AcceptedBatch]) -> Result<(), StoreError> {

@@ -1,10 +1,10 @@
 //! Compaction: both copies are written again, without the space that sled no longer uses.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
 use super::blocking::Cancellation;
+use super::files::size_of;
 use super::folder::Folder;
 use super::trees::{TreeCopy, TreePair};
 use crate::store::StoreError;
@@ -39,14 +39,4 @@ pub(super) fn compact(path: &Path, cancellation: &Cancellation) -> Result<Compac
     let bytes_after = size_of(path).map_err(unusable)?;
     folder.release();
     Ok(Compaction { bytes_before, bytes_after })
-}
-
-/// Returns the size of the files in a folder and its subfolders, in bytes.
-fn size_of(folder: &Path) -> io::Result<u64> {
-    let mut size = 0;
-    for entry in fs::read_dir(folder)? {
-        let (entry, kind) = entry.and_then(|entry| entry.file_type().map(|kind| (entry, kind)))?;
-        size += if kind.is_dir() { size_of(&entry.path())? } else { entry.metadata()?.len() };
-    }
-    Ok(size)
 }

@@ -118,6 +118,16 @@ pub(super) fn restrict_permissions(_: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 pub(super) fn warn_if_readable_by_others(_: &Path) {}
 
+/// Returns the size of the files in a folder and its subfolders, in bytes.
+pub(super) fn size_of(folder: &Path) -> io::Result<u64> {
+    let mut size = 0;
+    for entry in fs::read_dir(folder)? {
+        let (entry, kind) = entry.and_then(|entry| entry.file_type().map(|kind| (entry, kind)))?;
+        size += if kind.is_dir() { size_of(&entry.path())? } else { entry.metadata()?.len() };
+    }
+    Ok(size)
+}
+
 /// Bytes that sled writes to disk for each byte of a change to one copy.
 const GROWTH: u64 = 4;
 const MARGIN: u64 = 2 << 20;
@@ -170,9 +180,10 @@ fn preallocate(folder: &Path, size: usize) -> Result<(), StoreError> {
     // Removed before it is written back, so that the file system reserves the space without writing to disk.
     let removed = fs::remove_file(&path);
     taken.and(removed).map_err(|error| {
-        let free = fs2::available_space(folder).map_or_else(|_| "unknown".to_owned(), |free| free.to_string());
+        let free =
+            fs2::available_space(folder).map_or_else(|_| "unknown".to_owned(), |free| free.to_string());
         StoreError::unavailable(format!(
-            "there is not enough disk space for a checkpoint in {}: the next step needs {needed} bytes, free are {free}",
+            "there is not enough disk space in {}: the next step needs {needed} bytes, free are {free}",
             folder.display()
         ))
         .with_source(error)

@@ -5,6 +5,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::files::{self, sync_directory};
+use super::wal::DurableLsn;
 use crate::store::StoreError;
 
 /// Contents of the file `format`. The number increases with every change of a disk format.
@@ -73,6 +74,31 @@ impl Folder {
         let cleared = remove_folder(&folder.new_primary());
         cleared.and_then(|()| folder.finish_swap()).map_err(|error| unusable(path, error))?;
         Ok(folder)
+    }
+
+    /// Locks a folder for a backup, and creates it if it does not exist. It must be empty.
+    ///
+    /// It becomes the folder of a store by [`complete_backup`](Self::complete_backup).
+    pub(super) fn acquire_empty(path: &Path) -> Result<Self, StoreError> {
+        files::create_private_folder(path).map_err(|error| unusable(path, error))?;
+        // Checked before `lock` is created in a folder of others, and after no other backup can be writing.
+        check_empty(path)?;
+        let folder = Self { path: path.to_owned(), lock: lock(path)? };
+        check_empty(path)?;
+        Ok(folder)
+    }
+
+    /// Makes the new primary copy that of a store.
+    pub(super) fn complete_backup(&self) -> Result<(), StoreError> {
+        let complete = || {
+            let mut durable_lsn = DurableLsn::open(&self.durable_lsn())?;
+            durable_lsn.write(0)?;
+            durable_lsn.sync()?;
+            fs::rename(self.new_primary(), self.primary())?;
+            sync_directory(&self.path)?;
+            self.create()
+        };
+        complete().map_err(|error| self.unusable(error))
     }
 
     /// Unlocks the folder.
@@ -144,7 +170,7 @@ impl Folder {
         self.path.join(DAMAGED)
     }
 
-    /// Returns the path where a repair builds the new primary copy.
+    /// Returns the path where a repair or a backup builds the new primary copy.
     pub(super) fn new_primary(&self) -> PathBuf {
         self.path.join("records.new")
     }
@@ -159,6 +185,11 @@ impl Folder {
         !self.primary().exists() && !self.has_mirror()
     }
 
+    pub(super) fn unusable(&self, error: io::Error) -> StoreError {
+        unusable(&self.path, error)
+    }
+
+    /// Writes `format`, which makes the folder that of a store.
     fn create(&self) -> io::Result<()> {
         self.write_format()?;
         fs::canonicalize(&self.path)?.parent().map_or(Ok(()), sync_directory)
@@ -202,6 +233,17 @@ fn check_ownership(path: &Path) -> Result<(), StoreError> {
         "{} is not empty and not the folder of a store: it has no file `format`",
         path.display()
     )))
+}
+
+/// Checks that the folder has nothing but the file `lock`.
+fn check_empty(path: &Path) -> Result<(), StoreError> {
+    for entry in fs::read_dir(path).map_err(|error| unusable(path, error))? {
+        if entry.map_err(|error| unusable(path, error))?.file_name() != "lock" {
+            let text = format!("{} is not empty: a backup needs an empty or a new folder", path.display());
+            return Err(StoreError::invalid(text));
+        }
+    }
+    Ok(())
 }
 
 fn lock(folder: &Path) -> Result<File, StoreError> {

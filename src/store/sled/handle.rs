@@ -1,6 +1,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tokio::sync::Mutex;
+
 use super::read::BodyReader;
 use super::state::Shared;
 use crate::store::StoreError;
@@ -8,7 +10,7 @@ use crate::store::log::queue::closed;
 use crate::store::log::queue::{Job, Queue};
 use crate::store::materializer::Materializer;
 
-/// The open store, shared by [`SledStore`](super::SledStore) and its snapshots.
+/// The open store, shared by the clones of a [`SledStore`](super::SledStore), its snapshots and its backups.
 ///
 /// When the last reference is dropped, the store is closed and the folder released.
 #[derive(Debug)]
@@ -17,14 +19,22 @@ pub(super) struct Handle {
     pub(super) queue: Queue,
     pub(super) reader: BodyReader,
     pub(super) materializer: Materializer,
+    /// Held by the backup that runs; others wait for it.
+    pub(super) backup_turn: Arc<Mutex<()>>,
     is_closed: AtomicBool,
 }
 
 impl Handle {
     pub(super) fn new(shared: Arc<Shared>, queue: Queue) -> Self {
         let reader = BodyReader::new(Arc::clone(&shared));
-        let (materializer, is_closed) = (Materializer::default(), AtomicBool::new(false));
-        Self { shared, queue, reader, materializer, is_closed }
+        Self {
+            shared,
+            queue,
+            reader,
+            materializer: Materializer::default(),
+            backup_turn: Arc::default(),
+            is_closed: AtomicBool::new(false),
+        }
     }
 
     pub(super) const fn shared(&self) -> &Arc<Shared> {

@@ -19,7 +19,8 @@
 //!
 //! They are taken in this order, and no path takes one twice:
 //!
-//! 1. `Shared::scrub_turn`, by a scrub, for its whole duration. No other path takes it.
+//! 1. `Shared::scrub_turn`, by a scrub, or `Handle::backup_turn`, by a backup, for its whole duration. No other path
+//!    takes them.
 //! 2. `Shared::trees_lock`, by everything that needs the trees to stay unchanged: a checkpoint, for its whole
 //!    duration; closing both copies; each slice of a scrub. The lock is fair, so a checkpoint or a close waits for at
 //!    most one slice.
@@ -34,6 +35,7 @@
 //! flush. Readers that wait for the mirror to be opened hold no lock, and the first checkpoint opens it. The
 //! committer waits for a checkpoint without holding a lock.
 
+mod backup;
 mod blocking;
 mod checkpoint;
 mod commit;
@@ -51,6 +53,7 @@ mod store;
 mod trees;
 mod wal;
 
+pub use backup::Backup;
 pub use compact::Compaction;
 pub use open::{Durability, SledStoreBuilder};
 pub use repair::Repair;

@@ -8,7 +8,7 @@ use super::handle::Handle;
 use super::state::EpochGuard;
 use crate::store::index::IndexSnapshot;
 use crate::store::log::body_cache::BodyLocation;
-use crate::store::{Entry, Record, Snapshot, StoreError};
+use crate::store::{Entry, Record, Snapshot, StoreError, Version};
 
 /// Maximum size of the bodies returned by one call, in bytes. A single larger record is returned whole.
 const MAX_BYTES: usize = 4 << 20;
@@ -24,6 +24,7 @@ struct Contents {
     handle: Arc<Handle>,
     index: IndexSnapshot,
     bodies: Vec<BodyLocation>,
+    last_version: Version,
     _epoch_guard: EpochGuard,
 }
 
@@ -35,10 +36,23 @@ impl SledSnapshot {
         let index = state.index.index_snapshot();
         let bodies = state.index.rows().map(|row| state.bodies.peek(row)).collect::<Option<_>>();
         let bodies = bodies.ok_or_else(|| StoreError::corrupt("a row of the index has no body"))?;
+        let last_version = Version(state.index.next_version().0 - 1);
         let epoch_guard = state.epoch_guard();
         drop(state);
-        let contents = Contents { handle, index, bodies, _epoch_guard: epoch_guard };
+        let contents = Contents { handle, index, bodies, last_version, _epoch_guard: epoch_guard };
         Ok(Self { contents: Arc::new(contents), read: 0 })
+    }
+
+    /// Returns the highest version that the store had assigned by then.
+    pub(super) fn last_version(&self) -> Version {
+        self.contents.last_version
+    }
+
+    /// Returns the next records like [`next`](Snapshot::next); blocks.
+    pub(super) fn read(&mut self, limit: usize) -> Result<Vec<Entry>, StoreError> {
+        let entries = self.contents.read(self.read, limit)?;
+        self.read += entries.len();
+        Ok(entries)
     }
 }
 

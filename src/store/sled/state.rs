@@ -5,7 +5,7 @@ use tokio::sync::{Mutex, watch};
 
 use super::folder::Folder;
 use super::trees::{ScrubProgress, TreePair};
-use crate::store::index::{Index, Packs, RowId};
+use crate::store::index::{Index, Packs, Replaced, RowId};
 use crate::store::lock::StateLock;
 use crate::store::log::batch::AcceptedBatch;
 use crate::store::log::body_cache::{BodyCache, BodyLocation};
@@ -63,19 +63,19 @@ impl State {
 
     /// Applies a batch, and appends the bodies that leave memory to `dropped`.
     ///
-    /// The caller drops those after it has released the lock.
+    /// The caller drops those, and what is returned, after it has released the lock.
     pub(super) fn apply(
         &mut self,
         accepted: &AcceptedBatch,
         writes: &[Write],
         packs: Packs,
         dropped: &mut Vec<Bytes>,
-    ) {
+    ) -> Replaced {
         let bodies = &mut self.bodies;
         accepted.apply(writes, packs, &mut self.index, |row, body| match body {
             None => dropped.extend(bodies.remove(row)),
             Some((body_ref, body)) => dropped.extend(bodies.pin(row, body_ref, body)),
-        });
+        })
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use uuid::Uuid;
 
+use super::backup::{Backup, backup};
 use super::blocking::{blocking, cancellable};
 use super::compact::{Compaction, compact};
 use super::handle::Handle;
@@ -17,7 +18,7 @@ use crate::model::Timestamp;
 use crate::store::log::queue::Job;
 use crate::store::{Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey};
 
-/// A durable store in a local folder, for one process at a time.
+/// A durable store in a local folder, for one process at a time. Clones are handles to the same open store.
 ///
 /// It needs no server. Use it for an inventory that outlives the process.
 ///
@@ -56,7 +57,8 @@ use crate::store::{Batch, Key, Name, Page, Query, Record, Revision, Snapshot, St
 ///
 /// # Limits
 /// * One store at a time can have the folder open, in this process or another.
-/// * Both copies are on one disk. Only an export that is kept elsewhere protects against the loss of the disk.
+/// * Both copies are on one disk. Only a [`backup`](Self::backup) or an export that is kept elsewhere protects against
+///   the loss of the disk.
 /// * The last release of sled is 0.34.7, of 2021, and no other release of this line will follow. The guarantees above
 ///   do not depend on those of sled, which are weaker: a file that is damaged in the middle may not open, and sled
 ///   overwrites freed space before its replacement is safe from a loss of power. Therefore the write-ahead log is
@@ -86,6 +88,7 @@ use crate::store::{Batch, Key, Name, Page, Query, Record, Revision, Snapshot, St
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Clone)]
 pub struct SledStore {
     handle: Arc<Handle>,
 }
@@ -114,7 +117,7 @@ impl SledStore {
     /// Applies all commits to both copies, and releases the folder.
     ///
     /// After it has returned, the folder can be opened again, also by another process, and every further call on this
-    /// store returns `Unavailable`.
+    /// store or a clone of it returns `Unavailable`.
     ///
     /// Dropping the last handle of a store does the same in the background. Acknowledged commits are kept in either
     /// case; `close` makes the next opening faster and returns when the folder is free.
@@ -142,6 +145,43 @@ impl SledStore {
     pub async fn verify(&self) -> Result<Verification, StoreError> {
         self.handle.require_open()?;
         scrub(&self.handle).await
+    }
+
+    /// Writes a backup of the open store into a folder: all records as they are at one moment of the call.
+    ///
+    /// The backup is the folder of a store: open it in place, or copy it over a lost one. It has one copy of the records;
+    /// the first opening writes the second. Versions of records are kept. To change the backend, use an
+    /// [`Export`](crate::store::Export).
+    ///
+    /// The path must be an empty folder or not exist; missing parent folders are created. The folder becomes that of a
+    /// store in the last step, so an interrupted backup does not open as a complete one. After an error, and when the
+    /// future is dropped, everything that was written is removed. When the process is killed, the parts stay; delete them.
+    ///
+    /// Reads and commits continue. Memory use is that of a [`snapshot`](Store::snapshot), and about 10 MB. Until the backup
+    /// ends, the folder of the store also keeps the bodies that are replaced meanwhile. Only one backup runs at a time;
+    /// others wait for it.
+    ///
+    /// ```
+    /// use toposcope::store::SledStore;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// # let (folder, copy) = (directory.path().join("inventory"), directory.path().join("inventory-backup"));
+    /// let store = SledStore::open(&folder).await?;
+    /// let backup = store.backup(&copy).await?;
+    /// assert_eq!(backup.records, 0);
+    /// # store.close().await?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Invalid` when the path is a folder that is not empty. `Unavailable` when it cannot be written, the disk is full, or
+    /// the store is closed before the backup is complete. `Corrupt` when a record is damaged in both copies.
+    pub async fn backup(&self, path: impl Into<PathBuf>) -> Result<Backup, StoreError> {
+        self.handle.require_open()?;
+        backup(&self.handle, path.into()).await
     }
 
     /// Compacts a folder: writes both copies again, without the space that is no longer used.

@@ -15,15 +15,16 @@ use crate::store::{
     Term, TermFilter, TermRange,
 };
 use crate::testing::{
-    Fault, Fixture, GROUP, Model, OWNER, Outcome, RANK, WORD, chance, expect_equal, of, run_concurrently,
+    Fault, Fixture, GROUP, OWNER, Outcome, RANK, ReferenceStore, WORD, chance, expect_equal, of,
+    run_concurrently,
 };
 
 crate::testing::table! {
     of "list":
     "The list is ordered by the terms of [`Query::order`], the first term first" =>
-        pages_with_network_filters_match_sorted_model,
-        pages_with_link_filters_match_sorted_model,
-        pages_with_term_filters_match_sorted_model;
+        pages_with_network_filters_match_reference_store,
+        pages_with_link_filters_match_reference_store,
+        pages_with_term_filters_match_reference_store;
     "Records and total are from one state" =>
         long_lists_are_consistent_while_records_change_places;
 }
@@ -38,13 +39,13 @@ const SIZES: [&[u8]; 3] = [b"\0\0\0\x01", b"\0\0\0\x02", b"\0\0\x01\0"];
 
 struct Dataset {
     fixture: Fixture,
-    model: Model,
+    reference: ReferenceStore,
     organization: Uuid,
     networks: [Uuid; 4],
     targets: [Uuid; 3],
 }
 
-async fn pages_with_network_filters_match_sorted_model(fixture: Fixture) -> Outcome {
+async fn pages_with_network_filters_match_reference_store(fixture: Fixture) -> Outcome {
     let dataset = Dataset::new(fixture).await?;
     let mut queries = Vec::new();
     for networks in dataset.network_filters() {
@@ -55,7 +56,7 @@ async fn pages_with_network_filters_match_sorted_model(fixture: Fixture) -> Outc
     dataset.expect_all_match(queries).await
 }
 
-async fn pages_with_link_filters_match_sorted_model(fixture: Fixture) -> Outcome {
+async fn pages_with_link_filters_match_reference_store(fixture: Fixture) -> Outcome {
     let dataset = Dataset::new(fixture).await?;
     let [one, two, _] = dataset.targets;
     let filter = |targets: &[Uuid]| LinkFilter::new(OWNER, targets.to_vec());
@@ -76,7 +77,7 @@ async fn pages_with_link_filters_match_sorted_model(fixture: Fixture) -> Outcome
     dataset.expect_all_match(queries).await
 }
 
-async fn pages_with_term_filters_match_sorted_model(fixture: Fixture) -> Outcome {
+async fn pages_with_term_filters_match_reference_store(fixture: Fixture) -> Outcome {
     let dataset = Dataset::new(fixture).await?;
     let [one, ..] = dataset.targets;
     let filter = |range| TermFilter::new(WORD, [range]);
@@ -107,9 +108,9 @@ impl Dataset {
             batch.put(fixture.key(), Absent, facets, "record");
         }
         fixture.store.commit(batch.clone()).await?;
-        let mut model = Model::default();
-        model.apply(&batch, &fixture.versions(&batch).await?);
-        Ok(Self { fixture, model, organization, networks, targets })
+        let reference = ReferenceStore::default();
+        reference.follow(&batch, &fixture.versions(&batch).await?);
+        Ok(Self { fixture, reference, organization, networks, targets })
     }
 
     /// Returns all subsets of the networks, including the empty one, and no filter.
@@ -138,7 +139,7 @@ impl Dataset {
     async fn expect_match(&self, query: &Query) -> Outcome {
         for order in orders() {
             let query = Query { order, ..query.clone() };
-            let sorted = self.model.list(&query).map_err(|_| Fault::new("the query is invalid"))?.records;
+            let sorted = self.reference.list(&query).await?.records;
             for limit in LIMITS {
                 self.expect_offsets_match(&query, limit, &sorted).await?;
                 self.expect_cursors_match(&query, limit, &sorted).await?;

@@ -1,10 +1,13 @@
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use uuid::Uuid;
 
 use super::role::{self, RoleReason};
 use crate::inventory::Claim;
-use crate::model::{Host, HostRole, ServiceVirtualization, Timestamp};
+use crate::model::{
+    Host, HostPart, HostRole, Record, Redaction, ServiceVirtualization, Timestamp, for_each_part_type,
+};
 
 /// The summary of a host that the views show. It is much smaller than the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +20,8 @@ pub struct HostSummary {
     pub name: Option<String>,
     /// All names of the host, the serial number excluded; each occurs once.
     pub names: Vec<String>,
-    /// The serial number of the chassis.
-    pub serial_number: Option<String>,
+    /// The texts of the host and its parts that shares conceal, each once.
+    pub(super) concealed: Vec<(Redaction, Box<str>)>,
     /// The role, as set by a user or as the host itself reveals it.
     pub role: HostRole,
     /// The evidence that the role is derived from; `None` for an unknown role.
@@ -76,7 +79,7 @@ impl HostSummary {
             id: host.id,
             name: names.first().cloned(),
             names,
-            serial_number: host.serial_number.clone(),
+            concealed: concealed(host),
             role,
             role_reason,
             role_by_ports,
@@ -120,6 +123,12 @@ fn names(host: &Host) -> Vec<String> {
     names
 }
 
+fn concealed(host: &Host) -> Vec<(Redaction, Box<str>)> {
+    let mut texts: BTreeSet<(Redaction, &str)> = host.concealed_texts().collect();
+    for_each_part_type!(P => texts.extend(P::list(host).iter().flat_map(Record::concealed_texts)));
+    texts.into_iter().map(|(kind, text)| (kind, text.into())).collect()
+}
+
 fn interfaces(host: &Host) -> Vec<InterfaceSummary> {
     let mut sorted: Vec<_> = host.interfaces.iter().collect();
     sorted.sort_by_key(|interface| (interface.position, interface.id));
@@ -158,4 +167,53 @@ fn container_name(service: &crate::model::Service) -> String {
 
 fn last_seen(claim: &Claim) -> Timestamp {
     claim.parts.iter().map(|part| part.last_seen_at).fold(claim.observed_at, Timestamp::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Serialize;
+    use serde::de::DeserializeOwned;
+
+    use super::*;
+    use crate::model::{Form, Interface, Service, ServiceDefinition, Setter};
+
+    /// Returns a record of which each text is marked, and the marks.
+    fn marked<R: Record + Serialize + DeserializeOwned>(record: &R, kind: &str) -> (R, Vec<String>) {
+        let mut document = serde_json::to_value(record).unwrap();
+        let mut marks = Vec::new();
+        for field in R::FIELDS {
+            if field.setter != Setter::Server && matches!(field.form, Form::Text { min: 0 | 1, .. }) {
+                let mark = format!("<{kind} {}>", field.name);
+                document[field.name] = mark.clone().into();
+                marks.push(mark);
+            }
+        }
+        (serde_json::from_value(document).unwrap(), marks)
+    }
+
+    #[test]
+    fn shares_conceal_every_text_of_a_host_that_pictures_show() {
+        let (mut host, mut marks) = marked(&Host::new(Uuid::nil(), ""), "host");
+        let definition = ServiceDefinition::new("Web").unwrap();
+        let mut web = Service::new(&host, "", definition);
+        let container = serde_json::json!({
+            "type": "Docker",
+            "details": {"container_name": null, "container_id": null, "service_id": Uuid::nil()},
+        });
+        web.virtualization = Some(serde_json::from_value(container).unwrap());
+        let (web, of_service) = marked(&web, "service");
+        let address = Interface::new(&host, [192, 0, 2, 7].into());
+        let (interface, of_interface) = marked(&address, "interface");
+        host.services.push(web);
+        host.interfaces.push(interface);
+        marks.extend(of_service.into_iter().chain(of_interface));
+        let mut summary = HostSummary::of(&host, &[]);
+        let concealed = std::mem::take(&mut summary.concealed);
+        let shown = format!("{summary:?}");
+        let shown: Vec<String> = marks.into_iter().filter(|mark| shown.contains(mark)).collect();
+        assert_eq!(shown, ["<host name>", "<host hostname>", "<host sys_name>", "<service name>"]);
+        for mark in shown {
+            assert!(concealed.iter().any(|(_, text)| **text == *mark), "{mark} is not concealed");
+        }
+    }
 }

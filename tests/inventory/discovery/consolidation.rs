@@ -1,6 +1,8 @@
 use toposcope::discovery::report::Table;
 use toposcope::inventory::{DiscoveryOutcome, Entity, ErrorKind, Problem};
-use toposcope::model::{BindingTarget, Host, Interface, Neighbor, Protocol, Source};
+use toposcope::model::{
+    BindingTarget, DockerVirtualization, Host, Interface, Neighbor, Protocol, ServiceVirtualization, Source,
+};
 
 use super::support::{
     FIRST, SECOND, discover, discover_one, neighbors, open_ports, outcomes, switch, switch_seeing,
@@ -53,6 +55,32 @@ fn consolidation_moves_everything_and_references_follow() {
         assert_eq!(guest.if_entries[0].neighbor, Some(Neighbor::Host(kept.id)));
         assert_eq!(guest.if_entries[1].neighbor, Some(Neighbor::IfEntry(id(26))));
         assert_eq!(guest.virtualization.unwrap().service_id(), id(25));
+    });
+}
+
+#[test]
+fn merged_service_takes_the_container_that_only_the_other_has() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let caller = owner_of(fixture.organization);
+        let mut kept = bare_host(id(1), fixture.network);
+        kept.services = vec![service(&kept, id(11), "docker", 0), service(&kept, id(12), "web", 1)];
+        let mut gone = bare_host(id(2), fixture.network);
+        gone.services = vec![service(&gone, id(21), "docker", 0), service(&gone, id(22), "web", 1)];
+        let container = |service_id| {
+            Some(ServiceVirtualization::Docker(DockerVirtualization {
+                container_name: Some("web-1".to_owned()),
+                container_id: None,
+                service_id,
+            }))
+        };
+        gone.services[1].virtualization = container(id(21));
+        fixture.put(&kept).await;
+        fixture.put(&gone).await;
+        let host = fixture.inventory.consolidate_as(&caller, kept.id, gone.id).await.unwrap();
+        assert_eq!(host.services.iter().map(|part| part.id).collect::<Vec<_>>(), [id(11), id(12)]);
+        assert_eq!(host.services[0].virtualization, None);
+        assert_eq!(host.services[1].virtualization, container(id(11)), "the reference follows the merge");
     });
 }
 

@@ -11,6 +11,7 @@
 //! TOPOSCOPE_CRASH_ROUNDS=200 TOPOSCOPE_DAMAGE_ROUNDS=200 cargo test --release --test store -- --nocapture durability::
 //! ```
 
+mod backup;
 mod closing;
 #[cfg(unix)]
 mod crash;
@@ -42,6 +43,7 @@ fn child_process_entry_point() {
     let runtime = start_runtime();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match scene.as_str() {
+        "backup" => runtime.block_on(backup::write_backups(&arguments)),
         #[cfg(unix)]
         "write" => runtime.block_on(crash::write(&arguments)),
         #[cfg(all(feature = "postgres", unix))]

@@ -3,6 +3,7 @@
 mod cluster;
 #[cfg(feature = "testing")]
 mod conformance;
+mod damaged_log;
 #[cfg(feature = "sled")]
 mod durability;
 mod faults;

@@ -4,8 +4,8 @@ use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -40,6 +40,8 @@ pub(crate) enum Fault {
 #[derive(Debug)]
 pub(crate) struct Proxy {
     folder: PathBuf,
+    /// The socket of the server that new connections lead to.
+    server: Arc<Mutex<PathBuf>>,
     is_stalled: Arc<AtomicBool>,
     cuts: Arc<AtomicUsize>,
 }
@@ -48,17 +50,24 @@ impl Proxy {
     pub(crate) fn start(server: &Path, fault: Fault) -> Self {
         let folder = TempDir::with_prefix("toposcope-proxy-").unwrap().keep();
         let listener = UnixListener::bind(folder.join(SOCKET)).unwrap();
-        let server = server.join(SOCKET);
+        let server = Arc::new(Mutex::new(server.join(SOCKET)));
         let is_stalled = Arc::new(AtomicBool::new(false));
         let cuts = Arc::new(AtomicUsize::new(0));
-        let (stall, count) = (Arc::clone(&is_stalled), Arc::clone(&cuts));
+        let (stall, count, target) = (Arc::clone(&is_stalled), Arc::clone(&cuts), Arc::clone(&server));
         thread::spawn(move || {
             for client in listener.incoming() {
-                let (Ok(client), Ok(server)) = (client, UnixStream::connect(&server)) else { return };
+                let (Ok(client), Ok(server)) = (client, UnixStream::connect(&*target.lock().unwrap())) else {
+                    return;
+                };
                 serve(&client, &server, fault, &stall, &count);
             }
         });
-        Self { folder, is_stalled, cuts }
+        Self { folder, server, is_stalled, cuts }
+    }
+
+    /// Has new connections lead to another server. The others stay.
+    pub(crate) fn lead_to(&self, server: &Path) {
+        *self.server.lock().unwrap() = server.join(SOCKET);
     }
 
     /// Sets whether the proxy accepts bytes and connections without forwarding them.

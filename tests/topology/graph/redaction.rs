@@ -187,3 +187,19 @@ fn long_texts_that_begin_alike_are_redacted_in_linear_time() {
     let labels = labels_of(&hosts, &[Redaction::Serials]);
     assert!(labels.iter().all(|label| label.starts_with("switch-")));
 }
+
+#[test]
+fn name_of_a_service_is_concealed_wherever_it_stands() {
+    let mut network = Fixture::default();
+    let subnet = network.subnet("", "192.0.2.0/24");
+    let host = network.host("core", "switch", &[("192.0.2.7", subnet)]);
+    network.host("edge", "switch", &[("192.0.2.8", subnet)]);
+    network.service(host, "192.0.2.8");
+    let kinds = [Redaction::Names];
+    let values = SensitiveValues::of(&network.summaries(), &kinds);
+    let mut graph = network.graph(TopologyView::L2);
+    Redactor::new(|input| digest(1, input), &kinds, &values).redact(&mut graph);
+    let details: Vec<&str> = graph.nodes.iter().filter_map(|node| node.detail.as_deref()).collect();
+    assert!(details.contains(&"192.0.2.7"), "{details:?}");
+    assert!(!details.contains(&"192.0.2.8"), "{details:?}");
+}

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use uuid::Uuid;
 
 use super::parts::{MergedPart, pairs};
-use crate::discovery::reconcile::attributes::{Attribute, HOST, Origin};
+use crate::discovery::reconcile::attributes::{Attribute, Origin, of_device};
 use crate::discovery::reconcile::state::HostState;
 use crate::model::{Host, for_each_part_type};
 
 /// Adds to a state what users have changed and deleted since discovery wrote the host.
 pub(in crate::discovery::reconcile) fn note_edits(state: &mut HostState, current: &Host) {
-    for field in HOST {
+    for field in of_device::<Host>() {
         if !field.is_equal(&state.baseline, current) {
             state.edited.insert(field.name().to_owned());
         }
@@ -29,7 +29,7 @@ pub(in crate::discovery::reconcile) fn note_given(state: &mut HostState, host: &
 
 /// Takes over the values that users have changed in a host which becomes a part of this one. Own changes stay.
 pub(crate) fn take_edits(host: &mut Host, state: &mut HostState, other: &Host, other_state: &HostState) {
-    for field in HOST {
+    for field in of_device::<Host>() {
         let is_edited = |host: &Host, state: &HostState| {
             state.is_edited(field.name()) || !field.is_equal(&state.baseline, host)
         };

@@ -19,7 +19,7 @@ use self::freshness::Freshness;
 use self::outcome::{MergeOutcome, Merged};
 use self::parts::{MergedPart, Trust, bound_ports};
 use self::plan::{Plan, Planned};
-use super::attributes::{HOST, Origin};
+use super::attributes::{Attribute, Origin, of_device};
 use super::project::{Projection, derived_name};
 use super::state::{HostState, Observed, Seen};
 use crate::discovery::report::TableKind;
@@ -151,7 +151,8 @@ fn create(mut projection: Projection, observed_at: Timestamp, now: Timestamp) ->
         changes: Vec::new(),
         is_changed: true,
     };
-    let fields = HOST.iter().filter(|field| field.is_set(&merge.host)).map(|field| field.name().to_owned());
+    let fields =
+        of_device::<Host>().filter(|field| field.is_set(&merge.host)).map(|field| field.name().to_owned());
     merge.changes.extend(fields.collect::<Vec<_>>());
     for_each_part_type!(P => merge.note_created::<P>());
     merge.note_observed();

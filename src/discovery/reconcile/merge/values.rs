@@ -3,9 +3,9 @@
 use super::Merge;
 use super::freshness::{Freshness, Place};
 use super::parts::MergedPart;
-use crate::discovery::reconcile::attributes::{Attribute, HOST, Origin};
+use crate::discovery::reconcile::attributes::{Attribute, Origin, of_device};
 use crate::discovery::report::TableKind;
-use crate::model::Timestamp;
+use crate::model::{Host, Timestamp};
 
 /// Returns the fields of a part that come from a table, as text.
 fn group_text<P: MergedPart>(part: &P, origin: Origin) -> String {
@@ -23,13 +23,13 @@ impl Merge<'_> {
     /// Merges the values of the device itself.
     pub(super) fn merge_device(&mut self) {
         let reported = &self.projection.host;
-        for field in HOST {
+        for field in of_device::<Host>() {
             let is_named_later = field.name() == "name" && self.projection.derives_name;
             if is_named_later || self.state.is_edited(field.name()) {
                 continue;
             }
             let place = Place { field: field.name(), origin: Origin::Device, part: None };
-            let (mut is_later, time) = self.choose(*field, (&self.host, reported), &place);
+            let (mut is_later, time) = self.choose(&field, (&self.host, reported), &place);
             if field.name() == "chassis_id" && field.is_set(&self.host) && field.is_set(reported) {
                 // An announced chassis id prevails over a MAC address that stands for it, whatever the time.
                 match (self.projection.has_derived_chassis, self.state.has_derived_chassis) {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
+use std::mem::take;
 
 use uuid::Uuid;
 
@@ -10,7 +11,8 @@ use crate::discovery::reconcile::HostState;
 use crate::inventory::discovery::records::HostDiscovery;
 use crate::inventory::hosts::rename_parts;
 use crate::model::{
-    BindingTarget, Host, HostPart, IfEntry, Interface, Neighbor, Service, Timestamp, for_each_part_type,
+    BindingTarget, Host, HostPart, IfEntry, Interface, Neighbor, Record, Service, ServiceVirtualization,
+    Timestamp, for_each_part_type,
 };
 
 /// The ids of hosts and parts that are gone, with the ids that replace them.
@@ -48,7 +50,7 @@ pub(in crate::inventory::discovery) fn absorb(host: &mut Host, mut other: Host, 
     other.ports.retain(|part| !gone.contains(&part.id));
     other.if_entries.retain(|part| !gone.contains(&part.id));
     let (same, moved): (Vec<_>, Vec<_>) =
-        std::mem::take(&mut other.services).into_iter().partition(|part| gone.contains(&part.id));
+        take(&mut other.services).into_iter().partition(|part| gone.contains(&part.id));
     host.interfaces.append(&mut other.interfaces);
     host.ports.append(&mut other.ports);
     host.if_entries.append(&mut other.if_entries);
@@ -59,7 +61,7 @@ pub(in crate::inventory::discovery) fn absorb(host: &mut Host, mut other: Host, 
     host.tags.append(&mut other.tags);
     deduplicate(&mut host.tags);
     absorb_credentials(host, &other, &replaced);
-    fill(host, other);
+    fill(host, &other);
     host.updated_at = now;
     replaced
 }
@@ -116,7 +118,7 @@ fn fill_parts(host: &mut Host, other: &Host, replaced: &Replaced) {
     }
 }
 
-/// Adds the bindings and tags of services to the services that replace them.
+/// Adds the bindings and tags of services to the services that replace them, and fills their empty fields.
 fn absorb_services(host: &mut Host, services: Vec<Service>, replaced: &Replaced) {
     let mut absorbed: HashMap<Uuid, Vec<Service>> = HashMap::new();
     for service in services {
@@ -128,24 +130,10 @@ fn absorb_services(host: &mut Host, services: Vec<Service>, replaced: &Replaced)
         let Some(services) = absorbed.remove(&kept.id) else { continue };
         let mut known: BTreeSet<_> =
             kept.bindings.iter().map(|binding| binding_key(&binding.target)).collect();
-        for service in services {
-            let Service {
-                mut bindings,
-                mut tags,
-                // Both have the same name and definition; the others of the service that remains stay.
-                name: _,
-                service_definition: _,
-                id: _,
-                host_id: _,
-                network_id: _,
-                position: _,
-                source: _,
-                virtualization: _,
-                created_at: _,
-                updated_at: _,
-                last_seen_at: _,
-                is_stale: _,
-            } = service;
+        for mut service in services {
+            let (mut bindings, mut tags) = (take(&mut service.bindings), take(&mut service.tags));
+            rename_virtualization(&mut service, replaced);
+            kept.fill(&service);
             for binding in &mut bindings {
                 rename_binding(&mut binding.target, replaced);
             }
@@ -154,6 +142,18 @@ fn absorb_services(host: &mut Host, services: Vec<Service>, replaced: &Replaced)
             kept.tags.append(&mut tags);
         }
         deduplicate(&mut kept.tags);
+    }
+}
+
+/// Replaces the service that virtualizes another. A service does not virtualize itself.
+fn rename_virtualization(service: &mut Service, replaced: &Replaced) {
+    let own = replaced.get(&service.id).copied();
+    if let Some(ServiceVirtualization::Docker(container)) = &mut service.virtualization {
+        let by = &mut container.service_id;
+        *by = replaced.get(by).copied().unwrap_or(*by);
+        if Some(*by) == own {
+            service.virtualization = None;
+        }
     }
 }
 

@@ -11,11 +11,10 @@ use crate::access::Caller;
 use crate::inventory::hosts::access::check_scope;
 use crate::inventory::hosts::change::check_replacement;
 use crate::inventory::hosts::document::{decode, tags};
-use crate::inventory::hosts::size::likely_size;
 use crate::inventory::records::belongs_to;
 use crate::inventory::schema::{network_key, part_unique_key, tag_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
-use crate::model::Host;
+use crate::model::{Host, Record as _};
 use crate::store::{Batch, Guard, Key, Record, StoreErrorKind, UniqueKey};
 
 /// A host of a request, with its position.
@@ -144,7 +143,7 @@ impl Inventory {
         let random = Arc::clone(&self.random);
         let may_move = results.atomicity == Atomicity::AllOrNothing;
         let assignment = Assignment { random, now: self.now(), held, taken, may_move, renamed_hosts };
-        let size = items.iter().map(|item| likely_size(&item.host)).sum();
+        let size = items.iter().map(|item| item.host.likely_size()).sum();
         let assign = move || {
             assignment.apply(items.iter_mut().map(|item| &mut item.host))?;
             Ok(items)

@@ -7,11 +7,10 @@ use super::times::stamp;
 use super::{BulkChange, Results};
 use crate::inventory::hosts::change::Before;
 use crate::inventory::hosts::document::{EncodedHost, HostEncoder};
-use crate::inventory::hosts::size::likely_size;
 use crate::inventory::hosts::validate::validate_host;
 use crate::inventory::hosts::virtualization::Summary;
 use crate::inventory::{Error, Inventory};
-use crate::model::{Host, Timestamp};
+use crate::model::{Host, Record as _, Timestamp};
 use crate::store::Record;
 
 /// The writes for some hosts of a request.
@@ -39,7 +38,7 @@ impl Inventory {
         hosts: Vec<Checked>,
     ) -> Result<Vec<Encoded>, Error> {
         let (encoder, now) = (self.host_encoder(organization), self.now());
-        let inputs = hosts.into_iter().map(|checked| (likely_size(&checked.item.host), checked)).collect();
+        let inputs = hosts.into_iter().map(|checked| (checked.item.host.likely_size(), checked)).collect();
         let work = move |Checked { item, stored }: Checked| {
             let now = now.plus_micros(i64::try_from(item.index).unwrap_or(i64::MAX));
             (item.index, encode(item.host, stored, encoder, now))

@@ -30,14 +30,13 @@ pub(in crate::inventory) use self::ids::rename_parts;
 use self::results::Results;
 pub use self::results::{Atomicity, BulkChange, BulkResult};
 use super::input::parse_host;
-use super::size::likely_size;
 use super::texts::check_host_texts;
 use super::{EncodedHost, HOST};
 use crate::access::Caller;
 use crate::fair_threads::yield_turn;
 use crate::inventory::hosts::Hosts;
 use crate::inventory::{Error, Inventory, Problem, require_level};
-use crate::model::{Host, Permission};
+use crate::model::{Host, Permission, Record};
 use crate::store::Query;
 
 /// A host of a bulk request: a [`Host`], or a JSON object of the API.
@@ -70,7 +69,7 @@ impl BulkHost {
     fn size(&self) -> usize {
         match &self.0 {
             Input::Json(text) => text.len(),
-            Input::Host(host) => likely_size(host),
+            Input::Host(host) => host.likely_size(),
         }
     }
 

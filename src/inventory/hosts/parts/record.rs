@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use uuid::Uuid;
 
-use crate::inventory::hosts::input::{parse_if_entry, parse_interface, parse_port, parse_service};
-use crate::inventory::hosts::texts::Texts;
+use crate::inventory::hosts::input::{Given, parse_given, place_last};
+use crate::inventory::hosts::validate::{check_source, check_vlans};
 use crate::inventory::schema::{
     IF_ENTRY_UNIQUE_KEY, INTERFACE_UNIQUE_KEY, PORT_UNIQUE_KEY, SERVICE_UNIQUE_KEY,
 };
@@ -16,7 +16,7 @@ use crate::model::{
 use crate::store::Name;
 
 /// A part of a host, with the rules by which requests change it.
-pub trait Embedded: HostPart + Texts {
+pub trait Embedded: HostPart + Given {
     /// The kind of part, as named in errors.
     const ENTITY: Entity;
     /// The name of the unique key by which the host of a part is found.
@@ -32,7 +32,20 @@ pub trait Embedded: HostPart + Texts {
     ///
     /// # Errors
     /// `Invalid`, with the path of the faulty value in the part.
-    fn parse(json: &[u8]) -> Result<Self, Error>;
+    fn parse(json: &[u8]) -> Result<Self, Error> {
+        let mut part: Self = parse_given(json)?;
+        part.check_given()?;
+        Ok(part)
+    }
+
+    /// Checks the values that are valid or not by themselves. A part without a position is to be placed behind the
+    /// others.
+    ///
+    /// # Errors
+    /// Those of [`parse`](Self::parse).
+    fn check_given(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// Returns the name of the part in error messages.
     fn name(&self) -> String;
@@ -113,8 +126,9 @@ impl Embedded for Interface {
     const UNIQUE_KEY: Name = INTERFACE_UNIQUE_KEY;
     const IDENTIFIES_HOST: bool = true;
 
-    fn parse(json: &[u8]) -> Result<Self, Error> {
-        parse_interface(json)
+    fn check_given(&mut self) -> Result<(), Error> {
+        place_last(&mut self.position);
+        Ok(())
     }
 
     fn keep_source(&mut self, before: Option<&Self>) {
@@ -160,10 +174,6 @@ impl Embedded for Port {
     const IS_MOVABLE: bool = true;
     const IS_ALWAYS_TOUCHED: bool = true;
 
-    fn parse(json: &[u8]) -> Result<Self, Error> {
-        parse_port(json)
-    }
-
     fn name(&self) -> String {
         format!("{}/{}", self.number, self.protocol)
     }
@@ -185,8 +195,9 @@ impl Embedded for Service {
     const ENTITY: Entity = Entity::Service;
     const UNIQUE_KEY: Name = SERVICE_UNIQUE_KEY;
 
-    fn parse(json: &[u8]) -> Result<Self, Error> {
-        parse_service(json)
+    fn check_given(&mut self) -> Result<(), Error> {
+        place_last(&mut self.position);
+        check_source(&self.source, format_args!("source"))
     }
 
     fn name(&self) -> String {
@@ -252,8 +263,8 @@ impl Embedded for IfEntry {
     const UNIQUE_KEY: Name = IF_ENTRY_UNIQUE_KEY;
     const IDENTIFIES_HOST: bool = true;
 
-    fn parse(json: &[u8]) -> Result<Self, Error> {
-        parse_if_entry(json)
+    fn check_given(&mut self) -> Result<(), Error> {
+        check_vlans(self, format_args!("vlans"))
     }
 
     fn name(&self) -> String {

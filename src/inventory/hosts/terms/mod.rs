@@ -18,6 +18,7 @@ pub(in crate::inventory) use self::{
     identity::{ADDRESS_ONLY, IDENTITY, address_only_value, identity_value},
 };
 use super::query::{HostQuery, PortFilter};
+use crate::fair_threads::yield_turn;
 use crate::inventory::{Error, Problem};
 use crate::model::{Host, Port, PortNumber, Protocol};
 use crate::store::{Name, Term, TermFilter, TermRange};
@@ -53,6 +54,7 @@ pub(super) fn terms(host: &Host) -> Vec<Term> {
     }
     terms.extend(ipv6_text_terms(&host.interfaces));
     terms.extend(host.ports.iter().map(|port| Term::new(PORT, port_bytes(port))));
+    yield_turn();
     let definitions = host.services.iter().map(|service| service.service_definition.as_str());
     terms.extend(definitions.map(|definition| Term::new(DEFINITION, definition_bytes(definition))));
     terms.push(Term::new(SOURCE, host.source.source_type().as_str()));
@@ -62,7 +64,9 @@ pub(super) fn terms(host: &Host) -> Vec<Term> {
     add_words(&mut terms, host);
     #[cfg(feature = "discovery")]
     terms.extend(identity::identity_terms(host).chain(identity::address_only_terms(host)));
+    yield_turn();
     terms.sort_unstable();
+    yield_turn();
     terms.dedup();
     terms
 }

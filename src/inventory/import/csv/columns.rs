@@ -7,9 +7,9 @@ use serde::de::IgnoredAny;
 use uuid::Uuid;
 
 use crate::csv::{SEPARATOR, unguard};
-use crate::inventory::hosts::HOST_FIELDS;
 use crate::inventory::import::report::Refusal;
 use crate::inventory::{Error, Problem};
+use crate::model::{Field, Form, Host, Record};
 use crate::printable::printable;
 
 /// Maximum number of characters of a column's name in an error.
@@ -40,17 +40,15 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(field: &str) -> Self {
-        match field {
-            "hidden" | "is_stale" => Self::Boolean,
-            "tags" => Self::Ids,
-            "interfaces" => Self::Interfaces,
-            "ports" => Self::Ports,
-            "source" => Self::Source,
-            "chassis_id" | "virtualization" | "credential_assignments" | "services" | "if_entries" => {
-                Self::Json
-            }
-            _ => Self::Text,
+    fn of<R>(field: &Field<R>) -> Self {
+        match (field.name, field.form) {
+            ("interfaces", _) => Self::Interfaces,
+            ("ports", _) => Self::Ports,
+            ("source", _) => Self::Source,
+            (_, Form::Boolean) => Self::Boolean,
+            (_, Form::Ids) => Self::Ids,
+            (_, Form::Object(_) | Form::List(_) | Form::Integer { .. }) => Self::Json,
+            (_, Form::Id | Form::Time | Form::Text { .. } | Form::Plain(_)) => Self::Text,
         }
     }
 }
@@ -67,13 +65,13 @@ impl Columns {
         let mut columns: Vec<(&'static str, Kind)> = Vec::new();
         for cell in header {
             let name = String::from_utf8_lossy(cell).trim().to_ascii_lowercase();
-            let Some(field) = HOST_FIELDS.iter().find(|field| **field == name) else {
+            let Some(field) = Host::FIELDS.iter().find(|field| field.name == name) else {
                 return Err(Error::invalid(printable(&name, MAX_NAME), Problem::UnknownField));
             };
-            if columns.iter().any(|(known, _)| known == field) {
-                return Err(Error::invalid(*field, Problem::Duplicate));
+            if columns.iter().any(|(known, _)| *known == field.name) {
+                return Err(Error::invalid(field.name, Problem::Duplicate));
             }
-            columns.push((field, Kind::of(field)));
+            columns.push((field.name, Kind::of(field)));
         }
         let is_missing = |field: &&str| columns.iter().all(|(known, _)| known != field);
         let required = network.is_none().then_some("network_id");
@@ -250,4 +248,16 @@ impl Json {
 fn port(text: &str) -> Option<Port<'_>> {
     let (number, protocol) = text.split_once('/').unwrap_or((text, "Tcp"));
     Some(Port { number: number.trim().parse().ok()?, protocol: protocol.trim() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::extended::Extended;
+
+    #[test]
+    fn new_field_of_the_table_has_a_column() {
+        let kinds: Vec<_> = Extended::FIELDS.iter().map(|field| (field.name, Kind::of(field))).collect();
+        assert!(matches!(kinds.as_slice(), [("id", Kind::Text), .., ("rack", Kind::Text)]), "{kinds:?}");
+    }
 }

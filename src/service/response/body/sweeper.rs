@@ -3,7 +3,6 @@
 //! One task looks at all bodies that hold budget, so that a body costs no task of its own. The task begins with the first
 //! of them, holds only weak references, and ends once it finds none.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until};
 
 use super::held::SharedBody;
+use crate::invariant::Invariant;
 
 /// The bodies are looked at this many times, at least and at most, in the time that a client may stall.
 ///
@@ -31,17 +31,41 @@ pub(in crate::service) struct Sweeper {
 
 #[derive(Default)]
 struct Bodies {
-    by_number: BTreeMap<u64, Weak<SharedBody>>,
-    /// The number of the next body.
-    next: u64,
+    /// `None` is a free place.
+    places: Vec<Option<Weak<SharedBody>>>,
+    free: Vec<usize>,
     /// The task, which may have ended with its runtime.
     task: Option<AbortHandle>,
+}
+
+impl Bodies {
+    fn is_empty(&self) -> bool {
+        self.places.len() == self.free.len()
+    }
+
+    /// Adds a body, and returns its place.
+    fn add(&mut self, body: Weak<SharedBody>) -> usize {
+        if let Some(place) = self.free.pop()
+            && let Some(free) = self.places.get_mut(place)
+        {
+            *free = Some(body);
+            return place;
+        }
+        self.places.push(Some(body));
+        self.places.len() - 1
+    }
+
+    fn remove(&mut self, place: usize) {
+        if self.places.get_mut(place).and_then(Option::take).asserted().is_some() {
+            self.free.push(place);
+        }
+    }
 }
 
 /// The place of a body among those that are looked at.
 pub(super) struct Registration {
     sweeper: Arc<Sweeper>,
-    number: u64,
+    place: usize,
     is_list: bool,
 }
 
@@ -56,9 +80,7 @@ impl Sweeper {
     pub(super) fn register(self: &Arc<Self>, body: &Arc<SharedBody>, is_list: bool) -> Option<Registration> {
         let patience = self.patience?;
         let mut bodies = self.lock();
-        let number = bodies.next;
-        bodies.next += 1;
-        bodies.by_number.insert(number, Arc::downgrade(body));
+        let place = bodies.add(Arc::downgrade(body));
         if bodies.task.as_ref().is_none_or(AbortHandle::is_finished)
             && let Ok(runtime) = Handle::try_current()
         {
@@ -68,18 +90,18 @@ impl Sweeper {
             drop(bodies);
             body.begin_time(now);
         }
-        Some(Registration { sweeper: Arc::clone(self), number, is_list })
+        Some(Registration { sweeper: Arc::clone(self), place, is_list })
     }
 
     /// Looks at all bodies. Returns the time of the next look, or `None` if there are none.
     fn sweep(&self, patience: Duration) -> Option<Instant> {
         let mut bodies = self.lock();
-        if bodies.by_number.is_empty() {
+        if bodies.is_empty() {
             bodies.task = None;
             return None;
         }
         // Requests do not wait for the lock while the bodies are looked at.
-        let present: Vec<_> = bodies.by_number.values().cloned().collect();
+        let present: Vec<_> = bodies.places.iter().flatten().cloned().collect();
         drop(bodies);
         let now = Instant::now();
         let stalls = present.iter().filter_map(|body| body.upgrade()?.sweep(now, patience));
@@ -115,8 +137,8 @@ impl Registration {
     /// each would need a task of its own.
     pub(super) fn end(self) {
         let mut bodies = self.sweeper.lock();
-        bodies.by_number.remove(&self.number);
-        if self.is_list && bodies.by_number.is_empty() {
+        bodies.remove(self.place);
+        if self.is_list && bodies.is_empty() {
             let task = bodies.task.take();
             drop(bodies);
             if let Some(task) = task {

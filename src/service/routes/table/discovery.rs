@@ -7,7 +7,9 @@ use super::row::{MEMBER, VIEWER, route};
 use crate::discovery::Format;
 use crate::discovery::report::TableKind;
 use crate::inventory::{MAX_SUBNETS, Requirement};
-use crate::model::{DaemonMode, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType, Permission};
+use crate::model::{
+    DaemonMode, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType, MAX_TEXT, Permission,
+};
 use crate::service::endpoints::{collections, daemons, discoveries, discovery_stream, lists, reports};
 use crate::service::routes::groups;
 use crate::service::routes::parameter::{Kind, MAX_REPORTER, Parameter, RequestContent};
@@ -136,23 +138,22 @@ const STALE: &[Parameter] = &[Parameter::required("network_id", Kind::Id, "The n
 
 const PARTS: Kind = Kind::Ids { min: 0, max: 131_072 };
 
+/// Texts of hosts, which devices send.
+const DEVICE_TEXT: Kind = Kind::Text { min: 0, max: MAX_TEXT };
+
 const SPLIT: &[Parameter] = &[
-    Parameter::optional(
-        "name",
-        groups::DEVICE_TEXT,
-        "The display name; derived from the other fields if absent.",
-    ),
-    Parameter::optional("hostname", groups::DEVICE_TEXT, "The DNS name."),
-    Parameter::optional("sys_name", groups::DEVICE_TEXT, "`sysName`."),
-    Parameter::optional("sys_descr", groups::DEVICE_TEXT, "`sysDescr`."),
-    Parameter::optional("sys_object_id", groups::DEVICE_TEXT, "`sysObjectID` in numeric form."),
-    Parameter::optional("sys_location", groups::DEVICE_TEXT, "`sysLocation`."),
-    Parameter::optional("sys_contact", groups::DEVICE_TEXT, "`sysContact`."),
+    Parameter::optional("name", DEVICE_TEXT, "The display name; derived from the other fields if absent."),
+    Parameter::optional("hostname", DEVICE_TEXT, "The DNS name."),
+    Parameter::optional("sys_name", DEVICE_TEXT, "`sysName`."),
+    Parameter::optional("sys_descr", DEVICE_TEXT, "`sysDescr`."),
+    Parameter::optional("sys_object_id", DEVICE_TEXT, "`sysObjectID` in numeric form."),
+    Parameter::optional("sys_location", DEVICE_TEXT, "`sysLocation`."),
+    Parameter::optional("sys_contact", DEVICE_TEXT, "`sysContact`."),
     Parameter::optional("chassis_id", Kind::Schema("LldpChassisId"), "The device's chassis id by LLDP."),
-    Parameter::optional("manufacturer", groups::DEVICE_TEXT, "The manufacturer of the chassis."),
-    Parameter::optional("model", groups::DEVICE_TEXT, "The model of the chassis."),
-    Parameter::optional("serial_number", groups::DEVICE_TEXT, "The serial number of the chassis."),
-    Parameter::optional("management_url", groups::DEVICE_TEXT, "The URL of the management interface."),
+    Parameter::optional("manufacturer", DEVICE_TEXT, "The manufacturer of the chassis."),
+    Parameter::optional("model", DEVICE_TEXT, "The model of the chassis."),
+    Parameter::optional("serial_number", DEVICE_TEXT, "The serial number of the chassis."),
+    Parameter::optional("management_url", DEVICE_TEXT, "The URL of the management interface."),
     Parameter::optional("interfaces", PARTS, "The ids of the interfaces that move to the new host."),
     Parameter::optional("ports", PARTS, "The ids of the ports that move."),
     Parameter::optional("services", PARTS, "The ids of the services that move."),

@@ -7,8 +7,8 @@ use uuid::Uuid;
 use super::hashed_rows::HashedRows;
 use crate::invariant::Invariant;
 use crate::store::index::interner::NameId;
+use crate::store::index::rows::Rows;
 use crate::store::index::rows::common_values::COMMON;
-use crate::store::index::rows::{Row, Rows};
 use crate::store::index::run::RowId;
 
 /// A link: a relation and its target.
@@ -46,28 +46,36 @@ impl Links {
     pub(in crate::store::index) fn insert_all(&mut self, rows: &Rows, id: RowId, common: &mut Vec<Uuid>) {
         let Some(row) = rows.get(id).asserted() else { return };
         for link in row.facets.links(rows.common_values()) {
-            let hash = self.hash(link);
-            if let Some(((_, target), list)) = self.lists.find_mut(hash, |(key, _)| *key == link) {
-                insert_sorted(list, id);
-                common.extend(Some(*target).filter(|_| list.len() == COMMON));
-                continue;
-            }
-            let others = self.single.rows(short(hash)).filter(|other| *other != id);
-            let Some(other) = others.into_iter().find(|other| has_link(rows, *other, link)) else {
-                self.single.insert(short(hash), id);
-                continue;
-            };
-            let was_there = self.single.remove(short(hash), other);
-            debug_assert!(was_there, "row {other} was found under this hash");
-            let list = vec![other.min(id), other.max(id)];
-            let hasher = &self.hasher;
-            self.lists.insert_unique(hash, (link, list), |(key, _)| hasher.hash_one(key));
+            common.extend(self.insert(rows, id, link));
         }
     }
 
-    /// Removes the links of a row, which `rows` must still contain in its old state.
-    pub(in crate::store::index) fn remove_all(&mut self, rows: &Rows, row: &Row, id: RowId) {
-        for link in row.facets.links(rows.common_values()) {
+    /// Inserts a link that a row has gained. `rows` must contain the other rows with the link. Returns its target if it
+    /// has just become common.
+    pub(in crate::store::index) fn insert(&mut self, rows: &Rows, id: RowId, link: LinkKey) -> Option<Uuid> {
+        let hash = self.hash(link);
+        if let Some(((_, target), list)) = self.lists.find_mut(hash, |(key, _)| *key == link) {
+            insert_sorted(list, id);
+            return Some(*target).filter(|_| list.len() == COMMON);
+        }
+        let mut others = self.single.rows(short(hash));
+        let other = others.find(|other| *other != id && has_link(rows, *other, link));
+        drop(others);
+        let Some(other) = other else {
+            self.single.insert(short(hash), id);
+            return None;
+        };
+        let was_there = self.single.remove(short(hash), other);
+        debug_assert!(was_there, "row {other} was found under this hash");
+        let list = vec![other.min(id), other.max(id)];
+        let hasher = &self.hasher;
+        self.lists.insert_unique(hash, (link, list), |(key, _)| hasher.hash_one(key));
+        None
+    }
+
+    /// Removes links that a row has lost.
+    pub(in crate::store::index) fn remove_all(&mut self, links: impl Iterator<Item = LinkKey>, id: RowId) {
+        for link in links {
             let hash = self.hash(link);
             let Ok(mut entry) = self.lists.find_entry(hash, |(key, _)| *key == link) else {
                 let was_there = self.single.remove(short(hash), id);
@@ -142,6 +150,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::store::index::rows::Row;
     use crate::store::index::rows::common_values::CommonValues;
     use crate::store::index::rows::packed::PackedFacets;
 
@@ -162,7 +171,8 @@ mod tests {
             let id = random.usize(..model.len());
             let most = if step % 100 < 50 { 4 } else { 2 };
             model[id] = (0..random.usize(..most)).map(|_| *random.choice(&keys).unwrap()).collect();
-            links.remove_all(&rows, rows.get(id as RowId).unwrap(), id as RowId);
+            let facets = &rows.get(id as RowId).unwrap().facets;
+            links.remove_all(facets.links(rows.common_values()), id as RowId);
             *rows.get_mut(id as RowId).unwrap() = row(&model[id].iter().copied().collect::<Vec<_>>());
             links.insert_all(&rows, id as RowId, &mut Vec::new());
             for (relation, target) in &keys {

@@ -71,11 +71,11 @@ fn snapshots_and_packers_from_before_a_target_became_common_stay_valid() {
     let mut index = Index::default();
     let before = COMMON - 2;
     (0..before).for_each(|number| write(&mut index, &[put(number)], Packs::default()));
-    let (snapshot, packer) = (index.index_snapshot(), index.packer());
+    let packed = [0, before, COUNT - 1].map(|number| [put(number)]);
+    let (snapshot, packer) = (index.index_snapshot(), index.packer(packed.as_flattened()));
     (before..COUNT).for_each(|number| write(&mut index, &[put(number)], Packs::default()));
     assert_has(&snapshot, before);
-    for number in [0, before, COUNT - 1] {
-        let writes = [put(number)];
+    for writes in packed {
         let packs = packer.pack(&writes);
         write(&mut index, &writes, packs);
     }

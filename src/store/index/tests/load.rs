@@ -108,7 +108,7 @@ fn records_of_one_batch_are_found_as_if_written_one_by_one() {
         body: Bytes::new(),
     };
     let puts: Vec<Write> = model.iter().map(put).collect();
-    let packs = at_once.packer().pack(&puts);
+    let packs = at_once.packer(&puts).pack(&puts);
     at_once.apply(Version(one_by_one.next_version().0 - 1), &puts, packs, |_, _| {});
     for _ in 0..2_000 {
         let query = random.query(600);

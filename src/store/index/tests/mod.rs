@@ -3,6 +3,7 @@
 mod common;
 mod lists;
 mod load;
+mod packs;
 mod random;
 
 use std::mem::discriminant;
@@ -16,13 +17,18 @@ use crate::store::{Cursor, Guard, Key, Query, Start, StoreErrorKind, Version, Wr
 fn write(index: &mut Index, model: &mut Model, writes: &[Write]) {
     let version = index.next_version();
     assert!(accepts(index, writes));
+    add_to_model(model, version, writes);
+    index.apply(version, writes, index.packer(writes).pack(writes), |_, _| {});
+}
+
+/// Applies writes to a model.
+fn add_to_model(model: &mut Model, version: Version, writes: &[Write]) {
     for write in writes {
         match write {
             Write::Put { key, facets, .. } => model.insert(*key, (version, facets.clone())),
             Write::Delete { key, .. } => model.remove(key),
         };
     }
-    index.apply(version, writes, index.packer().pack(writes), |_, _| {});
 }
 
 /// Applies random writes to the index and its model, if the index accepts them.
@@ -154,7 +160,7 @@ fn records(index: &Index, found: Selection) -> (Vec<(Key, Version)>, u64, Option
 
 fn refusal(index: &Index, writes: &[Write], guards: &[Guard]) -> Option<StoreErrorKind> {
     let refusal = |packs| index.check(writes, &packs, guards).err().map(|error| error.kind().clone());
-    let (packed, unpacked) = (refusal(index.packer().pack(writes)), refusal(Packs::default()));
+    let (packed, unpacked) = (refusal(index.packer(writes).pack(writes)), refusal(Packs::default()));
     // Of several unique keys that are taken, another one may be named.
     assert_eq!(packed.as_ref().map(discriminant), unpacked.as_ref().map(discriminant));
     unpacked

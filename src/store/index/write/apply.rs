@@ -1,25 +1,31 @@
 use bytes::Bytes;
 
 use super::check::term_names;
+use super::difference::{Difference, Replaced, borrowed};
 use super::pack::{Packed, Packs, pack};
 use crate::invariant::Invariant;
 use crate::model::Timestamp;
 use crate::store::index::Index;
 use crate::store::index::interner::{NameId, Partition};
 use crate::store::index::list::{OrderingCache, RowChange};
-use crate::store::index::rows::packed::PackedFacets;
 use crate::store::index::rows::{Row, Rows, Slot};
 use crate::store::index::run::RowId;
 use crate::store::index::table::Table;
+use crate::store::index::terms::Postings;
 use crate::store::{Facets, Key, Version, Write};
 
 /// A write, resolved to rows.
 #[derive(Debug)]
 enum Change {
     Delete(RowId),
-    /// An existing row keeps its number.
-    Put {
-        there: Option<RowId>,
+    /// The row keeps its number.
+    Replace {
+        id: RowId,
+        row: Row,
+        difference: Difference,
+        body: Bytes,
+    },
+    Insert {
         row: Row,
         body: Bytes,
     },
@@ -29,36 +35,36 @@ impl Index {
     /// Applies writes that passed [`check`](Self::check), and gives them this version. Calls back with every row that
     /// was written and its body, `None` for a deleted one.
     ///
-    /// The writes are borrowed, so that their memory is freed without holding a lock.
+    /// The writes are borrowed, and what they replace is returned, so that memory is freed without holding a lock.
     pub(crate) fn apply(
         &mut self,
         version: Version,
         writes: &[Write],
         mut packs: Packs,
         mut body_of: impl FnMut(RowId, Option<Bytes>),
-    ) {
+    ) -> Replaced {
         self.version = version.0;
         let writes = writes.iter().enumerate();
         let changes: Vec<Change> =
             writes.filter_map(|(place, write)| self.change(write, packs.take(place))).collect();
-        let is_new = |change: &&Change| matches!(change, Change::Put { there: None, .. });
+        let is_new = |change: &&Change| matches!(change, Change::Insert { .. });
         self.ids.reserve(&self.rows, changes.iter().filter(is_new).count());
         // A unique key may pass between any two records of the batch, so all are released before any is taken.
         for change in &changes {
             self.release_unique_keys(change);
         }
-        let mut new = Vec::new();
+        let (mut new, mut replaced) = (Vec::new(), Replaced::default());
         for change in changes {
             match change {
                 Change::Delete(id) => {
-                    self.remove(id);
+                    replaced.add(self.remove(id), Difference::default());
                     body_of(id, None);
                 }
-                Change::Put { there: Some(id), row, body } => {
-                    self.replace(id, row);
+                Change::Replace { id, row, difference, body } => {
+                    replaced.add(self.replace(id, row, &difference), difference);
                     body_of(id, Some(body));
                 }
-                Change::Put { there: None, row, body } => {
+                Change::Insert { row, body } => {
                     let id = self.rows.insert(row);
                     new.push(id);
                     body_of(id, Some(body));
@@ -67,6 +73,7 @@ impl Index {
         }
         // A batch writes each record once, so nothing else of it concerns the new rows.
         self.insert_rows(&new);
+        replaced
     }
 
     /// Returns the keys of the expired rows.
@@ -76,15 +83,26 @@ impl Index {
     }
 
     /// Resolves a write. Returns `None` for the deletion of a record that does not exist.
-    fn change(&mut self, write: &Write, packed: Option<Packed>) -> Option<Change> {
+    fn change(&mut self, write: &Write, mut packed: Option<Packed>) -> Option<Change> {
         let there = self.find(write.key());
-        match write {
-            Write::Delete { .. } => there.map(Change::Delete),
-            Write::Put { key, facets, body, .. } => {
-                let row = self.row(*key, Version(self.version), facets, packed).asserted()?;
-                Some(Change::Put { there, row, body: body.clone() })
-            }
-        }
+        let Write::Put { key, facets, body, .. } = write else { return there.map(Change::Delete) };
+        let before = there.and_then(|id| self.rows.get(id));
+        let found = before.and_then(|before| packed.as_mut()?.take_difference(before));
+        let row = self.row(*key, Version(self.version), facets, packed).asserted()?;
+        let body = body.clone();
+        let Some(id) = there else { return Some(Change::Insert { row, body }) };
+        let difference = match found {
+            Some(difference) => difference,
+            None => self.difference(id, &row)?,
+        };
+        Some(Change::Replace { id, row, difference, body })
+    }
+
+    /// Compares a row with the one that replaces it.
+    fn difference(&self, id: RowId, new: &Row) -> Option<Difference> {
+        let old = self.rows.get(id).asserted()?;
+        let moves = old.partition != new.partition;
+        Some(Difference::new(&old.facets, &new.facets, moves, self.rows.common_values()))
     }
 
     pub(super) fn row(
@@ -97,7 +115,7 @@ impl Index {
         let table = self.names.intern(key.kind)?;
         let Facets { network, organization, .. } = *facets;
         let partition = self.rows.partitions_mut().number(Partition { network, organization });
-        let Packed { network_slot, facets } = match packed {
+        let Packed { network_slot, facets, .. } = match packed {
             Some(packed) => packed,
             None => {
                 self.number_names(table, facets);
@@ -124,15 +142,15 @@ impl Index {
     }
 
     fn release_unique_keys(&mut self, change: &Change) {
-        let (id, new) = match change {
-            Change::Delete(id) => (*id, None),
-            Change::Put { there: Some(id), row, .. } => (*id, Some(row)),
-            Change::Put { there: None, .. } => return,
-        };
-        let Some(old) = self.rows.get(id).asserted() else { return };
-        match new {
-            None => self.unique_keys.remove_all(old.facets.unique_keys(), id),
-            Some(new) => self.unique_keys.remove_all(old.facets.unique_keys_beside(&new.facets), id),
+        match change {
+            Change::Delete(id) => {
+                let Some(row) = self.rows.get(*id).asserted() else { return };
+                self.unique_keys.remove_all(row.facets.unique_keys(), *id);
+            }
+            Change::Replace { id, difference, .. } => {
+                self.unique_keys.remove_all(borrowed(&difference.unique_keys.lost), *id);
+            }
+            Change::Insert { .. } => {}
         }
     }
 
@@ -143,7 +161,7 @@ impl Index {
         self.ids.insert(&self.rows, id);
         self.insert_into_runs(id, 0..slots);
         self.insert_names_and_expiry(id);
-        self.insert_terms(id, None);
+        self.insert_all_terms(id);
         self.note_insertion(id);
     }
 
@@ -182,94 +200,73 @@ impl Index {
             self.unique_keys.insert_all(row.facets.unique_keys(), id);
             self.expiring.extend(row.facets.expires_at().map(|time| (time, id)));
         }
-        self.insert_links(id);
-    }
-
-    fn insert_links(&mut self, id: RowId) {
         let mut common = Vec::new();
         self.links.insert_all(&self.rows, id, &mut common);
         common.iter().for_each(|target| self.rows.add_common_value(target.as_bytes()));
     }
 
-    /// Inserts the terms of a row that it did not have before.
-    fn insert_terms(&mut self, id: RowId, before: Option<&PackedFacets>) {
+    /// Inserts the terms of a new row.
+    fn insert_all_terms(&mut self, id: RowId) {
         let mut common = Vec::new();
         self.with_table(id, |table, rows, partition| {
             let Some(row) = rows.get(id).asserted() else { return };
-            let postings = table.postings_mut(partition.organization);
-            for (name, value) in row.facets.terms_beside(before, rows.common_values()) {
-                if postings.insert(name, value, id) {
-                    common.push(value.to_vec());
-                }
-            }
+            let terms = row.facets.terms(rows.common_values());
+            common = insert_terms(table.postings_mut(partition.organization), terms, id);
         });
         common.iter().for_each(|value| self.rows.add_common_value(value));
     }
 
-    /// Removes the terms of a row that it is about to lose.
-    fn remove_terms(&mut self, id: RowId, after: Option<&PackedFacets>) {
-        self.with_table(id, |table, rows, partition| {
-            let Some(row) = rows.get(id).asserted() else { return };
-            let postings = table.postings_mut(partition.organization);
-            for (name, value) in row.facets.terms_beside(after, rows.common_values()) {
-                let existed = postings.remove(name, value, id);
-                debug_assert!(existed, "a term of row {id} has no posting");
-            }
-        });
-    }
-
-    /// Replaces a row whose unique keys were released. Orders in which it keeps its place, and equal links, terms and
-    /// unique keys, stay untouched.
-    fn replace(&mut self, id: RowId, new: Row) {
-        let Some(old) = self.rows.get(id).asserted() else { return };
-        let Some(table) = self.tables.get(&new.table).asserted() else { return };
+    /// Replaces a row whose unique keys were released, and returns it. Orders in which it keeps its place, and equal
+    /// links, terms and unique keys, stay untouched.
+    fn replace(&mut self, id: RowId, new: Row, difference: &Difference) -> Option<Row> {
+        let Difference { links, terms, unique_keys } = difference;
+        let old = self.rows.get(id).asserted()?;
+        let table = self.tables.get(&new.table).asserted()?;
         let moved = old.partition != new.partition;
         let partitions = self.rows.partitions();
         let has_moved =
             |slot: &Slot| moved || old.sort_key(*slot, partitions) != new.sort_key(*slot, partitions);
         let changed: Vec<Slot> = (0..table.slots()).filter(has_moved).collect();
-        let (old_facets, new_facets) = (old.facets.clone(), new.facets.clone());
-        let keeps_links = old_facets.has_links_of(&new_facets, self.rows.common_values());
-        let keeps_terms = old_facets.has_terms_of(&new_facets, self.rows.common_values());
-        if !keeps_links {
-            self.links.remove_all(&self.rows, old, id);
-        }
         if let Some(time) = old.facets.expires_at() {
             let was_there = self.expiring.remove(&(time, id));
             debug_assert!(was_there, "the expiry of row {id} is not noted");
         }
         self.expiring.extend(new.facets.expires_at().map(|time| (time, id)));
-        let change = RowChange::Some { slots: &changed, links: !keeps_links, terms: !keeps_terms };
+        self.links.remove_all(links.lost.iter().copied(), id);
+        let change = RowChange::Some { slots: &changed, links: !links.is_empty(), terms: !terms.is_empty() };
         self.count_change(id);
         self.change_orderings(id, |orderings, rows| orderings.remove_row(rows, id, change));
-        // Another organization has other postings. A move may also leave the organization without records for a moment,
-        // which drops its postings.
-        let is_changed = moved || !keeps_terms;
-        if is_changed {
-            self.remove_terms(id, Some(&new_facets).filter(|_| !moved));
+        if !terms.lost.is_empty() {
+            self.with_table(id, |table, _, partition| {
+                remove_terms(table.postings_mut(partition.organization), borrowed(&terms.lost), id);
+            });
         }
+        // A move may leave the organization without records for a moment, which drops its postings.
         self.remove_from_runs(id, changed.iter().copied());
-        if let Some(row) = self.rows.get_mut(id).asserted() {
-            *row = new;
-        }
+        let old = self.rows.get_mut(id).asserted().map(|row| std::mem::replace(row, new));
         self.insert_into_runs(id, changed.iter().copied());
         self.change_orderings(id, |orderings, rows| orderings.insert_row(rows, id, change));
         self.count_change(id);
-        if is_changed {
-            self.insert_terms(id, Some(&old_facets).filter(|_| !moved));
+        let mut common = Vec::new();
+        if !terms.gained.is_empty() {
+            self.with_table(id, |table, _, partition| {
+                common =
+                    insert_terms(table.postings_mut(partition.organization), borrowed(&terms.gained), id);
+            });
         }
-        let Some(row) = self.rows.get(id).asserted() else { return };
-        self.unique_keys.insert_all(row.facets.unique_keys_beside(&old_facets), id);
-        if !keeps_links {
-            self.insert_links(id);
+        self.unique_keys.insert_all(borrowed(&unique_keys.gained), id);
+        for link in &links.gained {
+            common.extend(self.links.insert(&self.rows, id, *link).map(|target| target.as_bytes().to_vec()));
         }
+        common.iter().for_each(|value| self.rows.add_common_value(value));
+        old
     }
 
-    /// Removes a row whose unique keys were released.
-    fn remove(&mut self, id: RowId) {
-        let Some(row) = self.rows.get(id).asserted() else { return };
+    /// Removes a row whose unique keys were released, and returns it.
+    fn remove(&mut self, id: RowId) -> Option<Row> {
+        let row = self.rows.get(id).asserted()?;
         self.ids.remove(row.table, row.id, id);
-        self.links.remove_all(&self.rows, row, id);
+        self.links.remove_all(row.facets.links(self.rows.common_values()), id);
         if let Some(time) = row.facets.expires_at() {
             let was_there = self.expiring.remove(&(time, id));
             debug_assert!(was_there, "the expiry of row {id} is not noted");
@@ -277,9 +274,13 @@ impl Index {
         let slots = self.tables.get(&row.table).asserted().map_or(0, Table::slots);
         self.count_change(id);
         self.change_orderings(id, |orderings, rows| orderings.remove_row(rows, id, RowChange::All));
-        self.remove_terms(id, None);
+        self.with_table(id, |table, rows, partition| {
+            let Some(row) = rows.get(id).asserted() else { return };
+            let terms = row.facets.terms(rows.common_values());
+            remove_terms(table.postings_mut(partition.organization), terms, id);
+        });
         self.remove_from_runs(id, 0..slots);
-        self.rows.remove(id);
+        self.rows.remove(id)
     }
 
     fn insert_into_runs(&mut self, id: RowId, slots: impl Iterator<Item = Slot>) {
@@ -293,5 +294,23 @@ impl Index {
             slots.for_each(|slot| table.remove(rows, partition, slot, id));
             table.forget_if_empty(partition);
         });
+    }
+}
+
+/// Inserts terms that a row has gained. Returns the values that have just become common.
+fn insert_terms<'v>(
+    postings: &mut Postings,
+    terms: impl Iterator<Item = (NameId, &'v [u8])>,
+    id: RowId,
+) -> Vec<Vec<u8>> {
+    let common = terms.filter(|(name, value)| postings.insert(*name, value, id));
+    common.map(|(_, value)| value.to_vec()).collect()
+}
+
+/// Removes terms that a row loses.
+fn remove_terms<'v>(postings: &mut Postings, terms: impl Iterator<Item = (NameId, &'v [u8])>, id: RowId) {
+    for (name, value) in terms {
+        let existed = postings.remove(name, value, id);
+        debug_assert!(existed, "a term of row {id} has no posting");
     }
 }

@@ -2,7 +2,8 @@ use std::collections::{HashMap, HashSet};
 
 use uuid::Uuid;
 
-use super::pack::{Packed, Packs};
+use super::difference::borrowed;
+use super::pack::Packs;
 use crate::invariant::Invariant;
 use crate::store::index::Index;
 use crate::store::index::interner::NameId;
@@ -19,23 +20,41 @@ impl Index {
     /// # Errors
     /// Those of [`Store::commit`](crate::store::Store::commit), for the first condition found that is not met.
     pub(crate) fn check(&self, writes: &[Write], packs: &Packs, guards: &[Guard]) -> Result<(), StoreError> {
-        let mut keys = HashSet::with_capacity(writes.len());
-        for write in writes {
-            if !keys.insert(write.key()) {
-                return Err(StoreError::invalid(format!("two writes name {}", write.key())));
-            }
-            if let Write::Put { key, facets, .. } = write {
-                check_facets(*key, facets)?;
-            }
-        }
-        self.check_room(writes.len(), puts(writes))?;
+        // The facets of the others were checked when they were packed, and the index knows their names.
+        let unpacked = writes.iter().enumerate().filter(|(place, _)| packs.get(*place).is_none());
+        let keys = self.check_limits(writes.iter(), puts(unpacked.map(|(_, write)| write)))?;
         for write in writes {
             self.check_precondition(write.key(), write.precondition())?;
         }
         for guard in guards {
             self.check_guard(guard, &keys)?;
         }
-        self.check_unique_keys(writes, packs, &keys)
+        if packs.have_distinct_keys {
+            self.check_distinct_keys(writes, packs, &keys)
+        } else {
+            self.check_unique_keys(puts(writes.iter()), &keys)
+        }
+    }
+
+    /// Checks whether the index can hold what is written, in any state. Returns the keys of the writes.
+    ///
+    /// `unpacked` has the puts whose facets have not been checked.
+    fn check_limits<'w>(
+        &self,
+        writes: impl Iterator<Item = &'w Write>,
+        unpacked: impl Iterator<Item = (Key, &'w Facets)> + Clone,
+    ) -> Result<HashSet<Key>, StoreError> {
+        let mut keys = HashSet::with_capacity(writes.size_hint().0);
+        for write in writes {
+            if !keys.insert(write.key()) {
+                return Err(StoreError::invalid(format!("two writes name {}", write.key())));
+            }
+        }
+        for (key, facets) in unpacked.clone() {
+            check_facets(key, facets)?;
+        }
+        self.check_room(keys.len(), unpacked)?;
+        Ok(keys)
     }
 
     fn check_room<'a>(
@@ -89,19 +108,12 @@ impl Index {
 
     /// Checks that unique keys are unique after the batch. They must be unique among its puts, and with all records
     /// that it leaves alone.
-    fn check_unique_keys(
+    fn check_unique_keys<'w>(
         &self,
-        writes: &[Write],
-        packs: &Packs,
+        puts: impl Iterator<Item = (Key, &'w Facets)> + Clone,
         written: &HashSet<Key>,
     ) -> Result<(), StoreError> {
-        if packs.have_distinct_keys {
-            return self.check_distinct_keys(writes, packs, written);
-        }
-        let puts = writes.iter().filter_map(|write| match write {
-            Write::Put { key, facets, .. } if !facets.unique_keys.is_empty() => Some((*key, facets)),
-            _ => None,
-        });
+        let puts = puts.filter(|(_, facets)| !facets.unique_keys.is_empty());
         let is_alone = puts.clone().count() <= 1;
         let count = if is_alone { 0 } else { puts.clone().map(|(_, facets)| facets.unique_keys.len()).sum() };
         let mut claims: HashMap<&UniqueKey, Key> = HashMap::with_capacity(count);
@@ -134,10 +146,13 @@ impl Index {
         written: &HashSet<Key>,
     ) -> Result<(), StoreError> {
         for (place, write) in writes.iter().enumerate() {
-            let Some(Packed { facets, .. }) = packs.get(place) else { continue };
+            let Some(packed) = packs.get(place) else { continue };
             match self.find(write.key()).and_then(|row| self.rows.get(row)) {
-                Some(row) => self.check_free(facets.unique_keys_beside(&row.facets), written)?,
-                None => self.check_free(facets.unique_keys(), written)?,
+                Some(row) => match packed.difference(row) {
+                    Some(difference) => self.check_free(borrowed(&difference.unique_keys.gained), written)?,
+                    None => self.check_free(packed.facets.unique_keys_beside(&row.facets), written)?,
+                },
+                None => self.check_free(packed.facets.unique_keys(), written)?,
             }
         }
         Ok(())
@@ -196,13 +211,31 @@ impl Index {
 
     /// Returns whether the writes contain a name without a number.
     pub(crate) fn introduces_names(&self, writes: &[Write]) -> bool {
-        self.unknown_names(puts(writes)) > 0
+        self.unknown_names(puts(writes.iter())) > 0
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl Index {
+    /// Checks whether the writes of one entry of a log may be applied to the present state. Its batches do not depend on
+    /// each other.
+    ///
+    /// # Errors
+    /// Those of [`check`](Self::check), for the first limit that is broken.
+    pub(crate) fn check_entry<'w>(
+        &self,
+        writes: impl Iterator<Item = &'w Write> + Clone,
+    ) -> Result<(), StoreError> {
+        let keys = self.check_limits(writes.clone(), puts(writes.clone()))?;
+        self.check_unique_keys(puts(writes), &keys)
     }
 }
 
 /// Iterates over the keys and facets of the puts.
-fn puts(writes: &[Write]) -> impl Iterator<Item = (Key, &Facets)> + Clone {
-    writes.iter().filter_map(|write| match write {
+fn puts<'w>(
+    writes: impl Iterator<Item = &'w Write> + Clone,
+) -> impl Iterator<Item = (Key, &'w Facets)> + Clone {
+    writes.filter_map(|write| match write {
         Write::Put { key, facets, .. } => Some((*key, facets)),
         Write::Delete { .. } => None,
     })
@@ -221,7 +254,7 @@ pub(super) fn term_names(facets: &Facets) -> impl Iterator<Item = Name> + '_ {
     alike.filter_map(|terms| terms.first()).map(|term| term.name)
 }
 
-fn check_facets(key: Key, facets: &Facets) -> Result<(), StoreError> {
+pub(super) fn check_facets(key: Key, facets: &Facets) -> Result<(), StoreError> {
     let mut names: Vec<Name> = facets.sort_keys.iter().map(|key| key.name).collect();
     names.sort_unstable();
     if names.windows(2).any(|pair| pair.first() == pair.last()) {

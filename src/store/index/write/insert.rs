@@ -8,7 +8,7 @@
 #![allow(clippy::indexing_slicing, reason = "what is sorted are the places of a list")]
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
@@ -25,7 +25,7 @@ use crate::store::index::terms::Sequence;
 /// Number of new rows in a batch below which the work is not divided. Dividing it would take longer than it saves.
 const FEW_ROWS: usize = 64;
 
-type Tables = HashMap<NameId, Table>;
+type Tables = BTreeMap<NameId, Table>;
 
 impl Index {
     /// Inserts new rows, which `rows` contains already, into everything else.

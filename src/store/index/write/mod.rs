@@ -2,12 +2,14 @@
 
 mod apply;
 mod check;
+mod difference;
 mod insert;
 #[cfg(any(feature = "sled", feature = "postgres"))]
 mod load;
 mod pack;
 mod parallel;
 
+pub(crate) use self::difference::Replaced;
 #[cfg(all(test, any(feature = "sled", feature = "postgres")))]
 pub(super) use self::load::FEW_ROWS;
 #[cfg(any(feature = "sled", feature = "postgres"))]

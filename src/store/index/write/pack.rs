@@ -5,12 +5,16 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+use super::check::check_facets;
+use super::difference::Difference;
+use crate::fair_threads::yield_turn;
 use crate::store::index::Index;
-use crate::store::index::interner::{Interner, NameId};
+use crate::store::index::interner::{Interner, NameId, Partition};
+use crate::store::index::rows::Row;
 use crate::store::index::rows::common_values::CommonValues;
 use crate::store::index::rows::packed::PackedFacets;
 use crate::store::index::run::prefix::prefix;
-use crate::store::{Facets, Name, Write};
+use crate::store::{Facets, Key, Name, Write};
 
 /// Unique keys and terms that a deleted record is expected to have. Only the index knows their number.
 const VALUES_OF_DELETED: usize = 32;
@@ -32,6 +36,8 @@ pub(crate) struct Packer {
     names: Interner,
     sort_names: HashMap<NameId, Vec<Name>>,
     common: Arc<CommonValues>,
+    /// The rows that puts will replace, each with its partition, unless they change before.
+    rows: HashMap<Key, (Row, Partition)>,
 }
 
 /// The facets of a put, packed.
@@ -40,6 +46,21 @@ pub(super) struct Packed {
     /// The slot whose key is the id of the network; 0 if there is none. This key is not stored with the others.
     pub(super) network_slot: u16,
     pub(super) facets: PackedFacets,
+    /// What the put changes in the version of its record that the packer has seen; `None`: it has seen none.
+    difference: Option<(u64, Difference)>,
+}
+
+impl Packed {
+    /// Returns what the put changes in this row, if that is known.
+    pub(super) fn difference(&self, row: &Row) -> Option<&Difference> {
+        let (version, difference) = self.difference.as_ref()?;
+        Some(difference).filter(|_| *version == row.version)
+    }
+
+    /// Takes out what the put changes in this row, if that is known.
+    pub(super) fn take_difference(&mut self, row: &Row) -> Option<Difference> {
+        self.difference.take_if(|(version, _)| *version == row.version).map(|(_, difference)| difference)
+    }
 }
 
 /// The facets of the puts of a batch that were packed outside the lock. The index packs the others.
@@ -83,24 +104,42 @@ fn have_distinct_prefixes<'p>(facets: impl Iterator<Item = &'p Packed>) -> bool 
 }
 
 impl Index {
-    pub(crate) fn packer(&self) -> Packer {
+    /// Returns a packer for these writes.
+    pub(crate) fn packer<'w>(&self, writes: impl IntoIterator<Item = &'w Write>) -> Packer {
         let sort_names = self.tables.iter().map(|(id, table)| (*id, table.sort_names().to_vec()));
         let common = Arc::clone(self.rows.common_values());
-        Packer { names: self.names.clone(), sort_names: sort_names.collect(), common }
+        let puts = writes.into_iter().filter(|write| matches!(write, Write::Put { .. }));
+        let rows = puts.filter_map(|put| {
+            let row = self.rows.get(self.find(put.key())?)?;
+            Some((put.key(), (row.clone(), *self.rows.partitions().get(row.partition)?)))
+        });
+        Packer { names: self.names.clone(), sort_names: sort_names.collect(), common, rows: rows.collect() }
     }
 }
 
 impl Packer {
-    /// Packs the facets of all puts whose names are all known to the index.
+    /// Packs the facets of all puts whose names are all known to the index, and compares them with the rows that they
+    /// replace. Facets that the index refuses are not packed.
     pub(crate) fn pack(&self, writes: &[Write]) -> Packs {
         Packs::new(writes, writes.iter().map(|write| self.pack_write(write)).collect())
     }
 
     fn pack_write(&self, write: &Write) -> Option<Packed> {
+        yield_turn();
         let Write::Put { key, facets, .. } = write else { return None };
         let sort_names = self.sort_names.get(&self.names.find(key.kind)?)?;
         let is_known = facets.sort_keys.iter().all(|key| sort_names.contains(&key.name));
-        if is_known { pack(&self.names, sort_names, &self.common, facets) } else { None }
+        if !is_known || check_facets(*key, facets).is_err() {
+            return None;
+        }
+        let mut packed = pack(&self.names, sort_names, &self.common, facets)?;
+        yield_turn();
+        packed.difference = self.rows.get(key).map(|(row, partition)| {
+            let Facets { network, organization, .. } = *facets;
+            let moves = *partition != Partition { network, organization };
+            (row.version, Difference::new(&row.facets, &packed.facets, moves, &self.common))
+        });
+        Some(packed)
     }
 }
 
@@ -123,7 +162,7 @@ pub(super) fn pack(
     terms.sort_unstable();
     terms.dedup();
     let facets = PackedFacets::pack(facets.expires_at, &sort_keys, &links, &unique_keys, &terms, common);
-    Some(Packed { network_slot, facets })
+    Some(Packed { network_slot, facets, difference: None })
 }
 
 /// Returns values with the numbers of their names. Returns `None` when a name has no number.

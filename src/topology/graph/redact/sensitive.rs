@@ -49,12 +49,11 @@ impl SensitiveValues {
     fn insert_of(&mut self, host: &HostSummary, kind: Redaction) {
         // All fields are listed, so that a new one does not compile until it is concealed below or left out here.
         let HostSummary {
-            names,
-            serial_number,
+            concealed,
             interfaces,
-            // It is one of the names.
+            // They are among the concealed texts.
             name: _,
-            // The names of services are labels, which are concealed as a whole.
+            names: _,
             services: _,
             // These are neither names nor addresses.
             id: _,
@@ -67,14 +66,12 @@ impl SensitiveValues {
             active_ports: _,
             last_seen_at: _,
         } = host;
-        match kind {
-            Redaction::Names => names.iter().for_each(|name| self.insert(name)),
-            Redaction::Serials => serial_number.iter().for_each(|serial| self.insert(serial)),
-            Redaction::Addresses => {
-                self.digits.extend(interfaces.iter().map(|interface| digits(interface.ip_address)));
-            }
-            // Texts with the form of a MAC address are concealed without knowing it.
-            Redaction::Macs => {}
+        // Texts with the form of a MAC address are concealed without knowing it.
+        for (_, text) in concealed.iter().filter(|(of, _)| *of == kind) {
+            self.insert(text);
+        }
+        if kind == Redaction::Addresses {
+            self.digits.extend(interfaces.iter().map(|interface| digits(interface.ip_address)));
         }
     }
 

@@ -11,6 +11,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use super::backup;
 use crate::child::{Child, PATIENCE, say};
 
 /// Creates a disk in the folder `$1` for the command that follows.
@@ -65,6 +66,11 @@ fn opening_on_a_full_disk_succeeds_or_is_unavailable() {
 #[test]
 fn process_killed_on_a_full_disk_loses_nothing() {
     play(SMALL, "killed when full");
+}
+
+#[test]
+fn backup_to_a_full_disk_is_unavailable_and_leaves_nothing() {
+    play(SMALL, "backup to a full disk");
 }
 
 #[test]
@@ -125,6 +131,7 @@ pub(crate) async fn fault(arguments: &[&str]) {
         "full now and then" => full::now_and_then(folder).await,
         "full when opened" => full::when_opened(folder).await,
         "killed when full" => full::when_killed(folder).await,
+        "backup to a full disk" => backup::on_a_full_disk(folder).await,
         "write on" => full::write_on(folder).await,
         "read-only" => failing::read_only_when_opened(folder).await,
         "becoming read-only" => failing::read_only_while_open(folder).await,
@@ -139,11 +146,11 @@ pub(crate) async fn fault(arguments: &[&str]) {
 
 /// A file that takes all free space of a disk.
 #[derive(Debug)]
-struct Ballast(PathBuf);
+pub(super) struct Ballast(PathBuf);
 
 impl Ballast {
     /// Fills the disk that this folder is on.
-    fn fill(folder: &Path) -> Self {
+    pub(super) fn fill(folder: &Path) -> Self {
         let path = folder.join("ballast");
         let mut file = File::create(&path).unwrap();
         for size in [1 << 20, 64 << 10, 4 << 10] {
@@ -154,7 +161,7 @@ impl Ballast {
     }
 
     /// Frees some of the space.
-    fn give_back(&self, size: u64) {
+    pub(super) fn give_back(&self, size: u64) {
         let length = fs::metadata(&self.0).unwrap().len();
         File::options().write(true).open(&self.0).unwrap().set_len(length - size).unwrap();
     }

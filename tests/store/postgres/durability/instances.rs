@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
-use toposcope::model::Timestamp;
 use toposcope::store::{
     Batch, Key, Name, Page, PostgresStore, Precondition, Query, Record, Revision, Snapshot, Store,
-    StoreError, StoreErrorKind, UniqueKey,
+    StoreError, StoreErrorKind, UniqueKey, Wrapper,
 };
 use uuid::Uuid;
 
@@ -228,8 +227,11 @@ fn is_outage(error: &StoreError) -> bool {
 }
 
 #[async_trait]
-#[deny(clippy::missing_trait_methods)]
-impl Store for Patient {
+impl Wrapper for Patient {
+    fn inner(&self) -> &dyn Store {
+        &self.0
+    }
+
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
         patiently!(self.0.get(keys))
     }
@@ -242,23 +244,11 @@ impl Store for Patient {
         patiently!(self.0.list(query))
     }
 
-    async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
-        self.0.commit(batch).await
-    }
-
-    async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
-        self.0.purge_expired(now).await
-    }
-
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
         patiently!(self.0.snapshot())
     }
 
     async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
         patiently!(self.0.revision(kind, organization))
-    }
-
-    fn is_shared(&self) -> bool {
-        self.0.is_shared()
     }
 }

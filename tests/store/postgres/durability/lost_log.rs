@@ -1,5 +1,6 @@
 //! Failover to a standby that lacks the latest commits.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use toposcope::store::{
@@ -7,7 +8,9 @@ use toposcope::store::{
 };
 use uuid::Uuid;
 
-use super::super::open;
+use super::super::servers::connection;
+use super::super::servers::network::{Network, Proxy};
+use super::super::{connect, database_of, open};
 use super::failover::either;
 use crate::cluster::{Cluster, UNSYNCED};
 
@@ -81,13 +84,7 @@ async fn instances_serve_the_log_of_a_standby_that_lacks_the_latest_commits() {
     for batch in
         [put(LOST, Precondition::Present, "x"), put(KEPT, Precondition::Version(lost[0].version), "x")]
     {
-        let mut error = writing.commit(batch.clone()).await.unwrap_err();
-        // On a busy machine, the first commit may still be sent to the killed primary. Then its outcome was unknown, until
-        // its log turned out to be lost.
-        if *error.kind() == StoreErrorKind::Unavailable {
-            eprintln!("tried again: {error}");
-            error = writing.commit(batch).await.unwrap_err();
-        }
+        let error = writing.commit(batch).await.unwrap_err();
         assert!(matches!(error.kind(), StoreErrorKind::Conflict(_)), "{error}");
     }
     // At the same positions of the log as the lost commits.
@@ -106,7 +103,7 @@ async fn instances_serve_the_log_of_a_standby_that_lacks_the_latest_commits() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn commit_of_unknown_outcome_is_answered_when_its_log_is_lost() {
+async fn commit_of_unknown_outcome_is_repeated_once_its_log_is_lost() {
     let Some(mut primary) = Cluster::start_new(UNSYNCED) else { return };
     let direct = primary.create_database();
     let mut standby = primary.start_standby();
@@ -119,8 +116,7 @@ async fn commit_of_unknown_outcome_is_answered_when_its_log_is_lost() {
     // Without a standby it waits when it is written, so that its outcome is unknown after the kill.
     primary.set_synchronous(true);
     let commit = async {
-        let error = store.commit(put(NEW, Precondition::Absent, "new")).await.unwrap_err();
-        assert_eq!(*error.kind(), StoreErrorKind::Unavailable, "{error}");
+        store.commit(put(NEW, Precondition::Absent, "new")).await.unwrap();
         Instant::now()
     };
     let fail_over = async {
@@ -133,9 +129,53 @@ async fn commit_of_unknown_outcome_is_answered_when_its_log_is_lost() {
     };
     let (answered, promoted) = tokio::join!(commit, fail_over);
     assert!(answered.saturating_duration_since(promoted) < Duration::from_secs(3));
-    assert_eq!(get(&store, NEW).await, None);
+    assert_eq!(get(&store, NEW).await.unwrap().body, "new");
     assert_eq!(get(&store, LOST).await, None);
-    store.commit(put(NEW, Precondition::Absent, "again")).await.unwrap();
-    assert_eq!(get(&store, NEW).await.unwrap().body, "again");
+    let error = store.commit(put(NEW, Precondition::Absent, "again")).await.unwrap_err();
+    assert!(matches!(error.kind(), StoreErrorKind::Conflict(_)), "{error}");
     assert_eq!(get(&store, KEPT).await.unwrap().body, "kept");
+}
+
+/// Statements that wait for a lock, by their beginning.
+fn locked(query: &str) -> String {
+    format!("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '{query}%'")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn commit_that_is_under_way_when_the_log_of_the_promoted_server_is_loaded_is_decided_by_it() {
+    let Some(mut primary) = Cluster::start_new(UNSYNCED) else { return };
+    let direct = primary.create_database();
+    let mut standby = primary.start_standby();
+    let proxy = Proxy::start(primary.folder(), Network::Works).await;
+    let hosts = [("127.0.0.1".to_owned(), proxy.port())];
+    let builder = PostgresStore::builder(&connection(&hosts, database_of(&direct)));
+    let store = Arc::new(open(builder.statement_timeout(Duration::from_secs(60))).await);
+    store.commit(put(KEPT, Precondition::Absent, "kept")).await.unwrap();
+    stop_at_end_of_log(&mut standby, &primary);
+    store.commit(put(LOST, Precondition::Absent, "lost")).await.unwrap();
+    proxy.set(Network::Refuses).await;
+    let committer = Arc::clone(&store);
+    let commit = tokio::spawn(async move { committer.commit(put(LOST, Precondition::Present, "x")).await });
+    tokio::task::block_in_place(|| fail_over(&mut primary, &mut standby));
+
+    // The commit waits for the locks, one after the other. Reads wait only for the first one.
+    let direct =
+        direct.replace(&primary.folder().display().to_string(), &standby.folder().display().to_string());
+    let (all, writes) = (connect(&direct).await, connect(&direct).await);
+    all.batch_execute("BEGIN; LOCK TABLE topo_log IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let (locking, is_locked) = (writes.batch_execute("BEGIN; LOCK TABLE topo_log IN SHARE MODE"), async {
+        tokio::task::block_in_place(|| standby.await_answer(&locked("BEGIN; LOCK"), "1"));
+        proxy.lead_to(standby.folder());
+        proxy.set(Network::Works).await;
+        tokio::task::block_in_place(|| standby.await_answer(&locked("INSERT INTO topo_log"), "1"));
+        all.batch_execute("COMMIT").await.unwrap();
+    });
+    tokio::join!(locking, is_locked).0.unwrap();
+    // This read finds another log, and has it loaded. So all connections are closed, that of the commit too.
+    assert_eq!(get(&store, LOST).await, None);
+    assert!(!commit.is_finished());
+    writes.batch_execute("ROLLBACK").await.unwrap();
+    let error = commit.await.unwrap().unwrap_err();
+    assert!(matches!(error.kind(), StoreErrorKind::Conflict(_)), "{error}");
+    assert_eq!(store.status().reloads, 1);
 }

@@ -7,6 +7,8 @@
 //!     cargo test --release --all-features --test store -- --nocapture --test-threads 1 postgres::servers::
 //! ```
 
+mod busy;
+mod history;
 mod host_faults;
 mod load;
 #[cfg(feature = "sled")]
@@ -33,7 +35,7 @@ fn rounds() -> usize {
 }
 
 /// Returns the connection string of these hosts, in this order.
-fn connection(hosts: &[(String, u16)], database: &str) -> String {
+pub(super) fn connection(hosts: &[(String, u16)], database: &str) -> String {
     let join = |part: fn(&(String, u16)) -> String| hosts.iter().map(part).collect::<Vec<_>>().join(",");
     let (names, ports) = (join(|(name, _)| name.clone()), join(|(_, port)| port.to_string()));
     format!("host={names} port={ports} user=postgres target_session_attrs=read-write dbname={database}")

@@ -47,6 +47,8 @@ pub(crate) enum Network {
     Closes,
     /// New connections are refused, and the others are closed.
     Refuses,
+    /// New connections are accepted and wait, and the others work: a pooler whose connections are all in use.
+    Queues,
 }
 
 impl Network {
@@ -91,7 +93,7 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    pub(super) async fn start(server: &Path, network: Network) -> Self {
+    pub(crate) async fn start(server: &Path, network: Network) -> Self {
         Self::start_at(Ipv4Addr::LOCALHOST.into(), 0, server, network).await
     }
 
@@ -110,7 +112,7 @@ impl Proxy {
     }
 
     /// Has new connections lead to another server. The others stay.
-    pub(super) fn lead_to(&self, server: &Path) {
+    pub(crate) fn lead_to(&self, server: &Path) {
         self.server.send_replace(server.join(SOCKET));
     }
 
@@ -124,7 +126,7 @@ impl Proxy {
         self.ended.send_replace(End::Closed);
     }
 
-    pub(super) async fn set(&self, network: Network) {
+    pub(crate) async fn set(&self, network: Network) {
         self.network.send_replace(network);
         self.settle().await;
     }
@@ -196,9 +198,13 @@ async fn serve(
             accepted = listening.accept() => {
                 let (client, _) = accepted.unwrap();
                 let server = server.borrow().clone();
-                let mut ended = ended.clone();
+                let (mut ended, mut turn) = (ended.clone(), network.clone());
                 ended.mark_unchanged();
-                connections.spawn(forward(client, server, network.clone(), ended));
+                let forwarding = forward(client, server, network.clone(), ended);
+                connections.spawn(async move {
+                    let _ = turn.wait_for(|network| *network != Network::Queues).await;
+                    forwarding.await;
+                });
             }
             _ = network.changed() => {}
         }
@@ -247,7 +253,7 @@ async fn copy(
         while !left.is_empty() {
             let now = *network.borrow_and_update();
             let count = match now {
-                Network::Works | Network::Far => left.len(),
+                Network::Works | Network::Far | Network::Queues => left.len(),
                 Network::Slow => 1,
                 Network::SilentAfterLogin if !is_logged_in.load(Ordering::Relaxed) => left.len(),
                 _ => 0,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep;
 use toposcope::store::{PostgresStore, StoreErrorKind};
 
-use super::super::{database_of, open};
+use super::super::{database_of, open, proxy};
 use super::load::Instance;
 use super::network::{Network, Proxy};
 use super::{LONGEST_OUTAGE, connection, direct, rounds};
@@ -97,6 +97,39 @@ async fn promoted_server_is_used_although_its_primary_goes_on_and_answers_sooner
     assert_eq!(instance.store.status().server_changes, 1);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn server_that_is_promoted_during_the_outage_of_a_silent_one_is_used_at_once() {
+    let Some(primary) = Cluster::start_new(UNSYNCED) else { return };
+    let database = primary.create_database();
+    let standby = primary.start_standby();
+    let proxy = Proxy::start(primary.folder(), Network::Works).await;
+    let hosts = [("127.0.0.1".to_owned(), proxy.port()), direct(&standby)];
+    let connection = connection(&hosts, database_of(&database));
+    let builder = PostgresStore::builder(&connection).open_timeout(Duration::from_secs(60));
+    // The outage begins soon.
+    let running = builder.clone().statement_timeout(Duration::from_millis(500));
+    let instance = Instance::new(open(running).await, 0, 1);
+    await_standby(&primary);
+    instance.write().await.unwrap();
+    proxy.set(Network::Silent).await;
+    while instance.read().await.is_ok() {}
+    assert!(instance.write().await.is_err());
+    let starting = tokio::spawn(builder.open());
+    sleep(Duration::from_millis(500)).await;
+    tokio::task::block_in_place(|| standby.promote());
+    let begin = Instant::now();
+    while instance.write().await.is_err() || instance.read().await.is_err() {
+        assert!(begin.elapsed() < LONGEST_OUTAGE, "no write after {:?}", begin.elapsed());
+    }
+    let running = begin.elapsed();
+    assert_eq!(starting.await.unwrap().unwrap().status().timeline, Some(2));
+    println!(
+        "used {running:?} after its promotion, and by an instance that starts after {:?}",
+        begin.elapsed()
+    );
+    assert!(begin.elapsed() < LONGEST_OUTAGE);
+}
+
 /// Promotes a standby, has an address lead to it, and reads until an instance uses it. Returns how long that and a
 /// write take. The connections of the instance to the old primary stay open.
 pub(super) async fn follow_promotion(
@@ -142,6 +175,20 @@ async fn single_address_is_followed_to_the_promoted_server_and_not_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn proxy_behind_a_unix_socket_is_followed_to_the_promoted_server() {
+    let Some(primary) = Cluster::start_new(UNSYNCED) else { return };
+    let database = primary.create_database();
+    let standby = primary.start_standby();
+    let proxy = proxy::Proxy::start(primary.folder(), proxy::Fault::Nothing);
+    let builder = PostgresStore::builder(&proxy.connection(&database));
+    let instance = Instance::new(open(builder).await, 0, 1);
+    await_standby(&primary);
+    instance.write().await.unwrap();
+    let outage = follow_promotion(&instance, &standby, || proxy.lead_to(standby.folder())).await;
+    println!("a proxy behind a Unix socket is followed within {outage:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn standby_behind_the_address_of_its_primary_answers_nothing() {
     let Some(primary) = Cluster::start_new(UNSYNCED) else { return };
     let database = primary.create_database();
@@ -165,7 +212,7 @@ async fn standby_behind_the_address_of_its_primary_answers_nothing() {
 }
 
 /// Closes the connections of an instance, and asserts that it does not use the server that new ones lead to.
-async fn assert_refused(instance: &Instance, proxy: &Proxy, reason: &str) {
+pub(super) async fn assert_refused(instance: &Instance, proxy: &Proxy, reason: &str) {
     proxy.close_connections();
     let begin = Instant::now();
     // A connection may close a little later. An answer from an older state would fail.

@@ -219,6 +219,19 @@ impl PackedFacets {
         packs_alike || self.terms(common).eq(other.terms(common))
     }
 
+    /// Iterates over the links that the other facets do not have.
+    pub(in crate::store::index) fn links_beside<'a>(
+        &'a self,
+        other: &'a Self,
+        common: &'a CommonValues,
+    ) -> impl Iterator<Item = (NameId, Uuid)> + 'a {
+        let mut others = other.links(common).peekable();
+        self.links(common).filter(move |link| {
+            while others.next_if(|other| other < link).is_some() {}
+            others.peek() != Some(link)
+        })
+    }
+
     /// Returns whether the other facets have the same links.
     pub(in crate::store::index) fn has_links_of(&self, other: &Self, common: &CommonValues) -> bool {
         // Equal links are packed differently if a target has become common in the meantime.

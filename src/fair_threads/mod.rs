@@ -3,13 +3,18 @@
 //! Jobs take turns: a job calls [`yield_turn`] again and again, and gives its thread to the next one once its turn is
 //! over. The time that a job waits for its turn therefore depends on the number of organizations that work, and not on
 //! how long their jobs take.
+//!
+//! An organization that has worked little lately does not wait for the end of a turn: a job gives its thread to it at the
+//! next call of [`yield_turn`].
+
+mod long_list;
+mod threads;
 
 use std::cell::RefCell;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
@@ -19,6 +24,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
+pub(crate) use self::long_list::long_list;
+use self::threads::{Order, Thread, Threads};
 use crate::invariant::Invariant;
 use crate::keyed_lock::{KeyGuard, KeyedLock};
 
@@ -31,8 +38,11 @@ const BEGUN: usize = 64;
 /// The most large jobs that have begun. They hold much memory while they wait.
 const LARGE_BEGUN: usize = 8;
 
-/// The time after which a job lets others work. Switching threads costs about 20 µs.
+/// The time after which a job lets others work.
 const SLICE: Duration = Duration::from_millis(4);
+
+/// The time after which a job lets organizations work that have worked little lately. Switching threads costs about 20 µs.
+const SHORT_SLICE: Duration = Duration::from_micros(200);
 
 thread_local! {
     /// The turn of the job that runs on this thread; `None` on all other threads.
@@ -52,7 +62,8 @@ pub(crate) fn yield_turn() {
 /// works itself, so that they do not wait for its end.
 ///
 /// In total, fewer jobs run than there are processors, so that one is left for everything else. On a single processor,
-/// one job runs. Organizations take turns in the order in which they asked.
+/// one job runs. Organizations take turns in the order in which they asked, except that those come first which have
+/// worked little lately.
 ///
 /// Where there is no runtime, jobs run in place.
 #[derive(Clone, Debug)]
@@ -66,14 +77,6 @@ pub(crate) struct FairThreads {
     begun: Arc<Semaphore>,
     large: Arc<Semaphore>,
     threads: Arc<Threads>,
-}
-
-/// The right to use a processor.
-#[derive(Debug)]
-struct Threads {
-    free: Arc<Semaphore>,
-    /// The number of jobs that wait for a thread.
-    waiting: AtomicUsize,
 }
 
 /// The reason that a job did not run.
@@ -103,7 +106,7 @@ struct Turn {
     organization: Option<KeyGuard<Uuid>>,
     /// When the job has got the turn of its organization, and how long it has waited for that.
     organization_since: (Instant, Duration),
-    thread: Option<OwnedSemaphorePermit>,
+    thread: Option<Thread>,
     threads: Arc<Threads>,
     since: Instant,
 }
@@ -120,15 +123,18 @@ impl Default for FairThreads {
             // More than large jobs can take, so that small jobs never wait for the end of all of these.
             begun: Arc::new(Semaphore::new(BEGUN.max(large + threads))),
             large: Arc::new(Semaphore::new(large)),
-            threads: Arc::new(Threads {
-                free: Arc::new(Semaphore::new(threads)),
-                waiting: AtomicUsize::new(0),
-            }),
+            threads: Threads::new(threads),
         }
     }
 }
 
 impl FairThreads {
+    /// Returns other queues of jobs for the same threads. Jobs of one organization that are in different queues do not wait
+    /// for each other's end.
+    pub(crate) fn beside(&self) -> Self {
+        Self { threads: Arc::clone(&self.threads), ..Self::default() }
+    }
+
     /// Runs a job and waits for it. A job that has begun runs to its end, even when its caller is gone.
     ///
     /// # Errors
@@ -192,7 +198,7 @@ impl FairThreads {
         let permit = Arc::clone(&self.begun).try_acquire_owned().ok()?;
         let begun = Begun { _in_progress: in_progress, _permit: permit, large: None };
         let is_free = self.with_large.try_lock(organization).is_some();
-        (is_free && self.threads.free.available_permits() > 0).then(|| self.granted(organization, begun))
+        (is_free && self.threads.has_free()).then(|| self.granted(organization, begun))
     }
 
     fn granted(&self, id: Uuid, begun: Begun) -> Turn {
@@ -207,30 +213,6 @@ impl FairThreads {
             threads: Arc::clone(&self.threads),
             since: now,
         }
-    }
-}
-
-impl Threads {
-    /// Waits for a thread, behind all that wait already. `None` when there will be none any more.
-    async fn acquire(&self) -> Option<OwnedSemaphorePermit> {
-        let _waiting = Waiting::new(&self.waiting);
-        Arc::clone(&self.free).acquire_owned().await.ok()
-    }
-}
-
-/// Counts a job that waits, also one that stops waiting.
-struct Waiting<'w>(&'w AtomicUsize);
-
-impl<'w> Waiting<'w> {
-    fn new(waiting: &'w AtomicUsize) -> Self {
-        waiting.fetch_add(1, Ordering::Relaxed);
-        Self(waiting)
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -254,12 +236,14 @@ impl Turn {
     }
 
     fn yield_if_over(&mut self) {
-        if self.since.elapsed() < SLICE {
+        let worked = self.since.elapsed();
+        if worked < SLICE && !self.lets_first_work(worked) {
             return;
         }
         let is_overtaken = self.lets_others_of_its_organization_work();
-        if !is_overtaken && self.threads.waiting.load(Ordering::Relaxed) == 0 {
+        if !is_overtaken && !self.threads.are_awaited() {
             self.since = Instant::now();
+            self.thread.iter_mut().for_each(Thread::begin_usual_turn);
             return;
         }
         self.thread = None;
@@ -267,6 +251,12 @@ impl Turn {
             self.organization = None;
         }
         self.wait();
+    }
+
+    /// Returns whether the job has worked long enough to let an organization work that has worked little.
+    fn lets_first_work(&self, worked: Duration) -> bool {
+        let is_usual = self.thread.as_ref().is_some_and(|thread| thread.order() == Order::Usual);
+        is_usual && worked >= SHORT_SLICE && self.threads.are_awaited_by_first()
     }
 
     /// Returns whether the job is a large one that has worked as long as it waited for a small one before.
@@ -285,7 +275,7 @@ impl Turn {
                 self.organization = runtime.block_on(self.organizations.lock(self.id)).asserted();
                 self.organization_since = (Instant::now(), start.elapsed());
             }
-            self.thread = runtime.block_on(self.threads.acquire());
+            self.thread = Some(self.threads.acquire(self.id));
         }
         self.since = Instant::now();
     }

@@ -1,0 +1,272 @@
+//! The threads on which jobs run, and the order in which waiting jobs get them.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+/// The debt below which an organization counts as one that has worked little.
+const LITTLE: Duration = Duration::from_millis(8);
+
+/// The greatest debt of an organization. It ensures that one which has stopped working soon counts like any other.
+const MAX_DEBT: Duration = Duration::from_millis(100);
+
+/// The share of the time that an organization may work and still count as one that has worked little: one in so many.
+const SHARE: u32 = 4;
+
+/// The time after which a job gets a thread before those of organizations that have worked little. Together, these could
+/// otherwise take all the time.
+const PATIENCE: Duration = Duration::from_millis(25);
+
+/// The number of organizations with a debt from which on those whose debt is paid are forgotten.
+const REMEMBERED: usize = 1_024;
+
+/// A number of threads. Jobs of organizations that have worked little lately get one first, the others in the order in
+/// which they asked.
+#[derive(Debug)]
+pub(super) struct Threads {
+    queue: Mutex<Queue>,
+    /// The number of jobs that wait, and of those that come first. Running jobs look at them without the lock.
+    waiting: AtomicUsize,
+    first: AtomicUsize,
+}
+
+/// The right to use a processor. Dropping it gives it to the job that is next.
+#[derive(Debug)]
+pub(super) struct Thread {
+    threads: Arc<Threads>,
+    organization: Uuid,
+    since: Instant,
+    order: Order,
+}
+
+/// Why a job got its thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Its organization has worked little.
+    First,
+    /// It was its turn.
+    Usual,
+    /// It had waited for too long.
+    Late,
+}
+
+#[derive(Debug)]
+struct Queue {
+    free: usize,
+    first: VecDeque<Waiter>,
+    others: VecDeque<Waiter>,
+    debts: HashMap<Uuid, Debt>,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    since: Instant,
+    granted: oneshot::Sender<Order>,
+}
+
+/// The time that an organization has worked beyond its share, as of a moment.
+#[derive(Clone, Copy, Debug)]
+struct Debt {
+    time: Duration,
+    at: Instant,
+}
+
+impl Threads {
+    pub(super) fn new(threads: usize) -> Arc<Self> {
+        let queue =
+            Queue { free: threads, first: VecDeque::new(), others: VecDeque::new(), debts: HashMap::new() };
+        let [waiting, first] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+        Arc::new(Self { queue: Mutex::new(queue), waiting, first })
+    }
+
+    /// Returns whether a thread is free, for which no job waits.
+    pub(super) fn has_free(&self) -> bool {
+        self.lock().free > 0
+    }
+
+    /// Returns whether any job waits for a thread.
+    pub(super) fn are_awaited(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    /// Returns whether a job of an organization that has worked little waits for a thread.
+    pub(super) fn are_awaited_by_first(&self) -> bool {
+        self.first.load(Ordering::Relaxed) > 0
+    }
+
+    /// Waits for a thread, on a thread that may block.
+    pub(super) fn acquire(self: &Arc<Self>, organization: Uuid) -> Thread {
+        let order = match self.enter(organization) {
+            Ok(order) => order,
+            // Whoever releases a thread grants it before it drops the other end.
+            Err(granted) => granted.blocking_recv().unwrap_or(Order::Usual),
+        };
+        Thread { threads: Arc::clone(self), organization, since: Instant::now(), order }
+    }
+
+    /// Takes a free thread, or begins to wait for one.
+    fn enter(&self, organization: Uuid) -> Result<Order, oneshot::Receiver<Order>> {
+        let now = Instant::now();
+        let mut queue = self.lock();
+        let order = queue.order_of(organization, now);
+        if queue.free > 0 {
+            queue.free -= 1;
+            return Ok(order);
+        }
+        let (granted, receiver) = oneshot::channel();
+        let waiter = Waiter { since: now, granted };
+        match order {
+            Order::First => queue.first.push_back(waiter),
+            Order::Usual | Order::Late => queue.others.push_back(waiter),
+        }
+        self.count(&queue);
+        Err(receiver)
+    }
+
+    fn release(&self, organization: Uuid, worked: Duration) {
+        let now = Instant::now();
+        let mut queue = self.lock();
+        queue.add_debt(organization, worked, now);
+        while let Some((waiter, order)) = queue.next(now) {
+            if waiter.granted.send(order).is_ok() {
+                return self.count(&queue);
+            }
+        }
+        queue.free += 1;
+        self.count(&queue);
+    }
+
+    fn count(&self, queue: &Queue) {
+        self.waiting.store(queue.first.len() + queue.others.len(), Ordering::Relaxed);
+        self.first.store(queue.first.len(), Ordering::Relaxed);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Queue {
+    /// Removes the waiter that is next.
+    fn next(&mut self, now: Instant) -> Option<(Waiter, Order)> {
+        let is_late = |waiter: &Waiter| now.saturating_duration_since(waiter.since) >= PATIENCE;
+        if self.others.front().is_some_and(is_late) {
+            return self.others.pop_front().map(|waiter| (waiter, Order::Late));
+        }
+        let first = self.first.pop_front().map(|waiter| (waiter, Order::First));
+        first.or_else(|| self.others.pop_front().map(|waiter| (waiter, Order::Usual)))
+    }
+
+    fn order_of(&self, organization: Uuid, now: Instant) -> Order {
+        let debt = self.debts.get(&organization).map_or(Duration::ZERO, |debt| debt.left(now));
+        if debt < LITTLE { Order::First } else { Order::Usual }
+    }
+
+    fn add_debt(&mut self, organization: Uuid, worked: Duration, now: Instant) {
+        if self.debts.len() >= REMEMBERED {
+            self.debts.retain(|_, debt| debt.left(now) > Duration::ZERO);
+        }
+        let debt = self.debts.entry(organization).or_insert(Debt { time: Duration::ZERO, at: now });
+        *debt = Debt { time: (debt.left(now) + worked).min(MAX_DEBT), at: now };
+    }
+}
+
+impl Debt {
+    fn left(self, now: Instant) -> Duration {
+        self.time.saturating_sub(now.saturating_duration_since(self.at) / SHARE)
+    }
+}
+
+impl Thread {
+    pub(super) const fn order(&self) -> Order {
+        self.order
+    }
+
+    /// Counts further work like that of any organization: the job has worked for a whole turn.
+    pub(super) const fn begin_usual_turn(&mut self) {
+        self.order = Order::Usual;
+    }
+}
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        self.threads.release(self.organization, self.since.elapsed());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: Uuid = Uuid::from_u128(1);
+    const LARGE: Uuid = Uuid::from_u128(2);
+
+    fn waiter(since: Instant) -> Waiter {
+        Waiter { since, granted: oneshot::channel().0 }
+    }
+
+    fn queue() -> Queue {
+        Queue { free: 0, first: VecDeque::new(), others: VecDeque::new(), debts: HashMap::new() }
+    }
+
+    #[test]
+    fn organization_comes_first_until_it_has_worked_more_than_its_share() {
+        let (mut queue, start) = (queue(), Instant::now());
+        // A share of the time, for ever.
+        for number in 0..1_000 {
+            let now = start + number * SHARE * Duration::from_millis(2);
+            assert_eq!(queue.order_of(SMALL, now), Order::First);
+            queue.add_debt(SMALL, Duration::from_millis(2), now);
+        }
+        queue.add_debt(LARGE, Duration::from_secs(3_600), start);
+        assert_eq!(queue.order_of(LARGE, start), Order::Usual);
+        assert_eq!(queue.order_of(LARGE, start + SHARE * MAX_DEBT), Order::First);
+    }
+
+    #[test]
+    fn jobs_that_come_first_do_not_keep_the_others_waiting_for_ever() {
+        let (mut queue, start) = (queue(), Instant::now());
+        queue.others.push_back(waiter(start));
+        queue.first.extend([waiter(start), waiter(start)]);
+        let mut next = |after| queue.next(start + after).map(|(_, order)| order);
+        assert_eq!(next(PATIENCE / 2), Some(Order::First));
+        assert_eq!(next(PATIENCE), Some(Order::Late));
+        assert_eq!(next(PATIENCE), Some(Order::First));
+        assert_eq!(next(PATIENCE), None);
+    }
+
+    #[test]
+    fn thread_passes_to_an_organization_that_has_worked_little() {
+        let threads = Threads::new(1);
+        // In the future, so that it is not paid during the test.
+        threads.lock().add_debt(LARGE, MAX_DEBT, Instant::now() + PATIENCE * 1_000);
+        let running = threads.acquire(LARGE);
+        assert_eq!((running.order(), threads.has_free()), (Order::Usual, false));
+        let mut other = threads.enter(LARGE).unwrap_err();
+        assert_eq!((threads.are_awaited(), threads.are_awaited_by_first()), (true, false));
+        let mut small = threads.enter(SMALL).unwrap_err();
+        assert!(threads.are_awaited_by_first());
+        // Waiting for too long would change the order.
+        threads.lock().others.iter_mut().for_each(|waiter| waiter.since += PATIENCE * 1_000);
+        drop(running);
+        assert_eq!((small.try_recv(), other.try_recv().is_err()), (Ok(Order::First), true));
+        threads.release(SMALL, Duration::ZERO);
+        assert_eq!((other.try_recv(), threads.are_awaited()), (Ok(Order::Usual), false));
+        threads.release(LARGE, Duration::ZERO);
+        assert!(threads.has_free());
+    }
+
+    #[test]
+    fn debts_that_are_paid_are_forgotten() {
+        let (mut queue, start) = (queue(), Instant::now());
+        for number in 0..10 * REMEMBERED as u32 {
+            let work = Duration::from_millis(1);
+            queue.add_debt(Uuid::from_u128(u128::from(number)), work, start + number * SHARE * work);
+        }
+        assert!(queue.debts.len() <= REMEMBERED, "{}", queue.debts.len());
+    }
+}
