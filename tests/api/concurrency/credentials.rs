@@ -103,7 +103,7 @@ impl Used {
                 inventory.users().disable(&Caller::system(self.fixture.organization()), id).await.unwrap(),
             ),
             End::DeleteUser => {
-                inventory.users().delete(&Caller::system(self.fixture.organization()), id).await.unwrap()
+                inventory.users().delete(&Caller::system(self.fixture.organization()), id).await.unwrap();
             }
         }
     }

@@ -94,7 +94,7 @@ fn sender_whose_rights_end_while_the_body_arrives_is_refused() {
                 .user_api_keys()
                 .delete(&Caller::system(key.record().organization_id), key.record().id)
                 .await
-                .unwrap()
+                .unwrap();
         };
         let reply = import_after(&fixture, key.plaintext(), deleted).await;
         reply.refuses(401, "auth_not_authenticated");

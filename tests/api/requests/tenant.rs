@@ -89,14 +89,14 @@ impl Tenant {
         for _ in 0..3 {
             let network = inventory
                 .networks()
-                .create(&Caller::system(organization), Network::new(&tenant.text()))
+                .create(&Caller::system(organization), Network::new(tenant.text()))
                 .await
                 .unwrap()
                 .id;
             tenant.note("networks", network);
             let tag = inventory
                 .tags()
-                .create(&Caller::system(organization), Tag::new(&tenant.text()))
+                .create(&Caller::system(organization), Tag::new(tenant.text()))
                 .await
                 .unwrap()
                 .id;
