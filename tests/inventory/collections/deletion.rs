@@ -341,7 +341,7 @@ fn network_is_deleted_with_its_grants_once_nothing_is_on_it() {
                     inventory.subnets().delete(&fixture.admin(), release).await.unwrap();
                 }
                 Entity::DaemonApiKey => {
-                    inventory.daemon_api_keys().delete(&fixture.system(), release).await.unwrap()
+                    inventory.daemon_api_keys().delete(&fixture.system(), release).await.unwrap();
                 }
                 _ => inventory.shares().delete(&fixture.system(), release).await.unwrap(),
             }

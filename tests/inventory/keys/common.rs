@@ -269,7 +269,7 @@ async fn key_that_is_deleted_during_another_operation_does_not_come_back() {
             at_every_call(
                 async |fixture: &Fixture| kind.issue(fixture, &fixture.owner().await).await,
                 async |inventory, issued| {
-                    kind.delete(inventory, issued.organization, issued.id).await.unwrap()
+                    kind.delete(inventory, issued.organization, issued.id).await.unwrap();
                 },
                 async |inventory, issued| match operation {
                     Concurrent::Delete => kind.delete(inventory, issued.organization, issued.id).await,

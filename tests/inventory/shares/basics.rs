@@ -283,7 +283,7 @@ async fn share_that_is_deleted_meanwhile_does_not_come_back() {
     at_every_call(
         async |fixture: &Fixture| fixture.share(|new| new.password = Some(PASSWORD.to_owned())).await,
         async |inventory, share| {
-            inventory.shares().delete(&Caller::system(share.organization_id), share.id).await.unwrap()
+            inventory.shares().delete(&Caller::system(share.organization_id), share.id).await.unwrap();
         },
         async |inventory, share| {
             (

@@ -401,7 +401,7 @@ async fn user_who_is_deleted_during_an_action_is_refused_and_leaves_nothing() {
         at_every_call(
             async |fixture: &Fixture| with_credentials(fixture).await,
             async |inventory, (user, ..)| {
-                inventory.users().delete(&Caller::system(user.organization_id), user.id).await.unwrap()
+                inventory.users().delete(&Caller::system(user.organization_id), user.id).await.unwrap();
             },
             async |inventory, user| action.take(inventory, user).await,
             async |fixture, (user, key, _), result| {

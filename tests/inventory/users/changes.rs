@@ -116,7 +116,7 @@ async fn user_who_is_deleted_during_a_change_leaves_nothing() {
         at_every_call(
             async |fixture: &Fixture| fixture.owner().await,
             async |inventory, user| {
-                inventory.users().delete(&Caller::system(user.organization_id), user.id).await.unwrap()
+                inventory.users().delete(&Caller::system(user.organization_id), user.id).await.unwrap();
             },
             async |inventory, user| change.apply(inventory, user.organization_id, user.id).await,
             async |fixture, user, result| {
