@@ -77,7 +77,7 @@ fn merged_service_takes_the_container_that_only_the_other_has() {
         gone.services[1].virtualization = container(id(21));
         fixture.put(&kept).await;
         fixture.put(&gone).await;
-        let host = fixture.inventory.consolidate_as(&caller, kept.id, gone.id).await.unwrap();
+        let host = fixture.inventory.discovery().consolidate(&caller, kept.id, gone.id).await.unwrap();
         assert_eq!(host.services.iter().map(|part| part.id).collect::<Vec<_>>(), [id(11), id(12)]);
         assert_eq!(host.services[0].virtualization, None);
         assert_eq!(host.services[1].virtualization, container(id(11)), "the reference follows the merge");
