@@ -350,7 +350,7 @@ async fn tenant(inventory: &Inventory, name: &str, hosts: usize) -> Result<Tenan
         networks.push(
             inventory
                 .networks()
-                .create(&Caller::system(organization), Network::new(&format!("Network {number}")))
+                .create(&Caller::system(organization), Network::new(format!("Network {number}")))
                 .await?
                 .id,
         );
@@ -360,7 +360,7 @@ async fn tenant(inventory: &Inventory, name: &str, hosts: usize) -> Result<Tenan
         tags.push(
             inventory
                 .tags()
-                .create(&Caller::system(organization), Tag::new(&format!("Tag {number}")))
+                .create(&Caller::system(organization), Tag::new(format!("Tag {number}")))
                 .await?
                 .id,
         );

@@ -89,7 +89,7 @@ impl LoadedInventory {
                 networks.push(
                     inventory
                         .networks()
-                        .create(&Caller::system(organization), Network::new(&format!("Network {number}")))
+                        .create(&Caller::system(organization), Network::new(format!("Network {number}")))
                         .await?
                         .id,
                 );

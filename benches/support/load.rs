@@ -32,7 +32,7 @@ pub(crate) async fn load(store: Arc<dyn Store>, hosts: usize) -> Result<Loaded, 
         networks.push(
             inventory
                 .networks()
-                .create(&Caller::system(organization.id), Network::new(&format!("Network {number}")))
+                .create(&Caller::system(organization.id), Network::new(format!("Network {number}")))
                 .await?
                 .id,
         );

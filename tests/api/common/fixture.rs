@@ -245,7 +245,7 @@ impl Site {
                 .unwrap();
             *tag = inventory
                 .tags()
-                .create(&Caller::system(organization.id), Tag::new(&format!("tag {network}")))
+                .create(&Caller::system(organization.id), Tag::new(format!("tag {network}")))
                 .await
                 .unwrap()
                 .id;

@@ -73,7 +73,7 @@ fn tags_of_an_organization_are_limited_exactly() {
         let created = limited.race(Entity::Tag, |inventory, number| async move {
             inventory
                 .tags()
-                .create(&Caller::system(organization), Tag::new(&format!("tag {number}")))
+                .create(&Caller::system(organization), Tag::new(format!("tag {number}")))
                 .await
                 .map(drop)
         });

@@ -106,7 +106,7 @@ async fn dry_run_reads_its_own_changes_whatever_the_versions_of_stored_hosts_are
         for number in 0..earlier {
             inventory
                 .tags()
-                .create(&Caller::system(organization), Tag::new(&format!("tag {number}")))
+                .create(&Caller::system(organization), Tag::new(format!("tag {number}")))
                 .await
                 .unwrap();
         }
