@@ -129,7 +129,7 @@ async fn key_that_is_deleted_during_its_rotation_does_not_come_back() {
                 .user_api_keys()
                 .delete(&Caller::system(issued.record().organization_id), issued.record().id)
                 .await
-                .unwrap()
+                .unwrap();
         },
         async |inventory, (_, issued)| {
             inventory
@@ -156,7 +156,7 @@ async fn later_of_two_concurrent_rotations_is_valid() {
                     .rotate(&Caller::system(issued.record().organization_id), issued.record().id)
                     .await
                     .unwrap(),
-            )
+            );
         },
         async |inventory, (_, issued)| {
             inventory

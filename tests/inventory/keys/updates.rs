@@ -234,7 +234,7 @@ async fn key_that_is_deleted_during_its_update_does_not_come_back() {
                 .user_api_keys()
                 .delete(&Caller::system(issued.record().organization_id), issued.record().id)
                 .await
-                .unwrap()
+                .unwrap();
         },
         async |inventory, (owner, issued)| {
             let update = update_of(issued.record());

@@ -157,7 +157,7 @@ async fn second_of_two_concurrent_deletions_finds_no_key() {
                 .user_api_keys()
                 .delete(&Caller::system(issued.record().organization_id), issued.record().id)
                 .await
-                .unwrap()
+                .unwrap();
         },
         async |inventory, (owner, issued)| {
             inventory.user_api_keys().delete(&in_person(owner), issued.record().id).await
