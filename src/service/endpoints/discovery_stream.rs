@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::request::Parts;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout_at};
 use uuid::Uuid;
 
 use crate::access::Caller;
@@ -60,9 +60,9 @@ pub(in crate::service) fn stream_discoveries(call: Call<'_>) -> Pending<'_> {
         let mut first = "retry: 2000\n\n".to_owned();
         first.push_str(&stream.changes().await?);
         let next = next_events(stream);
-        let stopping = state.shutdown.reached(Stage::Stopping);
+        let (deadline, stopping) = (Instant::now() + LIFETIME, state.shutdown.reached(Stage::Stopping));
         // The client connects again, after the shutdown to another server.
-        let end = async { timeout(LIFETIME, stopping).await.unwrap_or_default() };
+        let end = async move { timeout_at(deadline, stopping).await.unwrap_or_default() };
         Ok(Outcome::events(ResponseBody::events(first.into(), next, slot, end)))
     })
 }
