@@ -23,7 +23,6 @@ use crate::model::Permission;
 /// let mut request = http::Request::new(());
 /// request.extensions_mut().insert(caller);
 /// ```
-/// # use toposcope::access::Caller;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     organization_id: Uuid,
@@ -74,13 +73,13 @@ impl Caller {
     /// It may do everything that an Owner with a session may do, on all networks. In addition, it may
     /// - demote, disable and delete the last Owner,
     /// - set the passwords of users and end their sessions,
-    /// - create, read, change and delete the API keys of all users, within the rights of each user,
+    /// - create, read, change and delete the API keys of all users, which never get more rights than their users have,
     /// - create networks with given ids, and shares without a network,
     /// - move hosts to other networks by replacing or importing them, and
     /// - read the referrals of the users.
     ///
-    /// It has no user: its user id is nil, and operations on the caller's own account fail. Requests of people must never
-    /// be answered with it.
+    /// It has no user: its user id is nil, and operations on the caller's own account fail. The API refuses requests that have
+    /// it as their extension.
     ///
     /// ```
     /// use toposcope::access::Caller;

@@ -37,7 +37,6 @@ impl Network {
     /// # Ok(())
     /// # }
     /// ```
-    /// # use toposcope::access::Caller;
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         let now = Timestamp::now();

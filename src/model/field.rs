@@ -19,7 +19,7 @@
 //! | `reported` | Reports of devices set the field, and merge it by the rules of `discovery::reconcile` |
 //! | `concealed(…)` | A share that redacts this kind of value conceals the text wherever a picture shows it |
 //! | `local` | The value refers to ids of this inventory: a CSV has the column only where a client asks for it |
-//! | `kept` | A record that absorbs another keeps its own value, even an empty one |
+//! | `kept` | A record that absorbs another keeps its own value, even an empty one, unless code of its own takes the other |
 //!
 //! The table is passed to another macro, which makes code of the rows: [`record!`] makes the data below, others make
 //! the documents that requests and imports are read from. A struct with a field that its table lacks does not compile.

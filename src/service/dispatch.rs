@@ -36,7 +36,7 @@ impl ApiState {
         let sender = match (credentials::set_by_host_application(request), access) {
             #[cfg(feature = "discovery")]
             (_, Some(Access::Daemon)) => Some(catch_panic(pin!(self.identify(access, request))).await),
-            (Some(caller), _) => Some(Ok(Sender::Caller(caller.clone()))),
+            (Some(caller), _) => Some(caller.map(Sender::Caller)),
             (None, Some(access)) if access.is_public() => None,
             _ => Some(catch_panic(pin!(self.identify(access, request))).await),
         };

@@ -83,7 +83,7 @@ impl Hosts<'_> {
     ///
     /// The host is stored as given, its times included, except that embedded lists are sorted and port types are
     /// derived. `virtualization` may refer to a service that does not exist. The last write wins: a change since the
-    /// caller read the host is not detected.
+    /// caller read the host is not detected. The caller must be [the system](crate::access::Caller::system).
     ///
     /// Ids of embedded records are unique within the organization, for each kind; ids of hosts are unique in the store.
     ///
@@ -114,8 +114,9 @@ impl Hosts<'_> {
     /// - `AlreadyExists`: two ports share number and protocol, or another host or embedded record has one of the ids.
     /// - `TooLarge` and `QuotaExceeded`: a limit of [`Quotas`](super::Quotas) is exceeded.
     /// - `Conflict`: other writers kept changing the same records.
+    /// - `PermissionDenied`: the caller is not the system.
     pub async fn put(self, caller: &Caller, host: Host) -> Result<Written, Error> {
-        require_level(caller, Permission::Member)?;
+        require_system(caller)?;
         let (organization, id) = (caller.organization_id(), host.id);
         check_host_texts(&host, None)?;
         let encoder = self.inventory.host_encoder(organization);

@@ -60,8 +60,8 @@ impl fmt::Debug for NewUser {
 handle! {
     /// The users of an organization.
     ///
-    /// Viewers and Members see themselves only. The last enabled Owner of an organization cannot be demoted, disabled or
-    /// deleted, except by [the system](crate::access::Caller::system): the methods then return `InUse`.
+    /// Viewers and Members see themselves only. For other callers than [the system](crate::access::Caller::system), the
+    /// methods return `InUse` when they would demote, disable or delete the last enabled Owner of an organization.
     ///
     /// A deletion deletes the password, sessions, API keys and referral of the user as well.
     pub struct Users(User) = users;

@@ -28,7 +28,6 @@ impl Users<'_> {
     /// # Ok(())
     /// # }
     /// ```
-    /// # use toposcope::access::Caller;
     ///
     /// # Errors
     /// `ReferenceInvalid` when no user has the e-mail address; `Invalid` for the address or the password.
@@ -49,7 +48,7 @@ impl Users<'_> {
     /// A password has 10 to 1,000 characters. Users without a password cannot log in.
     ///
     /// # Errors
-    /// `NotFound`; `Invalid` for the password.
+    /// `PermissionDenied`; `NotFound`; `Invalid` for the password.
     pub async fn set_password(
         self,
         caller: &Caller,

@@ -40,10 +40,9 @@ impl Users<'_> {
     /// # Ok(())
     /// # }
     /// ```
-    /// # use toposcope::access::Caller;
     ///
     /// # Errors
-    /// `UserContextRequired` for a caller with an API key; `Invalid` when the source is blank or longer than 100
+    /// `UserContextRequired` for a caller with an API key, and for the system; `Invalid` when the source is blank or longer than 100
     /// characters, or `other` is longer than 500; `NotAuthenticated` when the user of a session has been deleted.
     pub async fn submit_referral(
         self,
@@ -52,6 +51,9 @@ impl Users<'_> {
         other: Option<&str>,
     ) -> Result<Referral, Error> {
         may_submit_referrals(caller)?;
+        if caller.is_system() {
+            return Err(ErrorKind::UserContextRequired.into());
+        }
         let source = validate::name("referral_source", source, 100)?;
         if other.is_some_and(|text| text.chars().count() > MAX_OTHER) {
             return Err(Error::invalid("referral_source_other", Problem::MaxLength { max: MAX_OTHER }));

@@ -57,7 +57,7 @@ impl Credentials {
     /// session cookie. Cookies are ignored if the request has an `Authorization` header, even an invalid one.
     pub(in crate::service) async fn identify_caller(&self, request: &Parts) -> Result<Caller, Error> {
         if let Some(caller) = set_by_host_application(request) {
-            return Ok(caller.clone());
+            return caller;
         }
         if request.headers.contains_key(AUTHORIZATION) {
             let key = bearer_token(request).ok_or(ErrorKind::NotAuthenticated)?;
@@ -113,8 +113,19 @@ pub(in crate::service) fn is_fault(error: &Error) -> bool {
 }
 
 /// Returns the caller that the host application has set as a request extension.
-pub(in crate::service) fn set_by_host_application(request: &Parts) -> Option<&Caller> {
-    request.extensions.get()
+///
+/// # Errors
+/// `NotAuthenticated` for [the system](Caller::system): it may read the secrets of all users, so no request is answered
+/// with it.
+pub(in crate::service) fn set_by_host_application(request: &Parts) -> Option<Result<Caller, Error>> {
+    let caller: &Caller = request.extensions.get()?;
+    if caller.is_system() {
+        tracing::error!(
+            "the host application has set the system as the caller of a request, which is refused"
+        );
+        return Some(Err(ErrorKind::NotAuthenticated.into()));
+    }
+    Some(Ok(caller.clone()))
 }
 
 /// Returns the token of the only `Authorization` header. With several headers it is ambiguous, and none is used.

@@ -236,3 +236,16 @@ fn location_of_a_created_record_has_the_path_prefix() {
         }
     });
 }
+
+#[test]
+fn request_with_the_system_as_its_caller_is_refused() {
+    run_with(Fixture::with_one_host, async |fixture| {
+        let system = Caller::system(fixture.home.organization.id);
+        for target in ["/api/v1/hosts", "/api/v1/auth/keys"] {
+            let reply = fixture.send(with_caller(get(target), system.clone())).await;
+            reply.refuses(401, "auth_not_authenticated");
+        }
+        let (parts, _) = with_caller(get("/own"), system).into_parts();
+        assert_eq!(fixture.server.api.admit(&parts).await.unwrap_err().status(), 401);
+    });
+}

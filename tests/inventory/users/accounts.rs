@@ -264,6 +264,15 @@ async fn busy_user(fixture: &Fixture) -> (User, Vec<IssuedKey<UserApiKey>>, Vec<
 }
 
 #[tokio::test]
+async fn system_has_no_answer_of_its_own_to_give() {
+    let (fixture, _) = Fixture::with_owner().await;
+    let system = fixture.system();
+    let refused = fixture.inventory.users().submit_referral(&system, "reddit", None).await;
+    assert_eq!(refusal(refused), ErrorKind::UserContextRequired);
+    assert_eq!(fixture.inventory.users().referrals(&system).await.unwrap(), []);
+}
+
+#[tokio::test]
 async fn deletion_of_a_user_removes_all_records_of_the_user_and_no_others() {
     let (fixture, other) = Fixture::with_owner().await;
     fixture.user_key(&other, |new| new.tags = fixture.tags.to_vec()).await;

@@ -208,6 +208,11 @@ pub(in crate::inventory::discovery) fn absorb_state(
     let HostState { mut baseline, edited, deleted, observed, seen, kept, has_derived_chassis: _ } = other;
     fill_parts(&mut state.baseline, &baseline, replaced);
     let is_kept = |id: Uuid| !replaced.contains_key(&id);
+    // What the services of the host take over, its baseline takes over as well. It would otherwise count as edited.
+    let (kept_services, replaced_services) =
+        take(&mut baseline.services).into_iter().partition(|service| is_kept(service.id));
+    baseline.services = kept_services;
+    absorb_services(&mut state.baseline, replaced_services, replaced);
     for_each_part_type!(P => P::list_mut(&mut baseline).retain(|part| is_kept(part.id)));
     absorb(&mut state.baseline, baseline, now);
     let is_of_part = |path: &String| path.contains('.');
