@@ -64,7 +64,7 @@ impl<P: Part> HostParts<'_, P> {
     /// let port = Port::new(&host, PortNumber::try_from(443)?, Protocol::Tcp);
     /// let port = inventory.parts().create(&caller, port).await?;
     /// assert_eq!(inventory.parts::<Port>().of_host(&caller, host.id).await?, [port.clone()]);
-    /// inventory.parts().delete(&caller, port.id).await?;
+    /// inventory.parts::<Port>().delete(&caller, port.id).await?;
     /// # Ok(())
     /// # }
     /// ```
