@@ -59,6 +59,8 @@ struct Queue {
     free: usize,
     first: VecDeque<Waiter>,
     others: VecDeque<Waiter>,
+    /// Whether the last thread was granted to a waiter that had waited long.
+    was_late: bool,
     debts: HashMap<Uuid, Debt>,
 }
 
@@ -77,8 +79,13 @@ struct Debt {
 
 impl Threads {
     pub(super) fn new(threads: usize) -> Arc<Self> {
-        let queue =
-            Queue { free: threads, first: VecDeque::new(), others: VecDeque::new(), debts: HashMap::new() };
+        let queue = Queue {
+            free: threads,
+            first: VecDeque::new(),
+            others: VecDeque::new(),
+            was_late: false,
+            debts: HashMap::new(),
+        };
         let [waiting, first] = [AtomicUsize::new(0), AtomicUsize::new(0)];
         Arc::new(Self { queue: Mutex::new(queue), waiting, first })
     }
@@ -154,7 +161,10 @@ impl Queue {
     /// Removes the waiter that is next.
     fn next(&mut self, now: Instant) -> Option<(Waiter, Order)> {
         let is_late = |waiter: &Waiter| now.saturating_duration_since(waiter.since) >= PATIENCE;
-        if self.others.front().is_some_and(is_late) {
+        // Where all others wait long, those that worked little take turns with them.
+        let is_turn_of_first = self.was_late && !self.first.is_empty();
+        self.was_late = !is_turn_of_first && self.others.front().is_some_and(is_late);
+        if self.was_late {
             return self.others.pop_front().map(|waiter| (waiter, Order::Late));
         }
         let first = self.first.pop_front().map(|waiter| (waiter, Order::First));
@@ -210,7 +220,13 @@ mod tests {
     }
 
     fn queue() -> Queue {
-        Queue { free: 0, first: VecDeque::new(), others: VecDeque::new(), debts: HashMap::new() }
+        Queue {
+            free: 0,
+            first: VecDeque::new(),
+            others: VecDeque::new(),
+            was_late: false,
+            debts: HashMap::new(),
+        }
     }
 
     #[test]

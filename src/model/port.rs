@@ -285,14 +285,14 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::model::Record as _;
+    use crate::model::{Host, Record as _};
 
     #[test]
     fn json_of_a_port_has_every_field_of_its_table_and_the_type() {
         let names: Vec<&str> = PORT_NAMES.iter().copied().filter(|name| *name != "type").collect();
         assert_eq!(names, Port::NAMES);
-        let host = crate::model::Host::new(uuid::Uuid::nil(), "host");
-        let mut port = Port::new(&host, PortNumber::new(22).unwrap(), Protocol::Tcp);
+        let host = Host::new(Uuid::nil(), "host");
+        let mut port = Port::new(&host, PortNumber(NonZeroU16::MIN), Protocol::Tcp);
         (port.last_seen_at, port.is_stale) = (Some(Timestamp::now()), true);
         let Value::Object(fields) = serde_json::to_value(port).unwrap() else { panic!("no object") };
         assert!(fields.keys().map(String::as_str).all(|name| PORT_NAMES.contains(&name)));

@@ -59,9 +59,9 @@ pub(super) use self::change::{Before, HostEffect};
 use super::collections::handle;
 use super::records::organization_of;
 use super::schema::{HOST, network_key};
-use super::{Entity, Error, ErrorKind, Inventory, require_level};
+use super::{Entity, Error, ErrorKind, Inventory, require_system};
 use crate::access::Caller;
-use crate::model::{Host, Permission};
+use crate::model::Host;
 use crate::store::{Query, Record};
 
 /// The outcome of [`Hosts::put`].

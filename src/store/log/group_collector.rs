@@ -30,8 +30,10 @@ pub(crate) struct GroupCollector {
     jobs: Jobs,
     /// Jobs that depend on the last group and had to wait.
     deferred: VecDeque<Job>,
-    /// Jobs that were queued after the last group was full.
+    /// Jobs for which the last group had no room, in the order of their arrival.
     overflow: VecDeque<Job>,
+    /// Whether the oldest of them was passed by later ones. It then comes first.
+    is_oldest_due: bool,
     /// How many jobs may come for the next group.
     expected: usize,
     /// Maximum wait for them: half the time that a separate group would take.
@@ -41,7 +43,7 @@ pub(crate) struct GroupCollector {
 impl GroupCollector {
     pub(crate) fn new(jobs: Jobs) -> Self {
         let (deferred, overflow) = (VecDeque::new(), VecDeque::new());
-        Self { jobs, deferred, overflow, expected: 0, max_wait: Duration::ZERO }
+        Self { jobs, deferred, overflow, is_oldest_due: false, expected: 0, max_wait: Duration::ZERO }
     }
 
     /// Waits for the next group; empty once the queue is closed. A job that closes the store ends the group.
@@ -76,28 +78,31 @@ impl GroupCollector {
 
     fn take_group(&mut self) -> Vec<Job> {
         let mut waiting = std::mem::take(&mut self.deferred);
-        // The batch that the last group had no room for comes first, so that small ones do not pass it again.
-        let first = waiting.len() + self.overflow.len().min(1);
+        let first = waiting.len() + usize::from(self.is_oldest_due);
         waiting.append(&mut self.overflow);
         waiting.append(&mut self.jobs.take());
-        take_turns(&mut waiting, first);
-        let (mut group, mut size) = (Vec::new(), 0);
+        let mut waiting = in_turns(waiting, first);
+        let (mut group, mut size, mut latest) = (Vec::new(), 0, 0);
         while group.len() < GROUP_JOBS
             && size < GROUP_BYTES
-            && let Some(job) = waiting.pop_front()
+            && let Some((place, job)) = waiting.pop_front()
         {
             if !group.is_empty() && size + job.size() > GROUP_BYTES {
-                waiting.push_front(job);
+                waiting.push_front((place, job));
                 break;
             }
             size += job.size();
+            latest = latest.max(place);
             let is_last = matches!(job, Job::Close(_));
             group.push(job);
             if is_last {
                 break;
             }
         }
-        self.overflow = waiting;
+        let mut left = Vec::from(waiting);
+        left.sort_unstable_by_key(|(place, _)| *place);
+        self.is_oldest_due = left.first().is_some_and(|(place, _)| *place < latest);
+        self.overflow = left.into_iter().map(|(_, job)| job).collect();
         group
     }
 
@@ -132,24 +137,29 @@ impl GroupCollector {
     }
 }
 
-/// Sorts the batches behind the first jobs by the turns of their organizations. Other jobs keep their places.
-fn take_turns(waiting: &mut VecDeque<Job>, first: usize) {
-    if waiting.iter().map(Job::size).sum::<usize>() <= GROUP_BYTES {
-        return;
+/// Returns the jobs with their places in the order of arrival. If they do not fit into one group, the batches behind
+/// the first jobs are sorted by the turns of their organizations. Other jobs keep their places.
+fn in_turns(waiting: VecDeque<Job>, first: usize) -> VecDeque<(usize, Job)> {
+    let is_backlog = waiting.iter().map(Job::size).sum::<usize>() > GROUP_BYTES;
+    let mut jobs: VecDeque<(usize, Job)> = waiting.into_iter().enumerate().collect();
+    if !is_backlog {
+        return jobs;
     }
-    let is_batch = |job: &&Job| matches!(job, Job::Commit(..));
-    let batches = waiting.iter().skip(first).take_while(is_batch).count();
-    let mut later = waiting.split_off(first + batches);
+    let is_batch = |(_, job): &&(usize, Job)| matches!(job, Job::Commit(..));
+    let batches = jobs.iter().skip(first).take_while(is_batch).count();
     let mut bytes: HashMap<Option<Uuid>, usize> = HashMap::new();
-    let turn = |job: Job| {
+    let turn = |(_, job): &(usize, Job)| {
         let bytes = bytes.entry(job.organization()).or_default();
         *bytes += job.size();
-        (*bytes / TURN_BYTES, job)
+        *bytes / TURN_BYTES
     };
-    let mut by_turn: Vec<(usize, Job)> = waiting.split_off(first).into_iter().map(turn).collect();
+    let turns: Vec<usize> = jobs.iter().skip(first).take(batches).map(turn).collect();
+    let mut later = jobs.split_off((first + batches).min(jobs.len()));
+    let mut by_turn: Vec<_> = turns.into_iter().zip(jobs.split_off(first.min(jobs.len()))).collect();
     by_turn.sort_by_key(|(turn, _)| *turn);
-    waiting.extend(by_turn.into_iter().map(|(_, job)| job));
-    waiting.append(&mut later);
+    jobs.extend(by_turn.into_iter().map(|(_, job)| job));
+    jobs.append(&mut later);
+    jobs
 }
 
 #[cfg(all(test, feature = "sled"))]
@@ -314,6 +324,31 @@ mod tests {
         assert_eq!(next(&mut fixture), [1]);
         assert_eq!(next(&mut fixture), [2]);
         assert_eq!((next(&mut fixture), next(&mut fixture)), (vec![1], vec![1]));
+    }
+
+    #[test]
+    fn large_batch_is_written_although_small_ones_of_others_never_end() {
+        let mut fixture = Fixture::new();
+        let commit = |fixture: &Fixture, organization: u128, size: usize| {
+            let mut batch = Batch::new();
+            let facets = Facets::default().with_organization(Uuid::from_u128(organization));
+            let key = Key::new(Name::new("note"), Uuid::nil());
+            batch.put(key, Precondition::Any, facets, vec![0; size]);
+            send(&fixture.queue, |responder| Job::Commit(batch, responder));
+        };
+        let small = |fixture: &Fixture| {
+            (0..50).for_each(|number| commit(fixture, 1 + number % 5, GROUP_BYTES / 40));
+        };
+        small(&fixture);
+        commit(&fixture, 9, TURN_BYTES);
+        let is_of_ninth = |job: &Job| job.organization() == Some(Uuid::from_u128(9));
+        let groups = (0..10).position(|_| {
+            let group = fixture.collector.next();
+            fixture.collector.record_group(Duration::ZERO, 0);
+            small(&fixture);
+            group.iter().any(is_of_ninth)
+        });
+        assert!(groups.is_some(), "the large batch starves");
     }
 
     #[test]

@@ -177,11 +177,14 @@ impl StateLock<Replica> {
             if !body_ref.verify(body) {
                 return Err(StoreError::corrupt(format!("the body of {} is damaged", located.key)));
             }
-            verified.push((located.row, body_ref, *body));
+            verified.push((*located, body_ref, *body));
         }
         let mut replica = self.write()?;
-        for (row, body_ref, body) in verified {
-            replica.bodies.insert(row, body_ref, body.clone());
+        for (located, body_ref, body) in verified {
+            // The replica may have another log by now, whose numbers of bodies begin anew.
+            if replica.body_ref(located) == Some(body_ref) {
+                replica.bodies.insert(located.row, body_ref, body.clone());
+            }
         }
         let evicted = replica.bodies.evict();
         drop(replica);

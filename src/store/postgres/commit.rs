@@ -310,7 +310,10 @@ impl Committer {
                         if self.lacks(proposal.from)? {
                             return Ok(None);
                         }
-                        return Err(self.last_error.take().unwrap_or_else(timed_out));
+                        // Another instance may have appended an entry to the new log since it was asked.
+                        if !matches!(self.nonce_at(proposal.from.number + 1).await, Ok(Some(_))) {
+                            return Err(self.last_error.take().unwrap_or_else(timed_out));
+                        }
                     }
                     sleep(PAUSE).await;
                 }

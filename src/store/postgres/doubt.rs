@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use super::connection::Purpose;
 use super::connector::Connector;
 use super::server::{Epoch, Server};
+use super::watch::INTERVAL;
 
 /// Time that a server has to answer what takes it no time.
 pub(super) const PATIENCE: Duration = Duration::from_millis(750);
@@ -39,7 +40,8 @@ impl Connector {
             Some(Ok((_, found))) => found.history,
             Some(Err(fault)) if fault.is_answer => return,
             Some(Err(_)) | None => {
-                sleep_until(end).await;
+                // The question that was put next after the beginning has had its time.
+                sleep_until(end + INTERVAL).await;
                 if self.servers.view().addresses.has_answered(server.address, begin.into_std()) {
                     return;
                 }

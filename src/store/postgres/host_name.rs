@@ -171,7 +171,13 @@ mod tests {
             assert!(name.resolve(Duration::from_secs(60)).await.is_err());
             assert_eq!(name.threads.load(Ordering::Relaxed), hanging);
         }
-        let found = name.resolve(Duration::from_secs(60)).await.map_err(|fault| fault.error);
-        assert_eq!(found.unwrap(), [ADDRESS]);
+        // A thread may begin too late for its look-up, on a machine with busy neighbors.
+        for _ in 0..10 {
+            if let Ok(found) = name.resolve(Duration::from_secs(60)).await {
+                assert_eq!(found, [ADDRESS]);
+                return;
+            }
+        }
+        panic!("the later look-ups fail as well");
     }
 }

@@ -27,7 +27,7 @@ use super::server::Server;
 use super::shared::Shared;
 
 /// Time between two questions to a server.
-const INTERVAL: Duration = Duration::from_millis(500);
+pub(super) const INTERVAL: Duration = Duration::from_millis(500);
 
 /// Number of intervals after which another connection is made to one of the hosts, in turn.
 const INTERVALS_OF_A_LINK: u64 = 3;

@@ -6,7 +6,6 @@
 
 use std::error::Error;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -55,9 +54,11 @@ fn write_or_clear(
     let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
     let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
     let outcome = Folder::acquire_empty(path).and_then(|folder| {
-        let written = write(handle, &folder, cancellation);
+        // Each new folder is an entry of the one above it.
+        let synced = folder.sync_above(missing.len());
+        let written = synced.and_then(|()| write(handle, &folder, cancellation));
         if written.is_err()
-            && let Err(error) = clear(path)
+            && let Err(error) = folder.clear_backup()
         {
             tracing::warn!(
                 error = &error as &dyn Error,
@@ -82,6 +83,7 @@ fn write(handle: Arc<Handle>, folder: &Folder, cancellation: &Cancellation) -> R
     let copy = TreeCopy::open(&folder.new_primary())?;
     let written = write_records(&mut snapshot, &copy, &mut space, cancellation);
     let records = copy.close().and(written)?;
+    cancellation.check()?;
     folder.complete_backup()?;
     let bytes = size_of(folder.path()).map_err(|error| folder.unusable(error))?;
     Ok(Backup { records, bytes })
@@ -115,14 +117,4 @@ fn write_records(
     let last_version = snapshot.last_version().0;
     writer.finish(Manifest { last_version, last_body_id: records, ..Manifest::default() })?;
     Ok(records)
-}
-
-/// Removes everything in a folder.
-fn clear(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let path = entry.path();
-        if entry.file_type()?.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
-    }
-    Ok(())
 }

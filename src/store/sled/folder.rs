@@ -88,6 +88,23 @@ impl Folder {
         Ok(folder)
     }
 
+    /// Makes the names of this folder and of those above it durable, as many as were created.
+    pub(super) fn sync_above(&self, folders: usize) -> Result<(), StoreError> {
+        let above = self.path.ancestors().skip(1).take(folders);
+        // The parent of a relative path without a separator is empty.
+        let above = above.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+        above.map(sync_directory).collect::<io::Result<()>>().map_err(|error| self.unusable(error))
+    }
+
+    /// Removes what a backup writes, and nothing else.
+    pub(super) fn clear_backup(&self) -> io::Result<()> {
+        let files = [self.durable_lsn(), self.path.join("format.new"), self.format(), self.path.join("room")];
+        remove_folder(&self.new_primary())?;
+        remove_folder(&self.primary())?;
+        let files = files.into_iter().chain([self.path.join("lock")]);
+        files.filter(|file| file.exists()).try_for_each(fs::remove_file)
+    }
+
     /// Makes the new primary copy that of a store.
     pub(super) fn complete_backup(&self) -> Result<(), StoreError> {
         let complete = || {

@@ -155,7 +155,7 @@ impl SledStore {
     ///
     /// The path must be an empty folder or not exist; missing parent folders are created. The folder becomes that of a
     /// store in the last step, so an interrupted backup does not open as a complete one. After an error, and when the
-    /// future is dropped, everything that was written is removed. When the process is killed, the parts stay; delete them.
+    /// future is dropped before that step, everything that was written is removed. When the process is killed, the parts stay; delete them.
     ///
     /// Reads and commits continue. Memory use is that of a [`snapshot`](Store::snapshot), and about 10 MB. Until the backup
     /// ends, the folder of the store also keeps the bodies that are replaced meanwhile. Only one backup runs at a time;
