@@ -92,8 +92,9 @@ impl Folder {
     pub(super) fn sync_above(&self, folders: usize) -> Result<(), StoreError> {
         let above = self.path.ancestors().skip(1).take(folders);
         // The parent of a relative path without a separator is empty.
-        let above = above.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
-        above.map(sync_directory).collect::<io::Result<()>>().map_err(|error| self.unusable(error))
+        let mut above =
+            above.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+        above.try_for_each(sync_directory).map_err(|error| self.unusable(error))
     }
 
     /// Removes what a backup writes, and nothing else.
