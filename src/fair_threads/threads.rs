@@ -17,7 +17,7 @@ const MAX_DEBT: Duration = Duration::from_millis(100);
 /// The share of the time that an organization may work and still count as one that has worked little: one in so many.
 const SHARE: u32 = 4;
 
-/// The time after which a job gets a thread before those of organizations that have worked little. Together, these could
+/// The time after which a job takes turns with those of organizations that have worked little. Together, these could
 /// otherwise take all the time.
 const PATIENCE: Duration = Duration::from_millis(25);
 
