@@ -155,12 +155,9 @@ pub(crate) async fn fill(
         Source::Demo(_) => note("The inventory is not new: no hosts are generated."),
         Source::Import { name, reader } => import(inventory, organization, &name, reader).await?,
     }
-    let network = inventory
-        .networks()
-        .all(&Caller::system(organization))
-        .await?
-        .first()
-        .map_or(start.network.id, |first| first.id);
+    let networks = inventory.networks().all(&Caller::system(organization)).await?;
+    let by_name = networks.iter().min_by_key(|network| network.name.to_lowercase());
+    let network = by_name.map_or(start.network.id, |first| first.id);
     let owner = Caller::new(organization, start.owner.id, Permission::Owner, Scope::all());
     discover(inventory, &owner, network, reports).await?;
     let share = share(inventory, organization, network).await?;
