@@ -14,7 +14,7 @@ const LITTLE: Duration = Duration::from_millis(8);
 /// The greatest debt of an organization. It ensures that one which has stopped working soon counts like any other.
 const MAX_DEBT: Duration = Duration::from_millis(100);
 
-/// The share of the time that an organization may work and still count as one that has worked little: one in so many.
+/// Divides the time: an organization that works for at most this part of it has worked little.
 const SHARE: u32 = 4;
 
 /// The time after which a job takes turns with those of organizations that have worked little. Together, these could
@@ -109,7 +109,7 @@ impl Threads {
     pub(super) fn acquire(self: &Arc<Self>, organization: Uuid) -> Thread {
         let order = match self.enter(organization) {
             Ok(order) => order,
-            // Whoever releases a thread grants it before it drops the other end.
+            // The sender is dropped only after it has sent.
             Err(granted) => granted.blocking_recv().unwrap_or(Order::Usual),
         };
         Thread { threads: Arc::clone(self), organization, since: Instant::now(), order }

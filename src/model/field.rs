@@ -1,7 +1,7 @@
 //! The fields of records, as data.
 //!
 //! A record is a plain struct. Beside it stands the table of its fields, a macro with a row for each field in the order
-//! of the JSON: `host_fields!` beside [`Host`](super::Host), and the like beside its parts. All that treats the fields of
+//! of the JSON: `host_fields!` beside [`Host`](super::Host), and so on for its parts. All that treats the fields of
 //! a record alike reads the table. What is peculiar to one field is code where the rule belongs.
 //!
 //! ```text

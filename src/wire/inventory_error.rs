@@ -34,7 +34,7 @@ impl Error {
         params
     }
 
-    /// Returns the sentence for a client, which says no more about an internal error than that it is one.
+    /// Returns the sentence for a client. That of an internal error has no details.
     pub(crate) fn client_message(&self) -> String {
         if self.code() == ErrorCode::InternalError {
             ErrorKind::Internal.to_string()

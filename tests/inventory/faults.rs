@@ -41,7 +41,7 @@ struct Populated {
     /// A network and a tag without references.
     free_network: Uuid,
     free_tag: Uuid,
-    /// A user who is disabled.
+    /// A disabled user.
     disabled: Uuid,
 }
 

@@ -351,7 +351,7 @@ impl ApiBuilder {
     /// let (stop, stopped) = tokio::sync::watch::channel(false);
     /// let asked = || {
     ///     let mut stopped = stopped.clone();
-    ///     // Without a sender, nobody can ask to go on.
+    ///     // An error means that the sender is gone, which also ends the server.
     ///     async move { stopped.wait_for(|asked| *asked).await.map_or((), drop) }
     /// };
     /// let api = Api::builder(Inventory::new(MemoryStore::new())).shutdown(asked()).build();

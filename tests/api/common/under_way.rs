@@ -6,7 +6,7 @@ use std::task::Poll;
 
 use super::{Hook, Reply};
 
-/// Polls a request beside something else until the latter is there. The request must not end before.
+/// Polls a request beside another future until that future is ready. The request must not end before.
 pub(crate) async fn until<T>(
     mut request: Pin<&mut impl Future<Output = Reply>>,
     other: impl Future<Output = T>,

@@ -20,7 +20,7 @@ const STREAM: &str = "/api/v1/discoveries/stream";
 /// More hosts than the first part of a whole list has.
 const MANY: u128 = 1_000;
 
-/// A server of an application that stops when it is told to.
+/// An application whose shutdown the test announces.
 struct Stoppable {
     fixture: Fixture,
     server: Server,
