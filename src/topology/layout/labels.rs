@@ -83,6 +83,7 @@ struct Piece {
 fn pieces(arrangement: &Arrangement) -> (Space, Vec<Piece>) {
     let mut found: Vec<([i64; 4], usize, Piece)> = Vec::new();
     for (connection, route) in arrangement.routes.iter().enumerate() {
+        crate::fair_threads::yield_turn();
         for pair in route.windows(2) {
             let [from, to] = *pair else { continue };
             found.extend(cut(from, to).map(|(from, to)| {
@@ -96,6 +97,7 @@ fn pieces(arrangement: &Arrangement) -> (Space, Vec<Piece>) {
     found.sort_unstable_by_key(|(key, connection, _)| (*key, *connection));
     let (mut rects, mut pieces) = (Vec::new(), Vec::new());
     for same in found.chunk_by(|one, other| one.0 == other.0) {
+        crate::fair_threads::yield_turn();
         let (Some((_, first, piece)), Some((_, last, _))) = (same.first(), same.last()) else { continue };
         rects.push(Rect::spanning(piece.from, piece.to).grown(0.5));
         pieces.push(Piece { owner: (first == last).then_some(*first), ..*piece });

@@ -109,6 +109,7 @@ pub(super) fn push_apart(rects: &mut [Rect], gap: f64) {
         let mut moves = vec![Point::default(); rects.len()];
         let mut crowded = 0;
         for (index, rect) in rects.iter().enumerate() {
+            crate::fair_threads::yield_turn();
             let question = turn * rects.len() + index + 1;
             let mut by = Point::default();
             let mut is_free = true;

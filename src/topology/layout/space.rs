@@ -28,6 +28,7 @@ impl Space {
     pub(super) fn holding(rects: &[Rect]) -> Self {
         let mut space = Self::for_rects(rects.iter());
         for rect in rects {
+            crate::fair_threads::yield_turn();
             space.insert(*rect);
         }
         space

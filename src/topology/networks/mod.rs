@@ -1,16 +1,17 @@
 //! The topologies of an inventory's networks, kept up to date as hosts change.
 
 mod cache;
+mod revision;
 mod shared;
 mod state;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use self::cache::{Cache, Size, Slot};
+use self::revision::revision_of;
 use self::state::NetworkState;
 use super::graph::{BlindSpot, Edge, Graph, GraphOptions, Positions, blind_spots, build, lay_out};
 use super::links::RejectedClaim;
@@ -211,10 +212,4 @@ impl Topologies {
         *guard = Some(state);
         Ok(result)
     }
-}
-
-/// Returns a text that changes whenever the graph changes.
-fn revision_of(graph: &Graph) -> String {
-    let digest = Sha256::digest(serde_json::to_vec(graph).unwrap_or_default());
-    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }

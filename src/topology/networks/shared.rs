@@ -1,6 +1,7 @@
 //! Graphs as shares show them.
 
 use super::Topologies;
+use super::revision::revision_of;
 use super::state::NetworkState;
 use crate::inventory::{Error, OpenShare};
 use crate::model::Redaction;
@@ -23,7 +24,7 @@ impl Topologies {
         let (share, network, secret) = (share.clone(), *network, secret.clone());
         let draw = move |state: &NetworkState| {
             let mut graph = build(&state.input(network, &options));
-            graph.revision = super::revision_of(&graph);
+            graph.revision = revision_of(&graph);
             let mut values = SensitiveValues::of(state.hosts(), &share.redact);
             if share.redact.contains(&Redaction::Names) {
                 state.subnets().iter().for_each(|subnet| values.insert(&subnet.name));

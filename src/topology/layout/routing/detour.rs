@@ -23,6 +23,7 @@ pub(super) fn route(between: &Between<'_>, budget: &mut usize) -> Option<Vec<Poi
     let mut sights = Sights::new(between.source.center(), between.target.center());
     let mut known = BTreeSet::new();
     for _ in 0..ROUNDS {
+        crate::fair_threads::yield_turn();
         let way = sights.shortest(budget);
         if *budget == 0 || way.is_empty() {
             break;

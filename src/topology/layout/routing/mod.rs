@@ -33,6 +33,7 @@ pub(super) fn route(outline: &Outline, rects: &[Rect]) -> Vec<Vec<Point>> {
     let bundles: Vec<Bundle> = bundles(outline)
         .into_iter()
         .map(|((source, target), connections)| {
+            crate::fair_threads::yield_turn();
             let between = field.between(source, target);
             let line = (source != target && !between.nested()).then(|| line(&between, &hubs, &mut budget));
             Bundle { source, target, connections, line: line.unwrap_or_default() }

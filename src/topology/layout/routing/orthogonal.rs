@@ -39,6 +39,7 @@ impl<'a> Hubs<'a> {
         let has_rows = vec![false; outline.len()];
         let mut hubs = Self { ranks: &outline.ranks, neighbors, rects, grids, has_rows };
         for hub in 0..outline.len() {
+            crate::fair_threads::yield_turn();
             let rows = hubs.is_above_row(hub);
             hubs.has_rows[hub] = rows;
         }
