@@ -266,7 +266,8 @@ async fn reported_credentials_and_ids_are_valid_for_every_source() {
 
         let organization = caller.organization_id();
         let networks = inventory.networks().all(&Caller::system(organization)).await.unwrap();
-        assert_eq!(networks.first().map(|network| network.id), Some(given.network));
+        let first = networks.iter().min_by(|a, b| a.name.cmp(&b.name)).unwrap();
+        assert_eq!(first.id, given.network);
         assert!(networks.iter().all(|network| caller.scope().allows(network.id)));
         assert_eq!(
             inventory.tags().get(&Caller::system(organization), given.tag).await.unwrap().organization_id,
