@@ -34,12 +34,12 @@ use http_body_util::{BodyExt, Full};
 use tokio::task::JoinSet;
 use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
 use toposcope::model::{
-    Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, Network, Permission, Port, PortNumber, Protocol, Tag,
+    Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, Network, NetworkId, OrganizationId, Permission, Port,
+    PortNumber, Protocol, Tag, TagId,
 };
 use toposcope::service::Api;
 use toposcope::store::MemoryStore;
 use tower::ServiceExt;
-use uuid::Uuid;
 
 const NETWORKS: usize = 10;
 const TAGS: usize = 40;
@@ -88,7 +88,7 @@ impl Load {
 /// An organization with its hosts and an API key of its owner.
 struct Tenant {
     key: String,
-    tags: Vec<Uuid>,
+    tags: Vec<TagId>,
     ports: Vec<Port>,
     heavy: Heavy,
 }
@@ -97,7 +97,7 @@ struct Tenant {
 #[derive(Default)]
 struct Heavy {
     /// A network whose hosts are linked at random.
-    network: Uuid,
+    network: NetworkId,
     report: Bytes,
     lines: Bytes,
     bulk: Bytes,
@@ -301,7 +301,7 @@ async fn request(api: &Api, tenant: &Tenant, load: Load, random: &mut Random) ->
 }
 
 /// Returns a query whose order no index provides, rarely the same one twice.
-fn expensive(random: &mut Random, tags: &[Uuid], limit: u64) -> String {
+fn expensive(random: &mut Random, tags: &[TagId], limit: u64) -> String {
     let fields = ["created_at", "updated_at", "name", "hostname", "network_id", "interface_ip"];
     let mut path = format!("/api/v1/hosts?limit={limit}");
     if random.next().is_multiple_of(2) {
@@ -382,8 +382,8 @@ async fn tenant(inventory: &Inventory, name: &str, hosts: usize) -> Result<Tenan
 /// Creates a network to be drawn, and the bodies of heavy requests. A bulk request has `bulk` hosts.
 async fn heavy(
     inventory: &Inventory,
-    organization: Uuid,
-    network: Uuid,
+    organization: OrganizationId,
+    network: NetworkId,
     bulk: usize,
 ) -> Result<Heavy, Box<dyn Error>> {
     let drawn = inventory.networks().create(&Caller::system(organization), Network::new("Drawn")).await?.id;
@@ -446,7 +446,7 @@ async fn giants(inventory: &Inventory) -> Result<Tenant, Box<dyn Error>> {
         let port = host.ports[0].clone();
         host.ports = (1..=PORTS)
             .map(|number| Port {
-                id: random.uuid(),
+                id: random.id(),
                 number: PortNumber::try_from(number).unwrap(),
                 protocol: Protocol::Tcp,
                 ..port.clone()
@@ -461,9 +461,9 @@ async fn giants(inventory: &Inventory) -> Result<Tenant, Box<dyn Error>> {
 
 async fn key(
     inventory: &Inventory,
-    organization: Uuid,
+    organization: OrganizationId,
     name: &str,
-    networks: Vec<Uuid>,
+    networks: Vec<NetworkId>,
 ) -> Result<String, Box<dyn Error>> {
     let user = NewUser::new(format!("{name}@example.net"), Permission::Owner);
     let system = Caller::system(organization);
@@ -478,8 +478,8 @@ async fn key(
 fn lean_host(
     random: &mut Random,
     number: usize,
-    network: Uuid,
-    tags: &[Uuid],
+    network: NetworkId,
+    tags: &[TagId],
 ) -> Result<Host, Box<dyn Error>> {
     let mut host = benchmark_host(random, number, network)?;
     host.services.clear();
