@@ -86,6 +86,8 @@ pub(super) struct View {
     pub(super) epoch: Epoch,
     /// The server that was used last.
     pub(super) server: Option<Server>,
+    /// When it was chosen. What servers answered before may have led to the choice.
+    pub(super) since: Option<Instant>,
     /// Addresses of that server which connections of this epoch lead to.
     pub(super) addresses: Addresses,
     /// Whether all servers have to be asked before the next connection.
@@ -206,6 +208,7 @@ impl Servers {
         view.addresses = Addresses::default();
         view.addresses.note_connection(server.address);
         view.server = Some(server.clone());
+        view.since = Some(Instant::now());
         view.is_distrusted = false;
         self.epoch.send_replace(view.epoch);
         Some(view.epoch)

@@ -207,7 +207,7 @@ impl Watch {
             let is_usable = self.connector.hosts.can_use(server) && view.accepts(server);
             is_usable && (is_silent || is_preferred)
         };
-        let answering = self.watched.values().filter_map(|watched| watched.answering(now));
+        let answering = self.watched.values().filter_map(|watched| watched.answering(now, view.since));
         if let Some(server) = answering.filter(is_better).max_by_key(|server| view.rank(server)) {
             let reason = if is_silent { "answers, and an address in use does not" } else { "accepts writes" };
             tracing::warn!("the database server {} {reason}: closing all connections", server.name);
@@ -264,10 +264,11 @@ impl Watched {
         }))
     }
 
-    /// Returns what the server is, unless its last answer is too old.
-    fn answering(&self, now: Instant) -> Option<&Server> {
+    /// Returns what the server is, unless its last answer is too old, or older than the choice of the server in use.
+    fn answering(&self, now: Instant, chosen: Option<std::time::Instant>) -> Option<&Server> {
         let (server, asked) = self.found.as_ref()?;
-        (now.duration_since(*asked) < SILENCE).then_some(server)
+        let is_later = chosen.is_none_or(|chosen| asked.into_std() > chosen);
+        (is_later && now.duration_since(*asked) < SILENCE).then_some(server)
     }
 }
 
