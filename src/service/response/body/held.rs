@@ -3,6 +3,7 @@
 //! The body is shared with the sweeper, because a body that is no longer polled cannot notice that its client has
 //! stalled.
 
+use std::collections::VecDeque;
 use std::mem;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -64,9 +65,9 @@ pub(in crate::service) struct Holds {
 /// A body that ends when its client stalls.
 pub(super) struct HeldBody {
     state: Arc<SharedBody>,
-    /// The next frames of a body in memory, the first one at the end. They are taken out of the state together, since its
-    /// lock costs more than a frame. They count for no budget, as little as short bodies do.
-    frames: Vec<Bytes>,
+    /// The next frames of a body in memory. They are taken out of the state together, since its lock costs more than a
+    /// frame. They count for no budget, as little as short bodies do.
+    frames: VecDeque<Bytes>,
     /// Number of remaining bytes; `None` until the tail has been read.
     length: Option<u64>,
     /// `None` without a time limit.
@@ -119,29 +120,22 @@ impl HeldBody {
     fn new(open: OpenBody, length: Option<u64>, sweeper: &Arc<Sweeper>) -> Self {
         let state = Arc::new(SharedBody(Mutex::new(State::Open(open))));
         let registration = sweeper.register(&state, length.is_none());
-        Self { state, frames: Vec::new(), length, registration }
+        Self { state, frames: VecDeque::new(), length, registration }
     }
 
     pub(super) const fn length(&self) -> Option<u64> {
         self.length
     }
 
-    /// Returns the next frame if it has been taken out of the state.
-    #[inline]
-    pub(super) fn next_taken(&mut self) -> Option<Bytes> {
-        let frame = self.frames.pop()?;
-        if let Some(length) = &mut self.length {
-            *length = length.saturating_sub(frame.len() as u64);
-        }
-        Some(frame)
-    }
-
-    /// Polls the next frame after those that were taken. Not inlined, to keep `ResponseBody::poll_frame` small.
+    /// Polls the next frame. Not inlined, to keep `ResponseBody::poll_frame` small for short bodies.
     #[inline(never)]
     pub(super) fn poll_frame(
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if let Some(frame) = self.frames.pop_front() {
+            return self.give(frame);
+        }
         let mut state = self.state.lock();
         if let State::Open(open) = &mut *state
             && open.next.is_none()
@@ -153,15 +147,19 @@ impl HeldBody {
                 // Frees the budget now, even if the server keeps the body.
                 *state = State::Ended;
             }
-            drop(state);
-            if let Some(frame) = self.next_taken() {
-                return Poll::Ready(Some(Ok(Frame::data(frame))));
+            if let Some(frame) = self.frames.pop_front() {
+                drop(state);
+                return self.give(frame);
             }
-            state = self.state.lock();
         }
         let polled = ready!(state.poll_list(context));
         self.length = state.length();
         Poll::Ready(polled.map(|frame| frame.map(Frame::data)))
+    }
+
+    fn give(&mut self, frame: Bytes) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        self.length = self.length.map(|length| length.saturating_sub(frame.len() as u64));
+        Poll::Ready(Some(Ok(Frame::data(frame))))
     }
 }
 

@@ -177,10 +177,7 @@ impl Body for ResponseBody {
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         match &mut self.0 {
             Kind::Pieces(pieces) => Poll::Ready(pieces.next_frame().map(|frame| Ok(Frame::data(frame)))),
-            Kind::Held(held) => match held.next_taken() {
-                Some(frame) => Poll::Ready(Some(Ok(Frame::data(frame)))),
-                None => held.poll_frame(context),
-            },
+            Kind::Held(held) => held.poll_frame(context),
             #[cfg(feature = "discovery")]
             Kind::Events(events) => events.poll_frame(context).map(|frame| frame.map(Frame::data).map(Ok)),
         }

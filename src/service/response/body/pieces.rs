@@ -1,3 +1,4 @@
+use std::collections::VecDeque;
 use std::vec;
 
 use bytes::Bytes;
@@ -96,17 +97,14 @@ impl Pieces {
         Some(frame)
     }
 
-    /// Puts the next frame into an empty stack, below it the one after it, and so on, as long as all of them have at most
-    /// `limit` bytes together.
-    pub(super) fn next_frames(&mut self, frames: &mut Vec<Bytes>, limit: usize) {
-        frames.reserve(limit / MIN_OWN_FRAME);
+    /// Adds the next frame to a queue, and further ones as long as all of them have at most `limit` bytes together.
+    pub(super) fn next_frames(&mut self, frames: &mut VecDeque<Bytes>, limit: usize) {
         let mut taken = 0;
         while taken == 0 || taken + self.documents.as_slice().first().map_or(0, Bytes::len) <= limit {
-            let Some(frame) = self.next_frame() else { break };
+            let Some(frame) = self.next_frame() else { return };
             taken += frame.len();
-            frames.push(frame);
+            frames.push_back(frame);
         }
-        frames.reverse();
     }
 
     #[inline]
