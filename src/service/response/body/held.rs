@@ -3,7 +3,6 @@
 //! The body is shared with the sweeper, because a body that is no longer polled cannot notice that its client has
 //! stalled.
 
-use std::collections::VecDeque;
 use std::mem;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -14,7 +13,6 @@ use bytes::Bytes;
 use http_body::Frame;
 use tokio::time::Instant;
 
-use super::MAX_UNCOUNTED;
 use super::pieces::Pieces;
 use super::sweeper::{Registration, Sweeper};
 use crate::inventory::Error;
@@ -65,9 +63,6 @@ pub(in crate::service) struct Holds {
 /// A body that ends when its client stalls.
 pub(super) struct HeldBody {
     state: Arc<SharedBody>,
-    /// The next frames of a body in memory. They are taken out of the state together, since its lock costs more than a
-    /// frame. They count for no budget, as little as short bodies do.
-    frames: VecDeque<Bytes>,
     /// Number of remaining bytes; `None` until the tail has been read.
     length: Option<u64>,
     /// `None` without a time limit.
@@ -120,7 +115,7 @@ impl HeldBody {
     fn new(open: OpenBody, length: Option<u64>, sweeper: &Arc<Sweeper>) -> Self {
         let state = Arc::new(SharedBody(Mutex::new(State::Open(open))));
         let registration = sweeper.register(&state, length.is_none());
-        Self { state, frames: VecDeque::new(), length, registration }
+        Self { state, length, registration }
     }
 
     pub(super) const fn length(&self) -> Option<u64> {
@@ -133,33 +128,23 @@ impl HeldBody {
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        if let Some(frame) = self.frames.pop_front() {
-            return self.give(frame);
-        }
         let mut state = self.state.lock();
         if let State::Open(open) = &mut *state
             && open.next.is_none()
+            && let Some(frame) = open.pieces.next_frame()
         {
-            self.length = Some(open.pieces.remaining());
-            open.pieces.next_frames(&mut self.frames, MAX_UNCOUNTED);
             open.activity = Activity::Recent;
-            if open.pieces.remaining() == 0 {
+            let length = open.pieces.remaining();
+            self.length = Some(length);
+            if length == 0 {
                 // Frees the budget now, even if the server keeps the body.
                 *state = State::Ended;
             }
-            if let Some(frame) = self.frames.pop_front() {
-                drop(state);
-                return self.give(frame);
-            }
+            return Poll::Ready(Some(Ok(Frame::data(frame))));
         }
         let polled = ready!(state.poll_list(context));
         self.length = state.length();
         Poll::Ready(polled.map(|frame| frame.map(Frame::data)))
-    }
-
-    fn give(&mut self, frame: Bytes) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        self.length = self.length.map(|length| length.saturating_sub(frame.len() as u64));
-        Poll::Ready(Some(Ok(Frame::data(frame))))
     }
 }
 

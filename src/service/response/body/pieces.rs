@@ -1,4 +1,3 @@
-use std::collections::VecDeque;
 use std::vec;
 
 use bytes::Bytes;
@@ -95,16 +94,6 @@ impl Pieces {
         let frame = self.cut_frame();
         self.remaining = self.remaining.saturating_sub(frame.len() as u64);
         Some(frame)
-    }
-
-    /// Adds the next frame to a queue, and further ones as long as all of them have at most `limit` bytes together.
-    pub(super) fn next_frames(&mut self, frames: &mut VecDeque<Bytes>, limit: usize) {
-        let mut taken = 0;
-        while taken == 0 || taken + self.documents.as_slice().first().map_or(0, Bytes::len) <= limit {
-            let Some(frame) = self.next_frame() else { return };
-            taken += frame.len();
-            frames.push_back(frame);
-        }
     }
 
     #[inline]
