@@ -61,6 +61,8 @@ const CLIENTS: usize = 8;
 #[derive(Clone, Copy, Debug)]
 enum Load {
     Nothing,
+    /// One thread computes, and requests nothing: what a shared processor alone costs on this machine.
+    Processor,
     Lists,
     WholeLists,
     LargeHosts,
@@ -72,8 +74,9 @@ enum Load {
 }
 
 impl Load {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Nothing,
+        Self::Processor,
         Self::Lists,
         Self::WholeLists,
         Self::LargeHosts,
@@ -134,7 +137,11 @@ async fn measure(hosts: usize, loads: Vec<Load>) -> Result<(), Box<dyn Error>> {
         let (asked, updated) = (Arc::new(Asked::default()), Arc::new(AtomicU64::new(0)));
         let mut tasks = JoinSet::new();
         tasks.spawn(update(api.clone(), Arc::clone(&large), Arc::clone(&is_over), Arc::clone(&updated)));
-        let clients = if matches!(load, Load::Nothing) { 0 } else { CLIENTS };
+        let clients = if matches!(load, Load::Nothing | Load::Processor) { 0 } else { CLIENTS };
+        if matches!(load, Load::Processor) {
+            let is_over = Arc::clone(&is_over);
+            tasks.spawn_blocking(move || compute(&is_over));
+        }
         for number in 0..clients {
             let (api, is_over, asked) = (api.clone(), Arc::clone(&is_over), Arc::clone(&asked));
             let tenant = if matches!(load, Load::LargeHosts) { &giants } else { &large };
@@ -213,6 +220,16 @@ async fn update(api: Api, tenant: Arc<Tenant>, is_over: Arc<AtomicBool>, updated
     }
 }
 
+/// Sorts numbers until the load is over.
+fn compute(is_over: &AtomicBool) {
+    let mut random = Random::new(7);
+    while !is_over.load(Ordering::Relaxed) {
+        let mut numbers: Vec<u64> = (0..10_000).map(|_| random.next()).collect();
+        numbers.sort_unstable();
+        std::hint::black_box(numbers);
+    }
+}
+
 async fn ask(
     api: Api,
     tenant: Arc<Tenant>,
@@ -263,7 +280,7 @@ impl<F: Future> Future for Timed<'_, F> {
 /// Sends a request of the large organization, and returns its status.
 async fn request(api: &Api, tenant: &Tenant, load: Load, random: &mut Random) -> u16 {
     match load {
-        Load::Nothing => unreachable!("nothing is requested"),
+        Load::Nothing | Load::Processor => unreachable!("nothing is requested"),
         Load::Lists => {
             let limit = 50 + random.next() % 951;
             let path = expensive(random, &tenant.tags, limit);
