@@ -5,9 +5,11 @@ use std::net::IpAddr;
 use sha2::{Digest, Sha256};
 use uuid::{Builder, Uuid};
 
+#[cfg(feature = "topology")]
+use super::NodeId;
 use super::{
-    Binding, BindingTarget, Host, HostId, IfEntry, Interface, NetworkId, NodeId, Port, PortId, PortNumber,
-    Protocol, Service, ServiceDefinition, Source, Timestamp, empty_record, host_fields, if_entry_fields,
+    Binding, BindingTarget, Host, HostId, IfEntry, Interface, NetworkId, Port, PortId, PortNumber, Protocol,
+    Service, ServiceDefinition, Source, Timestamp, empty_record, host_fields, if_entry_fields,
 };
 
 impl Host {

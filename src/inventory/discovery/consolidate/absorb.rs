@@ -10,9 +10,11 @@ use super::fill::{fill, fill_entry, fill_interface};
 use crate::discovery::reconcile::HostState;
 use crate::inventory::discovery::records::HostDiscovery;
 use crate::inventory::hosts::rename_parts;
+#[cfg(feature = "topology")]
+use crate::model::HostId;
 use crate::model::{
-    BindingTarget, Host, HostId, HostPart, IfEntry, IfEntryId, Interface, InterfaceId, Neighbor, PortId,
-    Record, RecordId, Service, ServiceId, ServiceVirtualization, TagId, Timestamp, for_each_part_type,
+    BindingTarget, Host, HostPart, IfEntry, IfEntryId, Interface, InterfaceId, Neighbor, PortId, Record,
+    RecordId, Service, ServiceId, ServiceVirtualization, TagId, Timestamp, for_each_part_type,
 };
 
 /// The ids of hosts and parts that are gone, with the ids that replace them.
