@@ -25,6 +25,7 @@ mod natural;
 mod network_changes;
 mod networks;
 mod organizations;
+mod policy;
 mod prefixes;
 mod queues;
 mod quotas;
@@ -71,6 +72,7 @@ pub(crate) use idempotency::{Answer, Begun, KeyedRequest};
 pub use import::{Alteration, DroppedPort, Import, ImportReport, Reassignment, Refusal};
 pub use networks::Networks;
 pub use organizations::{NewOrganization, Organizations};
+pub use policy::{Actor, ChangeKind, Policy, PolicyRefusal, ProposedChange};
 pub use quotas::Quotas;
 pub use sessions::IssuedSession;
 pub use shares::{NewShare, PasswordChange, ShareToken, Shares};
@@ -100,6 +102,7 @@ use self::caches::AuthenticationCache;
 use self::effects::HOST_EFFECTS;
 use self::hosts::{HostEffect, HostTerms, PartLists};
 use self::idempotency::{PendingAnswer, RunningRequests};
+use self::policy::Review;
 use self::queues::UpdateQueues;
 use self::records::belongs_to;
 use self::schema::{decode, organization_key};
@@ -162,6 +165,8 @@ pub struct Inventory {
     share_attempts: Arc<LoginAttempts>,
     /// The answer that the next commit stores, of a request with an idempotency key.
     pending_answer: Option<Arc<PendingAnswer>>,
+    /// The rules of the host application.
+    policy: Option<Review>,
     state: Arc<State>,
 }
 
@@ -236,6 +241,7 @@ impl Inventory {
             attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
             share_attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
             pending_answer: None,
+            policy: None,
             state: Arc::default(),
         }
     }

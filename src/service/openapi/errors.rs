@@ -46,7 +46,7 @@ fn of_access(route: &Route) -> Vec<ErrorCode> {
     }
     let is_for_users = route.access.requirement().is_some() || matches!(route.access, Access::Session);
     if is_for_users && route.method != Method::GET {
-        codes.push(ErrorCode::AuthCrossSiteRequest);
+        codes.extend([ErrorCode::AuthCrossSiteRequest, ErrorCode::PolicyRefused]);
     }
     #[cfg(feature = "discovery")]
     if matches!(route.access, Access::Daemon) {

@@ -83,7 +83,7 @@ fn add_bulk(schemas: &mut Schemas) {
     let outcome = Outcome::Changed(BulkChange::Created);
     schemas.add(&ItemResult { index: 0, id: Some(id(9)), outcome, error: None });
     schemas.add(&ItemError {
-        code: ErrorCode::EntityReferenceInvalid.as_str(),
+        code: ErrorCode::EntityReferenceInvalid.as_str().to_owned(),
         error: "hosts.1.network_id does not refer to an existing Network.".to_owned(),
         params: Map::new(),
     });

@@ -14,6 +14,7 @@ use crate::service::endpoints::daemons;
 use crate::service::endpoints::general;
 use crate::service::routes::groups;
 use crate::service::routes::route::Route;
+use crate::wire::ErrorCode;
 
 pub(super) fn organizations() -> Vec<Route> {
     let organizations = Collection {
@@ -38,7 +39,8 @@ pub(super) fn organizations() -> Vec<Route> {
             general::submit_referral,
         )
         .access(ANY_SESSION)
-        .fields(groups::REFERRAL),
+        .fields(groups::REFERRAL)
+        .no_errors(&[ErrorCode::PolicyRefused]),
     ]
 }
 
