@@ -77,11 +77,17 @@ pub trait Sealed {
 /// Implements [`Collection`], which differs in nothing but the path, the query, and whether the record has a table of
 /// its fields.
 macro_rules! collections {
-    ($($record:ty: $path:literal, $query:ty, [$($operation:ident),*] $(, $table:ident)?;)*) => {$(
+    ($($record:ty: $path:literal, $query:ty, [$($operation:ident),*]
+        $(, $table:ident)? $(=> clears $cleared:literal)?;)*) => {$(
         impl Sealed for $record {
             $(
                 fn nullable_fields() -> Vec<&'static str> {
                     <Self as $table>::nullable_names().collect()
+                }
+            )?
+            $(
+                fn nullable_fields() -> Vec<&'static str> {
+                    vec![$cleared]
                 }
             )?
         }
@@ -102,7 +108,7 @@ macro_rules! collections {
 collections! {
     Organization: "/api/v1/organizations", ListQuery, [Readable, Updatable];
     User: "/api/v1/users", ListQuery, [Readable, Updatable, Deletable];
-    Network: "/api/v1/networks", ListQuery, [Readable, Creatable, Updatable, Deletable];
+    Network: "/api/v1/networks", ListQuery, [Readable, Creatable, Updatable, Deletable] => clears "custom";
     Subnet: "/api/v1/subnets", ListQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable];
     Tag: "/api/v1/tags", ListQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable];
     Host: "/api/v1/hosts", HostQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable], Record;

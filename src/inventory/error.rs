@@ -222,6 +222,9 @@ pub enum ErrorKind {
     /// The [`Policy`](super::Policy) of the host application did not answer in time.
     #[error("The rules of this server could not be checked in time; try again.")]
     PolicyUnavailable,
+    /// A custom field of the filter or of the order is not indexed completely yet.
+    #[error("The hosts are still being indexed by this field; try again.")]
+    IndexIncomplete,
     /// The store is temporarily unavailable.
     #[error("The store is temporarily unavailable; try again.")]
     StoreUnavailable,

@@ -10,6 +10,7 @@ mod bootstrap;
 mod caches;
 mod case;
 mod collections;
+mod custom;
 #[cfg(feature = "discovery")]
 mod daemons;
 #[cfg(feature = "discovery")]
@@ -99,6 +100,7 @@ pub(crate) use {
 
 use self::background::{BackgroundTasks, Offload};
 use self::caches::AuthenticationCache;
+use self::custom::CustomIndex;
 use self::effects::HOST_EFFECTS;
 use self::hosts::{HostEffect, HostTerms, PartLists};
 use self::idempotency::{PendingAnswer, RunningRequests};
@@ -167,6 +169,8 @@ pub struct Inventory {
     pending_answer: Option<Arc<PendingAnswer>>,
     /// The rules of the host application.
     policy: Option<Review>,
+    /// The custom fields by which hosts are found.
+    custom_index: CustomIndex,
     state: Arc<State>,
 }
 
@@ -242,6 +246,7 @@ impl Inventory {
             share_attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
             pending_answer: None,
             policy: None,
+            custom_index: CustomIndex::default(),
             state: Arc::default(),
         }
     }

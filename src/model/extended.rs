@@ -6,8 +6,8 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
-    CredentialAssignment, Form, HostRole, HostVirtualization, IfEntry, Interface, LldpChassisId, Port,
-    Record, Redaction, Service, Setter, Source, Timestamp, host_fields, record,
+    CredentialAssignment, Custom, Form, HostRole, HostVirtualization, IfEntry, Interface, LldpChassisId,
+    Port, Record, Redaction, Service, Setter, Source, Timestamp, host_fields, record,
 };
 
 /// The fields of a host, and `rack`.

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{IfEntry, Interface, LldpChassisId, Port, Redaction, Service, Source, Timestamp, record};
+use super::{Custom, IfEntry, Interface, LldpChassisId, Port, Redaction, Service, Source, Timestamp, record};
 use crate::text_enum::text_enum;
 
 /// A device on a network, with everything recorded about it.
@@ -89,6 +89,14 @@ pub struct Host {
     /// The ids of the host's tags.
     #[serde(default)]
     pub tags: Vec<Uuid>,
+    /// Fields of the host application or of users, by name.
+    #[serde(
+        default,
+        deserialize_with = "super::custom::stored",
+        skip_serializing_if = "std::collections::BTreeMap::is_empty"
+    )]
+    #[cfg_attr(feature = "openapi", schemars(with = "super::json_schema::CustomFields"))]
+    pub custom: Custom,
     /// The origin of the record.
     #[serde(default)]
     pub source: Source,
@@ -139,6 +147,7 @@ macro_rules! host_fields {
         last_seen_at: Option<Timestamp>;
         is_stale: bool;
         tags: Vec<Uuid> = "The ids of the host's tags.";
+        custom: Custom = "Fields of the host application or of users, by name.";
         source: Source = "The origin of the record.";
         virtualization: Option<HostVirtualization> = "The hypervisor service.",
             reported, concealed(Redaction::Names), local;

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Color, Timestamp};
+use super::{Color, Custom, Timestamp};
 use crate::text_enum::text_enum;
 
 /// A tenant. Callers never see data of another organization.
@@ -35,6 +35,14 @@ pub struct Network {
     /// The ids of the network's tags.
     #[serde(default)]
     pub tags: Vec<Uuid>,
+    /// Fields of the host application or of users, by name.
+    #[serde(
+        default,
+        deserialize_with = "super::custom::stored",
+        skip_serializing_if = "std::collections::BTreeMap::is_empty"
+    )]
+    #[cfg_attr(feature = "openapi", schemars(with = "super::json_schema::CustomFields"))]
+    pub custom: Custom,
     /// When the network was created.
     pub created_at: Timestamp,
     /// When the network last changed.

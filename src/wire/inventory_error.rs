@@ -109,9 +109,10 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
             (ErrorCode::EntityConflict, json!({"entity": entity.as_str(), "id": id}))
         }
         ErrorKind::PolicyRefused { .. } => (ErrorCode::PolicyRefused, json!({})),
-        ErrorKind::StoreUnavailable | ErrorKind::PolicyUnavailable | ErrorKind::Busy => {
-            (ErrorCode::StoreUnavailable, Value::Null)
-        }
+        ErrorKind::StoreUnavailable
+        | ErrorKind::PolicyUnavailable
+        | ErrorKind::IndexIncomplete
+        | ErrorKind::Busy => (ErrorCode::StoreUnavailable, Value::Null),
         ErrorKind::Unreadable | ErrorKind::Internal => (ErrorCode::InternalError, Value::Null),
     }
 }

@@ -223,7 +223,8 @@ impl Inventory {
         for encoded in change.puts {
             let name = self.virtualized_by(change.organization, &encoded.host, &mut names, batch).await?;
             let replaced = before.get(&encoded.host.id).map(|(record, _)| record);
-            let facets = encoded.facets(&name);
+            let mut facets = encoded.facets(&name);
+            self.custom_index.add_to(&mut facets, &encoded.host.custom);
             batch.put(host_key(encoded.host.id), unchanged(replaced), facets, encoded.body.clone());
         }
         for id in change.deletes {

@@ -13,9 +13,9 @@ use uuid::Uuid;
 
 use crate::inventory::hosts::{BindingType, Given, Omissible, or_default};
 use crate::model::{
-    AdminStatus, BindingTarget, CredentialAssignment, Host, HostRole, HostVirtualization, LldpChassisId,
-    LldpPortId, MacAddress, MacSource, Neighbor, OperStatus, PortNumber, Protocol, ServiceDefinition,
-    ServiceVirtualization, Source, Timestamp, Vlans, host_fields,
+    AdminStatus, BindingTarget, CredentialAssignment, Custom, Host, HostRole, HostVirtualization,
+    LldpChassisId, LldpPortId, MacAddress, MacSource, Neighbor, OperStatus, PortNumber, Protocol,
+    ServiceDefinition, ServiceVirtualization, Source, Timestamp, Vlans, host_fields,
 };
 
 /// Defines the document of a host by the table of its fields.

@@ -17,10 +17,10 @@ use crate::inventory::{
     Alteration, BulkChange, DroppedPort, ErrorKind, ImportReport, Reassignment, Refusal, ShareToken,
 };
 use crate::model::{
-    AdminStatus, BindingTarget, Cidr, Color, CredentialAssignment, DaemonApiKey, DockerVirtualization, Host,
-    HostVirtualization, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId,
-    LldpPortIdSubtype, MacAddress, MacSource, Neighbor, Network, OperStatus, Organization, Permission, Port,
-    PortNumber, Protocol, ProxmoxVirtualization, Redaction, Service, ServiceDefinition,
+    AdminStatus, BindingTarget, Cidr, Color, CredentialAssignment, Custom, DaemonApiKey,
+    DockerVirtualization, Host, HostVirtualization, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype,
+    LldpPortId, LldpPortIdSubtype, MacAddress, MacSource, Neighbor, Network, OperStatus, Organization,
+    Permission, Port, PortNumber, Protocol, ProxmoxVirtualization, Redaction, Service, ServiceDefinition,
     ServiceVirtualization, Share, ShareMetadata, ShareOptions, Source, Subnet, SubnetType, Tag, Timestamp,
     TopologyView, User, UserApiKey, Vlans,
 };
@@ -123,6 +123,7 @@ fn add_organization(schemas: &mut Schemas) {
         name: "Office".to_owned(),
         description: None,
         tags: vec![TAG],
+        custom: Custom::from([("asset_tag".to_owned(), "A-17".into())]),
         created_at,
         updated_at,
     });

@@ -234,9 +234,10 @@ impl From<Error> for ApiError {
             matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unreadable | ErrorKind::StoreUnavailable);
         let message = error.client_message();
         let retry_after = match error.kind() {
-            ErrorKind::StoreUnavailable | ErrorKind::PolicyUnavailable | ErrorKind::Busy => {
-                Some(STORE_RETRY_AFTER)
-            }
+            ErrorKind::StoreUnavailable
+            | ErrorKind::PolicyUnavailable
+            | ErrorKind::IndexIncomplete
+            | ErrorKind::Busy => Some(STORE_RETRY_AFTER),
             ErrorKind::TooManyAttempts { retry_after } => Some(*retry_after),
             _ => None,
         };
