@@ -59,15 +59,15 @@ pub(super) enum Attempt {
 
 impl Inventory {
     /// Starts a transaction. `entity` and `id` identify the record in a `Conflict` error.
-    pub(super) const fn transaction(&self, entity: Entity, id: Uuid) -> Transaction<'_> {
-        self.transaction_with(entity, id, true)
+    pub(super) fn transaction(&self, entity: Entity, id: impl Into<Uuid>) -> Transaction<'_> {
+        self.transaction_with(entity, id.into(), true)
     }
 
     /// Starts a transaction of a caller, about which the policy is asked.
     ///
     /// With a policy, it takes no turns: others must not wait for the policy, which is asked in between.
-    pub(super) const fn reviewed_transaction(&self, entity: Entity, id: Uuid) -> Transaction<'_> {
-        self.transaction_with(entity, id, self.policy.is_none())
+    pub(super) fn reviewed_transaction(&self, entity: Entity, id: impl Into<Uuid>) -> Transaction<'_> {
+        self.transaction_with(entity, id.into(), self.policy.is_none())
     }
 
     const fn transaction_with(&self, entity: Entity, id: Uuid, takes_turns: bool) -> Transaction<'_> {
@@ -245,6 +245,6 @@ fn replaced_records(batch: &Batch) -> BTreeSet<Key> {
 }
 
 /// Creates the error for a change that ran out of attempts.
-pub(super) fn conflict(entity: Entity, id: Uuid) -> Error {
-    ErrorKind::Conflict { entity, id }.into()
+pub(super) fn conflict(entity: Entity, id: impl Into<Uuid>) -> Error {
+    ErrorKind::Conflict { entity, id: id.into() }.into()
 }

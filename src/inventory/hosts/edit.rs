@@ -1,7 +1,6 @@
 //! Edits of stored hosts: decode, change, encode, and commit unless the hosts have changed meanwhile.
 
 use serde::de::DeserializeOwned;
-use uuid::Uuid;
 
 use super::change::{Attempt, Before, HostChange};
 use super::document::{EncodedHost, HostEncoder, decode};
@@ -10,7 +9,7 @@ use super::virtualization::{RemovedService, Summary};
 use crate::access::Caller;
 use crate::inventory::policy::Actor;
 use crate::inventory::{Error, Inventory};
-use crate::model::{Host, Record as _, Timestamp};
+use crate::model::{Host, OrganizationId, Record as _, Timestamp};
 use crate::store::Record;
 
 /// A host to be changed, with what is known of it as stored.
@@ -55,7 +54,7 @@ impl HostEdit {
         let mut puts = Vec::with_capacity(self.hosts.len());
         for StoredHost { record, summary, host } in self.hosts {
             puts.push(encoder.of_stored(record.body.len()).encode(host)?);
-            before.insert(record.key.id, (record, summary));
+            before.insert(record.key.id.into(), (record, summary));
         }
         Ok((puts, before))
     }
@@ -65,7 +64,7 @@ impl Inventory {
     /// Decodes a stored host or a part of it. A large host is decoded on a blocking thread.
     pub(in crate::inventory) async fn decode_host<T: DeserializeOwned + Send + 'static>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         record: &Record,
     ) -> Result<T, Error> {
         let record = record.clone();
@@ -73,7 +72,11 @@ impl Inventory {
     }
 
     /// Decodes a stored host to be changed.
-    pub(super) async fn open_host(&self, organization: Uuid, record: Record) -> Result<StoredHost, Error> {
+    pub(super) async fn open_host(
+        &self,
+        organization: OrganizationId,
+        record: Record,
+    ) -> Result<StoredHost, Error> {
         let bytes = record.body.len();
         self.state.offload.run(organization, bytes, move || StoredHost::decode(record)).await?
     }

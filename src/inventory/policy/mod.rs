@@ -15,6 +15,7 @@ pub(super) use self::review::Review;
 use super::collections::CollectionRecord;
 use super::{Entity, ErrorKind};
 use crate::access::{Caller, DaemonCaller};
+use crate::model::{NetworkId, OrganizationId};
 
 /// A rule of the host application, asked before every change that a caller makes.
 ///
@@ -179,7 +180,7 @@ pub enum Actor<'a> {
 impl<'a> Actor<'a> {
     /// Returns the organization that the change concerns.
     #[must_use]
-    pub const fn organization_id(self) -> Uuid {
+    pub const fn organization_id(self) -> OrganizationId {
         match self {
             Self::Caller(caller) => caller.organization_id(),
             Self::Daemon(daemon) => daemon.organization_id,
@@ -216,7 +217,7 @@ pub struct ProposedChange<'a> {
     actor: Actor<'a>,
     entity: Entity,
     id: Uuid,
-    network_id: Option<Uuid>,
+    network_id: Option<NetworkId>,
     before: Option<&'a (dyn Any + Send + Sync)>,
     after: Option<&'a (dyn Any + Send + Sync)>,
     is_dry_run: bool,
@@ -230,13 +231,13 @@ impl<'a> ProposedChange<'a> {
         after: Option<&'a T>,
     ) -> Option<Self> {
         let record = after.or(before)?;
-        Some(Self::new(actor, (T::ENTITY, record.id(), record.network()), before, after))
+        Some(Self::new(actor, (T::ENTITY, record.id().into(), record.network()), before, after))
     }
 
     /// Creates the change of a record of this kind, id and network.
     fn new<T: Any + Send + Sync>(
         actor: Actor<'a>,
-        (entity, id, network_id): (Entity, Uuid, Option<Uuid>),
+        (entity, id, network_id): (Entity, Uuid, Option<NetworkId>),
         before: Option<&'a T>,
         after: Option<&'a T>,
     ) -> Self {
@@ -253,7 +254,7 @@ impl<'a> ProposedChange<'a> {
 
     /// Returns the organization of the record.
     #[must_use]
-    pub const fn organization_id(&self) -> Uuid {
+    pub const fn organization_id(&self) -> OrganizationId {
         self.actor.organization_id()
     }
 
@@ -263,7 +264,7 @@ impl<'a> ProposedChange<'a> {
         self.entity
     }
 
-    /// Returns the id of the record. That of a layout is the id of its network.
+    /// Returns the id of the record, whatever its kind. That of a layout is the id of its network.
     #[must_use]
     pub const fn id(&self) -> Uuid {
         self.id
@@ -271,7 +272,7 @@ impl<'a> ProposedChange<'a> {
 
     /// Returns the network of the record; `None` if records of this kind belong to no network.
     #[must_use]
-    pub const fn network_id(&self) -> Option<Uuid> {
+    pub const fn network_id(&self) -> Option<NetworkId> {
         self.network_id
     }
 

@@ -19,7 +19,7 @@ use crate::inventory::queues::Turns;
 use crate::inventory::schema::organization_key;
 use crate::inventory::transaction::conflict;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
-use crate::model::Host;
+use crate::model::{Host, HostId, NetworkId, OrganizationId};
 
 /// The time within which a policy must answer.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -102,7 +102,7 @@ impl Inventory {
     pub(in crate::inventory) async fn review_as<T: Any + Send + Sync>(
         &self,
         actor: Actor<'_>,
-        record: (Entity, Uuid, Option<Uuid>),
+        record: (Entity, Uuid, Option<NetworkId>),
         before: Option<&T>,
         after: Option<&T>,
     ) -> Result<(), Error> {
@@ -114,7 +114,7 @@ impl Inventory {
     pub(in crate::inventory) async fn review_host(
         &self,
         actor: Actor<'_>,
-        id: Uuid,
+        id: HostId,
         before: &Before,
         after: Option<&Host>,
     ) -> Result<(), Error> {
@@ -126,7 +126,7 @@ impl Inventory {
             None => None,
         };
         let Some(network) = after.or(stored.as_ref()).map(|host| host.network_id) else { return Ok(()) };
-        self.review_as(actor, (Entity::Host, id, Some(network)), stored.as_ref(), after).await
+        self.review_as(actor, (Entity::Host, id.uuid(), Some(network)), stored.as_ref(), after).await
     }
 
     /// Asks the policy about hosts that are put and deleted together, and then waits for the turn of creations.
@@ -138,7 +138,7 @@ impl Inventory {
     pub(in crate::inventory) async fn review_hosts(
         &self,
         actor: Actor<'_>,
-        (puts, deletes): (&[EncodedHost], &[Uuid]),
+        (puts, deletes): (&[EncodedHost], &[HostId]),
         before: &Before,
     ) -> Result<Option<Turns>, Error> {
         if self.policy.is_none() {
@@ -159,7 +159,7 @@ impl Inventory {
     /// With a policy, transactions take no turn before. `None` without a policy, and without a quota.
     pub(in crate::inventory) async fn turn_of_reviewed(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         created: usize,
     ) -> Result<Option<Turns>, Error> {
         if self.policy.is_none() || created == 0 || self.quotas.hosts_per_organization.is_none() {
