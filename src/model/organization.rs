@@ -1,8 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Color, Custom, LoginSessionId, NetworkId, OrganizationId, ReferralId, TagId, Timestamp, UserId,
-};
+use super::{Color, Custom, LoginSessionId, NetworkId, OrganizationId, ReferralId, TagId, Timestamp, UserId};
 use crate::text_enum::text_enum;
 
 /// A tenant. Callers never see data of another organization.

@@ -12,7 +12,7 @@ use crate::access::Caller;
 use crate::inventory::policy::Actor;
 use crate::inventory::schema::{HOST, host_key};
 use crate::inventory::{Entity, Error, Inventory, Problem, require_level};
-use crate::model::{Host, HostId, OrganizationId, Permission, uuids};
+use crate::model::{Host, HostId, Permission, uuids};
 use crate::store::Query;
 
 /// The maximum number of hosts deleted at once.

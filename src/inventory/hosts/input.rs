@@ -13,7 +13,11 @@ use super::validate::check_values;
 use crate::inventory::{Error, Problem, dotted};
 use crate::json_objects::Objects;
 use crate::model::{
-    AdminStatus, Binding, BindingId, BindingTarget, CredentialAssignment, Custom, Host, HostRole, HostVirtualization, IfEntry, IfEntryId, Interface, InterfaceId, LldpChassisId, LldpPortId, MacAddress, Neighbor, NetworkId, OperStatus, Port, PortId, PortNumber, Protocol, RecordId, Service, ServiceDefinition, ServiceId, ServiceVirtualization, Source, SubnetId, TagId, Timestamp, Vlans, host_fields, if_entry_fields, interface_fields, port_fields, read_custom, service_fields,
+    AdminStatus, Binding, BindingId, BindingTarget, CredentialAssignment, Custom, Host, HostRole,
+    HostVirtualization, IfEntry, IfEntryId, Interface, InterfaceId, LldpChassisId, LldpPortId, MacAddress,
+    Neighbor, NetworkId, OperStatus, Port, PortId, PortNumber, Protocol, RecordId, Service,
+    ServiceDefinition, ServiceId, ServiceVirtualization, Source, SubnetId, TagId, Timestamp, Vlans,
+    host_fields, if_entry_fields, interface_fields, port_fields, read_custom, service_fields,
 };
 
 /// The position of a part that the request leaves to the server.

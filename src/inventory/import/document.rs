@@ -13,7 +13,10 @@ use uuid::Uuid;
 
 use crate::inventory::hosts::{BindingType, Given, Omissible, or_default};
 use crate::model::{
-    AdminStatus, BindingId, BindingTarget, CredentialAssignment, Custom, Host, HostRole, HostVirtualization, IfEntryId, InterfaceId, LldpChassisId, LldpPortId, MacAddress, MacSource, Neighbor, NetworkId, OperStatus, PortId, PortNumber, Protocol, ServiceDefinition, ServiceId, ServiceVirtualization, Source, SubnetId, TagId, Timestamp, Vlans, host_fields,
+    AdminStatus, BindingId, BindingTarget, CredentialAssignment, Custom, Host, HostRole, HostVirtualization,
+    IfEntryId, InterfaceId, LldpChassisId, LldpPortId, MacAddress, MacSource, Neighbor, NetworkId,
+    OperStatus, PortId, PortNumber, Protocol, ServiceDefinition, ServiceId, ServiceVirtualization, Source,
+    SubnetId, TagId, Timestamp, Vlans, host_fields,
 };
 
 /// Defines the document of a host by the table of its fields.

@@ -17,7 +17,12 @@ use crate::inventory::{
     Alteration, BulkChange, DroppedPort, ErrorKind, ImportReport, Reassignment, Refusal, ShareToken,
 };
 use crate::model::{
-    AdminStatus, BindingTarget, Cidr, Color, CredentialAssignment, Custom, DaemonApiKey, DockerVirtualization, Host, HostVirtualization, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress, MacSource, Neighbor, Network, NetworkId, OperStatus, Organization, OrganizationId, Permission, Port, PortNumber, Protocol, ProxmoxVirtualization, Redaction, Service, ServiceDefinition, ServiceVirtualization, Share, ShareMetadata, ShareOptions, Source, Subnet, SubnetId, SubnetType, Tag, TagId, Timestamp, TopologyView, User, UserApiKey, UserId, Vlans,
+    AdminStatus, BindingTarget, Cidr, Color, CredentialAssignment, Custom, DaemonApiKey,
+    DockerVirtualization, Host, HostVirtualization, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype,
+    LldpPortId, LldpPortIdSubtype, MacAddress, MacSource, Neighbor, Network, NetworkId, OperStatus,
+    Organization, OrganizationId, Permission, Port, PortNumber, Protocol, ProxmoxVirtualization, Redaction,
+    Service, ServiceDefinition, ServiceVirtualization, Share, ShareMetadata, ShareOptions, Source, Subnet,
+    SubnetId, SubnetType, Tag, TagId, Timestamp, TopologyView, User, UserApiKey, UserId, Vlans,
 };
 use crate::service::endpoints::accounts::Issued;
 use crate::service::endpoints::collections::BulkDeletion;

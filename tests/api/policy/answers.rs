@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use http::Request;
 use serde_json::{Value, json};
 use toposcope::inventory::{ErrorKind, Inventory, Policy, PolicyRefusal, ProposedChange};
-use toposcope::model::{Host, Network, Permission};
+use toposcope::model::{Host, HostId, Network, NetworkId, OrganizationId, Permission};
 use toposcope::wire::{ErrorCode, Failure, Meta};
 use uuid::Uuid;
 
@@ -261,7 +261,7 @@ impl Policy for Interfering {
                 Ok(())
             };
             let caller = change.actor().caller().unwrap();
-            self.inventory.hosts().update(caller, change.id(), rename).await.unwrap();
+            self.inventory.hosts().update(caller, change.id().into(), rename).await.unwrap();
         }
         Ok(())
     }
@@ -280,7 +280,7 @@ fn policy_sees_last_what_is_committed() {
             host.description = Some("d".to_owned());
             Ok(())
         };
-        let id = Uuid::from_u128(1);
+        let id = HostId::from_u128(1);
         let updated = inventory.hosts().update(&fixture.system(), id, describe).await.unwrap();
         assert_eq!((updated.name.as_str(), updated.description.as_deref()), ("meanwhile", Some("d")));
         let d = "Some(\"d\")";
@@ -293,7 +293,7 @@ fn policy_sees_last_what_is_committed() {
 }
 
 /// Refuses everything that callers of one organization do.
-struct Frozen(Uuid);
+struct Frozen(OrganizationId);
 
 #[async_trait]
 impl Policy for Frozen {
@@ -312,7 +312,7 @@ fn policy_tells_organizations_apart() {
         let frozen = Frozen(fixture.home.organization.id);
         let server = Server::new(fixture.inventory.clone().with_policy(frozen), ample());
         let abroad = fixture.owner_key(&fixture.abroad).await;
-        let create = |key: &str, network: Uuid| {
+        let create = |key: &str, network: NetworkId| {
             with_key(send_json("POST", HOSTS, &json!({"network_id": network, "name": "a"})), key)
         };
         let refused = server.send(create(&fixture.key, OFFICE)).await;

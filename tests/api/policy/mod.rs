@@ -37,7 +37,7 @@ impl Seen {
             kind: change.kind(),
             entity: change.entity().as_str(),
             id: change.id(),
-            organization: change.organization_id(),
+            organization: change.organization_id().uuid(),
             is_by_daemon: change.actor().caller().is_none(),
             is_dry_run: change.is_dry_run(),
             before: json_of(change, false),

@@ -7,7 +7,7 @@ use http::Request;
 use serde_json::{Value, json};
 use toposcope::access::Caller;
 use toposcope::inventory::{ChangeKind, Import, NewDaemonApiKey};
-use toposcope::model::{Host, Permission};
+use toposcope::model::{Host, HostId, Permission};
 use uuid::Uuid;
 
 use super::{Observer, Seen};
@@ -56,8 +56,9 @@ impl Scene {
         let server = Server::new(fixture.inventory.clone().with_policy(Arc::clone(&observer)), ample());
         let owner = fixture.user(&fixture.home, Permission::Owner, &[]).await;
         let session = fixture.sign_in(&owner).await;
-        let mut known = BTreeMap::from([(("Organization", fixture.home.organization.id), Value::Null)]);
-        known.insert(("User", owner.id), Value::Null);
+        let mut known =
+            BTreeMap::from([(("Organization", fixture.home.organization.id.uuid()), Value::Null)]);
+        known.insert(("User", owner.id.uuid()), Value::Null);
         Self { fixture, server, observer, session, known, tried: BTreeSet::new() }
     }
 
@@ -75,9 +76,7 @@ impl Scene {
             "Organization" => "organizations",
             "Daemon" => "daemons",
             "Discovery" => "discoveries",
-            "Topology Layout" => {
-                return Some(self.get(&format!("/api/v1/topology/layouts/{id}/l2")).await?);
-            }
+            "Topology Layout" => return self.get(&format!("/api/v1/topology/layouts/{id}/l2")).await,
             "Topology Link" => {
                 let links = self.get(&format!("/api/v1/topology/links?network_id={OFFICE}&limit=0")).await?;
                 let links = links.as_array().unwrap().clone();
@@ -128,7 +127,8 @@ impl Scene {
         let records: BTreeSet<(&str, Uuid)> = seen.iter().map(|seen| (seen.entity, seen.id)).collect();
         assert_eq!(records.len(), seen.len(), "{seen:#?}");
         for seen in seen {
-            assert_eq!((seen.organization, seen.is_dry_run), (self.fixture.home.organization.id, false));
+            let home = self.fixture.home.organization.id.uuid();
+            assert_eq!((seen.organization, seen.is_dry_run), (home, false));
             self.assert_values(seen).await;
         }
     }
@@ -260,7 +260,7 @@ async fn many_hosts(scene: &mut Scene) {
     let path = scene.create(HOSTS, draft("a"), "Creation Host").await;
     let id = path.rsplit('/').next().unwrap();
     for (is_atomic, name) in [(true, "c"), (false, "d")] {
-        let mut replaced = draft(name);
+        let mut replaced = json!({"network_id": OFFICE, "name": name});
         replaced["id"] = json!(id);
         let hosts = json!([replaced, draft("new")]);
         let body = json!({"hosts": hosts, "atomic": is_atomic});
@@ -457,11 +457,15 @@ fn changes_without_http_are_asked_about() {
             host.name = "c".to_owned();
             Ok(())
         };
-        inventory.hosts().update(&system, Uuid::from_u128(1), rename).await.unwrap();
+        inventory.hosts().update(&system, HostId::from_u128(1), rename).await.unwrap();
         scene.assert_seen(&["Update Host"]).await;
         let user = scene.known.keys().find(|(entity, _)| *entity == "User").unwrap().1;
         scene.refresh().await;
-        inventory.users().set_password(&system, user, Some("battery staple".to_owned())).await.unwrap();
+        inventory
+            .users()
+            .set_password(&system, user.into(), Some("battery staple".to_owned()))
+            .await
+            .unwrap();
         // The session has ended, so that the values cannot be read.
         assert_eq!(scene.observer.take().iter().map(Seen::name).collect::<Vec<_>>(), ["Update User"]);
     });

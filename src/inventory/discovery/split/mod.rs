@@ -25,7 +25,7 @@ use crate::inventory::schema::{
     decode, discovered_hosts_key, host_discovery_key, host_key, organization_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
-use crate::model::{Host, HostId, OrganizationId, Permission};
+use crate::model::{Host, HostId, Permission};
 use crate::store::{Batch, Key, Precondition};
 
 /// The part of a host's state that names the hosts split from it.
