@@ -79,11 +79,17 @@ pub trait Sealed {
 /// Implements [`Collection`], which differs in nothing but the path, the query, and whether the record has a table of
 /// its fields.
 macro_rules! collections {
-    ($($record:ident($id:ident): $path:literal, $query:ty, [$($operation:ident),*] $(, $table:ident)?;)*) => {$(
+    ($($record:ident($id:ident): $path:literal, $query:ty, [$($operation:ident),*]
+        $(, $table:ident)? $(=> clears $cleared:literal)?;)*) => {$(
         impl Sealed for $record {
             $(
                 fn nullable_fields() -> Vec<&'static str> {
                     <Self as $table>::nullable_names().collect()
+                }
+            )?
+            $(
+                fn nullable_fields() -> Vec<&'static str> {
+                    vec![$cleared]
                 }
             )?
         }
@@ -105,7 +111,8 @@ macro_rules! collections {
 collections! {
     Organization(OrganizationId): "/api/v1/organizations", ListQuery, [Readable, Updatable];
     User(UserId): "/api/v1/users", ListQuery, [Readable, Updatable, Deletable];
-    Network(NetworkId): "/api/v1/networks", ListQuery, [Readable, Creatable, Updatable, Deletable];
+    Network(NetworkId): "/api/v1/networks", ListQuery,
+        [Readable, Creatable, Updatable, Deletable] => clears "custom";
     Subnet(SubnetId): "/api/v1/subnets", ListQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable];
     Tag(TagId): "/api/v1/tags", ListQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable];
     Host(HostId): "/api/v1/hosts", HostQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable], Record;

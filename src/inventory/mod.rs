@@ -10,6 +10,7 @@ mod bootstrap;
 mod caches;
 mod case;
 mod collections;
+mod custom;
 #[cfg(feature = "discovery")]
 mod daemons;
 #[cfg(feature = "discovery")]
@@ -25,6 +26,7 @@ mod natural;
 mod network_changes;
 mod networks;
 mod organizations;
+mod policy;
 mod prefixes;
 mod queues;
 mod quotas;
@@ -71,6 +73,7 @@ pub(crate) use idempotency::{Answer, Begun, KeyedRequest};
 pub use import::{Alteration, DroppedPort, Import, ImportReport, Reassignment, Refusal};
 pub use networks::Networks;
 pub use organizations::{NewOrganization, Organizations};
+pub use policy::{Actor, ChangeKind, Policy, PolicyRefusal, ProposedChange};
 pub use quotas::Quotas;
 pub use sessions::IssuedSession;
 pub use shares::{NewShare, PasswordChange, ShareToken, Shares};
@@ -97,9 +100,11 @@ pub(crate) use {
 
 use self::background::{BackgroundTasks, Offload};
 use self::caches::AuthenticationCache;
+use self::custom::CustomIndex;
 use self::effects::HOST_EFFECTS;
 use self::hosts::{HostEffect, HostTerms, PartLists};
 use self::idempotency::{PendingAnswer, RunningRequests};
+use self::policy::Review;
 use self::queues::UpdateQueues;
 use self::records::belongs_to;
 use self::schema::{decode, organization_key};
@@ -162,6 +167,10 @@ pub struct Inventory {
     share_attempts: Arc<LoginAttempts>,
     /// The answer that the next commit stores, of a request with an idempotency key.
     pending_answer: Option<Arc<PendingAnswer>>,
+    /// The rules of the host application.
+    policy: Option<Review>,
+    /// The custom fields by which hosts are found.
+    custom_index: CustomIndex,
     state: Arc<State>,
 }
 
@@ -236,6 +245,8 @@ impl Inventory {
             attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
             share_attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
             pending_answer: None,
+            policy: None,
+            custom_index: CustomIndex::default(),
             state: Arc::default(),
         }
     }

@@ -4,6 +4,7 @@ use crate::access::Caller;
 use crate::inventory::collections::{
     CollectionRecord, Creatable, Deletable, Reference, Requirement, Requirements, handle,
 };
+use crate::inventory::custom::check_custom;
 use crate::inventory::records::{named, user_api_key_facets, user_facets};
 use crate::inventory::schema::{
     DAEMON_API_KEY, DELETED_SUBNET, DISCOVERED_HOSTS, DISCOVERY, HOST, NETWORK, NETWORK_LINK,
@@ -11,7 +12,7 @@ use crate::inventory::schema::{
     decode, encode, linked, links, name_unique_key, network_key, on_network, tag_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_system, unchanged, validate};
-use crate::model::{Network, NetworkId, OrganizationId, Permission, Timestamp, User, UserApiKey};
+use crate::model::{Custom, Network, NetworkId, OrganizationId, Permission, Timestamp, User, UserApiKey};
 use crate::store::{Batch, Facets, Guard, Link, Name};
 
 impl Network {
@@ -43,6 +44,7 @@ impl Network {
             name: name.into(),
             description: None,
             tags: Vec::new(),
+            custom: Custom::new(),
             created_at: now,
             updated_at: now,
         }
@@ -93,6 +95,8 @@ impl CollectionRecord for Network {
 
     fn validate(&mut self, _stored: Option<&Self>, _now: Timestamp) -> Result<(), Error> {
         self.name = validate::name("name", &self.name, 100)?;
+        self.custom.retain(|_, value| !value.is_null());
+        check_custom(&self.custom)?;
         validate::description("description", self.description.as_deref())
     }
 

@@ -5,8 +5,9 @@
 use serde::Serialize;
 
 use super::{
-    CredentialAssignment, Form, HostId, HostRole, HostVirtualization, IfEntry, Interface, LldpChassisId,
-    NetworkId, Port, Record, Redaction, Service, Setter, Source, TagId, Timestamp, host_fields, record,
+    CredentialAssignment, Custom, Form, HostId, HostRole, HostVirtualization, IfEntry, Interface,
+    LldpChassisId, NetworkId, Port, Record, Redaction, Service, Setter, Source, TagId, Timestamp,
+    host_fields, record,
 };
 
 /// The fields of a host, and `rack`.

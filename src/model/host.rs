@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CredentialId, HostId, IfEntry, Interface, InterfaceId, LldpChassisId, NetworkId, Port, Redaction,
+    CredentialId, Custom, HostId, IfEntry, Interface, InterfaceId, LldpChassisId, NetworkId, Port, Redaction,
     Service, ServiceId, Source, TagId, Timestamp, record,
 };
 use crate::text_enum::text_enum;
@@ -91,6 +91,14 @@ pub struct Host {
     /// The ids of the host's tags.
     #[serde(default)]
     pub tags: Vec<TagId>,
+    /// Fields of the host application or of users, by name.
+    #[serde(
+        default,
+        deserialize_with = "super::custom::stored",
+        skip_serializing_if = "std::collections::BTreeMap::is_empty"
+    )]
+    #[cfg_attr(feature = "openapi", schemars(with = "super::json_schema::CustomFields"))]
+    pub custom: Custom,
     /// The origin of the record.
     #[serde(default)]
     pub source: Source,
@@ -141,6 +149,7 @@ macro_rules! host_fields {
         last_seen_at: Option<Timestamp>;
         is_stale: bool;
         tags: Vec<TagId> = "The ids of the host's tags.";
+        custom: Custom = "Fields of the host application or of users, by name.";
         source: Source = "The origin of the record.";
         virtualization: Option<HostVirtualization> = "The hypervisor service.",
             reported, concealed(Redaction::Names), local;

@@ -2,7 +2,7 @@
 //!
 //! The serde implementations define the JSON form of each record. Serialization writes every field; absent values are
 //! `null`. Only these are omitted when absent: what SNMP reports of a device as a whole (such as [`Host::sys_name`]),
-//! the role of a host, the aggregate and the VLANs of a port, the API key of a daemon and when it last reported, and the
+//! the role and the custom fields of a host, the custom fields of a network, the aggregate and the VLANs of a port, the API key of a daemon and when it last reported, and the
 //! attempts and credentials of a discovery, which are also omitted when there are none. Deserialization is lenient:
 //! nullable fields and the lists of hosts and services may be missing, and unknown fields are ignored. Duplicate fields
 //! are rejected.
@@ -23,6 +23,7 @@
 mod api_key;
 mod color;
 mod construct;
+mod custom;
 #[cfg(feature = "discovery")]
 mod daemon;
 #[cfg(feature = "discovery")]
@@ -58,6 +59,8 @@ pub use color::{Color, ColorError};
 pub(crate) use construct::derived_id;
 #[cfg(feature = "topology")]
 pub(crate) use construct::group_node_id;
+pub use custom::Custom;
+pub(crate) use custom::read_custom;
 #[cfg(feature = "discovery")]
 pub use daemon::{DaemonCapabilities, DaemonMode, DiscoveryDaemon};
 #[cfg(feature = "discovery")]

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Color, LoginSessionId, NetworkId, OrganizationId, ReferralId, TagId, Timestamp, UserId};
+use super::{Color, Custom, LoginSessionId, NetworkId, OrganizationId, ReferralId, TagId, Timestamp, UserId};
 use crate::text_enum::text_enum;
 
 /// A tenant. Callers never see data of another organization.
@@ -34,6 +34,14 @@ pub struct Network {
     /// The ids of the network's tags.
     #[serde(default)]
     pub tags: Vec<TagId>,
+    /// Fields of the host application or of users, by name.
+    #[serde(
+        default,
+        deserialize_with = "super::custom::stored",
+        skip_serializing_if = "std::collections::BTreeMap::is_empty"
+    )]
+    #[cfg_attr(feature = "openapi", schemars(with = "super::json_schema::CustomFields"))]
+    pub custom: Custom,
     /// When the network was created.
     pub created_at: Timestamp,
     /// When the network last changed.

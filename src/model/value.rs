@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use super::field::Record;
 use super::id::RecordId;
 use super::{
-    AdminStatus, Binding, CredentialAssignment, HostRole, HostVirtualization, IfEntry, Interface,
+    AdminStatus, Binding, CredentialAssignment, Custom, HostRole, HostVirtualization, IfEntry, Interface,
     LldpChassisId, LldpPortId, MacAddress, MacSource, Neighbor, OperStatus, Port, PortNumber, Protocol,
     Service, ServiceDefinition, ServiceVirtualization, Source, Timestamp, Vlans,
 };
@@ -245,8 +245,29 @@ impl Value for Source {
     }
 }
 
+impl Value for Custom {
+    const FORM: Form = Form::Object("Custom");
+    /// Null clears them all.
+    const IS_NULLABLE: bool = true;
+
+    fn is_set(&self) -> bool {
+        !self.is_empty()
+    }
+
+    fn likely_size(&self) -> usize {
+        match self.is_empty() {
+            true => 0,
+            false => 16 + members_size(self.iter()),
+        }
+    }
+}
+
 fn object_size(object: &Map<String, Json>) -> usize {
-    2 + object.iter().map(|(name, value)| name.len() + 4 + json_size(value)).sum::<usize>()
+    members_size(object.iter())
+}
+
+fn members_size<'v>(members: impl Iterator<Item = (&'v String, &'v Json)>) -> usize {
+    2 + members.map(|(name, value)| name.len() + 4 + json_size(value)).sum::<usize>()
 }
 
 fn json_size(value: &Json) -> usize {

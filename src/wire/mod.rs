@@ -6,6 +6,8 @@ pub mod daemon;
 mod inventory_error;
 
 pub use code::ErrorCode;
+#[cfg(feature = "openapi")]
+pub(crate) use code::code_schema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
@@ -56,8 +58,8 @@ pub struct Failure {
     pub success: bool,
     /// A sentence that describes the error to a person.
     pub error: String,
-    /// The error's [`ErrorCode`] as text, for programs.
-    #[cfg_attr(feature = "openapi", schemars(with = "ErrorCode"))]
+    /// The error's [`ErrorCode`] as text, or a code of the host application that begins with `policy.`, for programs.
+    #[cfg_attr(feature = "openapi", schemars(schema_with = "code_schema"))]
     pub code: String,
     /// Details of the error. The documentation of each [`ErrorCode`] lists the keys.
     pub params: Map<String, Value>,
@@ -84,7 +86,7 @@ impl Failure {
     /// Creates the envelope of an error of the inventory, as the API would answer it.
     #[must_use]
     pub fn of(error: &crate::inventory::Error, meta: Meta) -> Self {
-        let (code, params) = (error.code().as_str().to_owned(), error.params());
+        let (code, params) = (error.code_text().to_owned(), error.params());
         Self { success: false, error: error.client_message(), code, params, meta }
     }
 }

@@ -32,6 +32,7 @@ mod management;
 #[cfg(feature = "sled")]
 #[path = "../support/place.rs"]
 mod place;
+mod policy;
 #[cfg(all(feature = "postgres", unix))]
 mod postgres;
 #[cfg(feature = "discovery")]

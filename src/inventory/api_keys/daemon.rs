@@ -3,6 +3,7 @@
 use super::IssuedKey;
 use crate::access::{Caller, KeyKind, KeyText};
 use crate::inventory::collections::{CollectionRecord, guard_references, handle};
+use crate::inventory::policy::Actor;
 use crate::inventory::records::{KeyHolder, daemon_api_key_facets, organization_of, put_secret};
 use crate::inventory::schema::{
     DAEMON_API_KEY, daemon_api_key_key, encode, network_key, on_network, tag_key,
@@ -140,15 +141,14 @@ impl Inventory {
             accessible.ok_or_else(|| Error::from(refusal))
         };
         let limit = self.quotas.daemon_api_keys_per_network;
-        if limit.is_some() {
-            // Refuse before waiting, so that only callers with access to the network wait for each other.
-            organization().await?;
-        }
-        let _turn = self.quota_turn(limit, network_key(record.network_id), Entity::Network).await?;
-        let mut transaction = self.transaction(Entity::DaemonApiKey, record.id);
+        let mut transaction = self.reviewed_transaction(Entity::DaemonApiKey, record.id);
         loop {
             let organization = organization().await?;
             self.check_references(organization, Entity::Tag, &tags, "tags").await?;
+            self.review(Actor::Caller(caller), None, Some(&record)).await?;
+            // After the checks, so that only callers with access to the network wait for each other.
+            let _turn =
+                transaction.quota_turn(limit, network_key(record.network_id), Entity::Network).await?;
             let keys = on_network(DAEMON_API_KEY, organization, record.network_id);
             self.check_quota(limit, Entity::DaemonApiKey, keys, 1).await?;
             let mut batch = Batch::new();

@@ -3,6 +3,7 @@
 use super::IssuedKey;
 use crate::access::{Caller, KeyKind, KeyText};
 use crate::inventory::collections::{CollectionRecord, guard_references, handle};
+use crate::inventory::policy::Actor;
 use crate::inventory::records::{KeyHolder, put_secret, user_api_key_facets, user_caller};
 use crate::inventory::schema::{USER_API_KEY, USER_LINK, encode, exists, linked, user_api_key_key, user_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, validate};
@@ -162,8 +163,7 @@ impl Inventory {
         let plaintext = KeyText::generate(KeyKind::User, &*self.random)?;
         let id = self.new_id()?;
         let limit = self.quotas.user_api_keys_per_user;
-        let _turn = self.quota_turn(limit, user_key(new.user_id), Entity::User).await?;
-        let mut transaction = self.transaction(Entity::UserApiKey, id);
+        let mut transaction = self.reviewed_transaction(Entity::UserApiKey, id);
         loop {
             let owner = self.user(new.user_id).await?;
             if caller.organization_id() != owner.organization_id {
@@ -194,9 +194,11 @@ impl Inventory {
             }
             self.check_own_references(&granting, &record.references()).await?;
             record.deduplicate();
+            self.set_present_networks(std::slice::from_mut(&mut record)).await?;
+            self.review(Actor::Caller(caller), None, Some(&record)).await?;
+            let _turn = transaction.quota_turn(limit, user_key(owner.id), Entity::User).await?;
             let keys = linked(USER_API_KEY, owner.organization_id, Link::new(USER_LINK, owner.id.uuid()));
             self.check_quota(limit, Entity::UserApiKey, keys, 1).await?;
-            self.set_present_networks(std::slice::from_mut(&mut record)).await?;
             if transaction.commit(creation(&record, &plaintext)?).await? {
                 return Ok(IssuedKey::new(record, plaintext));
             }

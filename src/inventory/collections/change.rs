@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use super::{Collection, CollectionRecord, Reference, Resource, network_denied};
 use crate::access::{Caller, Scope};
+use crate::inventory::policy::Actor;
 use crate::inventory::records::belongs_to;
 use crate::inventory::schema::{NETWORK, decode, encode, exists, organization_key};
 use crate::inventory::transaction::{Attempt, Transaction};
@@ -41,20 +42,21 @@ impl<T: Resource + Creatable> Collection<'_, T> {
         record.begin(id, organization, now);
         record.validate(None, now)?;
         self.inventory.require_organization(caller).await?;
-        let mut transaction = self.inventory.transaction(T::ENTITY, record.id());
+        let mut transaction = self.inventory.reviewed_transaction(T::ENTITY, record.id());
         let (limit, owner) = T::quota(self.inventory, caller);
-        let _turn = self.inventory.quota_turn(limit, owner, T::ENTITY).await?;
         loop {
             let references = record.references();
             self.inventory.check_own_references(caller, &references).await?;
             record.deduplicate();
-            let all = Query { organization: Some(organization.uuid()), ..Query::new(T::KIND) };
-            self.inventory.check_quota(limit, T::ENTITY, all, 1).await?;
             let mut batch = Batch::new();
             let facets = record.facets(organization);
             batch.put(key(&record), Precondition::Absent, facets.clone(), encode(&record)?);
             guard_references(&references, &mut batch);
             T::prepare(self.inventory, caller, None, &record, &mut batch).await?;
+            self.inventory.review(Actor::Caller(caller), None, Some(&record)).await?;
+            let _turn = transaction.quota_turn(limit, owner, T::ENTITY).await?;
+            let all = Query { organization: Some(organization.uuid()), ..Query::new(T::KIND) };
+            self.inventory.check_quota(limit, T::ENTITY, all, 1).await?;
             self.inventory.note_answer(&record, record.network())?;
             if self.inventory.commit_unique(&mut transaction, batch, (&record, &facets)).await? {
                 // Give up the turns, because finishing the creation may take others.
@@ -129,7 +131,7 @@ impl<T: Resource + Deletable> Collection<'_, T> {
         check: impl Fn(&T) -> Result<(), Error> + Send + Sync,
     ) -> Result<(), Error> {
         T::REQUIREMENTS.change.check(caller)?;
-        let mut transaction = self.inventory.transaction(T::ENTITY, id);
+        let mut transaction = self.inventory.reviewed_transaction(T::ENTITY, id);
         loop {
             let (stored, record) = match self.inventory.own_record::<T>(caller, id).await {
                 Ok(found) => found,
@@ -143,6 +145,7 @@ impl<T: Resource + Deletable> Collection<'_, T> {
             check(&record)?;
             let mut batch = Batch::new();
             T::prepare_deletion(self.inventory, caller, &record, &mut batch).await?;
+            self.inventory.review(Actor::Caller(caller), Some(&record), None).await?;
             batch.delete(stored.key, unchanged(Some(&stored)));
             if transaction.commit(batch).await? {
                 // Give up the turns, because finishing the deletion takes others.
@@ -205,12 +208,14 @@ impl<T: Resource + BulkDeletable> Collection<'_, T> {
             ..Query::new(T::KIND)
         };
         let visible = T::restrict(own, caller);
-        let mut transaction = self.inventory.transaction(T::ENTITY, first);
+        let mut transaction = self.inventory.reviewed_transaction(T::ENTITY, first);
         let mut deleted: BTreeSet<Uuid> = loop {
             let found = self.inventory.store.list(&visible).await?.records;
             let mut batch = Batch::new();
             for stored in &found {
-                T::prepare_deletion(self.inventory, caller, &decode(stored)?, &mut batch).await?;
+                let record: T = decode(stored)?;
+                T::prepare_deletion(self.inventory, caller, &record, &mut batch).await?;
+                self.inventory.review(Actor::Caller(caller), Some(&record), None).await?;
                 batch.delete(stored.key, unchanged(Some(stored)));
             }
             if transaction.commit(batch).await? {
@@ -240,7 +245,7 @@ impl Inventory {
         amend: impl Fn(&mut T, &mut Batch) -> Result<(), Error> + Send + Sync,
     ) -> Result<T, Error> {
         T::REQUIREMENTS.change.check(caller)?;
-        let mut transaction = self.transaction(T::ENTITY, id);
+        let mut transaction = self.reviewed_transaction(T::ENTITY, id);
         loop {
             let (stored, before) = self.own_record::<T>(caller, id).await?;
             let mut record = before.clone();
@@ -263,6 +268,7 @@ impl Inventory {
                 return Ok(before);
             }
             record.touch(now);
+            self.review(Actor::Caller(caller), Some(&before), Some(&record)).await?;
             let facets = record.facets(caller.organization_id());
             batch.put(stored.key, unchanged(Some(&stored)), facets.clone(), encode(&record.stored())?);
             guard_references(&added, &mut batch);

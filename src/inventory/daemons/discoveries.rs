@@ -5,11 +5,13 @@ use std::collections::HashSet;
 use crate::access::Caller;
 use crate::invariant::Invariant;
 use crate::inventory::collections::{CollectionRecord, Reference, Requirements, handle};
+use crate::inventory::policy::Actor;
 use crate::inventory::queues::Turns;
 use crate::inventory::schema::{
     ASSIGNED_LINK, DAEMON, DISCOVERY, ENDED_LINK, OPEN_LINK, SUBNET, UPDATED_AT, daemon_key, discovery_key,
     encode, exists, facets, linked, network_key, on_network, subnet_key, time_key,
 };
+use crate::inventory::transaction::Transaction;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem};
 use crate::model::{
     DaemonId, Discovery, DiscoveryId, DiscoveryPhase, DiscoveryType, NetworkId, OrganizationId, Permission,
@@ -237,9 +239,8 @@ impl DiscoveryJobs<'_> {
         discovery.has_credentials = credentials.is_some();
         let reference =
             Reference { entity: Entity::Network, key: network_key(network), field: "network_id".to_owned() };
-        // Refuse before waiting, so that only callers with access to the network wait for each other.
+        // Refuse before holding credentials and asking the policy.
         self.inventory.check_own_references(caller, std::slice::from_ref(&reference)).await?;
-        let _turn = self.inventory.discovery_turn(network).await?;
         // Held before the discovery is stored: from then on, a daemon may ask for it.
         let holding = match credentials {
             Some(credentials) => {
@@ -247,12 +248,14 @@ impl DiscoveryJobs<'_> {
             }
             None => None,
         };
-        let mut transaction = self.inventory.transaction(Entity::Discovery, discovery.id);
+        let mut transaction = self.inventory.reviewed_transaction(Entity::Discovery, discovery.id);
         loop {
             self.inventory.check_own_references(caller, std::slice::from_ref(&reference)).await?;
             let mut batch = Batch::new();
             batch.guard(exists(reference.key));
             self.inventory.check_targets(organization, &discovery, &mut batch).await?;
+            self.inventory.review(Actor::Caller(caller), None, Some(&discovery)).await?;
+            let _turn = self.inventory.discovery_turn(&mut transaction, network).await?;
             self.inventory
                 .queue_discoveries(organization, std::slice::from_ref(&discovery), &mut batch)
                 .await?;
@@ -283,12 +286,13 @@ impl DiscoveryJobs<'_> {
 }
 
 impl Inventory {
-    /// Waits until no other work is being queued for daemons of a network.
+    /// Waits until no other work is being queued for daemons of a network, releasing the turns of the transaction.
     pub(in crate::inventory) async fn discovery_turn(
         &self,
+        transaction: &mut Transaction<'_>,
         network: NetworkId,
     ) -> Result<Option<Turns>, Error> {
-        self.quota_turn(Some(MAX_OPEN), network_key(network), Entity::Network).await
+        transaction.quota_turn(Some(MAX_OPEN), network_key(network), Entity::Network).await
     }
 
     /// Adds work for daemons of one network to a batch. Requires the [`discovery_turn`](Self::discovery_turn).

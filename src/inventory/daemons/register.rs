@@ -5,6 +5,7 @@ use super::{check_version, put_contact};
 use crate::access::DaemonCaller;
 use crate::inventory::collections::CollectionRecord;
 use crate::inventory::daemons::Daemons;
+use crate::inventory::policy::Actor;
 use crate::inventory::schema::{
     ASSIGNED_LINK, DAEMON, DAEMON_KEY_LINK, DISCOVERY, OPEN_LINK, daemon_api_key_key, daemon_key, decode,
     encode, exists, linked, network_key, on_network,
@@ -97,18 +98,23 @@ impl Daemons<'_> {
         let field = "capabilities.interfaced_subnet_ids";
         let capabilities = self.inventory.own_capabilities(caller, new.capabilities, field).await?;
         let new = NewDaemon { name, capabilities, ..new };
-        let _turn = self.inventory.discovery_turn(caller.network_id).await?;
-        let mut transaction = self.inventory.transaction(Entity::Daemon, new.id);
+        let mut transaction = self.inventory.reviewed_transaction(Entity::Daemon, new.id);
         loop {
             let (id, stored) = self.inventory.admit_daemon(caller, new.id).await?;
             let mut batch = Batch::new();
             let ended = self.inventory.return_work(caller, id, &mut batch).await?;
+            let before = stored.as_ref().map(|(_, daemon)| daemon.clone());
             let daemon = match stored {
                 Some((record, daemon)) => {
                     register_again(caller, &record, daemon, &new, self.inventory.now(), &mut batch)?
                 }
                 None => self.inventory.register_first(caller, id, &new, &mut batch).await?,
             };
+            self.inventory.review(Actor::Daemon(caller), before.as_ref(), Some(&daemon)).await?;
+            let _turn = self.inventory.discovery_turn(&mut transaction, caller.network_id).await?;
+            if before.is_none() {
+                self.inventory.check_daemons(caller).await?;
+            }
             batch.guard(exists(network_key(caller.network_id)));
             batch.guard(exists(daemon_api_key_key(caller.key_id)));
             let assigned = linked(DISCOVERY, caller.organization_id, Link::new(ASSIGNED_LINK, id.uuid()));
@@ -186,6 +192,12 @@ impl Inventory {
         Ok(self.get(daemon_api_key_key(key)).await?.is_none())
     }
 
+    /// Refuses another daemon if the network has as many as it may have.
+    async fn check_daemons(&self, caller: &DaemonCaller) -> Result<(), Error> {
+        let daemons = on_network(DAEMON, caller.organization_id, caller.network_id);
+        self.check_quota(Some(MAX_DAEMONS), Entity::Daemon, daemons, 1).await
+    }
+
     /// Adds a new daemon to a batch, and creates its host.
     async fn register_first(
         &self,
@@ -195,8 +207,8 @@ impl Inventory {
         batch: &mut Batch,
     ) -> Result<DiscoveryDaemon, Error> {
         let (organization, network) = (caller.organization_id, caller.network_id);
-        let daemons = on_network(DAEMON, organization, network);
-        self.check_quota(Some(MAX_DAEMONS), Entity::Daemon, daemons, 1).await?;
+        // Refused before its host is created.
+        self.check_daemons(caller).await?;
         let now = self.now();
         let daemon = DiscoveryDaemon {
             id,

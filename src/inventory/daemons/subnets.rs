@@ -2,6 +2,7 @@ use crate::access::DaemonCaller;
 use crate::inventory::collections::CollectionRecord;
 use crate::inventory::daemons::Daemons;
 use crate::inventory::hosts::is_discovered;
+use crate::inventory::policy::Actor;
 use crate::inventory::prefixes::cidr_unique_key;
 use crate::inventory::schema::{SUBNET, decode, encode, exists, network_key, on_network, subnet_key};
 use crate::inventory::transaction::Attempt;
@@ -30,7 +31,7 @@ impl Daemons<'_> {
             subnet.source = Source::Discovery { metadata: Vec::new() };
         }
         subnet.validate(None, now)?;
-        let mut transaction = self.inventory.transaction(Entity::Subnet, subnet.id);
+        let mut transaction = self.inventory.reviewed_transaction(Entity::Subnet, subnet.id);
         loop {
             let known = cidr_unique_key(caller.network_id, subnet.cidr);
             if let Some(record) = self.inventory.store.get_by_unique_key(&known).await? {
@@ -42,6 +43,8 @@ impl Daemons<'_> {
             if let Some((_, stored)) = &stored {
                 (placed.created_at, placed.tags) = (stored.created_at, stored.tags.clone());
             }
+            let before = stored.as_ref().map(|(_, subnet)| subnet);
+            self.inventory.review(Actor::Daemon(caller), before, Some(&placed)).await?;
             let mut batch = Batch::new();
             let precondition = unchanged(stored.as_ref().map(|(record, _)| record));
             batch.put(subnet_key(id), precondition, placed.facets(organization), encode(&placed)?);

@@ -55,6 +55,7 @@ use self::subnets::Subnets;
 pub(in crate::inventory) use self::subnets::put_deleted_subnet;
 use super::collections::handle;
 use super::hosts::HostTerms;
+use super::policy::{Actor, Review};
 use super::records::belongs_to;
 use super::schema::network_key;
 use super::{Entity, Error, ErrorKind, Inventory, Problem, require_level};
@@ -166,7 +167,7 @@ impl Inventory {
         if !caller.scope().allows(options.network_id) {
             return Err(network_denied(options.network_id));
         }
-        self.run_discovery(organization, report, options, Merging::Allowed).await
+        self.run_discovery(Reporting::Caller(caller.clone()), report, options, Merging::Allowed).await
     }
 
     /// Reconciles a report like [`Daemons::report`](crate::inventory::Daemons::report), without a copy of it.
@@ -180,7 +181,7 @@ impl Inventory {
             return Err(network_denied(options.network_id));
         }
         self.check_discovered_network(daemon.organization_id, daemon.network_id).await?;
-        self.run_discovery(daemon.organization_id, report, options, Merging::Forbidden).await
+        self.run_discovery(Reporting::Daemon(*daemon), report, options, Merging::Forbidden).await
     }
 
     async fn check_discovered_network(
@@ -197,12 +198,12 @@ impl Inventory {
 
     async fn run_discovery(
         &self,
-        organization: OrganizationId,
+        sender: Reporting,
         report: Report,
         options: DiscoverOptions,
         merging: Merging,
     ) -> Result<DiscoveryReport, Error> {
-        let mut discovery = self.begin_discovery(organization, &report, options, merging)?;
+        let mut discovery = self.begin_discovery(sender, &report, options, merging)?;
         let discovered = discovery.run(report.devices, options.create_neighbors).await;
         // Even after an error, because the devices before it are stored.
         let cached = discovery.resolve_macs().await;
@@ -213,7 +214,7 @@ impl Inventory {
 
     fn begin_discovery(
         &self,
-        organization: OrganizationId,
+        sender: Reporting,
         report: &Report,
         options: DiscoverOptions,
         merging: Merging,
@@ -224,6 +225,7 @@ impl Inventory {
         let mut inventory = self.clone();
         if options.dry_run {
             inventory.store = Arc::new(Overlay::new(Arc::clone(&self.store)));
+            inventory.policy = inventory.policy.map(Review::of_dry_run);
         }
         // The overlay has versions of its own.
         let caches = match options.dry_run {
@@ -232,7 +234,8 @@ impl Inventory {
         };
         let network = options.network_id;
         Ok(Discovery {
-            organization,
+            organization: sender.actor().organization_id(),
+            sender,
             network,
             merging,
             reporter: report.reporter.clone(),
@@ -259,10 +262,27 @@ impl Inventory {
     }
 }
 
+/// The sender of a report.
+#[derive(Clone, Debug)]
+enum Reporting {
+    Caller(Caller),
+    Daemon(DaemonCaller),
+}
+
+impl Reporting {
+    const fn actor(&self) -> Actor<'_> {
+        match self {
+            Self::Caller(caller) => Actor::Caller(caller),
+            Self::Daemon(daemon) => Actor::Daemon(daemon),
+        }
+    }
+}
+
 /// A report that is being reconciled with a network.
 #[derive(Debug)]
 struct Discovery {
     inventory: Inventory,
+    sender: Reporting,
     organization: OrganizationId,
     network: NetworkId,
     merging: Merging,

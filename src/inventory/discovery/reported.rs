@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::plan::Role;
-use super::{DiscoverOptions, DiscoveryOutcome};
+use super::{DiscoverOptions, DiscoveryOutcome, Reporting};
 use crate::access::DaemonCaller;
 use crate::discovery::reconcile::{Merging, device_of};
 use crate::discovery::report::{Device, Report, Reporter};
@@ -38,7 +38,8 @@ impl Inventory {
         }
         let report = Report::new(Reporter::new("daemon"), observed_at);
         let options = DiscoverOptions::new(network);
-        let mut discovery = self.begin_discovery(organization, &report, options, Merging::Forbidden)?;
+        let mut discovery =
+            self.begin_discovery(Reporting::Daemon(*caller), &report, options, Merging::Forbidden)?;
         let name = host.name.clone();
         let subject =
             Subject { device: Arc::new(device), reported: Some(Arc::new(host)), role: Role::Reported };

@@ -10,6 +10,7 @@ use super::records::{put_state, stale_filter};
 use crate::access::Caller;
 use crate::inventory::discovery::Reconciliation;
 use crate::inventory::hosts::{Attempt, Before, HostChange, Summary};
+use crate::inventory::policy::Actor;
 use crate::inventory::schema::{
     HOST, HOST_DISCOVERY, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, host_key, on_network,
 };
@@ -83,7 +84,7 @@ impl Reconciliation<'_> {
         loop {
             let page = self.inventory.store.list(&query).await?;
             for state in &page.records {
-                deleted.add(&self.inventory.delete_stale_of(organization, state.key.id.into()).await?);
+                deleted.add(&self.inventory.delete_stale_of(caller, state.key.id.into()).await?);
             }
             let Some(next) = page.next else { return Ok(deleted) };
             query.start = Start::After(next);
@@ -92,12 +93,9 @@ impl Reconciliation<'_> {
 }
 
 impl Inventory {
-    async fn delete_stale_of(
-        &self,
-        organization: OrganizationId,
-        id: HostId,
-    ) -> Result<StaleDeletion, Error> {
-        let mut transaction = self.transaction(Entity::Host, id);
+    async fn delete_stale_of(&self, caller: &Caller, id: HostId) -> Result<StaleDeletion, Error> {
+        let organization = caller.organization_id();
+        let mut transaction = self.reviewed_transaction(Entity::Host, id);
         loop {
             let Some(stored) = self.read_stored(id, &BTreeSet::new()).await? else {
                 return Ok(StaleDeletion::default());
@@ -120,6 +118,7 @@ impl Inventory {
             let encoder = self.host_encoder(organization).of_stored(bytes);
             let puts = [encoder.encode_in(&self.state.offload, host).await?];
             let before = Before::from([(id, (stored.record, summary))]);
+            self.review_hosts(Actor::Caller(caller), (&puts, &[]), &before).await?;
             let change = HostChange::putting(organization, &puts);
             if matches!(self.commit_hosts(&change, &before, batch).await?, Attempt::Committed) {
                 self.follow_host_change(&change, &before).await;

@@ -4,7 +4,7 @@
 //! created with:
 //!
 //! ```text
-//! read the hosts -> decide -> before_commit of each effect -> commit -> after_commit of the effects that wait for it
+//! read the hosts -> decide -> policy -> before_commit of each effect -> commit -> after_commit of the effects that wait for it
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -19,6 +19,7 @@ use super::document::{EncodedHost, decode};
 use super::parts::Embedded;
 use super::virtualization::{RemovedService, ServiceNames, Summary};
 use crate::access::Caller;
+use crate::inventory::policy::Actor;
 use crate::inventory::records::belongs_to;
 use crate::inventory::schema::{
     HOST, exists, host_key, network_key, organization_key, part_unique_key, tag_key,
@@ -94,22 +95,23 @@ impl Inventory {
     /// Waits for the turns of these hosts and, when creating hosts under a quota, of the organization.
     pub(super) async fn replace_hosts(
         &self,
-        organization: OrganizationId,
+        actor: Actor<'_>,
         puts: &[EncodedHost],
     ) -> Result<Result<Vec<HostId>, TakenPart>, Error> {
-        self.replace_hosts_if(organization, puts, |_| Ok(())).await
+        self.replace_hosts_if(actor, puts, |_| Ok(())).await
     }
 
     /// Puts hosts like [`replace_hosts`](Self::replace_hosts) if `check` allows it for the hosts as read.
     pub(super) async fn replace_hosts_if(
         &self,
-        organization: OrganizationId,
+        actor: Actor<'_>,
         puts: &[EncodedHost],
         check: impl Fn(&Before) -> Result<(), Error>,
     ) -> Result<Result<Vec<HostId>, TakenPart>, Error> {
+        let organization = actor.organization_id();
         let change = HostChange::putting(organization, puts);
         let id = puts.first().map(|encoded| encoded.host.id).unwrap_or_default();
-        let mut transaction = self.transaction(Entity::Host, id);
+        let mut transaction = self.reviewed_transaction(Entity::Host, id);
         loop {
             let before = self.read_before(&change).await?;
             if !self.check_ownership(&change, &before).await? {
@@ -122,7 +124,7 @@ impl Inventory {
                 continue;
             }
             self.check_host_quota(organization, created).await?;
-            match self.try_change_hosts(&change, &before).await? {
+            match self.change_hosts_as(actor, &change, &before).await? {
                 Attempt::Committed => return Ok(Ok(before.into_keys().collect())),
                 Attempt::Stale => transaction.retry().await?,
                 Attempt::Taken(part) => return Ok(Err(part)),
@@ -146,6 +148,17 @@ impl Inventory {
         let hosts = Query { organization: Some(organization.uuid()), ..Query::new(HOST) };
         let limit = self.quotas.hosts_per_organization;
         self.check_quota(limit, Entity::Host, hosts, created as u64).await
+    }
+
+    /// Puts and deletes hosts like [`try_change_hosts`](Self::try_change_hosts) if the policy allows it.
+    pub(super) async fn change_hosts_as(
+        &self,
+        actor: Actor<'_>,
+        change: &HostChange<'_>,
+        before: &Before,
+    ) -> Result<Attempt, Error> {
+        let _turn = self.review_hosts(actor, (change.puts, change.deletes), before).await?;
+        self.try_change_hosts(change, before).await
     }
 
     /// Puts and deletes hosts on the condition that `before` still holds, with all effects.
@@ -210,7 +223,8 @@ impl Inventory {
         for encoded in change.puts {
             let name = self.virtualized_by(change.organization, &encoded.host, &mut names, batch).await?;
             let replaced = before.get(&encoded.host.id).map(|(record, _)| record);
-            let facets = encoded.facets(&name);
+            let mut facets = encoded.facets(&name);
+            self.custom_index.add_to(&mut facets, &encoded.host.custom);
             batch.put(host_key(encoded.host.id), unchanged(replaced), facets, encoded.body.clone());
         }
         for id in change.deletes {

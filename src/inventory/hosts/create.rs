@@ -21,6 +21,7 @@ use super::assign::{Assignment, TakenIds};
 use super::document::EncodedHost;
 use super::texts::check_host_texts;
 use crate::access::Caller;
+use crate::inventory::policy::Actor;
 use crate::inventory::{Entity, Error, Inventory, require_level, transaction};
 use crate::model::{Host, OrganizationId, Permission, Record, Timestamp};
 
@@ -74,7 +75,7 @@ impl Hosts<'_> {
                 [self.inventory.encode_new(organization, host, taken.clone(), self.inventory.now()).await?];
             let [encoded] = &puts;
             self.inventory.note_answer(&encoded.host, Some(encoded.host.network_id))?;
-            let created = self.inventory.replace_hosts(organization, &puts).await?;
+            let created = self.inventory.replace_hosts(Actor::Caller(caller), &puts).await?;
             let [encoded] = puts;
             host = encoded.host;
             match created {
@@ -92,11 +93,12 @@ impl Inventory {
     /// A part whose id another record of the organization has gets a new id, and the times of the host.
     pub(in crate::inventory) async fn put_new_host(
         &self,
-        organization: OrganizationId,
+        caller: &Caller,
         encoded: &EncodedHost,
     ) -> Result<(), Error> {
+        let (organization, actor) = (caller.organization_id(), Actor::Caller(caller));
         let mut taken = TakenIds::default();
-        let mut part = match self.replace_hosts(organization, slice::from_ref(encoded)).await? {
+        let mut part = match self.replace_hosts(actor, slice::from_ref(encoded)).await? {
             Ok(_) => return Ok(()),
             Err(part) => part,
         };
@@ -104,7 +106,7 @@ impl Inventory {
             self.note_taken(organization, &part, &mut taken).await?;
             let now = encoded.host.created_at;
             let puts = [self.encode_new(organization, encoded.host.clone(), taken.clone(), now).await?];
-            match self.replace_hosts(organization, &puts).await? {
+            match self.replace_hosts(actor, &puts).await? {
                 Ok(_) => return Ok(()),
                 Err(other) => part = other,
             }

@@ -6,6 +6,8 @@ use super::change::{Attempt, Before, HostChange};
 use super::document::{EncodedHost, HostEncoder, decode};
 use super::parts::Embedded;
 use super::virtualization::{RemovedService, Summary};
+use crate::access::Caller;
+use crate::inventory::policy::Actor;
 use crate::inventory::{Error, Inventory};
 use crate::model::{Host, OrganizationId, Record as _, Timestamp};
 use crate::store::Record;
@@ -80,11 +82,10 @@ impl Inventory {
     }
 
     /// Encodes and commits changed hosts. The attempt is stale unless they are still stored as they were decoded.
-    pub(super) async fn commit_edit(
-        &self,
-        organization: OrganizationId,
-        mut edit: HostEdit,
-    ) -> Result<Attempt, Error> {
+    ///
+    /// The policy is asked before.
+    pub(super) async fn commit_edit(&self, caller: &Caller, mut edit: HostEdit) -> Result<Attempt, Error> {
+        let organization = caller.organization_id();
         let (removed_service, keeps_identities) = (edit.removed_service.take(), edit.keeps_identities);
         let encoder = self.host_encoder(organization);
         let bytes = edit.hosts.iter().map(|stored| stored.host.likely_size()).sum();
@@ -92,6 +93,6 @@ impl Inventory {
             self.state.offload.run(organization, bytes, move || edit.encode(encoder)).await??;
         let change = HostChange::putting(organization, &puts);
         let change = HostChange { removed_service, keeps_identities, ..change };
-        self.try_change_hosts(&change, &before).await
+        self.change_hosts_as(Actor::Caller(caller), &change, &before).await
     }
 }

@@ -13,11 +13,11 @@ use super::validate::check_values;
 use crate::inventory::{Error, Problem, dotted};
 use crate::json_objects::Objects;
 use crate::model::{
-    AdminStatus, Binding, BindingId, BindingTarget, CredentialAssignment, Host, HostRole, HostVirtualization,
-    IfEntry, IfEntryId, Interface, InterfaceId, LldpChassisId, LldpPortId, MacAddress, Neighbor, NetworkId,
-    OperStatus, Port, PortId, PortNumber, Protocol, RecordId, Service, ServiceDefinition, ServiceId,
-    ServiceVirtualization, Source, SubnetId, TagId, Timestamp, Vlans, host_fields, if_entry_fields,
-    interface_fields, port_fields, service_fields,
+    AdminStatus, Binding, BindingId, BindingTarget, CredentialAssignment, Custom, Host, HostRole,
+    HostVirtualization, IfEntry, IfEntryId, Interface, InterfaceId, LldpChassisId, LldpPortId, MacAddress,
+    Neighbor, NetworkId, OperStatus, Port, PortId, PortNumber, Protocol, RecordId, Service,
+    ServiceDefinition, ServiceId, ServiceVirtualization, Source, SubnetId, TagId, Timestamp, Vlans,
+    host_fields, if_entry_fields, interface_fields, port_fields, read_custom, service_fields,
 };
 
 /// The position of a part that the request leaves to the server.
@@ -222,6 +222,18 @@ impl<T: Given> Given for Vec<T> {
 }
 
 impl<T: Given> Omissible for Vec<T> {
+    fn omitted() -> Self {
+        Self::new()
+    }
+}
+
+impl Given for Custom {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read_custom(deserializer)
+    }
+}
+
+impl Omissible for Custom {
     fn omitted() -> Self {
         Self::new()
     }

@@ -55,6 +55,7 @@ pub(super) use {
 use self::change::check_replacement;
 pub(super) use self::change::{Before, HostEffect};
 use super::collections::handle;
+use super::policy::Actor;
 use super::records::organization_of;
 use super::schema::{HOST, network_key};
 use super::{Entity, Error, ErrorKind, Inventory, require_system};
@@ -143,7 +144,7 @@ impl Inventory {
                 replaced.map(|(host, summary)| check_replacement(caller, host, summary.network_id));
             checks.find(Result::is_err).unwrap_or(Ok(()))
         };
-        self.replace_hosts_if(caller.organization_id(), hosts, check).await?.map_err(Error::from)
+        self.replace_hosts_if(Actor::Caller(caller), hosts, check).await?.map_err(Error::from)
     }
 
     async fn host_record(&self, organization: OrganizationId, id: HostId) -> Result<Record, Error> {

@@ -1,5 +1,6 @@
 //! The filters, order and page of a list of hosts.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -75,11 +76,19 @@ pub struct HostQuery {
     /// first 4,096 words. Only the first 16,384 words, repeated ones included, and about the first mebibyte of its
     /// names and of its description are read for that.
     pub search: Option<String>,
+    /// Only hosts whose custom fields have these texts. A number or a boolean has the text of its JSON.
+    ///
+    /// The fields must be [indexed](crate::Inventory::with_custom_index).
+    pub custom: BTreeMap<String, String>,
     /// The primary order field, always ascending, so that hosts of a group are adjacent.
     pub group_by: Option<HostOrderField>,
     /// The order within groups, or of the whole list; default: `created_at`.
     pub order_by: Option<HostOrderField>,
-    /// The direction of `order_by`.
+    /// The custom field to order by, in place of `order_by`. It must be [indexed](crate::Inventory::with_custom_index).
+    ///
+    /// Hosts without it come first in ascending order, then numbers, `false`, `true`, and texts by their first 128 bytes.
+    pub order_by_custom: Option<String>,
+    /// The direction of `order_by` or `order_by_custom`.
     pub order_direction: OrderDirection,
     /// The maximum number of hosts; `None`: all.
     pub limit: Option<usize>,
@@ -98,7 +107,8 @@ impl HostQuery {
         let parts = (&self.ips, &self.macs, &self.ports, &self.service_definitions, &self.sources);
         let tags = (&self.tag_ids_all, &self.tag_ids_none, self.without_tags);
         let times = [self.seen_since, self.updated_since].map(|time| time.map(Timestamp::unix_micros));
-        let others = (times, self.stale, &self.name, &self.hostname, tags);
+        let custom = (&self.custom, &self.order_by_custom);
+        let others = (times, self.stale, &self.name, &self.hostname, tags, custom);
         fingerprint(&(HOST, organization, order, filters, parts, others))
     }
 }

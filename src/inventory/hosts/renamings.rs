@@ -90,13 +90,15 @@ impl Inventory {
         organization: OrganizationId,
         records: Vec<Record>,
     ) -> Result<Vec<Guest>, Error> {
-        let encoder = self.host_encoder(organization);
+        let (encoder, index) = (self.host_encoder(organization), self.custom_index.clone());
         let bytes = records.iter().map(|record| record.body.len()).sum();
         let decode = move || {
             let guests = records.into_iter().map(|record| {
                 let host: Host = decode_host(&record)?;
                 let service = host.virtualization.as_ref().map(|by| by.service_id());
-                Ok(Guest { record, service, facets: encoder.facets(&host) })
+                let mut facets = encoder.facets(&host);
+                index.add_to(&mut facets, &host.custom);
+                Ok(Guest { record, service, facets })
             });
             guests.collect()
         };

@@ -83,7 +83,9 @@ impl Inventory {
         for (precondition, encoded) in preconditions.into_iter().zip(&hosts) {
             let name = self.virtualized_by(organization, &encoded.host, &mut names, &mut batch).await?;
             let key = host_key(encoded.host.id);
-            batch.put(key, precondition, encoded.facets(&name), encoded.body.clone());
+            let mut facets = encoded.facets(&name);
+            self.custom_index.add_to(&mut facets, &encoded.host.custom);
+            batch.put(key, precondition, facets, encoded.body.clone());
         }
         Ok(batch)
     }

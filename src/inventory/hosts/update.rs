@@ -12,6 +12,7 @@ use super::document::EncodedHost;
 use super::edit::StoredHost;
 use super::texts::check_host_texts;
 use crate::access::Caller;
+use crate::inventory::policy::Actor;
 use crate::inventory::schema::host_key;
 use crate::inventory::transaction::Transaction;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
@@ -97,7 +98,7 @@ impl Inventory {
 
     fn host_update<'a>(&'a self, caller: &'a Caller, id: HostId) -> Result<Update<'a>, Error> {
         require_level(caller, Permission::Member)?;
-        let transaction = self.transaction(Entity::Host, id);
+        let transaction = self.reviewed_transaction(Entity::Host, id);
         Ok(Update { inventory: self, caller, id, transaction, taken: TakenIds::default() })
     }
 }
@@ -153,7 +154,8 @@ impl Update<'_> {
             return Ok(Some(encoded.host));
         };
         let puts = std::slice::from_ref(&encoded);
-        match inventory.try_change_hosts(&HostChange::putting(organization, puts), &before).await? {
+        let change = HostChange::putting(organization, puts);
+        match inventory.change_hosts_as(Actor::Caller(self.caller), &change, &before).await? {
             Attempt::Committed => return Ok(Some(encoded.host)),
             Attempt::Stale => {}
             Attempt::Taken(part) => inventory.note_taken(organization, &part, &mut self.taken).await?,

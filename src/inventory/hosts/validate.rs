@@ -8,6 +8,8 @@ use serde_json::{Map, Value};
 
 use super::texts::{is_too_long, too_long};
 use crate::fair_threads::yield_turn;
+use crate::inventory::custom::check_custom;
+use crate::inventory::validate::is_readable;
 use crate::inventory::{Entity, Error, ErrorKind, Problem};
 use crate::model::{
     Binding, BindingTarget, Common, Host, HostPart, IfEntry, InterfaceId, PortId, RecordId, Service, Source,
@@ -18,12 +20,6 @@ type Object = Map<String, Value>;
 
 /// The maximum number of VLANs of a port: as many as the standard has.
 const MAX_VLANS: usize = 4_096;
-
-/// The maximum nesting depth of values in `metadata` and `details`.
-const MAX_DEPTH: usize = 64;
-
-/// The prefix of field names reserved by `serde_json`.
-const RESERVED: &str = "$serde_json::private::";
 
 /// Checks that the parts of a host belong to it and to each other. Reports the first violation.
 pub(super) fn validate_host(host: &Host) -> Result<(), Error> {
@@ -67,6 +63,7 @@ pub(super) fn validate_host(host: &Host) -> Result<(), Error> {
 /// Checks the values that are valid or not by themselves.
 pub(super) fn check_values(host: &Host) -> Result<(), Error> {
     check_source(&host.source, format_args!("source"))?;
+    check_custom(&host.custom)?;
     for (index, service) in host.services.iter().enumerate() {
         check_source(&service.source, format_args!("services.{index}.source"))?;
     }
@@ -148,26 +145,11 @@ pub(in crate::inventory) fn check_source(source: &Source, field: fmt::Arguments<
         _ => (&[], &[]),
     };
     for (name, objects) in [("metadata", metadata), ("details", details)] {
-        if !objects.iter().all(|object| is_readable(object, MAX_DEPTH)) {
+        if !objects.iter().all(|object| is_readable(object)) {
             return Err(Error::invalid(format!("{field}.{name}"), Problem::InvalidFormat));
         }
     }
     Ok(())
-}
-
-/// Returns whether an object can be read back.
-fn is_readable(object: &Object, depth: usize) -> bool {
-    object.iter().all(|(name, value)| !name.starts_with(RESERVED) && is_readable_value(value, depth))
-}
-
-fn is_readable_value(value: &Value, depth: usize) -> bool {
-    match value {
-        Value::Array(elements) => {
-            depth > 0 && elements.iter().all(|element| is_readable_value(element, depth - 1))
-        }
-        Value::Object(fields) => depth > 0 && is_readable(fields, depth - 1),
-        _ => true,
-    }
 }
 
 fn check_binding(

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::inventory::hosts::{BindingType, Given, Omissible, or_default};
 use crate::model::{
-    AdminStatus, BindingId, BindingTarget, CredentialAssignment, Host, HostRole, HostVirtualization,
+    AdminStatus, BindingId, BindingTarget, CredentialAssignment, Custom, Host, HostRole, HostVirtualization,
     IfEntryId, InterfaceId, LldpChassisId, LldpPortId, MacAddress, MacSource, Neighbor, NetworkId,
     OperStatus, PortId, PortNumber, Protocol, ServiceDefinition, ServiceId, ServiceVirtualization, Source,
     SubnetId, TagId, Timestamp, Vlans, host_fields,

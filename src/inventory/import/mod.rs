@@ -26,6 +26,7 @@ use self::parse::{LineParser, ParsedLine, refusal};
 use self::rows::Rows;
 use self::target::{Target, require_importer};
 use super::hosts::{EncodedHost, Hosts};
+use super::policy::Review;
 use super::records::belongs_to;
 use super::schema::network_key;
 use super::{Entity, Error, ErrorKind, Inventory};
@@ -135,6 +136,7 @@ impl Inventory {
         let mut inventory = self.clone();
         if let Some(checking) = &checking {
             inventory.store = Arc::clone(checking) as Arc<dyn Store>;
+            inventory.policy = inventory.policy.map(Review::of_dry_run);
         }
         #[cfg(feature = "csv")]
         let mut rows = if is_csv {
@@ -299,14 +301,12 @@ impl Inventory {
         target: &Target,
         hosts: &[EncodedHost],
     ) -> Result<Result<Vec<HostId>, Error>, Error> {
-        let system = Caller::system(target.organization);
-        let caller = target.caller.as_ref().unwrap_or(&system);
-        unless_fatal(self.put_hosts(caller, hosts).await)
+        unless_fatal(self.put_hosts(&target.importer(), hosts).await)
     }
 
     /// Stores the host of a line without an id. Its parts get new ids where parts of other hosts have theirs.
     async fn put_new_line(&self, target: &Target, host: &EncodedHost) -> Result<Result<(), Error>, Error> {
-        let stored = self.put_new_host(target.organization, host).await;
+        let stored = self.put_new_host(&target.importer(), host).await;
         unless_fatal(stored)
     }
 
@@ -336,7 +336,12 @@ impl Inventory {
 /// Separates errors that refuse a host from those that end the import.
 fn unless_fatal<T>(stored: Result<T, Error>) -> Result<Result<T, Error>, Error> {
     match stored.as_ref().map_err(Error::kind) {
-        Err(ErrorKind::StoreUnavailable | ErrorKind::Internal | ErrorKind::Busy) => stored.map(Ok),
+        Err(
+            ErrorKind::StoreUnavailable
+            | ErrorKind::PolicyUnavailable
+            | ErrorKind::Internal
+            | ErrorKind::Busy,
+        ) => stored.map(Ok),
         _ => Ok(stored),
     }
 }

@@ -99,7 +99,7 @@ pub(super) fn refusal(line: u64, error: &Error) -> Refusal {
             field: Some(field.clone()),
             reason: format!("does not refer to an existing {entity}"),
         },
-        _ => Refusal { line, field: None, reason: error.to_string() },
+        _ => Refusal { line, field: error.field().map(str::to_owned), reason: error.to_string() },
     }
 }
 

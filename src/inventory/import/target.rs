@@ -17,6 +17,11 @@ pub(super) struct Target {
 }
 
 impl Target {
+    /// Returns the caller on whose behalf hosts are stored.
+    pub(super) fn importer(&self) -> Caller {
+        self.caller.clone().unwrap_or_else(|| Caller::system(self.organization))
+    }
+
     /// Identifies the caller again, who must still be allowed to do what the import does.
     pub(super) async fn identify_again(&mut self, identify: &mut Option<Identify<'_>>) -> Result<(), Error> {
         let Some(identify) = identify else { return Ok(()) };

@@ -14,6 +14,7 @@ pub(crate) use self::topology::OpenShare;
 #[cfg(feature = "topology")]
 use self::topology::put_share_secret;
 use super::collections::{CollectionRecord, guard_references, handle};
+use super::policy::Actor;
 use super::records::share_facets;
 #[cfg(feature = "topology")]
 use super::schema::share_secret_key;
@@ -166,8 +167,9 @@ impl Inventory {
         };
         #[cfg(feature = "topology")]
         let secret = PseudonymSecret::generate(&*self.random)?;
-        let mut transaction = self.transaction(Entity::Share, share.id);
+        let mut transaction = self.reviewed_transaction(Entity::Share, share.id);
         loop {
+            self.review(Actor::Caller(caller), None, Some(&share)).await?;
             #[cfg_attr(
                 not(feature = "topology"),
                 allow(unused_mut, reason = "only topologies have pseudonyms")

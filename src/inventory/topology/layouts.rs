@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use crate::access::Caller;
 use crate::inventory::collections::handle;
+use crate::inventory::policy::Actor;
 use crate::inventory::schema::{TOPOLOGY_LAYOUT, decode, encode, exists, network_key};
 use crate::inventory::{Entity, Error, Inventory, Problem, require_level, unchanged};
 use crate::model::{
@@ -56,7 +57,7 @@ impl TopologyRecords<'_> {
         validate(&layout.positions)?;
         let (network, view) = (layout.network_id, layout.view);
         let key = layout_key(network, view);
-        let mut transaction = self.inventory.transaction(Entity::TopologyLayout, network);
+        let mut transaction = self.inventory.reviewed_transaction(Entity::TopologyLayout, network);
         loop {
             self.inventory.require_network(caller, network).await?;
             let stored = self.inventory.get(key).await?;
@@ -65,6 +66,9 @@ impl TopologyRecords<'_> {
                 None => TopologyLayout { network_id: network, view, positions: Vec::new() },
             };
             check(&present)?;
+            let before = stored.is_some().then_some(&present);
+            let record = (Entity::TopologyLayout, network.uuid(), Some(network));
+            self.inventory.review_as(Actor::Caller(caller), record, before, Some(&layout)).await?;
             // Also for the first layout: without a turn, most of many clients would give up.
             if !transaction.enter(BTreeSet::from([key])).await? {
                 continue;

@@ -9,6 +9,7 @@ use std::fmt;
 
 use super::collections::{CollectionRecord, Reference, handle};
 use super::email::EmailAddress;
+use super::policy::Actor;
 use super::records::{delete_key_records, guard_networks, user_facets};
 use super::schema::{
     OWNER_LINK, REFERRAL, USER, USER_API_KEY, USER_LINK, encode, exists, facets, linked, organization_key,
@@ -173,8 +174,9 @@ impl Inventory {
             Some(password) => Some(self.passwords.hash(password).await?),
             None => None,
         };
-        let mut transaction = self.transaction(Entity::User, user.id);
+        let mut transaction = self.reviewed_transaction(Entity::User, user.id);
         loop {
+            self.review(Actor::Caller(caller), None, Some(&user)).await?;
             let Err(error) = self.store.commit(creation(&user, hash.clone())?).await else { return Ok(user) };
             match error.kind() {
                 StoreErrorKind::UniqueKeyTaken(_) => {

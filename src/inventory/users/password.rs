@@ -3,8 +3,10 @@
 use super::{EmailAddress, Users};
 use crate::access::{Caller, SessionId};
 use crate::inventory::email::email_unique_key;
+use crate::inventory::policy::Actor;
 use crate::inventory::schema::{decode, facets, password_key, user_key};
 use crate::inventory::sessions::bounded;
+use crate::inventory::transaction::conflict;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_session, require_system, validate};
 use crate::model::{User, UserId};
 use crate::store::{Batch, Guard, Precondition};
@@ -59,7 +61,7 @@ impl Users<'_> {
             Some(password) => Some(self.inventory.passwords.hash(password).await?),
             None => None,
         };
-        let mut transaction = self.inventory.transaction(Entity::User, id);
+        let mut transaction = self.inventory.reviewed_transaction(Entity::User, id);
         loop {
             let (record, user) = self.inventory.own_record::<User>(caller, id).await?;
             let mut batch = Batch::new();
@@ -75,6 +77,7 @@ impl Users<'_> {
                 None => batch.delete(password_key(id), Precondition::Any),
             };
             self.inventory.delete_other_sessions(&user, None, &mut batch).await?;
+            self.inventory.review(Actor::Caller(caller), Some(&user), Some(&user)).await?;
             if transaction.commit(batch).await? {
                 return Ok(());
             }
@@ -134,6 +137,7 @@ impl Users<'_> {
         if user.organization_id != caller.organization_id() {
             return Err(ErrorKind::NotFound { entity: Entity::User, id: user.id.uuid() }.into());
         }
+        self.inventory.review(Actor::Caller(caller), Some(&user), Some(&user)).await?;
         let address = EmailAddress::normalize("email", &user.email)?;
         let kept = kept_session.and_then(SessionId::parse);
         let replacement =
@@ -146,21 +150,29 @@ impl Users<'_> {
 
 impl Inventory {
     /// Replaces the current password by the new one and ends all sessions but one.
+    ///
+    /// `reviewed` is the user as the policy saw it.
     async fn replace_password(
         &self,
-        user: &User,
+        reviewed: &User,
         address: &EmailAddress,
         (current, new): (String, String),
         kept: Option<&SessionId>,
     ) -> Result<(), Error> {
-        let mut transaction = self.transaction(Entity::User, user.id);
+        let id = reviewed.id;
+        let mut transaction = self.transaction(Entity::User, id);
         let mut new_hash = None;
         loop {
             let (record, hash) = self.verify_login(address, current.clone()).await?;
-            if record.key != user_key(user.id) {
+            if record.key != user_key(id) {
                 return Err(ErrorKind::InvalidCredentials.into());
             }
-            if !decode::<User>(&record)?.is_enabled {
+            let user: User = decode(&record)?;
+            if self.policy.is_some() && user != *reviewed {
+                // The policy has not seen this state of the user, and the attempt holds a login slot.
+                return Err(conflict(Entity::User, id));
+            }
+            if !user.is_enabled {
                 return Err(ErrorKind::Disabled { entity: Entity::User }.into());
             }
             let new_hash: &String = match &mut new_hash {
@@ -171,7 +183,7 @@ impl Inventory {
             batch.guard(Guard::record(record.key, Precondition::Version(record.version)));
             let facets = facets(user.organization_id, self.now());
             batch.put(hash.key, Precondition::Version(hash.version), facets, new_hash.clone());
-            self.delete_other_sessions(user, kept, &mut batch).await?;
+            self.delete_other_sessions(&user, kept, &mut batch).await?;
             if transaction.commit(batch).await? {
                 return Ok(());
             }

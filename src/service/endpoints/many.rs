@@ -96,8 +96,8 @@ pub(in crate::service) enum Outcome {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "openapi", schemars(rename = "BulkError"))]
 pub(in crate::service) struct ItemError {
-    #[cfg_attr(feature = "openapi", schemars(with = "crate::wire::ErrorCode"))]
-    pub(in crate::service) code: &'static str,
+    #[cfg_attr(feature = "openapi", schemars(schema_with = "crate::wire::code_schema"))]
+    pub(in crate::service) code: String,
     pub(in crate::service) error: String,
     pub(in crate::service) params: Map<String, Value>,
 }
@@ -110,7 +110,7 @@ impl From<BulkResult> for ItemResult {
             Err(error) => (Outcome::Failed("failed"), Some(ApiError::from(error))),
         };
         let error = error.map(|error| ItemError {
-            code: error.code.as_str(),
+            code: error.code_text().to_owned(),
             error: error.message,
             params: error.params,
         });

@@ -115,7 +115,8 @@ impl<'b> Fields<'b> {
             | Kind::Choices { .. }
             | Kind::Schema(_)
             | Kind::Schemas(_)
-            | Kind::Sized { .. } => Ok(()),
+            | Kind::Sized { .. }
+            | Kind::Custom { .. } => Ok(()),
         }
     }
 

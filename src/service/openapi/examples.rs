@@ -17,12 +17,12 @@ use crate::inventory::{
     Alteration, BulkChange, DroppedPort, ErrorKind, ImportReport, Reassignment, Refusal, ShareToken,
 };
 use crate::model::{
-    AdminStatus, BindingTarget, Cidr, Color, CredentialAssignment, DaemonApiKey, DockerVirtualization, Host,
-    HostVirtualization, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId,
-    LldpPortIdSubtype, MacAddress, MacSource, Neighbor, Network, NetworkId, OperStatus, Organization,
-    OrganizationId, Permission, Port, PortNumber, Protocol, ProxmoxVirtualization, Redaction, Service,
-    ServiceDefinition, ServiceVirtualization, Share, ShareMetadata, ShareOptions, Source, Subnet, SubnetId,
-    SubnetType, Tag, TagId, Timestamp, TopologyView, User, UserApiKey, UserId, Vlans,
+    AdminStatus, BindingTarget, Cidr, Color, CredentialAssignment, Custom, DaemonApiKey,
+    DockerVirtualization, Host, HostVirtualization, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype,
+    LldpPortId, LldpPortIdSubtype, MacAddress, MacSource, Neighbor, Network, NetworkId, OperStatus,
+    Organization, OrganizationId, Permission, Port, PortNumber, Protocol, ProxmoxVirtualization, Redaction,
+    Service, ServiceDefinition, ServiceVirtualization, Share, ShareMetadata, ShareOptions, Source, Subnet,
+    SubnetId, SubnetType, Tag, TagId, Timestamp, TopologyView, User, UserApiKey, UserId, Vlans,
 };
 use crate::service::endpoints::accounts::Issued;
 use crate::service::endpoints::collections::BulkDeletion;
@@ -87,7 +87,7 @@ fn add_bulk(schemas: &mut Schemas) {
     let outcome = Outcome::Changed(BulkChange::Created);
     schemas.add(&ItemResult { index: 0, id: Some(id(9)), outcome, error: None });
     schemas.add(&ItemError {
-        code: ErrorCode::EntityReferenceInvalid.as_str(),
+        code: ErrorCode::EntityReferenceInvalid.as_str().to_owned(),
         error: "hosts.1.network_id does not refer to an existing Network.".to_owned(),
         params: Map::new(),
     });
@@ -127,6 +127,7 @@ fn add_organization(schemas: &mut Schemas) {
         name: "Office".to_owned(),
         description: None,
         tags: vec![TAG],
+        custom: Custom::from([("asset_tag".to_owned(), "A-17".into())]),
         created_at,
         updated_at,
     });

@@ -231,8 +231,8 @@ impl Responder {
     fn error(&self, error: ApiError) -> Response<ResponseBody> {
         self.log(&error);
         let meta = Meta::new(&self.server_version);
-        let envelope =
-            Failure { params: error.params, ..Failure::new(error.code.as_str(), error.message, meta) };
+        let code = error.code_text().to_owned();
+        let envelope = Failure { params: error.params, ..Failure::new(code, error.message, meta) };
         // Strings and numbers always encode; if they did not, the status would still be right.
         let body = ResponseBody::full(serde_json::to_vec(&envelope).ok().asserted_or_default().into());
         let mut response = with_body(error.code.status(), JSON, body, MAX_HEADERS);

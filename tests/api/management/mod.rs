@@ -4,6 +4,7 @@ mod accounts;
 mod all_parts;
 #[cfg(feature = "csv")]
 mod csv;
+mod custom;
 mod export;
 mod finding;
 mod hosts;

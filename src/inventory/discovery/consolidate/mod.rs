@@ -19,6 +19,7 @@ use crate::inventory::discovery::records::{
     HostDiscovery, Place, put_claim, put_discovered_hosts, put_state,
 };
 use crate::inventory::hosts::{Attempt, Before, EncodedHost, HostChange, Summary, decode as decode_host};
+use crate::inventory::policy::Actor;
 use crate::inventory::schema::{
     HOST, NEIGHBOR_LINK, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, decode, discovered_hosts_key,
     host_discovery_key, host_key,
@@ -80,7 +81,7 @@ impl Reconciliation<'_> {
         require_level(caller, Permission::Member)?;
         let organization = caller.organization_id();
         let kinds: BTreeSet<TableKind> = TableKind::ALL.iter().copied().collect();
-        let mut transaction = self.inventory.transaction(Entity::Host, id);
+        let mut transaction = self.inventory.reviewed_transaction(Entity::Host, id);
         loop {
             let mut hosts = Vec::with_capacity(2);
             for host in [id, other] {
@@ -112,7 +113,8 @@ impl Reconciliation<'_> {
             }
             let records: Vec<_> = hosts.into_iter().map(|stored| (stored.record, stored.state)).collect();
             let place = Place { organization, network, host: id };
-            let Some(host) = self.inventory.try_consolidate(place, records, kept, gone).await? else {
+            let consolidated = self.inventory.try_consolidate(caller, place, records, (kept, gone)).await?;
+            let Some(host) = consolidated else {
                 transaction.retry().await?;
                 continue;
             };
@@ -123,12 +125,14 @@ impl Reconciliation<'_> {
 
 impl Inventory {
     /// Returns the consolidated host; `None` when a record has changed meanwhile.
+    ///
+    /// The second host is merged into the first.
     async fn try_consolidate(
         &self,
+        caller: &Caller,
         place: Place,
         records: Vec<(Record, Option<Record>)>,
-        mut kept: Opened,
-        gone: Opened,
+        (mut kept, gone): (Opened, Opened),
     ) -> Result<Option<Host>, Error> {
         let Place { organization, network, host: id } = place;
         let other = gone.host.id;
@@ -158,8 +162,9 @@ impl Inventory {
         put_discovered_hosts((organization, network), marker.as_ref(), &mut batch);
         let encoder = self.host_encoder(organization).of_stored(stored);
         let mut puts = vec![encoder.encode_in(&self.state.offload, host).await?];
-        self.replace_references(place, &replaced, (&mut puts, &mut before, &mut batch)).await?;
         let gone = std::slice::from_ref(&other);
+        self.review_hosts(Actor::Caller(caller), (&puts, gone), &before).await?;
+        self.replace_references(place, &replaced, (&mut puts, &mut before, &mut batch)).await?;
         let attempt = self.commit_merged(organization, (&puts, gone), &before, batch).await?;
         if !matches!(attempt, Attempt::Committed) {
             return Ok(None);

@@ -90,7 +90,7 @@ impl Discovery {
         let inventory = self.inventory.clone();
         let device = &*subject.device;
         let identities = Identity::of_device(device);
-        let mut transaction = inventory.transaction(Entity::Network, self.network);
+        let mut transaction = inventory.reviewed_transaction(Entity::Network, self.network);
         let mut has_fresh_ids = false;
         loop {
             // Read before the candidates: a host that appears in the meantime makes the commit fail.
@@ -291,5 +291,6 @@ pub(in crate::inventory::discovery) fn concerns_device(error: &Error) -> bool {
             | ErrorKind::TooLarge { .. }
             | ErrorKind::Invalid { .. }
             | ErrorKind::AlreadyExists { .. }
+            | ErrorKind::PolicyRefused { .. }
     )
 }

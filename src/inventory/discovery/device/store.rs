@@ -163,6 +163,7 @@ impl Discovery {
         };
         let mut puts = vec![encoded];
         let mut before = std::mem::take(&mut planned.before);
+        let _turn = self.inventory.review_hosts(self.sender.actor(), (&puts, deletes), &before).await?;
         if !planned.replaced.is_empty() {
             let references = (&mut puts, &mut before, &mut batch);
             self.inventory.replace_references(place, &planned.replaced, references).await?;

@@ -20,11 +20,12 @@ use crate::discovery::reconcile::Identity;
 use crate::discovery::report::TableKind;
 use crate::inventory::discovery::Reconciliation;
 use crate::inventory::hosts::{Attempt, Before, HostChange, Summary};
+use crate::inventory::policy::Actor;
 use crate::inventory::schema::{
     decode, discovered_hosts_key, host_discovery_key, host_key, organization_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
-use crate::model::{Host, HostId, OrganizationId, Permission};
+use crate::model::{Host, HostId, Permission};
 use crate::store::{Batch, Key, Precondition};
 
 /// The part of a host's state that names the hosts split from it.
@@ -94,7 +95,7 @@ impl Reconciliation<'_> {
         let organization = caller.organization_id();
         let kinds: BTreeSet<TableKind> = TableKind::ALL.iter().copied().collect();
         let new = self.inventory.new_id()?;
-        let mut transaction = self.inventory.transaction(Entity::Host, id);
+        let mut transaction = self.inventory.reviewed_transaction(Entity::Host, id);
         loop {
             // Checks the access.
             self.inventory.host_record_as(caller, id).await?;
@@ -114,7 +115,7 @@ impl Reconciliation<'_> {
             }
             self.inventory.check_host_quota(organization, 1).await?;
             if let Some(host) =
-                self.inventory.try_split((organization, new), stored, opened, (split, &selection)).await?
+                self.inventory.try_split((caller, new), stored, opened, (split, &selection)).await?
             {
                 return Ok(host);
             }
@@ -127,12 +128,12 @@ impl Inventory {
     /// Returns the new host; `None` when a record has changed meanwhile.
     async fn try_split(
         &self,
-        (organization, new): (OrganizationId, HostId),
+        (caller, new): (&Caller, HostId),
         stored: Stored,
         mut opened: Opened,
         (split, selection): (&HostSplit, &Selection),
     ) -> Result<Option<Host>, Error> {
-        let (id, network) = (opened.host.id, opened.host.network_id);
+        let (organization, id, network) = (caller.organization_id(), opened.host.id, opened.host.network_id);
         let marker = self.get(discovered_hosts_key(network)).await?;
         let mut identities: BTreeSet<Identity> = Naming::of(&opened.host).identities.into_iter().collect();
         let summary = Summary::from(&opened.host);
@@ -171,6 +172,7 @@ impl Inventory {
         let kept = encoder.encode_in(&self.state.offload, opened.host).await?;
         let puts = [kept, encoder.encode_in(&self.state.offload, moved.host).await?];
         let before = Before::from([(id, (stored.record, summary))]);
+        let _turn = self.review_hosts(Actor::Caller(caller), (&puts, &[]), &before).await?;
         let change = HostChange::putting(organization, &puts);
         if !matches!(self.commit_hosts(&change, &before, batch).await?, Attempt::Committed) {
             return Ok(None);

@@ -127,6 +127,10 @@ fn within(index: usize, error: Error) -> Error {
         ErrorKind::ReferenceInvalid { entity, field } => {
             ErrorKind::ReferenceInvalid { entity: *entity, field: path(field) }.into()
         }
+        ErrorKind::PolicyRefused { field: Some(field), .. } => {
+            let path = path(field);
+            error.at(path)
+        }
         _ => error.at(path("")),
     }
 }

@@ -81,7 +81,7 @@ impl<P: Part> HostParts<'_, P> {
         let organization = caller.organization_id();
         let Common { host_id, network_id, .. } = part.common();
         let id = self.inventory.new_id()?;
-        let mut transaction = self.inventory.transaction(Entity::Host, host_id);
+        let mut transaction = self.inventory.reviewed_transaction(Entity::Host, host_id);
         loop {
             self.inventory.check_network(caller, network_id).await?;
             let record = self.inventory.own_hosts(organization, vec![host_id]).await?.pop();
@@ -102,7 +102,7 @@ impl<P: Part> HostParts<'_, P> {
             let index = list.len();
             list.push(part.clone());
             self.inventory.note_answer(&part, Some(network_id))?;
-            match self.inventory.commit_edit(organization, HostEdit::of::<P>(vec![stored], now)).await {
+            match self.inventory.commit_edit(caller, HostEdit::of::<P>(vec![stored], now)).await {
                 Ok(Attempt::Committed) => return Ok(part),
                 Ok(Attempt::Stale | Attempt::Taken(_)) => transaction.retry().await?,
                 Err(error) => return Err(within(error, P::LIST, index)),
@@ -137,7 +137,7 @@ impl<P: Part> HostParts<'_, P> {
     ) -> Result<(), Error> {
         require_level(caller, Permission::Member)?;
         let organization = caller.organization_id();
-        let mut transaction = self.inventory.transaction(P::ENTITY, id);
+        let mut transaction = self.inventory.reviewed_transaction(P::ENTITY, id);
         loop {
             let record = self.inventory.host_of_part::<P>(organization, id.into()).await?;
             if !transaction.enter(BTreeSet::from([record.key])).await? {
@@ -153,7 +153,7 @@ impl<P: Part> HostParts<'_, P> {
             if P::ENTITY == Entity::Service {
                 edit = edit.removing(RemovedService { id: ServiceId::new(id.into()), name: part.name() });
             }
-            match self.inventory.commit_edit(organization, edit).await? {
+            match self.inventory.commit_edit(caller, edit).await? {
                 Attempt::Committed => return Ok(()),
                 Attempt::Stale | Attempt::Taken(_) => transaction.retry().await?,
             }
@@ -198,6 +198,10 @@ pub(super) fn within(error: Error, list: &str, index: usize) -> Error {
         },
         ErrorKind::ReferenceInvalid { entity, field } => match in_part(field) {
             Some(field) => ErrorKind::ReferenceInvalid { entity: *entity, field }.into(),
+            None => error,
+        },
+        ErrorKind::PolicyRefused { field: Some(field), .. } => match in_part(field) {
+            Some(field) => error.at(field),
             None => error,
         },
         _ => error,

@@ -69,7 +69,7 @@ impl<P: Part> HostParts<'_, P> {
     ) -> Result<P, Error> {
         require_level(caller, Permission::Member)?;
         let organization = caller.organization_id();
-        let mut transaction = self.inventory.transaction(P::ENTITY, id);
+        let mut transaction = self.inventory.reviewed_transaction(P::ENTITY, id);
         loop {
             let record = self.inventory.host_of_part::<P>(organization, id.into()).await?;
             if !transaction.enter(BTreeSet::from([record.key])).await? {
@@ -111,7 +111,7 @@ impl<P: Part> HostParts<'_, P> {
                 return Ok(part);
             }
             let (hosts, index) = replace(from, to, index, part.clone())?;
-            match self.inventory.commit_edit(organization, HostEdit::of::<P>(hosts, now)).await {
+            match self.inventory.commit_edit(caller, HostEdit::of::<P>(hosts, now)).await {
                 Ok(Attempt::Committed) => return Ok(part),
                 // All ids belong to these hosts; a taken one has moved to another host in the meantime.
                 Ok(Attempt::Stale | Attempt::Taken(_)) => transaction.retry().await?,

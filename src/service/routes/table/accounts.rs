@@ -47,7 +47,7 @@ pub(super) fn users() -> Vec<Route> {
             accounts::me,
         )
         .errors(&[ErrorCode::EntityNotFound])
-        .no_errors(&[ErrorCode::EntityConflict])
+        .no_errors(&[ErrorCode::EntityConflict, ErrorCode::PolicyRefused])
         .value("User"),
         route(
             Method::POST,

@@ -13,6 +13,7 @@ use crate::service::endpoints::daemons;
 use crate::service::endpoints::general;
 use crate::service::routes::groups;
 use crate::service::routes::route::Route;
+use crate::wire::ErrorCode;
 
 pub(super) fn organizations() -> Vec<Route> {
     let organizations = Collection {
@@ -37,7 +38,8 @@ pub(super) fn organizations() -> Vec<Route> {
             general::submit_referral,
         )
         .access(ANY_SESSION)
-        .fields(groups::REFERRAL),
+        .fields(groups::REFERRAL)
+        .no_errors(&[ErrorCode::PolicyRefused]),
     ]
 }
 
