@@ -1,11 +1,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use crate::discovery::reconcile::MatchedBy;
 use crate::discovery::report::{TableKind, Warning};
-use crate::model::Cidr;
+use crate::model::{Cidr, HostId, SubnetId};
 
 /// The result of [`Reconciliation::reconcile`](crate::inventory::Reconciliation::reconcile).
 ///
@@ -90,7 +89,7 @@ pub(super) fn joined(warnings: &[Warning]) -> Vec<Warning> {
 #[non_exhaustive]
 pub struct DiscoveredSubnet {
     /// The id of the subnet.
-    pub id: Uuid,
+    pub id: SubnetId,
     /// The addresses of the subnet.
     pub cidr: Cidr,
 }
@@ -101,7 +100,7 @@ pub struct DiscoveredSubnet {
 #[non_exhaustive]
 pub struct DiscoveredHost {
     /// The host's id; `None`: the device is not a host.
-    pub id: Option<Uuid>,
+    pub id: Option<HostId>,
     /// The host's name, or the name that the device reports.
     pub name: String,
     /// The effect of the device on the inventory.
@@ -138,7 +137,7 @@ pub enum DiscoveryOutcome {
 #[non_exhaustive]
 pub struct DiscoveredTable {
     /// The id of the host.
-    pub device_id: Uuid,
+    pub device_id: HostId,
     /// The kind of rows.
     pub kind: TableKind,
     /// The number of rows in the report.

@@ -3,12 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use uuid::Uuid;
-
 use crate::inventory::collections::{PageCursor, fingerprint};
 use crate::inventory::schema::HOST;
 use crate::model::{
-    Cidr, HostOrderField, MacPrefix, OrderDirection, PortNumber, Protocol, SourceType, Timestamp,
+    Cidr, HostId, HostOrderField, MacPrefix, NetworkId, OrderDirection, OrganizationId, PortNumber, Protocol,
+    SourceType, SubnetId, TagId, Timestamp,
 };
 
 /// Filters, order and page of a list of hosts.
@@ -27,15 +26,15 @@ use crate::model::{
 #[non_exhaustive]
 pub struct HostQuery {
     /// Only hosts of this network. A network invisible to the caller gives an empty list.
-    pub network_id: Option<Uuid>,
+    pub network_id: Option<NetworkId>,
     /// Only these hosts.
-    pub ids: Option<Vec<Uuid>>,
+    pub ids: Option<Vec<HostId>>,
     /// Only hosts with any of these tags.
-    pub tag_ids: Option<Vec<Uuid>>,
+    pub tag_ids: Option<Vec<TagId>>,
     /// Only hosts with all of these tags. At most 100.
-    pub tag_ids_all: Option<Vec<Uuid>>,
+    pub tag_ids_all: Option<Vec<TagId>>,
     /// Only hosts with none of these tags.
-    pub tag_ids_none: Option<Vec<Uuid>>,
+    pub tag_ids_none: Option<Vec<TagId>>,
     /// Only hosts without any tag, or only the others.
     pub without_tags: Option<bool>,
     /// Only hosts with this name, regardless of case.
@@ -53,7 +52,7 @@ pub struct HostQuery {
     /// Only hosts with a service of any of these definitions.
     pub service_definitions: Option<Vec<String>>,
     /// Only hosts with an interface in any of these subnets.
-    pub subnet_ids: Option<Vec<Uuid>>,
+    pub subnet_ids: Option<Vec<SubnetId>>,
     /// Only hosts with any of these types of source.
     pub sources: Option<Vec<SourceType>>,
     /// Only hosts that user interfaces should hide, or only the others.
@@ -92,7 +91,7 @@ pub struct HostQuery {
 
 impl HostQuery {
     /// Returns a number that identifies the list, whatever its page.
-    pub(super) fn fingerprint(&self, organization: Uuid) -> u64 {
+    pub(super) fn fingerprint(&self, organization: OrganizationId) -> u64 {
         let order = (self.group_by, self.order_by, self.order_direction);
         let filters =
             (self.network_id, &self.ids, &self.tag_ids, &self.subnet_ids, self.hidden, &self.search);

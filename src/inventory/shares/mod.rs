@@ -7,8 +7,6 @@ mod topology;
 
 use std::fmt;
 
-use uuid::Uuid;
-
 use self::password::SharePassword;
 pub use self::password::{PasswordChange, ShareToken};
 #[cfg(feature = "topology")]
@@ -24,7 +22,9 @@ use super::{Entity, Error, ErrorKind, Inventory, Problem, validate};
 use crate::access::Caller;
 #[cfg(feature = "topology")]
 use crate::access::PseudonymSecret;
-use crate::model::{Redaction, Share, ShareMetadata, ShareOptions, Timestamp, TopologyView};
+use crate::model::{
+    NetworkId, Redaction, Share, ShareId, ShareMetadata, ShareOptions, Timestamp, TopologyView,
+};
 use crate::store::{Batch, Precondition};
 
 /// The input for [`Shares::create`].
@@ -32,7 +32,7 @@ use crate::store::{Batch, Precondition};
 #[non_exhaustive]
 pub struct NewShare {
     /// The network the share shows; `None`: not limited to one network.
-    pub network_id: Option<Uuid>,
+    pub network_id: Option<NetworkId>,
     /// The name, of 1 to 100 characters.
     pub name: String,
     /// The view's password, of 10 to 1,000 characters; `None`: no password is required.
@@ -132,7 +132,7 @@ impl Shares<'_> {
     ///
     /// # Errors
     /// `NotFound`, also for disabled and expired shares.
-    pub async fn metadata(self, id: Uuid) -> Result<ShareMetadata, Error> {
+    pub async fn metadata(self, id: ShareId) -> Result<ShareMetadata, Error> {
         let (_, share) = self.inventory.read::<Share>(share_key(id), Entity::Share).await?;
         if self.inventory.is_open(&share) { Ok(ShareMetadata::from(&share)) } else { Err(not_found(id)) }
     }
@@ -197,7 +197,7 @@ impl Inventory {
 }
 
 /// Adds the deletion of a share's secrets to a batch. The batch also deletes the share.
-pub(super) fn delete_share_secrets(id: Uuid, batch: &mut Batch) {
+pub(super) fn delete_share_secrets(id: ShareId, batch: &mut Batch) {
     batch.delete(share_password_key(id), Precondition::Any);
     #[cfg(feature = "topology")]
     batch.delete(share_secret_key(id), Precondition::Any);
@@ -214,6 +214,6 @@ fn creation(share: &Share, password: Option<&SharePassword>) -> Result<Batch, Er
     Ok(batch)
 }
 
-fn not_found(id: Uuid) -> Error {
-    ErrorKind::NotFound { entity: Entity::Share, id }.into()
+fn not_found(id: ShareId) -> Error {
+    ErrorKind::NotFound { entity: Entity::Share, id: id.uuid() }.into()
 }

@@ -2,6 +2,7 @@
 //!
 //! A line has no value of a record and no secret.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use http::request::Parts;
@@ -66,7 +67,7 @@ impl Drop for Audit {
             organization = text(organization),
             caller = span::kind(served),
             user = text(served.caller.as_ref().map(Caller::user_id)),
-            key = text(key(served)),
+            key = key(served),
             id = text(*id),
             changes,
             records,
@@ -76,15 +77,15 @@ impl Drop for Audit {
     }
 }
 
-fn text(id: Option<Uuid>) -> Option<String> {
+fn text(id: Option<impl Display>) -> Option<String> {
     id.map(|id| id.to_string())
 }
 
 /// Returns the id of the API key with which the request was sent.
-fn key(served: &Served) -> Option<Uuid> {
+fn key(served: &Served) -> Option<String> {
     match (served.caller.as_ref().map(Caller::credential), served.daemon) {
-        (Some(Credential::UserApiKey { id }), _) => Some(id),
-        (None, Some(daemon)) => Some(daemon.key_id),
+        (Some(Credential::UserApiKey { id }), _) => Some(id.to_string()),
+        (None, Some(daemon)) => Some(daemon.key_id.to_string()),
         _ => None,
     }
 }

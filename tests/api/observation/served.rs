@@ -3,6 +3,7 @@
 use http::Request;
 use serde_json::json;
 use toposcope::access::{Caller, Credential};
+use toposcope::model::HostId;
 use toposcope::service::{Api, Served};
 use toposcope::wire::ErrorCode;
 use tower::ServiceExt;
@@ -130,7 +131,7 @@ fn responses_of_own_endpoints_have_the_route_of_these() {
         let served = response.extensions().get::<Served>().unwrap();
         is(served, Served::OWN, None, None);
         assert_eq!(served.caller.as_ref(), Some(admitted.caller()));
-        let missing = fixture.inventory.hosts().get(admitted.caller(), NOBODY).await;
+        let missing = fixture.inventory.hosts().get(admitted.caller(), HostId::new(NOBODY)).await;
         let response = api.respond(&admitted, missing.map(|host| host.name));
         let served = response.extensions().get::<Served>().unwrap();
         is(served, Served::OWN, None, Some(ErrorCode::EntityNotFound));

@@ -1,10 +1,9 @@
 use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
-use uuid::Uuid;
 
 use crate::inventory::{Entity, Error, ErrorKind, Problem};
-use crate::model::{BindingTarget, Host, LldpChassisId};
+use crate::model::{BindingTarget, Host, IfEntryId, InterfaceId, LldpChassisId, PortId, RecordId, ServiceId};
 
 /// What a new host takes along when it is split from another: [`Reconciliation::split`](crate::inventory::Reconciliation::split).
 ///
@@ -13,10 +12,10 @@ use crate::model::{BindingTarget, Host, LldpChassisId};
 ///
 /// ```
 /// use toposcope::inventory::HostSplit;
-/// use uuid::Uuid;
+/// use toposcope::model::InterfaceId;
 ///
 /// let mut split = HostSplit::default();
-/// split.interfaces = vec![Uuid::from_u128(1)];
+/// split.interfaces = vec![InterfaceId::from_u128(1)];
 /// split.serial_number = Some("FOC1234X0AB".to_owned());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -60,21 +59,21 @@ pub struct HostSplit {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub management_url: Option<String>,
     /// The interfaces that move.
-    pub interfaces: Vec<Uuid>,
+    pub interfaces: Vec<InterfaceId>,
     /// The ports that move.
-    pub ports: Vec<Uuid>,
+    pub ports: Vec<PortId>,
     /// The services that move.
-    pub services: Vec<Uuid>,
+    pub services: Vec<ServiceId>,
     /// The interface entries that move.
-    pub if_entries: Vec<Uuid>,
+    pub if_entries: Vec<IfEntryId>,
 }
 
 /// The parts that move, by the place of their ids in the request.
 pub(super) struct Selection {
-    pub(super) interfaces: HashMap<Uuid, usize>,
-    pub(super) ports: HashMap<Uuid, usize>,
-    pub(super) services: HashMap<Uuid, usize>,
-    pub(super) if_entries: HashMap<Uuid, usize>,
+    pub(super) interfaces: HashMap<InterfaceId, usize>,
+    pub(super) ports: HashMap<PortId, usize>,
+    pub(super) services: HashMap<ServiceId, usize>,
+    pub(super) if_entries: HashMap<IfEntryId, usize>,
 }
 
 impl Selection {
@@ -149,12 +148,12 @@ impl Selection {
     }
 }
 
-fn select(
+fn select<I: RecordId>(
     entity: Entity,
     list: &str,
-    ids: &[Uuid],
-    present: &HashSet<Uuid>,
-) -> Result<HashMap<Uuid, usize>, Error> {
+    ids: &[I],
+    present: &HashSet<I>,
+) -> Result<HashMap<I, usize>, Error> {
     let mut selected = HashMap::with_capacity(ids.len());
     for (place, id) in ids.iter().enumerate() {
         let field = || format!("{list}.{place}");
