@@ -43,7 +43,7 @@
 //! +-----------------+-------------------+-----------------+
 //! |     access      |     discovery     |      store      |
 //! +-----------------+-------------------+-----------------+
-//! |                         model                         |
+//! |           figures           |          model          |
 //! +-------------------------------------------------------+
 //! ```
 //!
@@ -53,6 +53,7 @@
 //! * [`inventory`]: the rules on top of a store, usable without HTTP.
 //! * [`wire`]: the response envelope and the error codes.
 //! * [`service`]: the API as a `tower::Service`, and the OpenAPI document that describes its endpoints.
+//! * [`figures`]: counts and latencies for monitoring, and their text for Prometheus.
 //! * `client` (feature `client`): a typed client for the API, over any tower service that speaks HTTP.
 //! * `discovery` (feature `discovery`): parsers that turn SNMP walks, scans and neighbor tables into reports, and functions
 //!   that reconcile these with hosts.
@@ -93,6 +94,7 @@ mod csv;
 #[cfg(feature = "discovery")]
 pub mod discovery;
 mod fair_threads;
+pub mod figures;
 pub mod guide;
 mod invariant;
 pub mod inventory;

@@ -135,6 +135,11 @@ impl FairThreads {
         Self { threads: Arc::clone(&self.threads), ..Self::default() }
     }
 
+    /// Returns the number of jobs, of all queues of the same threads, that wait for a thread.
+    pub(crate) fn waiting(&self) -> usize {
+        self.threads.waiting()
+    }
+
     /// Runs a job and waits for it. A job that has begun runs to its end, even when its caller is gone.
     ///
     /// # Errors

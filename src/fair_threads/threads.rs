@@ -96,9 +96,14 @@ impl Threads {
         self.lock().free > 0
     }
 
+    /// Returns the number of jobs that wait for a thread.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
     /// Returns whether any job waits for a thread.
     pub(super) fn are_awaited(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) > 0
+        self.waiting() > 0
     }
 
     /// Returns whether a job of an organization that has worked little waits for a thread.

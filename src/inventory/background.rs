@@ -22,6 +22,11 @@ pub(super) struct BackgroundTasks {
 }
 
 impl BackgroundTasks {
+    /// Returns the number of tasks.
+    pub(super) fn running(&self) -> u64 {
+        (unfinished(&self.optional).len() + unfinished(&self.required).len()) as u64
+    }
+
     /// Spawns a task if there is capacity and a runtime, and then `begins` returns true.
     pub(super) fn spawn(
         &self,
@@ -84,6 +89,11 @@ impl Default for Offload {
 }
 
 impl Offload {
+    /// Returns the number of jobs that wait for a thread.
+    pub(super) fn waiting(&self) -> u64 {
+        self.records.waiting() as u64
+    }
+
     /// Runs an organization's work on records of about `bytes` bytes.
     ///
     /// Small work, and any work without a runtime, runs in place.

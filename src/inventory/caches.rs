@@ -12,6 +12,7 @@ use super::records::{KeySecret, SessionRecord, UserRights};
 use super::schema::decode;
 use super::{Entity, Error, ErrorKind};
 use crate::access::Caller;
+use crate::figures::{CacheCounters, CacheFigures};
 use crate::model::{NetworkId, Permission, Timestamp, UserApiKeyId, UserId};
 use crate::store::{Record, Version};
 
@@ -19,22 +20,27 @@ use crate::store::{Record, Version};
 ///
 /// The record itself is always read from the store; only decoding is saved. A cached value is used only if the record
 /// just read has the version that the value was decoded from, so the cache is never stale.
-pub(super) struct DecodeCache<T>(RwLock<HashMap<Uuid, (Version, Arc<T>)>>);
+pub(super) struct DecodeCache<T> {
+    values: RwLock<HashMap<Uuid, (Version, Arc<T>)>>,
+    counters: CacheCounters,
+}
 
 /// The maximum number of cached values.
 const CAPACITY: usize = 4096;
 
 impl<T: DeserializeOwned> DecodeCache<T> {
     pub(super) fn get(&self, record: &Record) -> Result<Arc<T>, Error> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.values.read().unwrap_or_else(PoisonError::into_inner);
         if let Some((version, value)) = known.get(&record.key.id)
             && *version == record.version
         {
+            self.counters.hits.increment();
             return Ok(Arc::clone(value));
         }
         drop(known);
+        self.counters.misses.increment();
         let value = Arc::new(decode(record)?);
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.values.write().unwrap_or_else(PoisonError::into_inner);
         // Clearing everything avoids tracking use on every request; active values return with their next request.
         if known.len() >= CAPACITY {
             known.clear();
@@ -44,9 +50,16 @@ impl<T: DeserializeOwned> DecodeCache<T> {
     }
 }
 
+impl<T> DecodeCache<T> {
+    fn figures(&self, name: &'static str) -> CacheFigures {
+        let entries = self.values.read().unwrap_or_else(PoisonError::into_inner).len();
+        CacheFigures::new(name, &self.counters, entries)
+    }
+}
+
 impl<T> Default for DecodeCache<T> {
     fn default() -> Self {
-        Self(RwLock::default())
+        Self { values: RwLock::default(), counters: CacheCounters::default() }
     }
 }
 
@@ -59,6 +72,20 @@ pub(super) struct AuthenticationCache {
     pub(super) daemon_keys: DecodeCache<KeyRights>,
     pub(super) users: DecodeCache<UserRights>,
     pub(super) organizations: DecodeCache<OrganizationRights>,
+}
+
+impl AuthenticationCache {
+    pub(super) fn figures(&self) -> [CacheFigures; 6] {
+        let Self { secrets, sessions, user_keys, daemon_keys, users, organizations } = self;
+        [
+            secrets.figures("secrets"),
+            sessions.figures("sessions"),
+            user_keys.figures("user_keys"),
+            daemon_keys.figures("daemon_keys"),
+            users.figures("users"),
+            organizations.figures("organizations"),
+        ]
+    }
 }
 
 /// The part of an API key that every request needs.

@@ -9,6 +9,7 @@ mod background;
 mod bootstrap;
 mod caches;
 mod case;
+mod changed_records;
 mod collections;
 mod custom;
 #[cfg(feature = "discovery")]
@@ -18,9 +19,11 @@ mod discovery;
 mod effects;
 mod email;
 mod error;
+mod figures;
 mod hosts;
 mod idempotency;
 mod import;
+mod measured_store;
 mod natural;
 #[cfg(feature = "topology")]
 mod network_changes;
@@ -36,6 +39,7 @@ mod records;
     allow(dead_code, reason = "a store may have the records of features that are disabled")
 )]
 mod schema;
+mod security_log;
 mod sessions;
 mod shares;
 mod subnets;
@@ -56,6 +60,7 @@ use uuid::Uuid;
 
 pub use api_keys::{DaemonApiKeys, IssuedKey, NewDaemonApiKey, NewUserApiKey, UserApiKeys};
 pub use bootstrap::{Bootstrap, Bootstrapped};
+pub(crate) use changed_records::ChangedRecords;
 pub use collections::{
     BulkDeletable, Collection, Creatable, Deletable, ListOrderField, ListPage, ListQuery, PageCursor,
     PageCursorError, Resource, Switchable,
@@ -64,6 +69,7 @@ pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, Requirement};
 #[cfg(feature = "discovery")]
 pub(crate) use daemons::MAX_SUBNETS;
 pub use error::{Entity, Error, ErrorKind, Problem};
+pub use figures::{InventoryFigures, LoginFigures, QueueFigures, StoreCallFigures};
 pub use hosts::{
     Atomicity, BulkChange, BulkHost, BulkResult, HostPage, HostParts, HostQuery, Hosts, Part, PortFilter,
     PortFilterError, PortUpdate, Written,
@@ -104,15 +110,18 @@ use self::custom::CustomIndex;
 use self::effects::HOST_EFFECTS;
 use self::hosts::{HostEffect, HostTerms, PartLists};
 use self::idempotency::{PendingAnswer, RunningRequests};
+use self::measured_store::{MeasuredStore, StoreCounters};
 use self::policy::Review;
 use self::queues::UpdateQueues;
 use self::records::belongs_to;
 use self::schema::{decode, organization_key};
+use self::security_log::SecurityLog;
 use self::sessions::Decoys;
 use crate::access::{
     Caller, Clock, LoginAttempts, LoginLimits, PasswordHasher, RandomSource, SystemClock, SystemRandom,
     uuid_v4, uuid_v7,
 };
+use crate::figures::Counter;
 use crate::model::{OrganizationId, Permission, Timestamp};
 use crate::store::{Batch, Key, Precondition, Query, Record, Store};
 
@@ -156,6 +165,7 @@ use crate::store::{Batch, Key, Precondition, Query, Record, Store};
 #[derive(Clone)]
 pub struct Inventory {
     store: Arc<dyn Store>,
+    store_counters: Arc<StoreCounters>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn RandomSource>,
     passwords: PasswordHasher,
@@ -195,6 +205,9 @@ struct State {
     part_readers: UpdateQueues,
     /// When expired sessions were last purged, in microseconds of Unix time.
     purged_at: AtomicI64,
+    security_log: SecurityLog,
+    sessions_begun: Counter,
+    sessions_ended: Counter,
 }
 
 /// Shows the store and the lengths of the queues, but no cached record.
@@ -233,8 +246,10 @@ impl Inventory {
     /// ```
     #[must_use]
     pub fn new(store: impl Store) -> Self {
+        let (store, store_counters) = MeasuredStore::new(Arc::new(store));
         Self {
             store: Arc::new(store),
+            store_counters,
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
             passwords: PasswordHasher::new(),

@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use uuid::Uuid;
 
+use super::observation::LimitFigures;
 use super::response::error::ApiError;
 use crate::access::{Caller, ClientPrefix, CountMap};
+use crate::figures::Counter;
 use crate::inventory::Error;
 use crate::model::OrganizationId;
 
@@ -60,6 +62,7 @@ pub(super) struct Budget {
     max_total: usize,
     refusal: fn(u64) -> ApiError,
     held: Mutex<HeldUnits>,
+    refused: Counter,
 }
 
 #[derive(Debug, Default)]
@@ -104,7 +107,13 @@ impl Budget {
         (max_per_holder, max_total): (usize, usize),
         refusal: fn(u64) -> ApiError,
     ) -> Arc<Self> {
-        Arc::new(Self { max_per_holder, max_total, refusal, held: Mutex::default() })
+        Arc::new(Self {
+            max_per_holder,
+            max_total,
+            refusal,
+            held: Mutex::default(),
+            refused: Counter::default(),
+        })
     }
 
     /// Checks that a holder could reserve a unit now.
@@ -135,6 +144,12 @@ impl Budget {
     /// Begins a reservation, which has nothing yet.
     pub(super) fn begin(self: &Arc<Self>, holder: Holder) -> Reservation {
         Reservation { budget: Arc::clone(self), holder, units: 0 }
+    }
+
+    /// Returns the figures of the budget, under this name.
+    pub(super) fn figures(&self, name: &'static str) -> LimitFigures {
+        let (used, limit) = (self.lock().total as u64, self.max_total as u64);
+        LimitFigures { name, used, limit, refused: self.refused.get() }
     }
 
     fn lock(&self) -> MutexGuard<'_, HeldUnits> {
@@ -172,6 +187,8 @@ impl Reservation {
         }
         let mut held = self.budget.lock();
         if !self.budget.allows(&held, self, more) {
+            drop(held);
+            self.budget.refused.increment();
             return Err(BudgetExhausted { refusal: self.budget.refusal });
         }
         held.change(self.holder, self.units, units);

@@ -11,7 +11,7 @@ use super::lock::StateLock;
 use super::materializer::{Indexed, Materializer};
 use super::{
     Batch, Entry, Guard, Key, Name, Page, Precondition, Query, Record, Revision, Snapshot, Store, StoreError,
-    UniqueKey, Write,
+    StoreFigures, UniqueKey, Write,
 };
 use crate::fair_threads::{FairThreads, NotRun};
 use crate::invariant::Invariant;
@@ -245,6 +245,10 @@ impl Store for MemoryStore {
 
     fn is_shared(&self) -> bool {
         false
+    }
+
+    fn figures(&self) -> StoreFigures {
+        self.shared.0.read().map(|state| state.index.figures()).unwrap_or_default()
     }
 }
 

@@ -90,6 +90,16 @@ mod lists {
     mod whole_lists_at_once;
 }
 
+mod observation {
+    mod audit;
+    mod figures;
+    mod openmetrics;
+    mod secrets;
+    mod security;
+    mod served;
+    mod spans;
+}
+
 mod service {
     #[cfg(feature = "openapi")]
     mod description;

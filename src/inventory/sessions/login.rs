@@ -6,6 +6,7 @@ use crate::access::{ClientPrefix, LoginAttempts, PasswordError, PasswordHasher, 
 use crate::inventory::email::{EmailAddress, email_unique_key};
 use crate::inventory::records::SessionRecord;
 use crate::inventory::schema::{PASSWORD, SESSION, decode, encode, facets, password_key, user_key};
+use crate::inventory::security_log::FailedLogin;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::{Session, User, UserId};
 use crate::store::{Batch, Guard, Key, Precondition, Query, Record};
@@ -142,16 +143,28 @@ impl Inventory {
         name: &str,
         attempt: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        let _turn = attempts.turn(client, name).await.ok_or(ErrorKind::Busy)?;
+        let Some(_turn) = attempts.turn(client, name).await else {
+            attempts.counters.refused.increment();
+            return Err(ErrorKind::Busy.into());
+        };
         let begun_at = self.monotonic();
+        let note_failure = |is_locked_out| {
+            let failure = FailedLogin { account: attempts.log_digest(name), is_locked_out };
+            self.state.security_log.note(client, &failure, begun_at);
+        };
         if let Err(retry_after) = attempts.begin(client, name, begun_at) {
+            attempts.counters.locked_out.increment();
+            note_failure(true);
             return Err(ErrorKind::TooManyAttempts { retry_after }.into());
         }
         let outcome = attempt.await;
         let is_failure = |error: &Error| {
             matches!(error.kind(), ErrorKind::InvalidCredentials | ErrorKind::SharePasswordIncorrect)
         };
-        if !outcome.as_ref().is_err_and(is_failure) {
+        if outcome.as_ref().is_err_and(is_failure) {
+            attempts.counters.failed.increment();
+            note_failure(false);
+        } else {
             attempts.take_back(client, name, begun_at);
         }
         outcome
@@ -184,6 +197,7 @@ impl Inventory {
             // Not `transaction.commit`: its turns would be held while a retry waits for the quota turn.
             let turn = self.session_turn(&owner, &mut batch).await?;
             if self.commit_if_unchanged(batch).await? {
+                self.state.sessions_begun.increment();
                 return Ok(IssuedSession { user: owner, session, id });
             }
             drop(turn);

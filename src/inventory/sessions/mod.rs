@@ -34,6 +34,7 @@ impl Inventory {
             let mut batch = Batch::new();
             batch.delete(key, Precondition::Any);
             self.store.commit(batch).await?;
+            self.state.sessions_ended.increment();
         }
         Ok(())
     }

@@ -14,6 +14,7 @@ use crate::service::endpoints::reports::{REPORT_ROWS, REPORTS_AT_ONCE, report_by
 #[cfg(feature = "topology")]
 use crate::service::endpoints::topology::{DrawingSlots, Drawings};
 use crate::service::input::{body_bytes, incoming_bytes};
+use crate::service::observation::Requests;
 use crate::service::response::Responder;
 use crate::service::response::body::Sweeper;
 use crate::service::response::error::ApiError;
@@ -396,6 +397,7 @@ impl ApiBuilder {
             bodies: Budget::new(body_bytes(largest_body), ApiError::too_many_bodies),
             incoming_bodies: Budget::new(incoming_bytes(largest_body), ApiError::too_many_bodies),
             path_prefix: self.path_prefix,
+            requests: Requests::default(),
             inventory: self.inventory,
             buckets: self.rate_limit.map(Buckets::new),
             client_prefixes: ClientPrefixes::new(self.client_address, self.client_prefixes),

@@ -16,6 +16,7 @@ use http_body::Body;
 pub use self::builder::ApiBuilder;
 pub use self::own_endpoints::Admitted;
 use super::input::box_body;
+use super::observation::ApiFigures;
 use super::response::body::ResponseBody;
 use super::state::ApiState;
 use crate::inventory::Inventory;
@@ -56,6 +57,29 @@ impl Api {
     #[must_use]
     pub fn builder(inventory: Inventory) -> ApiBuilder {
         ApiBuilder::new(inventory)
+    }
+
+    /// Returns figures for monitoring: requests, limits, caches, and those of the inventory.
+    ///
+    /// ```
+    /// use http::Request;
+    /// use toposcope::{Api, Inventory, MemoryStore};
+    /// use tower::ServiceExt;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let api = Api::builder(Inventory::new(MemoryStore::new())).build();
+    /// api.clone().oneshot(Request::get("/api/version").body(String::new())?).await?;
+    /// let figures = api.figures();
+    /// assert_eq!(figures.requests[0].route, "/api/version");
+    /// assert_eq!(figures.requests[0].by_status, [(200, 1)]);
+    /// println!("{}", figures.to_openmetrics());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn figures(&self) -> ApiFigures {
+        self.state.figures()
     }
 
     /// Waits until the [shutdown](ApiBuilder::shutdown) has begun, all requests are answered, and their responses have been read or

@@ -39,7 +39,10 @@ struct PathRoutes {
 static ROUTES: LazyLock<RouteTable> = LazyLock::new(|| RouteTable::new(table::routes()));
 
 impl RouteTable {
-    fn new(routes: Vec<Route>) -> Self {
+    fn new(mut routes: Vec<Route>) -> Self {
+        for (index, route) in routes.iter_mut().enumerate() {
+            route.index = index;
+        }
         let mut by_path: BTreeMap<&str, PathRoutes> = BTreeMap::new();
         for (index, route) in routes.iter().enumerate() {
             let path = by_path.entry(route.path).or_default();

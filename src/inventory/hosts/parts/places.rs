@@ -12,6 +12,7 @@ use super::Part;
 use super::fields::parts_of;
 use super::list::{PartOrder, is_listed};
 use crate::access::{Caller, Scope};
+use crate::figures::{CacheCounters, CacheFigures};
 use crate::inventory::collections::ListQuery;
 use crate::inventory::hosts::rewrite::{FIRST_HOSTS, MAX_BYTES, MAX_HOSTS};
 use crate::inventory::schema::{HOST, SERVICE_TAG_LINK, organization_key, part_unique_key};
@@ -58,12 +59,26 @@ type KeptList = (ListOfParts, Revision, Arc<[PartPlace]>);
 
 /// The lists that were read last, the latest at the end.
 #[derive(Debug, Default)]
-pub(in crate::inventory) struct PartLists(Mutex<Vec<KeptList>>);
+pub(in crate::inventory) struct PartLists {
+    lists: Mutex<Vec<KeptList>>,
+    counters: CacheCounters,
+}
 
 impl PartLists {
     /// Returns a list, if no host has changed since it was read.
     fn get(&self, list: &ListOfParts, revision: Revision) -> Option<Arc<[PartPlace]>> {
-        let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let places = self.find(list, revision);
+        self.counters.count(places.is_some());
+        places
+    }
+
+    pub(in crate::inventory) fn figures(&self) -> CacheFigures {
+        let entries = self.lists.lock().unwrap_or_else(PoisonError::into_inner).len();
+        CacheFigures::new("part_lists", &self.counters, entries)
+    }
+
+    fn find(&self, list: &ListOfParts, revision: Revision) -> Option<Arc<[PartPlace]>> {
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let place = lists.iter().position(|(known, at, _)| known == list && *at == revision)?;
         let found = lists.remove(place);
         let places = Arc::clone(&found.2);
@@ -72,7 +87,7 @@ impl PartLists {
     }
 
     fn insert(&self, list: ListOfParts, revision: Revision, places: &Arc<[PartPlace]>) {
-        let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         // Other lists of an earlier revision are of no use either.
         lists.retain(|(known, at, _)| known.organization != list.organization || *at == revision);
         lists.retain(|(known, ..)| *known != list);

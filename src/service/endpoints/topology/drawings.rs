@@ -9,6 +9,7 @@ use tokio::sync::OnceCell;
 use crate::invariant::Invariant;
 use crate::model::OrganizationId;
 use crate::service::budget::{Budget, Holder};
+use crate::service::observation::LimitFigures;
 use crate::service::response::body::ResponseBody;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
@@ -63,6 +64,11 @@ impl<T: Clone + Send + Sync> Drawings<T> {
             Some(running) => running.get_or_try_init(make).await.cloned(),
             None => make().await,
         }
+    }
+
+    /// Returns the figures of the slots.
+    pub(in crate::service) fn slots(&self) -> LimitFigures {
+        self.slots.0.figures("drawings")
     }
 
     fn running(&self, tag: &EntityTag) -> Arc<OnceCell<T>> {
