@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 use super::call::Call;
 use super::{Client, ClientError, Collection, Credential, HttpService, Tagged, secret_header};
-use crate::inventory::NewUser;
 use crate::model::{Permission, User};
+use crate::wire::NewUser;
 
 /// The default name of the session cookie.
 pub(super) const COOKIE_NAME: &str = "session_id";

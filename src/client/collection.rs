@@ -14,7 +14,6 @@ use uuid::Uuid;
 use super::call::{Call, decode};
 use super::query::query_text;
 use super::{Client, ClientError, HttpService, Parameters, PartQuery};
-use crate::inventory::{HostQuery, ListQuery, PageCursor};
 #[cfg(feature = "topology")]
 use crate::model::TopologyLink;
 use crate::model::{
@@ -24,6 +23,7 @@ use crate::model::{
 #[cfg(feature = "discovery")]
 use crate::model::{Discovery, DiscoveryDaemon};
 use crate::wire::Pagination;
+use crate::wire::{HostQuery, ListQuery, PageCursor};
 
 /// A kind of record that a [`Client`] lists.
 ///

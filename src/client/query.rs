@@ -6,7 +6,7 @@ use form_urlencoded::Serializer;
 use uuid::Uuid;
 
 use super::ClientError;
-use crate::inventory::{HostQuery, ListQuery, PageCursor};
+use crate::wire::{HostQuery, ListQuery, PageCursor};
 
 /// The filters, the order and the page of a list. Implemented by the query types of the collections.
 pub trait Parameters: PagedQuery {}

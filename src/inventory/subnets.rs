@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::inventory::collections::{
-    BulkDeletable, CollectionRecord, Creatable, Deletable, ListQuery, Reference, Referenced, Requirements,
-    handle, put_stand_in,
+    BulkDeletable, CollectionRecord, Creatable, Deletable, Reference, Referenced, Requirements, handle,
+    put_stand_in,
 };
 use crate::inventory::effects;
 use crate::inventory::hosts::check_source;
@@ -18,6 +18,7 @@ use crate::inventory::schema::{SUBNET, SUBNET_DELETION, SUBNET_LINK, TAG_LINK, l
 use crate::inventory::{Entity, Error, Inventory, validate};
 use crate::model::{Cidr, Host, Permission, Source, Subnet, SubnetType, Timestamp};
 use crate::store::{Batch, Facets, Link, Name, Query};
+use crate::wire::ListQuery;
 
 impl Subnet {
     /// A subnet of a network, for [`Collection::create`](crate::inventory::Collection::create), which sets id, organization and times.

@@ -2,13 +2,13 @@
 
 use std::net::IpAddr;
 
-use sha2::{Digest, Sha256};
 use uuid::{Builder, Uuid};
 
 use super::{
     Binding, BindingTarget, Host, IfEntry, Interface, Port, PortNumber, Protocol, Service, ServiceDefinition,
     Source, Timestamp, empty_record, host_fields, if_entry_fields,
 };
+use crate::sha256::sha256;
 
 impl Host {
     /// Returns a manually entered host without parts, created now.
@@ -188,12 +188,12 @@ pub(crate) fn group_node_id(anchor: Uuid) -> Uuid {
 
 /// Returns the id that follows from a record's kind and its identifying parts. The id is a UUID of version 8.
 pub(crate) fn derived_id(kind: &str, parts: &[&[u8]]) -> Uuid {
-    let mut hash = Sha256::new_with_prefix("toposcope ").chain_update(kind);
+    let mut text = [b"toposcope ", kind.as_bytes()].concat();
     for part in parts {
         // Lengths keep the parts apart.
-        hash.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
-        hash.update(part);
+        text.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+        text.extend_from_slice(part);
     }
-    let digest = hash.finalize();
+    let digest = sha256(&text);
     Builder::from_custom_bytes(*digest.first_chunk::<16>().unwrap_or(&[0; 16])).into_uuid()
 }

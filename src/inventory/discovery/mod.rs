@@ -38,13 +38,9 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-pub use claims::{Claim, ClaimRows, MissingRows, SeenPart};
 pub use options::DiscoverOptions;
 #[cfg(feature = "topology")]
 pub(in crate::inventory) use records::{claim_of, host_of_claim};
-pub use report::{DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome, DiscoveryReport};
-pub use split::HostSplit;
-pub use stale::StaleDeletion;
 
 pub(in crate::inventory) use self::caches::NeighborCaches;
 use self::decoded::DecodedHosts;
@@ -63,6 +59,7 @@ use crate::discovery::Report;
 use crate::discovery::reconcile::{Identity, Merging, described_prefixes, join_pieces};
 use crate::discovery::report::{Device, PortRange, Reporter};
 use crate::model::{Cidr, Permission, Timestamp};
+use crate::wire::DiscoveryReport;
 
 /// Number of devices after which neighbors are resolved.
 const DEVICES: usize = 64;

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+use super::DiscoverOptions;
 use super::plan::Role;
-use super::{DiscoverOptions, DiscoveryOutcome};
 use crate::access::DaemonCaller;
 use crate::discovery::reconcile::{Merging, device_of};
 use crate::discovery::report::{Device, Report, Reporter};
 use crate::inventory::schema::host_key;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::{Host, Timestamp, derived_id};
+use crate::wire::DiscoveryOutcome;
 
 /// A device to be discovered.
 #[derive(Clone, Debug)]

@@ -19,7 +19,6 @@ use tokio::io::AsyncRead;
 use uuid::Uuid;
 
 pub use options::Import;
-pub use report::{Alteration, DroppedPort, ImportReport, Reassignment, Refusal};
 
 use self::chunk::{Chunk, Parsing, split_repeated_ids};
 use self::dry_run::DryRunStore;
@@ -33,6 +32,7 @@ use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::Caller;
 use crate::model::Network;
 use crate::store::{Key, Store};
+use crate::wire::{ImportReport, Reassignment, Refusal};
 
 impl Hosts<'_> {
     /// Imports hosts from JSON lines, one host per line.

@@ -3,9 +3,9 @@ use std::pin::Pin;
 
 use uuid::Uuid;
 
-use super::ImportReport;
 use crate::access::Caller;
 use crate::inventory::{Error, Inventory};
+use crate::wire::ImportReport;
 
 /// The default maximum length of a line, in bytes.
 const MAX_LINE: usize = 64 * 1024 * 1024;

@@ -8,10 +8,10 @@ use uuid::Uuid;
 
 #[cfg(feature = "csv")]
 use super::csv::{Cells, CsvRows};
-use super::report::Refusal;
 #[cfg(feature = "csv")]
 use crate::inventory::Error;
 use crate::lines::{Line, Lines};
+use crate::wire::Refusal;
 
 /// Size of the buffer through which input is read, in bytes.
 const BUFFER: usize = 64 * 1024;

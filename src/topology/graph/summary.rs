@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use uuid::Uuid;
 
 use super::role::{self, RoleReason};
-use crate::inventory::Claim;
+use crate::discovery::Claim;
 use crate::model::{
     Host, HostPart, HostRole, Record, Redaction, ServiceVirtualization, Timestamp, for_each_part_type,
 };

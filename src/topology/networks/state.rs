@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use crate::inventory::{Claim, KnownNetwork, NetworkChanges, TopologyRevision};
+use crate::discovery::Claim;
+use crate::inventory::{KnownNetwork, NetworkChanges, TopologyRevision};
 use crate::model::{Host, LinkEnd, Subnet, TopologyLink};
 use crate::topology::graph::{GraphInput, GraphOptions, HostSummary};
 use crate::topology::links::{Device, Links, ManualEnd, ManualLink};

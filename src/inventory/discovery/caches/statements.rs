@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use uuid::Uuid;
 
+use crate::discovery::ClaimRows;
 use crate::discovery::reconcile::{Identity, is_own_mac};
 use crate::discovery::report::ArpRow;
 use crate::inventory::Error;
-use crate::inventory::discovery::claims::{ClaimRows, ClaimedTable};
+use crate::inventory::discovery::claims::ClaimedTable;
 use crate::inventory::discovery::records::ClaimRecord;
 use crate::inventory::schema::decode;
 use crate::model::MacAddress;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+use crate::discovery::ClaimRows;
 use crate::discovery::reconcile::{Candidate, Identity, named_by, resolve, set_neighbors};
 use crate::discovery::report::{CdpRow, LldpRow, TableKind};
-use crate::inventory::discovery::claims::ClaimRows;
 use crate::inventory::discovery::decoded::DecodedHosts;
 use crate::inventory::discovery::records::{HostDiscovery, claim_key, put_state, table_of};
 use crate::inventory::hosts::{Attempt, Before, HostChange, Summary};

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use uuid::Uuid;
 
 use super::claims::MovedPorts;
-use super::request::{HostSplit, Selection};
+use super::request::Selection;
 use crate::discovery::reconcile::{HostState, derived_name, set_ages};
 use crate::inventory::discovery::opened::Opened;
 use crate::inventory::discovery::records::HostDiscovery;
 use crate::inventory::hosts::rename_parts;
 use crate::model::{CredentialAssignment, Host, HostPart, Timestamp, for_each_part_type};
+use crate::wire::HostSplit;
 
 /// Moves the selected parts to a new host with this id, with what discovery knows of them.
 pub(super) fn divide(

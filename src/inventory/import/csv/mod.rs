@@ -10,10 +10,10 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 use uuid::Uuid;
 
 use self::columns::Columns;
-use super::report::Refusal;
 use super::rows::Row;
 use crate::invariant::Invariant;
 use crate::inventory::Error;
+use crate::wire::Refusal;
 
 /// Maximum length of a header, in bytes.
 const MAX_HEADER: usize = 64 * 1024;
