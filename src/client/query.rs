@@ -3,9 +3,9 @@
 use std::fmt::Display;
 
 use form_urlencoded::Serializer;
-use uuid::Uuid;
 
 use super::ClientError;
+use crate::model::HostId;
 use crate::wire::{HostQuery, ListQuery, PageCursor};
 
 /// The filters, the order and the page of a list. Implemented by the query types of the collections.
@@ -43,7 +43,7 @@ pub struct QueryText {
 #[non_exhaustive]
 pub struct PartQuery {
     /// Only parts of this host; `None`: of all hosts.
-    pub host_id: Option<Uuid>,
+    pub host_id: Option<HostId>,
     /// Further filters, the order and the page.
     pub list: ListQuery,
 }
@@ -51,7 +51,7 @@ pub struct PartQuery {
 impl PartQuery {
     /// Creates a query for all parts of a host.
     #[must_use]
-    pub fn new(host_id: Uuid) -> Self {
+    pub fn new(host_id: HostId) -> Self {
         Self { host_id: Some(host_id), list: ListQuery::default() }
     }
 }

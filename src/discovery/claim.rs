@@ -7,7 +7,7 @@ use super::report::{
     AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, Reporter, StpRow, TableKind,
     tables,
 };
-use crate::model::{Host, Timestamp};
+use crate::model::{Host, HostId, NetworkId, Timestamp};
 
 /// The rows of one kind that a host reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,9 +16,9 @@ use crate::model::{Host, Timestamp};
 #[non_exhaustive]
 pub struct Claim {
     /// The host that reports the rows.
-    pub host_id: Uuid,
+    pub host_id: HostId,
     /// The host's network.
-    pub network_id: Uuid,
+    pub network_id: NetworkId,
     /// When the latest of the rows were observed.
     pub observed_at: Timestamp,
     /// Whether these are all rows.

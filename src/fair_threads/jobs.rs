@@ -19,12 +19,12 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
-use uuid::Uuid;
 
 use super::threads::{Order, Thread, Threads};
 use crate::erased_job::{ErasedJob, ErasedResult, erase, result_of};
 use crate::invariant::Invariant;
 use crate::keyed_lock::{KeyGuard, KeyedLock};
+use crate::model::OrganizationId;
 
 /// The most jobs of one organization that run or wait, small and large ones each.
 const WAITING: usize = 256;
@@ -66,11 +66,11 @@ pub(crate) fn yield_turn() {
 #[derive(Clone, Debug)]
 pub(crate) struct FairThreads {
     /// The organizations of which a job works. Only jobs that have one of the runtime's threads hold or await it.
-    organizations: KeyedLock<Uuid>,
+    organizations: KeyedLock<OrganizationId>,
     /// The organizations of which a small job is in progress.
-    with_small: KeyedLock<Uuid>,
+    with_small: KeyedLock<OrganizationId>,
     /// The organizations of which a large job is in progress.
-    with_large: KeyedLock<Uuid>,
+    with_large: KeyedLock<OrganizationId>,
     begun: Arc<Semaphore>,
     large: Arc<Semaphore>,
     threads: Arc<Threads>,
@@ -87,7 +87,7 @@ pub(crate) enum NotRun {
 
 /// The right to begin a job.
 struct Begun {
-    _in_progress: KeyGuard<Uuid>,
+    _in_progress: KeyGuard<OrganizationId>,
     _permit: OwnedSemaphorePermit,
     /// `None` for a job that is not large.
     large: Option<OwnedSemaphorePermit>,
@@ -95,12 +95,12 @@ struct Begun {
 
 /// The right to run a job.
 struct Turn {
-    id: Uuid,
-    organizations: KeyedLock<Uuid>,
+    id: OrganizationId,
+    organizations: KeyedLock<OrganizationId>,
     begun: Begun,
     /// `None` while the job waits for its turn. Only jobs that have one of the runtime's threads wait for it: a job that
     /// the runtime cannot start yet must not keep others from ending. The same holds for `thread`.
-    organization: Option<KeyGuard<Uuid>>,
+    organization: Option<KeyGuard<OrganizationId>>,
     /// When the job has got the turn of its organization, and how long it has waited for that.
     organization_since: (Instant, Duration),
     thread: Option<Thread>,
@@ -138,7 +138,7 @@ impl FairThreads {
     /// Those of [`NotRun`].
     pub(crate) async fn run<T: Send + 'static>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, NotRun> {
         self.run_of_size(organization, false, job).await
@@ -154,7 +154,7 @@ impl FairThreads {
     /// Those of [`NotRun`].
     pub(crate) async fn run_of_size<T: Send + 'static>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         is_large: bool,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, NotRun> {
@@ -166,7 +166,7 @@ impl FairThreads {
     async fn run_erased(
         &self,
         runtime: &Handle,
-        organization: Uuid,
+        organization: OrganizationId,
         is_large: bool,
         job: ErasedJob,
     ) -> Result<ErasedResult, NotRun> {
@@ -182,7 +182,7 @@ impl FairThreads {
     }
 
     /// Runs a job if it can begin at once. Waits for the job only where there is no runtime.
-    pub(crate) fn run_if_idle(&self, organization: Uuid, job: impl FnOnce() + Send + 'static) {
+    pub(crate) fn run_if_idle(&self, organization: OrganizationId, job: impl FnOnce() + Send + 'static) {
         let Some(turn) = self.try_turn(organization) else { return };
         match Handle::try_current() {
             Ok(runtime) => {
@@ -193,7 +193,7 @@ impl FairThreads {
         }
     }
 
-    async fn turn(&self, organization: Uuid, is_large: bool) -> Result<Turn, NotRun> {
+    async fn turn(&self, organization: OrganizationId, is_large: bool) -> Result<Turn, NotRun> {
         let permit =
             async |of: &Arc<Semaphore>| Arc::clone(of).acquire_owned().await.map_err(|_| NotRun::ShutDown);
         let in_progress = if is_large { &self.with_large } else { &self.with_small };
@@ -204,7 +204,7 @@ impl FairThreads {
         Ok(self.granted(organization, begun))
     }
 
-    fn try_turn(&self, organization: Uuid) -> Option<Turn> {
+    fn try_turn(&self, organization: OrganizationId) -> Option<Turn> {
         let in_progress = self.with_small.try_lock(organization)?;
         let permit = Arc::clone(&self.begun).try_acquire_owned().ok()?;
         let begun = Begun { _in_progress: in_progress, _permit: permit, large: None };
@@ -212,7 +212,7 @@ impl FairThreads {
         (is_free && self.threads.has_free()).then(|| self.granted(organization, begun))
     }
 
-    fn granted(&self, id: Uuid, begun: Begun) -> Turn {
+    fn granted(&self, id: OrganizationId, begun: Begun) -> Turn {
         let now = Instant::now();
         Turn {
             id,
@@ -326,7 +326,7 @@ mod tests {
     #[tokio::test]
     async fn small_jobs_of_an_organization_overtake_its_large_one_and_no_second_large_one_begins() {
         let threads = FairThreads::default();
-        let id = Uuid::from_u128(1);
+        let id = OrganizationId::from_u128(1);
         let (end, ended) = channel::<()>();
         let (beginning, begun) = channel::<u8>();
         let run = |number: u8, work: Box<dyn FnOnce() + Send>| {
@@ -363,7 +363,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
         runtime.block_on(async {
             let threads = FairThreads::default();
-            let id = Uuid::from_u128(1);
+            let id = OrganizationId::from_u128(1);
             // The large one waits behind a job of the runtime, and the small one behind it.
             let blocker = tokio::task::spawn_blocking(|| std::thread::park_timeout(Duration::from_millis(5)));
             let large = threads.run_of_size(id, true, || {
@@ -393,13 +393,13 @@ mod tests {
                         yield_turn();
                     }
                 };
-                threads.run_of_size(Uuid::from_u128(number), true, wait).await
+                threads.run_of_size(OrganizationId::from_u128(number), true, wait).await
             }));
         }
         while threads.large.available_permits() > 0 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(threads.run(Uuid::max(), || 7).await, Ok(7));
+        assert_eq!(threads.run(OrganizationId::new(uuid::Uuid::max()), || 7).await, Ok(7));
         assert!(jobs.iter().all(|job| !job.is_finished()));
         for end in ends {
             // Jobs that have not begun take it later.

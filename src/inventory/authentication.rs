@@ -23,7 +23,7 @@ impl Inventory {
         }
         let (id, secret) = self.find_secret(&text).await?;
         let KeyHolder::User(user) = secret.holder else { return Err(ErrorKind::NotAuthenticated.into()) };
-        let key = user_api_key_key(id);
+        let key = user_api_key_key(id.into());
         let keys = [key, user_key(user), organization_key(secret.organization_id)];
         let records = self.store.get(&keys).await?;
         let [Some(record), Some(owner), Some(organization)] = records.as_slice() else {
@@ -39,7 +39,7 @@ impl Inventory {
             return Err(ErrorKind::ApiAccessRequired.into());
         }
         self.record_use(key, secret.organization_id, &rights.key.recorded_at, now);
-        Ok(rights.caller(id, owner, &user))
+        Ok(rights.caller(id.into(), owner, &user))
     }
 
     /// Authenticates a daemon API key.
@@ -76,13 +76,13 @@ impl Inventory {
         let KeyHolder::Daemon(network) = secret.holder else {
             return Err(ErrorKind::NotAuthenticated.into());
         };
-        let key = daemon_api_key_key(id);
+        let key = daemon_api_key_key(id.into());
         let record = self.get(key).await?.ok_or(ErrorKind::NotAuthenticated)?;
         let rights = self.state.authentication.daemon_keys.get(&record)?;
         let now = self.now();
         rights.check(Entity::DaemonApiKey, now)?;
         self.record_use(key, secret.organization_id, &rights.recorded_at, now);
-        Ok(DaemonCaller::new(id, secret.organization_id, network))
+        Ok(DaemonCaller::new(id.into(), secret.organization_id, network))
     }
 
     /// Authenticates a session by the id in the browser's cookie.

@@ -4,10 +4,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
-use uuid::Uuid;
 
 use super::{Error, ErrorKind};
 use crate::fair_threads::{FairThreads, NotRun};
+use crate::model::OrganizationId;
 
 /// The maximum number of concurrent optional tasks.
 const MAX_TASKS: usize = 64;
@@ -92,7 +92,7 @@ impl Offload {
     /// `Busy` when too much work of the organization is waiting; `Internal` when the runtime is shutting down.
     pub(super) async fn run<T: Send + 'static>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         bytes: usize,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
@@ -105,7 +105,7 @@ impl Offload {
     /// Those of [`run`](Self::run).
     pub(super) async fn run_on_bodies<T: Send + 'static>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         bytes: usize,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
@@ -119,7 +119,7 @@ impl Offload {
     #[cfg(feature = "discovery")]
     pub(super) async fn run_long<T: Send + 'static>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
         run(&self.long, organization, usize::MAX, work).await
@@ -128,7 +128,7 @@ impl Offload {
 
 async fn run<T: Send + 'static>(
     threads: &FairThreads,
-    organization: Uuid,
+    organization: OrganizationId,
     bytes: usize,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Error> {

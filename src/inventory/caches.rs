@@ -12,7 +12,7 @@ use super::records::{KeySecret, SessionRecord, UserRights};
 use super::schema::decode;
 use super::{Entity, Error, ErrorKind};
 use crate::access::Caller;
-use crate::model::{Permission, Timestamp};
+use crate::model::{NetworkId, Permission, Timestamp, UserApiKeyId, UserId};
 use crate::store::{Record, Version};
 
 /// A cache of decoded records of one kind.
@@ -76,7 +76,7 @@ pub(super) struct KeyRights {
 pub(super) struct UserKeyRights {
     #[serde(flatten)]
     pub(super) key: KeyRights,
-    network_ids: Vec<Uuid>,
+    network_ids: Vec<NetworkId>,
     #[serde(default)]
     all_networks: bool,
     permissions: Permission,
@@ -87,9 +87,9 @@ pub(super) struct UserKeyRights {
 
 impl UserKeyRights {
     /// Returns the caller for this key. Derived again only when a record changed, because scopes may be long.
-    pub(super) fn caller(&self, id: Uuid, owner: &Record, rights: &UserRights) -> Caller {
+    pub(super) fn caller(&self, id: UserApiKeyId, owner: &Record, rights: &UserRights) -> Caller {
         if let Some((version, caller)) = &*self.caller.read().unwrap_or_else(PoisonError::into_inner)
-            && (*version, caller.user_id()) == (owner.version, owner.key.id)
+            && (*version, caller.user_id()) == (owner.version, UserId::new(owner.key.id))
         {
             return caller.clone();
         }

@@ -110,7 +110,7 @@ use crate::access::{
     Caller, Clock, LoginAttempts, LoginLimits, PasswordHasher, RandomSource, SystemClock, SystemRandom,
     uuid_v4, uuid_v7,
 };
-use crate::model::{Permission, Timestamp};
+use crate::model::{OrganizationId, Permission, Timestamp};
 use crate::store::{Batch, Key, Precondition, Query, Record, Store};
 
 /// A network inventory in a [`Store`].
@@ -318,7 +318,7 @@ impl Inventory {
     /// It concerns about `bytes` bytes.
     pub(crate) async fn offload<T: Send + 'static>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         bytes: usize,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
@@ -329,7 +329,7 @@ impl Inventory {
     #[cfg(feature = "discovery")]
     pub(crate) async fn offload_long<T: Send + 'static>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
         self.state.offload.run_long(organization, work).await
@@ -346,23 +346,23 @@ impl Inventory {
 
     /// Returns whether the store answers a read.
     pub(crate) async fn answers(&self) -> bool {
-        self.store.get(&[organization_key(Uuid::nil())]).await.is_ok()
+        self.store.get(&[organization_key(OrganizationId::nil())]).await.is_ok()
     }
 
     /// Returns whether the store accepts a write, which changes nothing: it deletes a record that does not exist.
     pub(crate) async fn accepts_writes(&self) -> bool {
         let mut batch = Batch::new();
-        batch.delete(organization_key(Uuid::nil()), Precondition::Absent);
+        batch.delete(organization_key(OrganizationId::nil()), Precondition::Absent);
         self.store.commit(batch).await.is_ok()
     }
 
-    fn new_id(&self) -> Result<Uuid, Error> {
-        Ok(uuid_v7(&*self.random, self.now())?)
+    fn new_id<I: From<Uuid>>(&self) -> Result<I, Error> {
+        Ok(uuid_v7(&*self.random, self.now())?.into())
     }
 
     /// Creates a random id, which cannot be guessed from other ids.
-    fn new_random_id(&self) -> Result<Uuid, Error> {
-        Ok(uuid_v4(&*self.random)?)
+    fn new_random_id<I: From<Uuid>>(&self) -> Result<I, Error> {
+        Ok(uuid_v4(&*self.random)?.into())
     }
 
     async fn get(&self, key: Key) -> Result<Option<Record>, Error> {
@@ -391,7 +391,7 @@ impl Inventory {
     /// `field` is the path of the list; the error names the failing element.
     async fn check_references(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         entity: Entity,
         keys: &[Key],
         field: &str,

@@ -1,13 +1,11 @@
 //! Organizations.
 
-use uuid::Uuid;
-
 use crate::access::Caller;
 use crate::inventory::collections::{CollectionRecord, Requirement, Requirements, handle};
 use crate::inventory::records::named;
 use crate::inventory::schema::{CREATED_AT, ORGANIZATION, encode, organization_key};
 use crate::inventory::{Entity, Error, Inventory, validate};
-use crate::model::{Organization, Permission, Timestamp};
+use crate::model::{Organization, OrganizationId, Permission, Timestamp};
 use crate::store::{Batch, Direction, Facets, Name, Order, Precondition, Query};
 
 /// An organization to be created.
@@ -89,7 +87,7 @@ impl Organizations<'_> {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn get(self, id: Uuid) -> Result<Organization, Error> {
+    pub async fn get(self, id: OrganizationId) -> Result<Organization, Error> {
         self.inventory.organization(id).await
     }
 
@@ -103,7 +101,7 @@ impl Organizations<'_> {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn enable_api_access(self, id: Uuid) -> Result<Organization, Error> {
+    pub async fn enable_api_access(self, id: OrganizationId) -> Result<Organization, Error> {
         self.inventory.set_api_access(id, true).await
     }
 
@@ -111,13 +109,13 @@ impl Organizations<'_> {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn disable_api_access(self, id: Uuid) -> Result<Organization, Error> {
+    pub async fn disable_api_access(self, id: OrganizationId) -> Result<Organization, Error> {
         self.inventory.set_api_access(id, false).await
     }
 }
 
 impl Inventory {
-    async fn set_api_access(&self, id: Uuid, api_access: bool) -> Result<Organization, Error> {
+    async fn set_api_access(&self, id: OrganizationId, api_access: bool) -> Result<Organization, Error> {
         let set = |organization: &mut Organization, now| {
             organization.api_access = api_access;
             organization.updated_at = now;
@@ -128,6 +126,8 @@ impl Inventory {
 }
 
 impl CollectionRecord for Organization {
+    type Id = OrganizationId;
+
     const ENTITY: Entity = Entity::Organization;
     const KIND: Name = ORGANIZATION;
     const REQUIREMENTS: Requirements = Requirements {
@@ -136,7 +136,7 @@ impl CollectionRecord for Organization {
         change: Requirement::session(Permission::Owner),
     };
 
-    fn id(&self) -> Uuid {
+    fn id(&self) -> OrganizationId {
         self.id
     }
 
@@ -148,7 +148,7 @@ impl CollectionRecord for Organization {
         query
     }
 
-    fn begin(&mut self, id: Uuid, _organization: Uuid, now: Timestamp) {
+    fn begin(&mut self, id: OrganizationId, _organization: OrganizationId, now: Timestamp) {
         (self.id, self.created_at, self.updated_at) = (id, now, now);
     }
 
@@ -171,7 +171,7 @@ impl CollectionRecord for Organization {
     }
 
     /// An organization belongs to itself, so that its callers find it like their other records.
-    fn facets(&self, _organization: Uuid) -> Facets {
+    fn facets(&self, _organization: OrganizationId) -> Facets {
         named(self.id, &self.name, self.created_at, self.updated_at)
     }
 }

@@ -54,8 +54,8 @@ pub(super) enum Attempt {
 
 impl Inventory {
     /// Starts a transaction. `entity` and `id` identify the record in a `Conflict` error.
-    pub(super) const fn transaction(&self, entity: Entity, id: Uuid) -> Transaction<'_> {
-        Transaction { inventory: self, entity, id, turns: None, attempts: 0 }
+    pub(super) fn transaction(&self, entity: Entity, id: impl Into<Uuid>) -> Transaction<'_> {
+        Transaction { inventory: self, entity, id: id.into(), turns: None, attempts: 0 }
     }
 
     /// Updates a record in place, without adding references.
@@ -213,6 +213,6 @@ fn replaced_records(batch: &Batch) -> BTreeSet<Key> {
 }
 
 /// Creates the error for a change that ran out of attempts.
-pub(super) fn conflict(entity: Entity, id: Uuid) -> Error {
-    ErrorKind::Conflict { entity, id }.into()
+pub(super) fn conflict(entity: Entity, id: impl Into<Uuid>) -> Error {
+    ErrorKind::Conflict { entity, id: id.into() }.into()
 }

@@ -3,15 +3,14 @@
 use std::collections::HashSet;
 
 use serde_path_to_error::{Path, Segment};
-use uuid::Uuid;
 
 use super::{Error, Problem};
 use crate::access::PasswordHasher;
-use crate::model::Timestamp;
+use crate::model::{RecordId, Timestamp};
 use crate::printable::printable;
 
 /// Removes duplicate ids, keeping the first occurrence of each.
-pub(super) fn distinct(ids: Vec<Uuid>) -> Vec<Uuid> {
+pub(super) fn distinct<I: RecordId>(ids: Vec<I>) -> Vec<I> {
     let mut seen = HashSet::with_capacity(ids.len());
     ids.into_iter().filter(|id| seen.insert(*id)).collect()
 }

@@ -7,6 +7,16 @@
 //! nullable fields and the lists of hosts and services may be missing, and unknown fields are ignored. Duplicate fields
 //! are rejected.
 //!
+//! Each kind of record has a type of ids, such as [`HostId`]. In JSON, ids are UUIDs. An id of another kind does not
+//! compile:
+//!
+//! ```compile_fail,E0308
+//! use toposcope::model::{Host, HostId, NetworkId};
+//!
+//! let (host, network) = (HostId::from_u128(1), NetworkId::from_u128(2));
+//! let host = Host::with_id(network, host, "printer");
+//! ```
+//!
 //! The types validate what can be checked within one record. They do not know whether referenced records exist or
 //! which organization owns them.
 
@@ -21,6 +31,7 @@ mod discovery;
 pub(crate) mod extended;
 mod field;
 mod host;
+mod id;
 mod interface;
 #[cfg(feature = "openapi")]
 pub(crate) mod json_schema;
@@ -54,6 +65,12 @@ pub use discovery::{Discovery, DiscoveryPhase, DiscoveryType};
 pub(crate) use field::{Accessor, Field, Record, Setter, Text, empty_record, record};
 pub(crate) use host::host_fields;
 pub use host::{CredentialAssignment, Host, HostRole, HostVirtualization, ProxmoxVirtualization};
+pub use id::{
+    BindingId, CredentialId, DaemonApiKeyId, DaemonId, DiscoveryId, HostId, IfEntryId, InterfaceId, LinkId,
+    LoginSessionId, NetworkId, NodeId, OrganizationId, PortId, ReferralId, ServiceId, ShareId, SubnetId,
+    TagId, TopologyLinkId, UserApiKeyId, UserId,
+};
+pub(crate) use id::{RecordId, uuids};
 pub use interface::{
     AdminStatus, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype,
     MacSource, Neighbor, OperStatus, Vlans,

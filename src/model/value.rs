@@ -4,9 +4,9 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
-use uuid::Uuid;
 
 use super::field::Record;
+use super::id::RecordId;
 use super::{
     AdminStatus, Binding, CredentialAssignment, HostRole, HostVirtualization, IfEntry, Interface,
     LldpChassisId, LldpPortId, MacAddress, MacSource, Neighbor, OperStatus, Port, PortNumber, Protocol,
@@ -121,6 +121,12 @@ impl<I: Item> Value for Vec<I> {
     }
 }
 
+/// An id has the form of any other, whatever it identifies.
+impl<I: RecordId> Value for I {
+    const FORM: Form = Form::Id;
+    const IS_PLAIN: bool = true;
+}
+
 /// Implements [`Value`] for types without texts and empty values.
 macro_rules! plain_values {
     ($($type:ty: $form:expr;)*) => {$(
@@ -132,7 +138,6 @@ macro_rules! plain_values {
 }
 
 plain_values! {
-    Uuid: Form::Id;
     bool: Form::Boolean;
     Timestamp: Form::Time;
     u64: Form::Plain("Speed");
@@ -254,7 +259,7 @@ fn json_size(value: &Json) -> usize {
     }
 }
 
-impl Item for Uuid {
+impl<I: RecordId> Item for I {
     const LIST: Form = Form::Ids;
 
     fn likely_size(&self) -> usize {

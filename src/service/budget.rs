@@ -9,6 +9,7 @@ use uuid::Uuid;
 use super::response::error::ApiError;
 use crate::access::{Caller, ClientPrefix, CountMap};
 use crate::inventory::Error;
+use crate::model::OrganizationId;
 
 /// Seconds after which a client may retry a request for which there was no budget.
 const RETRY_AFTER: u64 = 1;
@@ -24,7 +25,7 @@ const ORGANIZATION_SHARE: usize = 3;
 /// organizations. All credentials of a user count together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Holder {
-    pub(super) organization: Uuid,
+    pub(super) organization: OrganizationId,
     pub(super) id: Uuid,
 }
 
@@ -36,13 +37,13 @@ impl Holder {
 
     /// Returns the holder of what requests without a credential use.
     pub(super) fn of_prefix(prefix: Option<ClientPrefix>) -> Self {
-        Self { organization: Uuid::nil(), id: prefix.map_or(Uuid::nil(), ClientPrefix::id) }
+        Self { organization: OrganizationId::nil(), id: prefix.map_or(Uuid::nil(), ClientPrefix::id) }
     }
 }
 
 impl From<&Caller> for Holder {
     fn from(caller: &Caller) -> Self {
-        Self { organization: caller.organization_id(), id: caller.user_id() }
+        Self { organization: caller.organization_id(), id: caller.user_id().uuid() }
     }
 }
 
@@ -65,7 +66,7 @@ pub(super) struct Budget {
 struct HeldUnits {
     total: usize,
     /// Has at most one entry for each reservation, as does `by_holder`.
-    by_organization: CountMap<Uuid>,
+    by_organization: CountMap<OrganizationId>,
     by_holder: CountMap<Holder>,
 }
 

@@ -214,9 +214,9 @@ impl Store for MemoryStore {
         let organization = organization.unwrap_or_default();
         let shared = Arc::clone(&self.shared);
         let prepare = move || shared.prepare_large(writes, guards);
-        let prepared = self.preparations.run(organization, prepare).await.map_err(not_run)??;
+        let prepared = self.preparations.run(organization.into(), prepare).await.map_err(not_run)??;
         let shared = Arc::clone(&self.shared);
-        self.commits.run(organization, move || shared.commit(prepared)).await.map_err(not_run)?
+        self.commits.run(organization.into(), move || shared.commit(prepared)).await.map_err(not_run)?
     }
 
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {

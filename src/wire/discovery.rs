@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-use uuid::Uuid;
-
 use crate::discovery::reconcile::MatchedBy;
 use crate::discovery::report::{TableKind, Warning};
-use crate::model::{Cidr, LldpChassisId};
+use crate::model::{Cidr, HostId, IfEntryId, InterfaceId, LldpChassisId, PortId, ServiceId, SubnetId};
+use serde::{Deserialize, Serialize};
 
 /// The result of [`Reconciliation::reconcile`](crate::inventory::Reconciliation::reconcile).
 ///
@@ -66,7 +64,7 @@ impl DiscoveryReport {
 #[non_exhaustive]
 pub struct DiscoveredSubnet {
     /// The id of the subnet.
-    pub id: Uuid,
+    pub id: SubnetId,
     /// The addresses of the subnet.
     pub cidr: Cidr,
 }
@@ -77,7 +75,7 @@ pub struct DiscoveredSubnet {
 #[non_exhaustive]
 pub struct DiscoveredHost {
     /// The host's id; `None`: the device is not a host.
-    pub id: Option<Uuid>,
+    pub id: Option<HostId>,
     /// The host's name, or the name that the device reports.
     pub name: String,
     /// The effect of the device on the inventory.
@@ -114,7 +112,7 @@ pub enum DiscoveryOutcome {
 #[non_exhaustive]
 pub struct DiscoveredTable {
     /// The id of the host.
-    pub device_id: Uuid,
+    pub device_id: HostId,
     /// The kind of rows.
     pub kind: TableKind,
     /// The number of rows in the report.
@@ -147,10 +145,10 @@ pub struct StaleDeletion {
 ///
 /// ```
 /// use toposcope::inventory::HostSplit;
-/// use uuid::Uuid;
+/// use toposcope::model::InterfaceId;
 ///
 /// let mut split = HostSplit::default();
-/// split.interfaces = vec![Uuid::from_u128(1)];
+/// split.interfaces = vec![InterfaceId::from_u128(1)];
 /// split.serial_number = Some("FOC1234X0AB".to_owned());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -194,11 +192,11 @@ pub struct HostSplit {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub management_url: Option<String>,
     /// The interfaces that move.
-    pub interfaces: Vec<Uuid>,
+    pub interfaces: Vec<InterfaceId>,
     /// The ports that move.
-    pub ports: Vec<Uuid>,
+    pub ports: Vec<PortId>,
     /// The services that move.
-    pub services: Vec<Uuid>,
+    pub services: Vec<ServiceId>,
     /// The interface entries that move.
-    pub if_entries: Vec<Uuid>,
+    pub if_entries: Vec<IfEntryId>,
 }

@@ -1,33 +1,31 @@
 //! The inputs for daemons and for their work.
 
-use uuid::Uuid;
-
 use crate::model::{
-    DaemonCapabilities, DaemonMode, DiscoveryPhase, DiscoveryType, SnmpCredentials, Timestamp,
+    DaemonCapabilities, DaemonId, DaemonMode, DiscoveryId, DiscoveryPhase, DiscoveryType, NetworkId,
+    SnmpCredentials, SubnetId, Timestamp,
 };
 
 /// The input for [`DiscoveryJobs::create`](crate::inventory::DiscoveryJobs::create).
 ///
 /// ```
 /// use toposcope::inventory::NewDiscovery;
-/// use toposcope::model::DiscoveryType;
-/// use uuid::Uuid;
+/// use toposcope::model::{DiscoveryType, NetworkId, SubnetId};
 ///
-/// let mut new = NewDiscovery::new(Uuid::from_u128(1));
+/// let mut new = NewDiscovery::new(NetworkId::from_u128(1));
 /// assert_eq!(new.discovery_type, DiscoveryType::Network);
-/// new.subnet_ids = Some(vec![Uuid::from_u128(2)]);
+/// new.subnet_ids = Some(vec![SubnetId::from_u128(2)]);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NewDiscovery {
     /// The network to be discovered.
-    pub network_id: Uuid,
+    pub network_id: NetworkId,
     /// The daemon that is to do the work. `None`: the first daemon of the network that asks.
-    pub daemon_id: Option<Uuid>,
+    pub daemon_id: Option<DaemonId>,
     /// The type of the work.
     pub discovery_type: DiscoveryType,
     /// The subnets to be scanned, 1 to 1,000. `None`: the subnets that the daemon's host has interfaces in.
-    pub subnet_ids: Option<Vec<Uuid>>,
+    pub subnet_ids: Option<Vec<SubnetId>>,
     /// The credentials for SNMP that the daemon gets with the work.
     ///
     /// They are in the memory of this inventory and its clones until the discovery ends. If they are lost, by a restart
@@ -38,7 +36,7 @@ pub struct NewDiscovery {
 impl NewDiscovery {
     /// Creates the input for a scan of all subnets by any daemon of the network.
     #[must_use]
-    pub const fn new(network_id: Uuid) -> Self {
+    pub const fn new(network_id: NetworkId) -> Self {
         Self {
             network_id,
             daemon_id: None,
@@ -54,7 +52,7 @@ impl NewDiscovery {
 #[non_exhaustive]
 pub struct NewDaemon {
     /// The id that the daemon has chosen.
-    pub id: Uuid,
+    pub id: DaemonId,
     /// The name, of 1 to 100 characters.
     pub name: String,
     /// The side that begins the contact.
@@ -70,7 +68,7 @@ pub struct NewDaemon {
 impl NewDaemon {
     /// Creates the input for a daemon that asks for work.
     #[must_use]
-    pub fn new(id: Uuid, name: impl Into<String>) -> Self {
+    pub fn new(id: DaemonId, name: impl Into<String>) -> Self {
         let (mode, capabilities) = (DaemonMode::default(), DaemonCapabilities::default());
         Self { id, name: name.into(), mode, version: None, capabilities, is_unified: false }
     }
@@ -87,7 +85,7 @@ pub struct DaemonStatus {
     /// Whether the daemon can list the containers of its host; `None`: as before.
     pub has_docker_socket: Option<bool>,
     /// The subnets that the daemon's host has interfaces in; `None`: as before. Those of other networks are left out.
-    pub interfaced_subnet_ids: Option<Vec<Uuid>>,
+    pub interfaced_subnet_ids: Option<Vec<SubnetId>>,
 }
 
 /// The progress that a daemon reports.
@@ -95,9 +93,9 @@ pub struct DaemonStatus {
 #[non_exhaustive]
 pub struct DiscoveryUpdate {
     /// The id of the discovery.
-    pub session_id: Uuid,
+    pub session_id: DiscoveryId,
     /// The daemon that has the discovery.
-    pub daemon_id: Uuid,
+    pub daemon_id: DaemonId,
     /// The progress.
     pub phase: DiscoveryPhase,
     /// The progress in percent; values over 100 count as 100.
@@ -113,7 +111,12 @@ pub struct DiscoveryUpdate {
 impl DiscoveryUpdate {
     /// Creates an update without details.
     #[must_use]
-    pub const fn new(session_id: Uuid, daemon_id: Uuid, phase: DiscoveryPhase, progress: u8) -> Self {
+    pub const fn new(
+        session_id: DiscoveryId,
+        daemon_id: DaemonId,
+        phase: DiscoveryPhase,
+        progress: u8,
+    ) -> Self {
         Self { session_id, daemon_id, phase, progress, error: None, started_at: None, finished_at: None }
     }
 }

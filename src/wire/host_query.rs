@@ -3,11 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use uuid::Uuid;
-
 use super::PageCursor;
 use crate::model::{
-    Cidr, HostOrderField, MacPrefix, OrderDirection, PortNumber, Protocol, SourceType, Timestamp,
+    Cidr, HostId, HostOrderField, MacPrefix, NetworkId, OrderDirection, PortNumber, Protocol, SourceType,
+    SubnetId, TagId, Timestamp,
 };
 
 /// Filters, order and page of a list of hosts.
@@ -26,15 +25,15 @@ use crate::model::{
 #[non_exhaustive]
 pub struct HostQuery {
     /// Only hosts of this network. A network invisible to the caller gives an empty list.
-    pub network_id: Option<Uuid>,
+    pub network_id: Option<NetworkId>,
     /// Only these hosts.
-    pub ids: Option<Vec<Uuid>>,
+    pub ids: Option<Vec<HostId>>,
     /// Only hosts with any of these tags.
-    pub tag_ids: Option<Vec<Uuid>>,
+    pub tag_ids: Option<Vec<TagId>>,
     /// Only hosts with all of these tags. At most 100.
-    pub tag_ids_all: Option<Vec<Uuid>>,
+    pub tag_ids_all: Option<Vec<TagId>>,
     /// Only hosts with none of these tags.
-    pub tag_ids_none: Option<Vec<Uuid>>,
+    pub tag_ids_none: Option<Vec<TagId>>,
     /// Only hosts without any tag, or only the others.
     pub without_tags: Option<bool>,
     /// Only hosts with this name, regardless of case.
@@ -52,7 +51,7 @@ pub struct HostQuery {
     /// Only hosts with a service of any of these definitions.
     pub service_definitions: Option<Vec<String>>,
     /// Only hosts with an interface in any of these subnets.
-    pub subnet_ids: Option<Vec<Uuid>>,
+    pub subnet_ids: Option<Vec<SubnetId>>,
     /// Only hosts with any of these types of source.
     pub sources: Option<Vec<SourceType>>,
     /// Only hosts that user interfaces should hide, or only the others.

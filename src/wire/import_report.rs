@@ -2,9 +2,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use crate::model::Protocol;
+use crate::model::{HostId, PortId, Protocol};
 
 /// The result of an import, or its progress so far.
 ///
@@ -60,9 +59,9 @@ pub struct DroppedPort {
     /// The line number of its host.
     pub line: u64,
     /// The host's id.
-    pub host_id: Uuid,
+    pub host_id: HostId,
     /// The port's id.
-    pub port_id: Uuid,
+    pub port_id: PortId,
     /// The port's protocol.
     pub protocol: Protocol,
 }
@@ -77,9 +76,9 @@ pub struct Reassignment {
     /// The line number, from 1.
     pub line: u64,
     /// The id in the line.
-    pub given_id: Uuid,
+    pub given_id: HostId,
     /// The id of the stored host.
-    pub id: Uuid,
+    pub id: HostId,
 }
 
 /// An alteration that an import makes to a host it stores.

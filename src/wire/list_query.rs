@@ -3,7 +3,7 @@ use std::net::IpAddr;
 use uuid::Uuid;
 
 use super::PageCursor;
-use crate::model::OrderDirection;
+use crate::model::{NetworkId, OrderDirection, TagId};
 use crate::text_enum::text_enum;
 
 /// Filters, order and page of a list of records other than hosts.
@@ -21,11 +21,11 @@ use crate::text_enum::text_enum;
 #[non_exhaustive]
 pub struct ListQuery {
     /// Only records of this network. A network invisible to the caller gives an empty list.
-    pub network_id: Option<Uuid>,
+    pub network_id: Option<NetworkId>,
     /// Only these records.
     pub ids: Option<Vec<Uuid>>,
     /// Only records with any of these tags.
-    pub tag_ids: Option<Vec<Uuid>>,
+    pub tag_ids: Option<Vec<TagId>>,
     /// Only subnets that contain this address. Ignored for other records.
     pub contains: Option<IpAddr>,
     /// The field to order by. Records that are equal in it are ordered by id.

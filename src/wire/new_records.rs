@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use uuid::Uuid;
-
-use crate::model::{Permission, Redaction, ShareOptions, Timestamp, TopologyView};
+use crate::model::{NetworkId, Permission, Redaction, ShareOptions, TagId, Timestamp, TopologyView, UserId};
 
 /// The input for [`Users::create`](crate::inventory::Users::create).
 #[derive(Clone)]
@@ -19,7 +17,7 @@ pub struct NewUser {
     /// The password, of 10 to 1,000 characters; `None`: the user cannot log in.
     pub password: Option<String>,
     /// The networks granted to a Member or Viewer.
-    pub network_ids: Vec<Uuid>,
+    pub network_ids: Vec<NetworkId>,
 }
 
 impl NewUser {
@@ -47,17 +45,17 @@ impl fmt::Debug for NewUser {
 #[non_exhaustive]
 pub struct NewUserApiKey {
     /// The user who owns the key. Ignored unless the caller is the system: users create their own keys.
-    pub user_id: Uuid,
+    pub user_id: UserId,
     /// The name, of 1 to 100 characters.
     pub name: String,
     /// The permission level, at most the owner's.
     pub permissions: Permission,
     /// The networks the key may reach, all accessible to the owner. Empty: none. Ignored for a key of all networks.
-    pub network_ids: Vec<Uuid>,
+    pub network_ids: Vec<NetworkId>,
     /// Whether the key reaches all networks of its owner, including those that the owner will reach later.
     pub all_networks: bool,
     /// The ids of the key's tags, all of the owner's organization.
-    pub tags: Vec<Uuid>,
+    pub tags: Vec<TagId>,
     /// When the key expires; must be in the future. `None`: never.
     pub expires_at: Option<Timestamp>,
     /// Whether the key is accepted.
@@ -67,7 +65,7 @@ pub struct NewUserApiKey {
 impl NewUserApiKey {
     /// Creates the input for an enabled key without expiry or networks.
     #[must_use]
-    pub fn new(user_id: Uuid, name: impl Into<String>, permissions: Permission) -> Self {
+    pub fn new(user_id: UserId, name: impl Into<String>, permissions: Permission) -> Self {
         Self {
             user_id,
             name: name.into(),
@@ -86,11 +84,11 @@ impl NewUserApiKey {
 #[non_exhaustive]
 pub struct NewDaemonApiKey {
     /// The network the daemon reports on.
-    pub network_id: Uuid,
+    pub network_id: NetworkId,
     /// The name, of 1 to 100 characters.
     pub name: String,
     /// The ids of the key's tags, all of the network's organization.
-    pub tags: Vec<Uuid>,
+    pub tags: Vec<TagId>,
     /// When the key expires; must be in the future. `None`: never.
     pub expires_at: Option<Timestamp>,
     /// Whether the key is accepted.
@@ -100,7 +98,7 @@ pub struct NewDaemonApiKey {
 impl NewDaemonApiKey {
     /// Creates the input for an enabled key without expiry or tags.
     #[must_use]
-    pub fn new(network_id: Uuid, name: impl Into<String>) -> Self {
+    pub fn new(network_id: NetworkId, name: impl Into<String>) -> Self {
         Self { network_id, name: name.into(), tags: Vec::new(), expires_at: None, is_enabled: true }
     }
 }
@@ -110,7 +108,7 @@ impl NewDaemonApiKey {
 #[non_exhaustive]
 pub struct NewShare {
     /// The network the share shows; `None`: not limited to one network.
-    pub network_id: Option<Uuid>,
+    pub network_id: Option<NetworkId>,
     /// The name, of 1 to 100 characters.
     pub name: String,
     /// The view's password, of 10 to 1,000 characters; `None`: no password is required.

@@ -33,12 +33,11 @@ pub enum IdentityKind {
 ///
 /// ```
 /// use toposcope::discovery::reconcile::{Identity, IdentityKind};
-/// use toposcope::model::Host;
-/// use uuid::Uuid;
+/// use toposcope::model::{Host, NetworkId};
 ///
-/// let mut host = Host::new(Uuid::from_u128(1), "core switch");
+/// let mut host = Host::new(NetworkId::from_u128(1), "core switch");
 /// host.serial_number = Some("sn-0815".to_owned());
-/// let mut same = Host::new(Uuid::from_u128(1), "another name");
+/// let mut same = Host::new(NetworkId::from_u128(1), "another name");
 /// same.serial_number = Some(" SN-0815 ".to_owned());
 ///
 /// let serial_number = Identity::of_host(&host).swap_remove(0);

@@ -1,7 +1,5 @@
 //! API keys of discovery daemons. Each is valid for one network.
 
-use uuid::Uuid;
-
 use super::IssuedKey;
 use crate::access::{Caller, KeyKind, KeyText};
 use crate::inventory::collections::{CollectionRecord, guard_references, handle};
@@ -10,7 +8,7 @@ use crate::inventory::schema::{
     DAEMON_API_KEY, daemon_api_key_key, encode, network_key, on_network, tag_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level, validate};
-use crate::model::{DaemonApiKey, Permission};
+use crate::model::{DaemonApiKey, DaemonApiKeyId, OrganizationId, Permission};
 use crate::store::{Batch, Key, Precondition};
 use crate::wire::NewDaemonApiKey;
 
@@ -70,7 +68,7 @@ impl DaemonApiKeys<'_> {
     ///
     /// # Errors
     /// Those of [`update`](crate::inventory::Collection::update).
-    pub async fn rotate(self, caller: &Caller, id: Uuid) -> Result<IssuedKey<DaemonApiKey>, Error> {
+    pub async fn rotate(self, caller: &Caller, id: DaemonApiKeyId) -> Result<IssuedKey<DaemonApiKey>, Error> {
         let text = KeyText::generate(KeyKind::Daemon, &*self.inventory.random)?;
         let replace = |key: &mut DaemonApiKey, batch: &mut Batch| {
             key.key = text.masked();
@@ -109,12 +107,12 @@ impl Inventory {
         let organization = async || {
             let network = self.get(network_key(record.network_id)).await?;
             let organization = network.as_ref().map(organization_of).transpose()?;
-            let is_own = |organization: &Uuid| *organization == caller.organization_id();
+            let is_own = |organization: &OrganizationId| *organization == caller.organization_id();
             let accessible = organization.filter(is_own).filter(|_| caller.scope().allows(record.network_id));
             let (entity, id) = (Entity::Network, record.network_id);
             let refusal = match caller.is_system() {
-                true => ErrorKind::NotFound { entity, id },
-                false => ErrorKind::AccessDenied { entity, id },
+                true => ErrorKind::NotFound { entity, id: id.uuid() },
+                false => ErrorKind::AccessDenied { entity, id: id.uuid() },
             };
             accessible.ok_or_else(|| Error::from(refusal))
         };
@@ -146,7 +144,7 @@ impl Inventory {
 /// Adds the secret of a key to a batch, in place of an earlier one.
 fn put_daemon_secret(
     batch: &mut Batch,
-    organization: Uuid,
+    organization: OrganizationId,
     key: &DaemonApiKey,
     text: &KeyText,
 ) -> Result<(), Error> {

@@ -1,14 +1,12 @@
 //! API keys of users, with which programs act for a user.
 
-use uuid::Uuid;
-
 use super::IssuedKey;
 use crate::access::{Caller, KeyKind, KeyText};
 use crate::inventory::collections::{CollectionRecord, guard_references, handle};
 use crate::inventory::records::{KeyHolder, put_secret, user_api_key_facets, user_caller};
 use crate::inventory::schema::{USER_API_KEY, USER_LINK, encode, exists, linked, user_api_key_key, user_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, validate};
-use crate::model::UserApiKey;
+use crate::model::{UserApiKey, UserApiKeyId, UserId};
 use crate::store::{Batch, Link, Precondition};
 use crate::wire::NewUserApiKey;
 
@@ -66,9 +64,9 @@ impl UserApiKeys<'_> {
     ///
     /// # Errors
     /// `NotFound` when there is no such user.
-    pub async fn of_user(self, caller: &Caller, user: Uuid) -> Result<Vec<UserApiKey>, Error> {
+    pub async fn of_user(self, caller: &Caller, user: UserId) -> Result<Vec<UserApiKey>, Error> {
         self.inventory.users().get(caller, user).await?;
-        let keys = linked(USER_API_KEY, caller.organization_id(), Link::new(USER_LINK, user));
+        let keys = linked(USER_API_KEY, caller.organization_id(), Link::new(USER_LINK, user.uuid()));
         let mut keys: Vec<UserApiKey> = self.inventory.read_all(&UserApiKey::restrict(keys, caller)).await?;
         UserApiKey::complete(self.inventory, &mut keys).await?;
         Ok(keys)
@@ -102,7 +100,7 @@ impl UserApiKeys<'_> {
     ///
     /// # Errors
     /// Those of [`update`](crate::inventory::Collection::update).
-    pub async fn rotate(self, caller: &Caller, id: Uuid) -> Result<IssuedKey<UserApiKey>, Error> {
+    pub async fn rotate(self, caller: &Caller, id: UserApiKeyId) -> Result<IssuedKey<UserApiKey>, Error> {
         let text = KeyText::generate(KeyKind::User, &*self.inventory.random)?;
         let replace = |key: &mut UserApiKey, batch: &mut Batch| {
             key.key = text.masked();
@@ -131,7 +129,7 @@ impl Inventory {
         loop {
             let owner = self.user(new.user_id).await?;
             if caller.organization_id() != owner.organization_id {
-                return Err(ErrorKind::NotFound { entity: Entity::User, id: owner.id }.into());
+                return Err(ErrorKind::NotFound { entity: Entity::User, id: owner.id.uuid() }.into());
             }
             let mut record = UserApiKey {
                 id,
@@ -158,7 +156,7 @@ impl Inventory {
             }
             self.check_own_references(&granting, &record.references()).await?;
             record.deduplicate();
-            let keys = linked(USER_API_KEY, owner.organization_id, Link::new(USER_LINK, owner.id));
+            let keys = linked(USER_API_KEY, owner.organization_id, Link::new(USER_LINK, owner.id.uuid()));
             self.check_quota(limit, Entity::UserApiKey, keys, 1).await?;
             self.set_present_networks(std::slice::from_mut(&mut record)).await?;
             if transaction.commit(creation(&record, &plaintext)?).await? {

@@ -14,7 +14,7 @@ use super::{Collection, CollectionRecord, Resource, network_denied, not_found};
 use crate::access::Caller;
 use crate::inventory::schema::{CREATED_AT, NAME, TAG_LINK, UPDATED_AT, decode};
 use crate::inventory::{Error, Inventory};
-use crate::model::OrderDirection;
+use crate::model::{NetworkId, OrderDirection, OrganizationId, uuids};
 use crate::store::{
     Cursor, Direction, Facets, LinkFilter, Name, Order, Page, Query, Record, Revision, Start,
 };
@@ -22,7 +22,7 @@ use crate::wire::{ListOrderField, ListQuery, PageCursor};
 
 impl ListQuery {
     /// Returns a number that identifies the list, the same for all its pages.
-    pub(in crate::inventory) fn fingerprint(&self, kind: Name, organization: Uuid) -> u64 {
+    pub(in crate::inventory) fn fingerprint(&self, kind: Name, organization: OrganizationId) -> u64 {
         let filters = (self.network_id, &self.ids, &self.tag_ids, self.contains);
         fingerprint(&(kind, organization, filters, self.order_by, self.order_direction))
     }
@@ -63,14 +63,13 @@ impl<T: Resource> Collection<'_, T> {
     /// ```
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::ListQuery;
-    /// # use toposcope::model::{Permission, Tag};
+    /// # use toposcope::model::{Permission, Tag, UserId};
     /// # use toposcope::{Inventory, MemoryStore};
-    /// # use uuid::Uuid;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
     /// # let organization = inventory.organizations().create("Example").await?;
-    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// # let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::all());
     /// let tag = inventory.records().create(&caller, Tag::new("critical")).await?;
     /// let page = inventory.tags().list(&caller, &ListQuery::default()).await?;
     /// assert_eq!((page.records, page.total), (vec![tag], 1));
@@ -99,7 +98,7 @@ impl<T: Resource> Collection<'_, T> {
     /// # Errors
     /// `PermissionDenied`; `NotFound`, also for records of other organizations; `AccessDenied` for a record on a network
     /// outside of the caller's scope.
-    pub async fn get(self, caller: &Caller, id: Uuid) -> Result<T, Error> {
+    pub async fn get(self, caller: &Caller, id: T::Id) -> Result<T, Error> {
         T::REQUIREMENTS.read.check(caller)?;
         let (_, record) = self.inventory.own_record::<T>(caller, id).await?;
         Ok(record)
@@ -109,10 +108,12 @@ impl<T: Resource> Collection<'_, T> {
     /// revisions.
     pub(crate) async fn revision(self, caller: &Caller) -> Result<Option<Revision>, Error> {
         let organization = caller.organization_id();
-        let Some(own) = self.inventory.store.revision(T::KIND, organization).await? else { return Ok(None) };
+        let Some(own) = self.inventory.store.revision(T::KIND, organization.uuid()).await? else {
+            return Ok(None);
+        };
         let mut digest = Sha256::new().chain_update(own.number().to_be_bytes());
         for kind in T::SHOWN_KINDS {
-            let Some(other) = self.inventory.store.revision(*kind, organization).await? else {
+            let Some(other) = self.inventory.store.revision(*kind, organization.uuid()).await? else {
                 return Ok(None);
             };
             digest.update(other.number().to_be_bytes());
@@ -203,12 +204,12 @@ impl Inventory {
     pub(in crate::inventory) async fn own_record<T: CollectionRecord>(
         &self,
         caller: &Caller,
-        id: Uuid,
+        id: T::Id,
     ) -> Result<(Record, T), Error> {
         // The index filters by organization, so records of others are never read.
         let own = Query {
-            organization: Some(caller.organization_id()),
-            ids: Some(vec![id]),
+            organization: Some(caller.organization_id().uuid()),
+            ids: Some(vec![id.into()]),
             ..Query::new(T::KIND)
         };
         let record = self.store.list(&own).await?.records.pop().ok_or_else(|| not_found::<T>(id))?;
@@ -250,9 +251,9 @@ fn store_query<T: CollectionRecord>(caller: &Caller, query: &ListQuery) -> Query
         ListOrderField::Name => Some(NAME),
         ListOrderField::IfIndex | ListOrderField::Number => None,
     };
-    let links = query.tag_ids.iter().map(|tags| LinkFilter::new(TAG_LINK, tags.clone()));
+    let links = query.tag_ids.iter().map(|tags| LinkFilter::new(TAG_LINK, uuids(tags)));
     let all = Query {
-        organization: Some(caller.organization_id()),
+        organization: Some(caller.organization_id().uuid()),
         ids: query.ids.clone(),
         links: links.collect(),
         order: name.map(|name| Order::new(name, direction)).into_iter().collect(),
@@ -268,9 +269,9 @@ fn store_query<T: CollectionRecord>(caller: &Caller, query: &ListQuery) -> Query
 }
 
 /// Returns the network if the query may return records of it.
-fn visible_among(query: &Query, network: Uuid) -> Vec<Uuid> {
-    let is_visible = query.networks.as_ref().is_none_or(|networks| networks.contains(&network));
-    is_visible.then_some(network).into_iter().collect()
+fn visible_among(query: &Query, network: NetworkId) -> Vec<Uuid> {
+    let is_visible = query.networks.as_ref().is_none_or(|networks| networks.contains(&network.uuid()));
+    is_visible.then_some(network.uuid()).into_iter().collect()
 }
 
 /// A list of records that is read part by part.

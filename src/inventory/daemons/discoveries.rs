@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use uuid::Uuid;
-
 use crate::access::Caller;
 use crate::invariant::Invariant;
 use crate::inventory::collections::{CollectionRecord, Reference, Requirements, handle};
@@ -13,7 +11,10 @@ use crate::inventory::schema::{
     encode, exists, facets, linked, network_key, on_network, subnet_key, time_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem};
-use crate::model::{Discovery, DiscoveryPhase, DiscoveryType, Permission, Timestamp};
+use crate::model::{
+    DaemonId, Discovery, DiscoveryId, DiscoveryPhase, DiscoveryType, NetworkId, OrganizationId, Permission,
+    SubnetId, Timestamp, uuids,
+};
 use crate::store::{Batch, Facets, Link, Name, Precondition, Query};
 use crate::wire::NewDiscovery;
 
@@ -29,9 +30,9 @@ pub(crate) const MAX_SUBNETS: usize = 1_000;
 impl Discovery {
     /// Creates a discovery that waits for a daemon.
     pub(in crate::inventory) const fn queued(
-        id: Uuid,
-        network_id: Uuid,
-        daemon_id: Option<Uuid>,
+        id: DiscoveryId,
+        network_id: NetworkId,
+        daemon_id: Option<DaemonId>,
         discovery_type: DiscoveryType,
         now: Timestamp,
     ) -> Self {
@@ -91,12 +92,14 @@ impl Discovery {
 
 /// Users create and cancel discoveries; everything else is up to the daemons.
 impl CollectionRecord for Discovery {
+    type Id = DiscoveryId;
+
     const ENTITY: Entity = Entity::Discovery;
     const KIND: Name = DISCOVERY;
     const REQUIREMENTS: Requirements =
         Requirements::levels(Permission::Viewer, Permission::Member, Permission::Member);
 
-    fn id(&self) -> Uuid {
+    fn id(&self) -> DiscoveryId {
         self.id
     }
 
@@ -104,11 +107,11 @@ impl CollectionRecord for Discovery {
         self.id.to_string()
     }
 
-    fn network(&self) -> Option<Uuid> {
+    fn network(&self) -> Option<NetworkId> {
         Some(self.network_id)
     }
 
-    fn begin(&mut self, id: Uuid, _organization: Uuid, now: Timestamp) {
+    fn begin(&mut self, id: DiscoveryId, _organization: OrganizationId, now: Timestamp) {
         (self.id, self.created_at, self.updated_at) = (id, now, now);
     }
 
@@ -128,13 +131,13 @@ impl CollectionRecord for Discovery {
         Ok(())
     }
 
-    fn facets(&self, organization: Uuid) -> Facets {
+    fn facets(&self, organization: OrganizationId) -> Facets {
         let is_open = self.is_open() || self.is_cancelling;
-        let state = Link::new(if is_open { OPEN_LINK } else { ENDED_LINK }, self.network_id);
-        let daemon = self.daemon_id.filter(|_| is_open).map(|daemon| Link::new(ASSIGNED_LINK, daemon));
+        let state = Link::new(if is_open { OPEN_LINK } else { ENDED_LINK }, self.network_id.uuid());
+        let daemon = self.daemon_id.filter(|_| is_open).map(|daemon| Link::new(ASSIGNED_LINK, daemon.uuid()));
         facets(organization, self.created_at)
             .with_sort_keys([time_key(UPDATED_AT, self.updated_at)])
-            .with_network(self.network_id)
+            .with_network(self.network_id.uuid())
             .with_links([state])
             .with_links(daemon)
     }
@@ -152,15 +155,14 @@ impl DiscoveryJobs<'_> {
     /// # use toposcope::model::Network;
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::NewDiscovery;
-    /// # use toposcope::model::{DiscoveryPhase, Permission};
+    /// # use toposcope::model::{DiscoveryPhase, Permission, UserId};
     /// # use toposcope::{Inventory, MemoryStore};
-    /// # use uuid::Uuid;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
     /// # let organization = inventory.organizations().create("Example").await?;
     /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
-    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// # let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::all());
     /// let queued = inventory.discovery_jobs().create(&caller, NewDiscovery::new(network.id)).await?;
     /// assert_eq!(queued.phase, DiscoveryPhase::Pending);
     /// let cancelled = inventory.discovery_jobs().cancel(&caller, queued.id).await?;
@@ -228,7 +230,7 @@ impl DiscoveryJobs<'_> {
     ///
     /// # Errors
     /// Those of [`Collection::get`](crate::inventory::Collection::get).
-    pub async fn cancel(self, caller: &Caller, id: Uuid) -> Result<Discovery, Error> {
+    pub async fn cancel(self, caller: &Caller, id: DiscoveryId) -> Result<Discovery, Error> {
         let cancel = |discovery: &mut Discovery, _: &mut Batch| {
             discovery.cancel(self.inventory.now());
             Ok(())
@@ -241,7 +243,10 @@ impl DiscoveryJobs<'_> {
 
 impl Inventory {
     /// Waits until no other work is being queued for daemons of a network.
-    pub(in crate::inventory) async fn discovery_turn(&self, network: Uuid) -> Result<Option<Turns>, Error> {
+    pub(in crate::inventory) async fn discovery_turn(
+        &self,
+        network: NetworkId,
+    ) -> Result<Option<Turns>, Error> {
         self.quota_turn(Some(MAX_OPEN), network_key(network), Entity::Network).await
     }
 
@@ -253,18 +258,18 @@ impl Inventory {
     /// `QuotaExceeded`.
     pub(in crate::inventory) async fn queue_discoveries(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         discoveries: &[Discovery],
         batch: &mut Batch,
     ) -> Result<(), Error> {
         let Some(network) = discoveries.first().map(|discovery| discovery.network_id) else { return Ok(()) };
-        let open = linked(DISCOVERY, organization, Link::new(OPEN_LINK, network));
+        let open = linked(DISCOVERY, organization, Link::new(OPEN_LINK, network.uuid()));
         self.check_quota(Some(MAX_OPEN), Entity::Discovery, open, discoveries.len() as u64).await?;
         for discovery in discoveries {
             let key = discovery_key(discovery.id);
             batch.put(key, Precondition::Absent, discovery.facets(organization), encode(discovery)?);
         }
-        let ended = linked(DISCOVERY, organization, Link::new(ENDED_LINK, network));
+        let ended = linked(DISCOVERY, organization, Link::new(ENDED_LINK, network.uuid()));
         let excess = self.count(ended.clone()).await?.saturating_sub(MAX_ENDED);
         let oldest =
             Query { limit: Some(usize::try_from(excess.min(MAX_ENDED)).ok().asserted_or_default()), ..ended };
@@ -277,22 +282,22 @@ impl Inventory {
     /// Checks that the daemon and the subnets of a discovery are on its network. Adds guards that they stay.
     async fn check_targets(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         discovery: &Discovery,
         batch: &mut Batch,
     ) -> Result<(), Error> {
         let network = discovery.network_id;
         if let Some(id) = discovery.daemon_id {
-            let daemon = Query { ids: Some(vec![id]), ..on_network(DAEMON, organization, network) };
+            let daemon = Query { ids: Some(vec![id.uuid()]), ..on_network(DAEMON, organization, network) };
             if self.count(daemon).await? == 0 {
                 return Err(reference_invalid(Entity::Daemon, "daemon_id".to_owned()));
             }
             batch.guard(exists(daemon_key(id)));
         }
         let Some(ids) = &discovery.subnet_ids else { return Ok(()) };
-        let subnets = Query { ids: Some(ids.clone()), ..on_network(SUBNET, organization, network) };
-        let known: HashSet<Uuid> =
-            self.store.list(&subnets).await?.records.iter().map(|record| record.key.id).collect();
+        let subnets = Query { ids: Some(uuids(ids)), ..on_network(SUBNET, organization, network) };
+        let known: HashSet<SubnetId> =
+            self.store.list(&subnets).await?.records.iter().map(|record| record.key.id.into()).collect();
         if let Some(index) = ids.iter().position(|id| !known.contains(id)) {
             return Err(reference_invalid(Entity::Subnet, format!("subnet_ids.{index}")));
         }

@@ -1,5 +1,4 @@
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
 
 use super::discoveries::MAX_OPEN;
 use super::{check_version, put_contact};
@@ -11,7 +10,10 @@ use crate::inventory::schema::{
     encode, exists, linked, network_key, on_network,
 };
 use crate::inventory::{Entity, Error, Inventory, validate};
-use crate::model::{Discovery, DiscoveryDaemon, DiscoveryType, Host, Source, Timestamp, derived_id};
+use crate::model::{
+    DaemonId, Discovery, DiscoveryDaemon, DiscoveryType, Host, HostId, Source, Timestamp, UserId, derived_id,
+    uuids,
+};
 use crate::store::{Batch, Link, LinkFilter, Precondition, Query, Record};
 use crate::wire::NewDaemon;
 
@@ -28,7 +30,7 @@ const FIRST_WORK: &[DiscoveryType] = &[DiscoveryType::SelfReport, DiscoveryType:
 const UNIFIED_WORK: &[DiscoveryType] = &[DiscoveryType::Unified];
 
 /// A daemon to be registered: its id, and its record if it is registered already.
-type Admitted = (Uuid, Option<(Record, DiscoveryDaemon)>);
+type Admitted = (DaemonId, Option<(Record, DiscoveryDaemon)>);
 
 impl Daemons<'_> {
     /// Registers a daemon on its key's network, creates its host, and queues its first work.
@@ -42,9 +44,8 @@ impl Daemons<'_> {
     /// # use toposcope::model::Network;
     /// # use toposcope::access::Caller;
     /// # use toposcope::inventory::{DaemonStatus, NewDaemon, NewDaemonApiKey};
-    /// # use toposcope::model::DiscoveryType;
+    /// # use toposcope::model::{DaemonId, DiscoveryType};
     /// # use toposcope::{Inventory, MemoryStore};
-    /// # use uuid::Uuid;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
@@ -52,7 +53,7 @@ impl Daemons<'_> {
     /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
     /// let key = inventory.daemon_api_keys().create(&Caller::system(network.organization_id), NewDaemonApiKey::new(network.id, "scanner")).await?;
     /// let caller = inventory.authenticate_daemon_key(key.plaintext()).await?;
-    /// let daemon = inventory.daemons().register(&caller, NewDaemon::new(Uuid::from_u128(1), "scanner")).await?;
+    /// let daemon = inventory.daemons().register(&caller, NewDaemon::new(DaemonId::from_u128(1), "scanner")).await?;
     /// let work = inventory.daemons().request_work(&caller, daemon.id, DaemonStatus::default()).await?;
     /// assert_eq!(work.discovery.map(|discovery| discovery.discovery_type), Some(DiscoveryType::SelfReport));
     /// # Ok(())
@@ -84,7 +85,7 @@ impl Daemons<'_> {
             };
             batch.guard(exists(network_key(caller.network_id)));
             batch.guard(exists(daemon_api_key_key(caller.key_id)));
-            let assigned = linked(DISCOVERY, caller.organization_id, Link::new(ASSIGNED_LINK, id));
+            let assigned = linked(DISCOVERY, caller.organization_id, Link::new(ASSIGNED_LINK, id.uuid()));
             if self.inventory.count(assigned).await? == 0 {
                 let types = if new.is_unified { UNIFIED_WORK } else { FIRST_WORK };
                 let queued = types.iter().map(|discovery_type| {
@@ -114,27 +115,27 @@ impl Inventory {
     async fn check_share_of_key(&self, caller: &DaemonCaller, more: u64) -> Result<(), Error> {
         let (organization, network) = (caller.organization_id, caller.network_id);
         let of_key = Query {
-            links: vec![LinkFilter::new(DAEMON_KEY_LINK, [caller.key_id])],
+            links: vec![LinkFilter::new(DAEMON_KEY_LINK, [caller.key_id.uuid()])],
             ..on_network(DAEMON, organization, network)
         };
-        let daemons: Vec<Uuid> =
-            self.store.list(&of_key).await?.records.iter().map(|daemon| daemon.key.id).collect();
-        let mut work = linked(DISCOVERY, organization, Link::new(OPEN_LINK, network));
-        work.links.push(LinkFilter::new(ASSIGNED_LINK, daemons));
+        let daemons: Vec<DaemonId> =
+            self.store.list(&of_key).await?.records.iter().map(|daemon| daemon.key.id.into()).collect();
+        let mut work = linked(DISCOVERY, organization, Link::new(OPEN_LINK, network.uuid()));
+        work.links.push(LinkFilter::new(ASSIGNED_LINK, uuids(&daemons)));
         self.check_quota(Some(MAX_OPEN_OF_KEY), Entity::Discovery, work, more).await
     }
 
     /// Decides about the id of a daemon, and returns its record if it is registered.
     ///
     /// The daemon gets the id that it has chosen, or else an id that follows from it, or else a random id.
-    async fn admit_daemon(&self, caller: &DaemonCaller, given: Uuid) -> Result<Admitted, Error> {
-        let parts = [caller.network_id, caller.key_id, given];
-        let derived = derived_id("daemon", &parts.each_ref().map(|id| id.as_bytes().as_slice()));
+    async fn admit_daemon(&self, caller: &DaemonCaller, given: DaemonId) -> Result<Admitted, Error> {
+        let parts = [caller.network_id.uuid(), caller.key_id.uuid(), given.uuid()];
+        let derived: DaemonId = derived_id("daemon", &parts.each_ref().map(|id| id.as_bytes().as_slice()));
         for id in [given, derived] {
             if id.is_nil() {
                 continue;
             }
-            let all = Query { ids: Some(vec![id]), ..Query::new(DAEMON) };
+            let all = Query { ids: Some(vec![id.uuid()]), ..Query::new(DAEMON) };
             let own = on_network(DAEMON, caller.organization_id, caller.network_id);
             let own = Query { ids: all.ids.clone(), ..own };
             let Some(record) = self.store.list(&own).await?.records.pop() else {
@@ -163,7 +164,7 @@ impl Inventory {
     async fn register_first(
         &self,
         caller: &DaemonCaller,
-        id: Uuid,
+        id: DaemonId,
         new: &NewDaemon,
         batch: &mut Batch,
     ) -> Result<DiscoveryDaemon, Error> {
@@ -175,7 +176,7 @@ impl Inventory {
             id,
             network_id: network,
             host_id: self.daemon_host(caller, id, &new.name, now).await?,
-            user_id: Uuid::nil(),
+            user_id: UserId::nil(),
             api_key_id: Some(caller.key_id),
             name: new.name.clone(),
             url: String::new(),
@@ -200,11 +201,11 @@ impl Inventory {
     async fn daemon_host(
         &self,
         caller: &DaemonCaller,
-        daemon: Uuid,
+        daemon: DaemonId,
         name: &str,
         now: Timestamp,
-    ) -> Result<Uuid, Error> {
-        let id = derived_id("daemon host", &[caller.network_id.as_bytes(), daemon.as_bytes()]);
+    ) -> Result<HostId, Error> {
+        let id: HostId = derived_id("daemon host", &[caller.network_id.as_bytes(), daemon.as_bytes()]);
         if self.discovered_host(caller, id).await?.is_some() {
             return Ok(id);
         }
@@ -234,7 +235,7 @@ fn register_again(
 }
 
 /// Returns the metadata of a host that a daemon reports to run on.
-fn metadata(daemon: Uuid, host: Uuid, now: Timestamp) -> Map<String, Value> {
+fn metadata(daemon: DaemonId, host: HostId, now: Timestamp) -> Map<String, Value> {
     let metadata = json!({"type": "SelfReport", "daemon_id": daemon, "host_id": host, "date": now});
     match metadata {
         Value::Object(metadata) => metadata,

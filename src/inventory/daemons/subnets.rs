@@ -1,5 +1,3 @@
-use uuid::Uuid;
-
 use crate::access::DaemonCaller;
 use crate::inventory::collections::CollectionRecord;
 use crate::inventory::daemons::Daemons;
@@ -8,11 +6,11 @@ use crate::inventory::prefixes::cidr_unique_key;
 use crate::inventory::schema::{SUBNET, decode, encode, exists, network_key, on_network, subnet_key};
 use crate::inventory::transaction::Attempt;
 use crate::inventory::{Entity, Error, Inventory, unchanged};
-use crate::model::{Source, Subnet};
+use crate::model::{Source, Subnet, SubnetId};
 use crate::store::{Batch, Query, Record};
 
 /// A subnet to be stored: its id, and the record that it replaces.
-type Placed = (Uuid, Option<(Record, Subnet)>);
+type Placed = (SubnetId, Option<(Record, Subnet)>);
 
 impl Daemons<'_> {
     /// Stores a subnet that a daemon reports, on the network of its key.
@@ -61,12 +59,12 @@ impl Daemons<'_> {
 
 impl Inventory {
     /// Decides about the id of a subnet that a daemon reports.
-    async fn place_subnet(&self, caller: &DaemonCaller, given: Uuid) -> Result<Placed, Error> {
+    async fn place_subnet(&self, caller: &DaemonCaller, given: SubnetId) -> Result<Placed, Error> {
         if given.is_nil() {
             return Ok((self.new_id()?, None));
         }
         let own = on_network(SUBNET, caller.organization_id, caller.network_id);
-        let own = Query { ids: Some(vec![given]), ..own };
+        let own = Query { ids: Some(vec![given.uuid()]), ..own };
         let all = Query { ids: own.ids.clone(), ..Query::new(SUBNET) };
         match self.store.list(&own).await?.records.pop() {
             Some(record) => {

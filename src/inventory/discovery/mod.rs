@@ -36,8 +36,8 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use uuid::Uuid;
-
+#[cfg(feature = "topology")]
+pub(in crate::inventory) use consolidate::absorb::Replaced;
 pub use options::DiscoverOptions;
 #[cfg(feature = "topology")]
 pub(in crate::inventory) use records::{claim_of, host_of_claim};
@@ -58,7 +58,7 @@ use crate::access::{Caller, DaemonCaller};
 use crate::discovery::Report;
 use crate::discovery::reconcile::{Identity, Merging, described_prefixes, join_pieces};
 use crate::discovery::report::{Device, PortRange, Reporter};
-use crate::model::{Cidr, Permission, Timestamp};
+use crate::model::{Cidr, HostId, NetworkId, OrganizationId, Permission, Timestamp};
 use crate::wire::DiscoveryReport;
 
 /// Number of devices after which neighbors are resolved.
@@ -108,16 +108,15 @@ impl Reconciliation<'_> {
     /// use toposcope::access::{Caller, Scope};
     /// use toposcope::discovery::report::{Device, Report, Reporter};
     /// use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome};
-    /// use toposcope::model::{Permission, Timestamp};
+    /// use toposcope::model::{Permission, Timestamp, UserId};
     /// use toposcope::{Inventory, MemoryStore};
-    /// use uuid::Uuid;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// let inventory = Inventory::new(MemoryStore::new());
     /// let organization = inventory.organizations().create("Example").await?;
     /// let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
-    /// let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::only([network.id]));
+    /// let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::only([network.id]));
     ///
     /// let mut switch = Device::default();
     /// switch.sys_name = Some("core-1".to_owned());
@@ -181,17 +180,21 @@ impl Inventory {
         self.run_discovery(daemon.organization_id, report, options, Merging::Forbidden).await
     }
 
-    async fn check_discovered_network(&self, organization: Uuid, id: Uuid) -> Result<(), Error> {
+    async fn check_discovered_network(
+        &self,
+        organization: OrganizationId,
+        id: NetworkId,
+    ) -> Result<(), Error> {
         let record = self.get(network_key(id)).await?;
         if belongs_to(organization, record.as_ref())? {
             return Ok(());
         }
-        Err(ErrorKind::NotFound { entity: Entity::Network, id }.into())
+        Err(ErrorKind::NotFound { entity: Entity::Network, id: id.uuid() }.into())
     }
 
     async fn run_discovery(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         report: Report,
         options: DiscoverOptions,
         merging: Merging,
@@ -207,7 +210,7 @@ impl Inventory {
 
     fn begin_discovery(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         report: &Report,
         options: DiscoverOptions,
         merging: Merging,
@@ -257,8 +260,8 @@ impl Inventory {
 #[derive(Debug)]
 struct Discovery {
     inventory: Inventory,
-    organization: Uuid,
-    network: Uuid,
+    organization: OrganizationId,
+    network: NetworkId,
     merging: Merging,
     reporter: Reporter,
     scanned_ports: Arc<[PortRange]>,
@@ -269,7 +272,7 @@ struct Discovery {
     /// The identities that have appeared or disappeared. Hosts whose claims name them may have other neighbors.
     affected_identities: BTreeSet<Identity>,
     /// The hosts of the report whose own neighbors are to be resolved.
-    affected_hosts: BTreeSet<Uuid>,
+    affected_hosts: BTreeSet<HostId>,
     /// The prefixes of addresses whose interfaces only the hosts describe.
     prefixes: BTreeSet<Cidr>,
     /// The addresses whose hosts may have other MAC addresses by neighbor caches.
@@ -324,6 +327,6 @@ impl Discovery {
     }
 }
 
-fn network_denied(id: Uuid) -> Error {
-    ErrorKind::AccessDenied { entity: Entity::Network, id }.into()
+fn network_denied(id: NetworkId) -> Error {
+    ErrorKind::AccessDenied { entity: Entity::Network, id: id.uuid() }.into()
 }

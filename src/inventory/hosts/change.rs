@@ -24,15 +24,15 @@ use crate::inventory::schema::{
     HOST, exists, host_key, network_key, organization_key, part_unique_key, tag_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged};
-use crate::model::{Host, for_each_part_type};
+use crate::model::{Host, HostId, NetworkId, OrganizationId, TagId, for_each_part_type};
 use crate::store::{Batch, Key, Query, Record, StoreErrorKind, UniqueKey};
 
 /// Hosts to put and to delete in one batch.
 #[derive(Debug)]
 pub(in crate::inventory) struct HostChange<'a> {
-    pub(in crate::inventory) organization: Uuid,
+    pub(in crate::inventory) organization: OrganizationId,
     pub(in crate::inventory) puts: &'a [EncodedHost],
-    pub(in crate::inventory) deletes: &'a [Uuid],
+    pub(in crate::inventory) deletes: &'a [HostId],
     pub(super) removed_service: Option<RemovedService>,
     /// Whether the identities and interface entries of the hosts stay as they are.
     pub(in crate::inventory) keeps_identities: bool,
@@ -63,7 +63,7 @@ impl From<TakenPart> for Error {
 }
 
 /// The hosts that a change replaces or deletes, as read.
-pub(in crate::inventory) type Before = HashMap<Uuid, (Record, Summary)>;
+pub(in crate::inventory) type Before = HashMap<HostId, (Record, Summary)>;
 
 /// An effect of changes of hosts on records that depend on them.
 #[async_trait]
@@ -94,19 +94,19 @@ impl Inventory {
     /// Waits for the turns of these hosts and, when creating hosts under a quota, of the organization.
     pub(super) async fn replace_hosts(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         puts: &[EncodedHost],
-    ) -> Result<Result<Vec<Uuid>, TakenPart>, Error> {
+    ) -> Result<Result<Vec<HostId>, TakenPart>, Error> {
         self.replace_hosts_if(organization, puts, |_| Ok(())).await
     }
 
     /// Puts hosts like [`replace_hosts`](Self::replace_hosts) if `check` allows it for the hosts as read.
     pub(super) async fn replace_hosts_if(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         puts: &[EncodedHost],
         check: impl Fn(&Before) -> Result<(), Error>,
-    ) -> Result<Result<Vec<Uuid>, TakenPart>, Error> {
+    ) -> Result<Result<Vec<HostId>, TakenPart>, Error> {
         let change = HostChange::putting(organization, puts);
         let id = puts.first().map(|encoded| encoded.host.id).unwrap_or_default();
         let mut transaction = self.transaction(Entity::Host, id);
@@ -140,10 +140,10 @@ impl Inventory {
     /// Refuses to create this many hosts if the organization would exceed its quota.
     pub(in crate::inventory) async fn check_host_quota(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         created: usize,
     ) -> Result<(), Error> {
-        let hosts = Query { organization: Some(organization), ..Query::new(HOST) };
+        let hosts = Query { organization: Some(organization.uuid()), ..Query::new(HOST) };
         let limit = self.quotas.hosts_per_organization;
         self.check_quota(limit, Entity::Host, hosts, created as u64).await
     }
@@ -231,12 +231,16 @@ impl Inventory {
     }
 
     /// Decodes the summaries of hosts, on a blocking thread if the hosts are large.
-    pub(super) async fn summarize(&self, organization: Uuid, records: Vec<Record>) -> Result<Before, Error> {
+    pub(super) async fn summarize(
+        &self,
+        organization: OrganizationId,
+        records: Vec<Record>,
+    ) -> Result<Before, Error> {
         let bytes = records.iter().map(|record| record.body.len()).sum();
         let summarize = move || {
             let summaries = records.into_iter().map(|record| {
                 let summary = decode(&record)?;
-                Ok((record.key.id, (record, summary)))
+                Ok((record.key.id.into(), (record, summary)))
             });
             summaries.collect()
         };
@@ -285,11 +289,11 @@ impl Inventory {
 }
 
 impl<'a> HostChange<'a> {
-    pub(in crate::inventory) const fn putting(organization: Uuid, puts: &'a [EncodedHost]) -> Self {
+    pub(in crate::inventory) const fn putting(organization: OrganizationId, puts: &'a [EncodedHost]) -> Self {
         Self { organization, puts, deletes: &[], removed_service: None, keeps_identities: false }
     }
 
-    pub(super) const fn deleting(organization: Uuid, deletes: &'a [Uuid]) -> Self {
+    pub(super) const fn deleting(organization: OrganizationId, deletes: &'a [HostId]) -> Self {
         Self { organization, puts: &[], deletes, removed_service: None, keeps_identities: false }
     }
 
@@ -300,7 +304,7 @@ impl<'a> HostChange<'a> {
 
     /// Returns the hosts that are deleted or move to another network.
     #[cfg(feature = "discovery")]
-    pub(in crate::inventory) fn removed(&self, before: &Before) -> Vec<Uuid> {
+    pub(in crate::inventory) fn removed(&self, before: &Before) -> Vec<HostId> {
         let has_moved = |host: &Host| {
             before.get(&host.id).is_some_and(|(_, summary)| summary.network_id != host.network_id)
         };
@@ -312,7 +316,7 @@ impl<'a> HostChange<'a> {
 /// Checks that the caller may replace a host of a network.
 ///
 /// The caller must have access to the network, and the host must stay on it.
-pub(super) fn check_replacement(caller: &Caller, host: &Host, network: Uuid) -> Result<(), Error> {
+pub(super) fn check_replacement(caller: &Caller, host: &Host, network: NetworkId) -> Result<(), Error> {
     check_scope(caller, network)?;
     if host.network_id == network {
         Ok(())
@@ -322,14 +326,14 @@ pub(super) fn check_replacement(caller: &Caller, host: &Host, network: Uuid) -> 
 }
 
 /// Returns the networks of the hosts, each with a field that refers to it.
-fn referred_networks(change: &HostChange<'_>) -> BTreeMap<Uuid, &'static str> {
+fn referred_networks(change: &HostChange<'_>) -> BTreeMap<NetworkId, &'static str> {
     change.puts.iter().map(|encoded| (encoded.host.network_id, "network_id")).collect()
 }
 
 /// Returns the tags that the change adds to hosts and services. Each comes with a field that refers to it.
 ///
 /// The others need neither a check nor a guard: the deletion of a tag changes all hosts that have it.
-fn added_tags<'a>(change: &HostChange<'a>, before: &Before) -> BTreeMap<Uuid, &'a str> {
+fn added_tags<'a>(change: &HostChange<'a>, before: &Before) -> BTreeMap<TagId, &'a str> {
     let mut added = BTreeMap::new();
     for encoded in change.puts {
         let stored = before.get(&encoded.host.id).map(|(_, summary)| summary);

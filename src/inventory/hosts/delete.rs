@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use serde::de::DeserializeOwned;
-use uuid::Uuid;
 
 use super::Hosts;
 use super::access::check_scope;
@@ -12,7 +11,7 @@ use super::virtualization::Summary;
 use crate::access::Caller;
 use crate::inventory::schema::{HOST, host_key};
 use crate::inventory::{Entity, Error, Inventory, Problem, require_level};
-use crate::model::{Host, Permission};
+use crate::model::{Host, HostId, OrganizationId, Permission, uuids};
 use crate::store::Query;
 
 /// The maximum number of hosts deleted at once.
@@ -26,7 +25,7 @@ impl Hosts<'_> {
     /// # Errors
     /// `PermissionDenied` when the caller is below Member; `NotFound`, also for a host of another organization;
     /// `AccessDenied` when the caller cannot access its network.
-    pub async fn delete(self, caller: &Caller, id: Uuid) -> Result<(), Error> {
+    pub async fn delete(self, caller: &Caller, id: HostId) -> Result<(), Error> {
         require_level(caller, Permission::Member)?;
         let check = |summary: &Summary| check_scope(caller, summary.network_id);
         self.inventory.remove_host(caller.organization_id(), id, check).await
@@ -43,7 +42,7 @@ impl Hosts<'_> {
     pub async fn delete_if(
         self,
         caller: &Caller,
-        id: Uuid,
+        id: HostId,
         check: impl Fn(&Host) -> Result<(), Error> + Send + Sync,
     ) -> Result<(), Error> {
         require_level(caller, Permission::Member)?;
@@ -60,7 +59,7 @@ impl Hosts<'_> {
     ///
     /// # Errors
     /// `PermissionDenied` when the caller is below Member; `Invalid` unless there are 1 to 1,000 ids.
-    pub async fn delete_many(self, caller: &Caller, ids: &[Uuid]) -> Result<usize, Error> {
+    pub async fn delete_many(self, caller: &Caller, ids: &[HostId]) -> Result<usize, Error> {
         require_level(caller, Permission::Member)?;
         if ids.is_empty() {
             return Err(Error::invalid("ids", Problem::Empty));
@@ -70,9 +69,9 @@ impl Hosts<'_> {
         }
         let organization = caller.organization_id();
         let query = Query {
-            organization: Some(organization),
-            networks: caller.scope().networks().map(<[Uuid]>::to_vec),
-            ids: Some(ids.to_vec()),
+            organization: Some(organization.uuid()),
+            networks: caller.scope().network_filter(),
+            ids: Some(uuids(ids)),
             ..Query::new(HOST)
         };
         let mut transaction =
@@ -85,7 +84,7 @@ impl Hosts<'_> {
             if !transaction.enter(records.iter().map(|record| record.key).collect()).await? {
                 continue;
             }
-            let deletes: Vec<Uuid> = records.iter().map(|record| record.key.id).collect();
+            let deletes: Vec<HostId> = records.iter().map(|record| record.key.id.into()).collect();
             let before = self.inventory.summarize(organization, records).await?;
             match self
                 .inventory
@@ -103,8 +102,8 @@ impl Inventory {
     /// Deletes a host, decoded as far as `check` needs it.
     async fn remove_host<T>(
         &self,
-        organization: Uuid,
-        id: Uuid,
+        organization: OrganizationId,
+        id: HostId,
         check: impl Fn(&T) -> Result<(), Error> + Send + Sync,
     ) -> Result<(), Error>
     where

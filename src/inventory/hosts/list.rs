@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use uuid::Uuid;
 
 use super::Hosts;
 use super::document::{decode, host_facets, sort_name, without_comma};
@@ -11,7 +10,7 @@ use crate::inventory::collections::{DocumentPages, Documents, Parts, PendingDocu
 use crate::inventory::natural::natural_key;
 use crate::inventory::schema::{HOST, SUBNET_LINK, TAG_LINK, time_key};
 use crate::inventory::{Error, Inventory, Problem};
-use crate::model::{HostOrderField, OrderDirection};
+use crate::model::{HostOrderField, OrderDirection, uuids};
 use crate::store::{
     Direction, KeyFilter, LinkFilter, Order, Query, Record, Revision, Start, Store, TermRange,
 };
@@ -59,7 +58,7 @@ impl Hosts<'_> {
 
     /// Returns the revision of the organization's hosts; `None` if the store does not support it.
     pub(crate) async fn revision(self, caller: &Caller) -> Result<Option<Revision>, Error> {
-        Ok(self.inventory.store.revision(HOST, caller.organization_id()).await?)
+        Ok(self.inventory.store.revision(HOST, caller.organization_id().uuid()).await?)
     }
 }
 
@@ -106,14 +105,14 @@ fn store_query(caller: &Caller, query: &HostQuery) -> Query {
         Some(network) => caller.scope().narrowed_to(network),
         None => caller.scope().clone(),
     };
-    let any = query.tag_ids.iter().map(|tags| LinkFilter::new(TAG_LINK, tags.clone()));
-    let all = query.tag_ids_all.iter().flatten().map(|tag| LinkFilter::new(TAG_LINK, [*tag]));
-    let none = query.tag_ids_none.iter().map(|tags| LinkFilter::none(TAG_LINK, tags.clone()));
-    let subnets = query.subnet_ids.iter().map(|subnets| LinkFilter::new(SUBNET_LINK, subnets.clone()));
+    let any = query.tag_ids.iter().map(|tags| LinkFilter::new(TAG_LINK, uuids(tags)));
+    let all = query.tag_ids_all.iter().flatten().map(|tag| LinkFilter::new(TAG_LINK, [tag.uuid()]));
+    let none = query.tag_ids_none.iter().map(|tags| LinkFilter::none(TAG_LINK, uuids(tags)));
+    let subnets = query.subnet_ids.iter().map(|subnets| LinkFilter::new(SUBNET_LINK, uuids(subnets)));
     Query {
-        organization: Some(caller.organization_id()),
-        networks: scope.networks().map(<[Uuid]>::to_vec),
-        ids: query.ids.clone(),
+        organization: Some(caller.organization_id().uuid()),
+        networks: scope.network_filter(),
+        ids: query.ids.as_deref().map(uuids),
         links: any.chain(all).chain(subnets).chain(none).collect(),
         keys: key_filters(query),
         order: order(query),

@@ -24,8 +24,6 @@ mod upgrade;
 mod validate;
 mod virtualization;
 
-use uuid::Uuid;
-
 pub(super) use bulk::adopt_parts;
 pub use bulk::{BulkChange, BulkHost, BulkResult};
 pub(super) use document::EncodedHost;
@@ -60,7 +58,7 @@ use super::records::organization_of;
 use super::schema::{HOST, network_key};
 use super::{Entity, Error, ErrorKind, Inventory, require_system};
 use crate::access::Caller;
-use crate::model::Host;
+use crate::model::{Host, HostId, NetworkId, OrganizationId, uuids};
 use crate::store::{Query, Record};
 
 /// The outcome of [`Hosts::put`].
@@ -130,7 +128,11 @@ impl Inventory {
     ///
     /// # Errors
     /// `AccessDenied` and `NetworkMismatch` for the hosts to be replaced, except for the system.
-    pub(super) async fn put_hosts(&self, caller: &Caller, hosts: &[EncodedHost]) -> Result<Vec<Uuid>, Error> {
+    pub(super) async fn put_hosts(
+        &self,
+        caller: &Caller,
+        hosts: &[EncodedHost],
+    ) -> Result<Vec<HostId>, Error> {
         let check = |before: &Before| {
             if caller.is_system() {
                 return Ok(());
@@ -143,21 +145,22 @@ impl Inventory {
         self.replace_hosts_if(caller.organization_id(), hosts, check).await?.map_err(Error::from)
     }
 
-    async fn host_record(&self, organization: Uuid, id: Uuid) -> Result<Record, Error> {
+    async fn host_record(&self, organization: OrganizationId, id: HostId) -> Result<Record, Error> {
         let found = self.own_hosts(organization, vec![id]).await?.pop();
-        found.ok_or_else(|| ErrorKind::NotFound { entity: Entity::Host, id }.into())
+        found.ok_or_else(|| ErrorKind::NotFound { entity: Entity::Host, id: id.uuid() }.into())
     }
 
     /// Returns the organization's hosts among these ids, by id, from one state of the store.
     ///
     /// The index filters by organization, so other organizations' hosts are never read.
-    async fn own_hosts(&self, organization: Uuid, ids: Vec<Uuid>) -> Result<Vec<Record>, Error> {
-        let query = Query { organization: Some(organization), ids: Some(ids), ..Query::new(HOST) };
+    async fn own_hosts(&self, organization: OrganizationId, ids: Vec<HostId>) -> Result<Vec<Record>, Error> {
+        let query =
+            Query { organization: Some(organization.uuid()), ids: Some(uuids(&ids)), ..Query::new(HOST) };
         Ok(self.store.list(&query).await?.records)
     }
 
     /// Returns the organization that owns a network; `None` when there is no such network.
-    async fn owner_of_network(&self, network: Uuid) -> Result<Option<Uuid>, Error> {
+    async fn owner_of_network(&self, network: NetworkId) -> Result<Option<OrganizationId>, Error> {
         self.get(network_key(network)).await?.as_ref().map(organization_of).transpose()
     }
 }

@@ -1,13 +1,11 @@
-use uuid::Uuid;
-
 use crate::inventory::collections::fingerprint;
 use crate::inventory::schema::HOST;
-use crate::model::Timestamp;
+use crate::model::{OrganizationId, Timestamp};
 use crate::wire::HostQuery;
 
 impl HostQuery {
     /// Returns a number that identifies the list, whatever its page.
-    pub(super) fn fingerprint(&self, organization: Uuid) -> u64 {
+    pub(super) fn fingerprint(&self, organization: OrganizationId) -> u64 {
         let order = (self.group_by, self.order_by, self.order_direction);
         let filters =
             (self.network_id, &self.ids, &self.tag_ids, &self.subnet_ids, self.hidden, &self.search);

@@ -12,7 +12,7 @@ use super::terms::HostTerms;
 use super::virtualization::ServiceNames;
 use crate::inventory::schema::{HOST, HOST_FACETS, ORGANIZATION, decode as decode_record, encode};
 use crate::inventory::{Entity, Error, Inventory, unchanged};
-use crate::model::Host;
+use crate::model::{Host, OrganizationId};
 use crate::store::{Batch, Cursor, Facets, Key, Query, Record, Start, StoreErrorKind};
 
 /// The present form of the facets of hosts. It increases with every change of the terms and sort keys.
@@ -87,16 +87,16 @@ impl Inventory {
         loop {
             let page = self.store.list(&organizations).await?;
             for record in &page.records {
-                count += self.upgrade_hosts(record.key.id).await?;
+                count += self.upgrade_hosts(record.key.id.into()).await?;
             }
             let Some(cursor) = page.next else { return Ok(count) };
             organizations.start = Start::After(cursor);
         }
     }
 
-    async fn upgrade_hosts(&self, organization: Uuid) -> Result<u64, Error> {
+    async fn upgrade_hosts(&self, organization: OrganizationId) -> Result<u64, Error> {
         let mut query =
-            Query { organization: Some(organization), limit: Some(FIRST_HOSTS), ..Query::new(HOST) };
+            Query { organization: Some(organization.uuid()), limit: Some(FIRST_HOSTS), ..Query::new(HOST) };
         let mut total = 0;
         loop {
             let mut transaction = self.transaction(Entity::Organization, organization);
@@ -116,7 +116,11 @@ impl Inventory {
     }
 
     /// Returns the batch that stores hosts again, as they are, with the facets of this version.
-    async fn with_present_facets(&self, organization: Uuid, records: Vec<Record>) -> Result<Batch, Error> {
+    async fn with_present_facets(
+        &self,
+        organization: OrganizationId,
+        records: Vec<Record>,
+    ) -> Result<Batch, Error> {
         let encoder = self.host_encoder(organization);
         let bytes = records.iter().map(|record| record.body.len()).sum();
         let compute = move || {

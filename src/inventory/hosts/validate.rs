@@ -5,13 +5,13 @@ use std::fmt;
 use std::hash::Hash;
 
 use serde_json::{Map, Value};
-use uuid::Uuid;
 
 use super::texts::{is_too_long, too_long};
 use crate::fair_threads::yield_turn;
 use crate::inventory::{Entity, Error, ErrorKind, Problem};
 use crate::model::{
-    Binding, BindingTarget, Common, Host, HostPart, IfEntry, Service, Source, for_each_part_type,
+    Binding, BindingTarget, Common, Host, HostPart, IfEntry, InterfaceId, PortId, RecordId, Service, Source,
+    for_each_part_type,
 };
 
 type Object = Map<String, Value>;
@@ -116,8 +116,8 @@ fn check_service(
     host: &Host,
     service: &Service,
     field: fmt::Arguments<'_>,
-    interfaces: &[Uuid],
-    ports: &[Uuid],
+    interfaces: &[InterfaceId],
+    ports: &[PortId],
 ) -> Result<(), Error> {
     check_length(format_args!("{field}.name"), &service.name)?;
     check_unique(format_args!("{field}.tags"), service.tags.iter().copied())?;
@@ -173,8 +173,8 @@ fn is_readable_value(value: &Value, depth: usize) -> bool {
 fn check_binding(
     binding: &Binding,
     field: fmt::Arguments<'_>,
-    interfaces: &[Uuid],
-    ports: &[Uuid],
+    interfaces: &[InterfaceId],
+    ports: &[PortId],
 ) -> Result<(), Error> {
     let interface_field = || format!("{field}.interface_id");
     match binding.target {
@@ -188,15 +188,20 @@ fn check_binding(
     }
 }
 
-fn check_member(sorted: &[Uuid], id: Uuid, entity: Entity, field: impl Fn() -> String) -> Result<(), Error> {
+fn check_member<I: RecordId>(
+    sorted: &[I],
+    id: I,
+    entity: Entity,
+    field: impl Fn() -> String,
+) -> Result<(), Error> {
     if sorted.binary_search(&id).is_ok() { Ok(()) } else { Err(reference_invalid(entity, field())) }
 }
 
 /// Checks that no id occurs twice, and returns the sorted ids.
-fn check_unique(
+fn check_unique<I: RecordId>(
     list: fmt::Arguments<'_>,
-    ids: impl Iterator<Item = Uuid> + Clone,
-) -> Result<Vec<Uuid>, Error> {
+    ids: impl Iterator<Item = I> + Clone,
+) -> Result<Vec<I>, Error> {
     distinct(ids).map_err(|(index, _)| Error::invalid(format!("{list}.{index}"), Problem::Duplicate))
 }
 

@@ -1,20 +1,18 @@
 //! The caller of an import, and what the caller may import.
 
-use uuid::Uuid;
-
 use super::options::Identify;
 use crate::access::Caller;
 use crate::inventory::{Entity, Error, ErrorKind, require_level, require_session};
-use crate::model::Permission;
+use crate::model::{NetworkId, OrganizationId, Permission};
 
 /// The target of an import: an organization, and the caller on whose behalf it runs.
 #[derive(Debug)]
 pub(super) struct Target {
-    pub(super) organization: Uuid,
+    pub(super) organization: OrganizationId,
     /// `None`: the host application, which may access all networks.
     pub(super) caller: Option<Caller>,
     /// The only network to be imported; `None`: any.
-    pub(super) network: Option<Uuid>,
+    pub(super) network: Option<NetworkId>,
     pub(super) create_networks: bool,
 }
 
@@ -28,7 +26,7 @@ impl Target {
         }
         require_importer(&caller, self.create_networks)?;
         if let Some(id) = self.network.filter(|id| !caller.scope().allows(*id)) {
-            return Err(ErrorKind::AccessDenied { entity: Entity::Network, id }.into());
+            return Err(ErrorKind::AccessDenied { entity: Entity::Network, id: id.uuid() }.into());
         }
         self.caller = Some(caller);
         Ok(())

@@ -5,8 +5,6 @@ mod record;
 #[cfg(feature = "topology")]
 mod topology;
 
-use uuid::Uuid;
-
 pub use self::password::PasswordChange;
 use self::password::SharePassword;
 #[cfg(feature = "topology")]
@@ -22,7 +20,7 @@ use super::{Entity, Error, ErrorKind, Inventory, Problem, validate};
 use crate::access::Caller;
 #[cfg(feature = "topology")]
 use crate::access::PseudonymSecret;
-use crate::model::{Share, ShareMetadata};
+use crate::model::{Share, ShareId, ShareMetadata};
 use crate::store::{Batch, Precondition};
 use crate::wire::NewShare;
 
@@ -70,7 +68,7 @@ impl Shares<'_> {
     ///
     /// # Errors
     /// `NotFound`, also for disabled and expired shares.
-    pub async fn metadata(self, id: Uuid) -> Result<ShareMetadata, Error> {
+    pub async fn metadata(self, id: ShareId) -> Result<ShareMetadata, Error> {
         let (_, share) = self.inventory.read::<Share>(share_key(id), Entity::Share).await?;
         if self.inventory.is_open(&share) { Ok(ShareMetadata::from(&share)) } else { Err(not_found(id)) }
     }
@@ -135,7 +133,7 @@ impl Inventory {
 }
 
 /// Adds the deletion of a share's secrets to a batch. The batch also deletes the share.
-pub(super) fn delete_share_secrets(id: Uuid, batch: &mut Batch) {
+pub(super) fn delete_share_secrets(id: ShareId, batch: &mut Batch) {
     batch.delete(share_password_key(id), Precondition::Any);
     #[cfg(feature = "topology")]
     batch.delete(share_secret_key(id), Precondition::Any);
@@ -152,6 +150,6 @@ fn creation(share: &Share, password: Option<&SharePassword>) -> Result<Batch, Er
     Ok(batch)
 }
 
-fn not_found(id: Uuid) -> Error {
-    ErrorKind::NotFound { entity: Entity::Share, id }.into()
+fn not_found(id: ShareId) -> Error {
+    ErrorKind::NotFound { entity: Entity::Share, id: id.uuid() }.into()
 }

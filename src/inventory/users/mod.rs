@@ -5,8 +5,6 @@ mod record;
 mod referrals;
 mod upgrade;
 
-use uuid::Uuid;
-
 use super::collections::{CollectionRecord, Reference, handle};
 use super::email::EmailAddress;
 use super::records::{delete_key_records, guard_networks, user_facets};
@@ -16,7 +14,7 @@ use super::schema::{
 };
 use super::{Entity, Error, ErrorKind, Inventory, validate};
 use crate::access::{Caller, Scope};
-use crate::model::{Permission, User};
+use crate::model::{NetworkId, Permission, User, UserId};
 use crate::store::{Batch, Guard, Link, Precondition, Query, StoreErrorKind};
 use crate::wire::NewUser;
 
@@ -99,9 +97,9 @@ impl Users<'_> {
     pub async fn set_rights(
         self,
         caller: &Caller,
-        id: Uuid,
+        id: UserId,
         permissions: Permission,
-        network_ids: Vec<Uuid>,
+        network_ids: Vec<NetworkId>,
     ) -> Result<User, Error> {
         let set = |user: &mut User| {
             user.permissions = permissions;
@@ -177,7 +175,7 @@ impl Inventory {
     ///
     /// # Errors
     /// `NotFound`.
-    pub(in crate::inventory) async fn user(&self, id: Uuid) -> Result<User, Error> {
+    pub(in crate::inventory) async fn user(&self, id: UserId) -> Result<User, Error> {
         Ok(self.read(user_key(id), Entity::User).await?.1)
     }
 
@@ -185,7 +183,7 @@ impl Inventory {
     ///
     /// Sessions without a user are refused, so that they can end afterwards.
     pub(super) async fn delete_records_of(&self, user: &User, batch: &mut Batch) -> Result<(), Error> {
-        let link = Link::new(USER_LINK, user.id);
+        let link = Link::new(USER_LINK, user.id.uuid());
         batch.delete(password_key(user.id), Precondition::Any);
         for kind in [USER_API_KEY, REFERRAL] {
             for owned in self.store.list(&linked(kind, user.organization_id, link)).await?.records {
@@ -196,7 +194,7 @@ impl Inventory {
             }
         }
         // A key created in the meantime makes the commit fail and the deletion start over.
-        batch.guard(Guard::LinkedWithin { organization: Some(user.organization_id), link });
+        batch.guard(Guard::LinkedWithin { organization: Some(user.organization_id.uuid()), link });
         Ok(())
     }
 
@@ -206,9 +204,9 @@ impl Inventory {
     /// `InUse` if there is none.
     pub(super) async fn keep_an_owner(&self, user: &User, batch: &mut Batch) -> Result<(), Error> {
         let organization = user.organization_id;
-        let owners = linked(USER, organization, Link::new(OWNER_LINK, organization));
+        let owners = linked(USER, organization, Link::new(OWNER_LINK, organization.uuid()));
         let first_two = self.store.list(&Query { limit: Some(2), ..owners }).await?.records;
-        let other = first_two.iter().find(|owner| owner.key.id != user.id).ok_or_else(|| {
+        let other = first_two.iter().find(|owner| owner.key.id != user.id.uuid()).ok_or_else(|| {
             let (entity, used_by) = (Entity::User, Entity::Organization);
             ErrorKind::InUse { entity, name: user.email.clone(), used_by }
         })?;

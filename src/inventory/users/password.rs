@@ -1,14 +1,12 @@
 //! Passwords of users.
 
-use uuid::Uuid;
-
 use super::{EmailAddress, Users};
 use crate::access::{Caller, SessionId};
 use crate::inventory::email::email_unique_key;
 use crate::inventory::schema::{decode, facets, password_key, user_key};
 use crate::inventory::sessions::bounded;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_session, require_system, validate};
-use crate::model::User;
+use crate::model::{User, UserId};
 use crate::store::{Batch, Guard, Precondition};
 
 impl Users<'_> {
@@ -37,7 +35,7 @@ impl Users<'_> {
         let record = found.ok_or_else(|| {
             Error::from(ErrorKind::ReferenceInvalid { entity: Entity::User, field: "email".to_owned() })
         })?;
-        let user = self.inventory.user(record.key.id).await?;
+        let user = self.inventory.user(record.key.id.into()).await?;
         self.set_password(&Caller::system(user.organization_id), user.id, Some(password)).await?;
         Ok(user)
     }
@@ -52,7 +50,7 @@ impl Users<'_> {
     pub async fn set_password(
         self,
         caller: &Caller,
-        id: Uuid,
+        id: UserId,
         password: Option<String>,
     ) -> Result<(), Error> {
         require_system(caller)?;
@@ -87,7 +85,7 @@ impl Users<'_> {
     ///
     /// # Errors
     /// `PermissionDenied`; `NotFound`.
-    pub async fn end_sessions(self, caller: &Caller, id: Uuid) -> Result<(), Error> {
+    pub async fn end_sessions(self, caller: &Caller, id: UserId) -> Result<(), Error> {
         require_system(caller)?;
         let user = self.get(caller, id).await?;
         self.inventory.end_sessions_of((user.organization_id, user.id)).await
@@ -134,7 +132,7 @@ impl Users<'_> {
         validate::password("new_password", &new)?;
         let user = self.inventory.user(caller.user_id()).await?;
         if user.organization_id != caller.organization_id() {
-            return Err(ErrorKind::NotFound { entity: Entity::User, id: user.id }.into());
+            return Err(ErrorKind::NotFound { entity: Entity::User, id: user.id.uuid() }.into());
         }
         let address = EmailAddress::normalize("email", &user.email)?;
         let kept = kept_session.and_then(SessionId::parse);

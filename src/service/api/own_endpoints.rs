@@ -53,10 +53,10 @@ impl Api {
     /// use toposcope::service::{Api, ResponseBody};
     /// # use toposcope::inventory::{Bootstrap, Inventory};
     /// # use toposcope::store::MemoryStore;
-    /// use uuid::Uuid;
+    /// use toposcope::model::HostId;
     ///
     /// /// Answers how many ports a host has.
-    /// async fn port_count(api: &Api, request: Request<String>, host: Uuid) -> Response<ResponseBody> {
+    /// async fn port_count(api: &Api, request: Request<String>, host: HostId) -> Response<ResponseBody> {
     ///     let (request, _) = request.into_parts();
     ///     let admitted = match api.admit(&request).await {
     ///         Ok(admitted) => admitted,
@@ -74,10 +74,10 @@ impl Api {
     /// # let api = Api::builder(inventory).build();
     ///
     /// let request = Request::get("/racks/ports").body(String::new())?;
-    /// assert_eq!(port_count(&api, request, Uuid::nil()).await.status(), 401);
+    /// assert_eq!(port_count(&api, request, HostId::nil()).await.status(), 401);
     /// # let key = format!("Bearer {}", key.plaintext());
     /// # let request = Request::get("/racks/ports").header("authorization", key).body(String::new())?;
-    /// # assert_eq!(port_count(&api, request, Uuid::nil()).await.status(), 404);
+    /// # assert_eq!(port_count(&api, request, HostId::nil()).await.status(), 404);
     /// # Ok(())
     /// # }
     /// ```

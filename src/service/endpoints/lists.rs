@@ -4,10 +4,10 @@ use std::pin::pin;
 
 use bytes::Bytes;
 use http::request::Parts;
-use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::inventory::{DocumentPages, Documents, Error, ErrorKind, Resource};
+use crate::model::OrganizationId;
 use crate::service::input::{Paging, read_hosts_query, read_list_query};
 use crate::service::response::body::{FirstPart, Holds, NextPart, Part, ResponseBody};
 #[cfg(feature = "csv")]
@@ -81,7 +81,7 @@ pub(in crate::service) fn list<T: Resource>(call: Call<'_>) -> Pending<'_> {
 /// Creates the body of a page in a shape.
 pub(in crate::service) async fn shaped_page(
     state: &ApiState,
-    organization: Uuid,
+    organization: OrganizationId,
     documents: Documents,
     shape: &Shape,
     paging: Paging,

@@ -4,14 +4,12 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-use uuid::Uuid;
-
 use super::{Input, PathParameters};
 #[cfg(feature = "discovery")]
 use crate::discovery::report::TableKind;
 use crate::invariant::Invariant;
 use crate::inventory::{Error, HostQuery, ListQuery, PageCursor, Problem};
-use crate::model::{Cidr, CidrError};
+use crate::model::{Cidr, CidrError, HostId, NetworkId, RecordId};
 use crate::service::response::error::ApiError;
 
 use crate::service::response::shape::FieldNames;
@@ -40,7 +38,7 @@ pub(in crate::service) struct Paging {
 }
 
 /// Parses the id in a path.
-pub(in crate::service) fn read_id(path: &PathParameters<'_>) -> Result<Uuid, ApiError> {
+pub(in crate::service) fn read_id<I: RecordId>(path: &PathParameters<'_>) -> Result<I, ApiError> {
     path.get("id").asserted_or_default().parse().map_err(|_| invalid_format("id"))
 }
 
@@ -139,7 +137,7 @@ pub(in crate::service) fn read_list_query(
 pub(in crate::service) fn read_import_query(
     query: Option<&str>,
     known: Known<'_>,
-) -> Result<(Option<Uuid>, bool), ApiError> {
+) -> Result<(Option<NetworkId>, bool), ApiError> {
     let values = QueryValues::read(query, known)?;
     Ok((values.value("network_id")?, values.flag("dry_run")?))
 }
@@ -158,7 +156,7 @@ pub(in crate::service) fn read_claims_query(
 pub(in crate::service) fn read_stream_query(
     query: Option<&str>,
     known: Known<'_>,
-) -> Result<Option<Uuid>, ApiError> {
+) -> Result<Option<NetworkId>, ApiError> {
     QueryValues::read(query, known)?.value("network_id")
 }
 
@@ -166,7 +164,7 @@ pub(in crate::service) fn read_stream_query(
 pub(in crate::service) fn read_parts_query(
     query: Option<&str>,
     known: Known<'_>,
-) -> Result<(Option<Uuid>, ListQuery, Paging), ApiError> {
+) -> Result<(Option<HostId>, ListQuery, Paging), ApiError> {
     let host = QueryValues::read(query, known)?.value("host_id")?;
     let (query, paging) = read_list_query(query, known)?;
     Ok((host, query, paging))

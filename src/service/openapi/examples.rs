@@ -19,10 +19,10 @@ use crate::inventory::{
 use crate::model::{
     AdminStatus, BindingTarget, Cidr, Color, CredentialAssignment, DaemonApiKey, DockerVirtualization, Host,
     HostVirtualization, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId,
-    LldpPortIdSubtype, MacAddress, MacSource, Neighbor, Network, OperStatus, Organization, Permission, Port,
-    PortNumber, Protocol, ProxmoxVirtualization, Redaction, Service, ServiceDefinition,
-    ServiceVirtualization, Share, ShareMetadata, ShareOptions, Source, Subnet, SubnetType, Tag, Timestamp,
-    TopologyView, User, UserApiKey, Vlans,
+    LldpPortIdSubtype, MacAddress, MacSource, Neighbor, Network, NetworkId, OperStatus, Organization,
+    OrganizationId, Permission, Port, PortNumber, Protocol, ProxmoxVirtualization, Redaction, Service,
+    ServiceDefinition, ServiceVirtualization, Share, ShareMetadata, ShareOptions, Source, Subnet, SubnetId,
+    SubnetType, Tag, TagId, Timestamp, TopologyView, User, UserApiKey, UserId, Vlans,
 };
 use crate::service::endpoints::accounts::Issued;
 use crate::service::endpoints::collections::BulkDeletion;
@@ -35,14 +35,18 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// 2026-01-15T12:00:00Z.
 const NOW: i64 = 1_768_478_400_000_000;
 
-const ORGANIZATION: Uuid = id(1);
-const NETWORK: Uuid = id(2);
-const USER: Uuid = id(3);
-const TAG: Uuid = id(4);
-const SUBNET: Uuid = id(5);
+const ORGANIZATION: OrganizationId = OrganizationId::new(uuid(1));
+const NETWORK: NetworkId = NetworkId::new(uuid(2));
+const USER: UserId = UserId::new(uuid(3));
+const TAG: TagId = TagId::new(uuid(4));
+const SUBNET: SubnetId = SubnetId::new(uuid(5));
+
+fn id<I: From<Uuid>>(number: u128) -> I {
+    uuid(number).into()
+}
 
 /// Returns an id of version 7, as the inventory makes them.
-const fn id(number: u128) -> Uuid {
+const fn uuid(number: u128) -> Uuid {
     Uuid::from_u128(0x019b_c150_e000_7000_8000_0000_0000_0000 + number)
 }
 

@@ -6,6 +6,7 @@ pub(super) mod error;
 pub(super) mod page_cache;
 pub(super) mod shape;
 
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,7 +18,6 @@ use http::header::{
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde::Serialize;
 use serde_json::json;
-use uuid::Uuid;
 
 use self::body::ResponseBody;
 use self::entity_tag::EntityTag;
@@ -101,7 +101,7 @@ impl Outcome {
     }
 
     /// Adds the `Location` of a record that a request to this route has created, where the record has a path.
-    pub(super) fn with_location(self, route: &Route, id: Uuid) -> Result<Self, ApiError> {
+    pub(super) fn with_location(self, route: &Route, id: impl fmt::Display) -> Result<Self, ApiError> {
         let Some(collection) = route.creates_in else { return Ok(self) };
         let location = HeaderValue::try_from(format!("{collection}/{id}"));
         Ok(self.with_header(LOCATION, location.map_err(|_| ApiError::internal())?))

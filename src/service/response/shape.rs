@@ -11,7 +11,6 @@ use http::header::CONTENT_DISPOSITION;
 use http::request::Parts;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
-use uuid::Uuid;
 
 use super::body::ResponseBody;
 #[cfg(feature = "csv")]
@@ -21,6 +20,7 @@ use super::{JSON, Outcome};
 #[cfg(feature = "csv")]
 use crate::csv::MEDIA_TYPE;
 use crate::inventory::{DocumentPages, Documents, Error, Inventory, PendingDocuments};
+use crate::model::OrganizationId;
 use crate::service::input::Accept;
 
 /// The media type of JSON Lines.
@@ -121,7 +121,7 @@ pub(in crate::service) struct Shaped {
     pub(in crate::service) pages: Box<dyn DocumentPages>,
     pub(in crate::service) shape: Shape,
     pub(in crate::service) inventory: Inventory,
-    pub(in crate::service) organization: Uuid,
+    pub(in crate::service) organization: OrganizationId,
     /// Whether the first documents have been read.
     pub(in crate::service) has_begun: bool,
 }
@@ -187,7 +187,7 @@ impl Shape {
         &self,
         documents: Documents,
         inventory: &Inventory,
-        organization: Uuid,
+        organization: OrganizationId,
     ) -> Result<Documents, Error> {
         if self.fields.is_none() && self.representation == Representation::Envelope {
             return Ok(documents);

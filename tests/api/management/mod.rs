@@ -21,7 +21,6 @@ mod updates;
 use http::Request;
 use serde_json::{Value, json};
 use toposcope::model::Permission;
-use uuid::Uuid;
 
 use crate::backend::run;
 use crate::common::{

@@ -5,8 +5,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use uuid::Uuid;
-
 use super::Target;
 use crate::discovery::report::{Device, TableKind};
 use crate::inventory::discovery::Discovery;
@@ -17,6 +15,7 @@ use crate::inventory::discovery::reported::Subject;
 use crate::inventory::hosts::Attempt;
 use crate::inventory::schema::{host_discovery_key, host_key};
 use crate::inventory::{Error, Inventory, unchanged};
+use crate::model::HostId;
 use crate::store::{Batch, Guard, Key, Precondition, Record, Version};
 use crate::wire::DiscoveredHost;
 
@@ -36,7 +35,7 @@ pub(super) struct Attempted<'a> {
     pub(super) marker: Option<Record>,
     pub(super) has_fresh_ids: bool,
     /// The names of the hosts that the device may be.
-    pub(super) names: &'a BTreeMap<Uuid, String>,
+    pub(super) names: &'a BTreeMap<HostId, String>,
 }
 
 impl Discovery {
@@ -44,7 +43,7 @@ impl Discovery {
     pub(super) async fn store(
         &mut self,
         attempt: Attempted<'_>,
-        candidates: &BTreeMap<Uuid, Version>,
+        candidates: &BTreeMap<HostId, Version>,
     ) -> Result<Stage, Error> {
         let Attempted { subject, target, marker, has_fresh_ids, names } = attempt;
         let device = &subject.device;
@@ -104,10 +103,10 @@ impl Discovery {
     /// `None`: a host has changed since the device was recognized.
     async fn read_known(
         &self,
-        id: Uuid,
-        merged: &[Uuid],
+        id: HostId,
+        merged: &[HostId],
         device: &Device,
-        candidates: &BTreeMap<Uuid, Version>,
+        candidates: &BTreeMap<HostId, Version>,
     ) -> Result<Option<Known>, Error> {
         let kinds: BTreeSet<TableKind> = match merged {
             [] => device.tables.summaries().into_iter().map(|table| table.kind).collect(),
@@ -159,7 +158,7 @@ impl Discovery {
             let is_stored = self.inventory.commit_if_unchanged(batch).await?;
             return Ok(if is_stored { Attempt::Committed } else { Attempt::Stale });
         };
-        let deletes: &[Uuid] = match target {
+        let deletes: &[HostId] = match target {
             Target::Known { merged, .. } => merged,
             Target::New { .. } => &[],
         };
@@ -173,7 +172,7 @@ impl Discovery {
     }
 
     /// Notes whose neighbors may be others now.
-    fn note(&mut self, id: Uuid, planned: &Planned) {
+    fn note(&mut self, id: HostId, planned: &Planned) {
         self.affected_identities.extend(planned.affected.iter().cloned());
         self.affected_hosts.insert(id);
     }
@@ -183,7 +182,7 @@ impl Inventory {
     /// Reads all that is stored of a host, with its claims of some kinds. `None`: there is no such host.
     pub(in crate::inventory::discovery) async fn read_stored(
         &self,
-        host: Uuid,
+        host: HostId,
         kinds: &BTreeSet<TableKind>,
     ) -> Result<Option<Stored>, Error> {
         let claims = kinds.iter().map(|kind| claim_key(host, *kind));

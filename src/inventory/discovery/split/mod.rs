@@ -7,7 +7,6 @@ mod request;
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
-use uuid::Uuid;
 
 use self::divide::divide;
 use self::request::Selection;
@@ -24,7 +23,7 @@ use crate::inventory::schema::{
     decode, discovered_hosts_key, host_discovery_key, host_key, organization_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
-use crate::model::{Host, Permission};
+use crate::model::{Host, HostId, OrganizationId, Permission};
 use crate::store::{Batch, Key, Precondition};
 use crate::wire::HostSplit;
 
@@ -32,7 +31,7 @@ use crate::wire::HostSplit;
 #[derive(Deserialize)]
 struct Separate {
     #[serde(default)]
-    separate: BTreeSet<Uuid>,
+    separate: BTreeSet<HostId>,
 }
 
 impl Reconciliation<'_> {
@@ -53,15 +52,14 @@ impl Reconciliation<'_> {
     /// # use toposcope::model::Network;
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::{HostSplit, Inventory};
-    /// # use toposcope::model::{Host, Interface, Permission};
+    /// # use toposcope::model::{Host, Interface, Permission, UserId};
     /// # use toposcope::store::MemoryStore;
-    /// # use uuid::Uuid;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let inventory = Inventory::new(MemoryStore::new());
     /// # let organization = inventory.organizations().create("Example").await?;
     /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
-    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// # let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::all());
     /// let mut host = Host::new(network.id, "two devices");
     /// host.interfaces.push(Interface::new(&host, "192.0.2.7".parse()?));
     /// host.interfaces.push(Interface::new(&host, "192.0.2.8".parse()?));
@@ -88,7 +86,7 @@ impl Reconciliation<'_> {
     pub async fn split(
         self,
         caller: &Caller,
-        id: Uuid,
+        id: HostId,
         split: &HostSplit,
         check: impl Fn(&Host) -> Result<(), Error> + Send + Sync,
     ) -> Result<Host, Error> {
@@ -101,7 +99,7 @@ impl Reconciliation<'_> {
             // Checks the access.
             self.inventory.host_record_as(caller, id).await?;
             let stored = self.inventory.read_stored(id, &kinds).await?;
-            let stored = stored.ok_or(ErrorKind::NotFound { entity: Entity::Host, id })?;
+            let stored = stored.ok_or(ErrorKind::NotFound { entity: Entity::Host, id: id.uuid() })?;
             let bytes = stored.record.body.len();
             let open = move || stored.open().map(|opened| (stored, opened));
             let (stored, opened) = self.inventory.state.offload.run(organization, bytes, open).await??;
@@ -129,7 +127,7 @@ impl Inventory {
     /// Returns the new host; `None` when a record has changed meanwhile.
     async fn try_split(
         &self,
-        (organization, new): (Uuid, Uuid),
+        (organization, new): (OrganizationId, HostId),
         stored: Stored,
         mut opened: Opened,
         (split, selection): (&HostSplit, &Selection),
@@ -188,7 +186,7 @@ impl Inventory {
     }
 
     /// Returns whether a user has split two of these hosts from each other.
-    pub(super) async fn are_separate(&self, hosts: &[Uuid]) -> Result<bool, Error> {
+    pub(super) async fn are_separate(&self, hosts: &[HostId]) -> Result<bool, Error> {
         let keys: Vec<Key> = hosts.iter().map(|id| host_discovery_key(*id)).collect();
         for record in self.store.get(&keys).await?.into_iter().flatten() {
             let Separate { separate } = decode(&record)?;

@@ -1,17 +1,15 @@
 use std::collections::{HashMap, HashSet};
 
-use uuid::Uuid;
-
 use crate::inventory::{Entity, Error, ErrorKind, Problem};
-use crate::model::{BindingTarget, Host};
+use crate::model::{BindingTarget, Host, IfEntryId, InterfaceId, PortId, RecordId, ServiceId};
 use crate::wire::HostSplit;
 
 /// The parts that move, by the place of their ids in the request.
 pub(super) struct Selection {
-    pub(super) interfaces: HashMap<Uuid, usize>,
-    pub(super) ports: HashMap<Uuid, usize>,
-    pub(super) services: HashMap<Uuid, usize>,
-    pub(super) if_entries: HashMap<Uuid, usize>,
+    pub(super) interfaces: HashMap<InterfaceId, usize>,
+    pub(super) ports: HashMap<PortId, usize>,
+    pub(super) services: HashMap<ServiceId, usize>,
+    pub(super) if_entries: HashMap<IfEntryId, usize>,
 }
 
 impl Selection {
@@ -86,12 +84,12 @@ impl Selection {
     }
 }
 
-fn select(
+fn select<I: RecordId>(
     entity: Entity,
     list: &str,
-    ids: &[Uuid],
-    present: &HashSet<Uuid>,
-) -> Result<HashMap<Uuid, usize>, Error> {
+    ids: &[I],
+    present: &HashSet<I>,
+) -> Result<HashMap<I, usize>, Error> {
     let mut selected = HashMap::with_capacity(ids.len());
     for (place, id) in ids.iter().enumerate() {
         let field = || format!("{list}.{place}");

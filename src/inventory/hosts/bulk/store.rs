@@ -4,14 +4,13 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-use uuid::Uuid;
-
 use super::check::{Checked, Item, PartIds};
 use super::encode::Decision;
 use super::{BulkChange, Results};
 use crate::access::Caller;
 use crate::inventory::hosts::change::{Attempt, HostChange};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
+use crate::model::HostId;
 use crate::wire::Atomicity;
 
 /// The maximum number of hosts in a commit that need not be atomic.
@@ -87,7 +86,7 @@ impl Inventory {
         decision: &mut Decision,
         results: &mut Results,
     ) -> Result<(), Error> {
-        let id = decision.puts.first().map_or(Uuid::nil(), |put| put.host.id);
+        let id = decision.puts.first().map_or(HostId::nil(), |put| put.host.id);
         let mut transaction = self.transaction(Entity::Host, id);
         while !decision.puts.is_empty() {
             let change = HostChange::putting(caller.organization_id(), &decision.puts);
@@ -115,7 +114,7 @@ impl Inventory {
     /// Notes the results of a request with an idempotency key, as they are after the next commit.
     fn note_results(&self, decision: &Decision, results: &Results) -> Result<(), Error> {
         let Some(pending) = &self.pending_answer else { return Ok(()) };
-        let mut hosts: Vec<(usize, Uuid, BulkChange)> = results.done().collect();
+        let mut hosts: Vec<(usize, HostId, BulkChange)> = results.done().collect();
         hosts.extend(decision.changes());
         hosts.sort_unstable_by_key(|(index, ..)| *index);
         let networks = decision.puts.iter().map(|put| put.host.network_id);

@@ -20,7 +20,7 @@ use crate::inventory::collections::{
 use crate::inventory::hosts::rewrite::{FIRST_HOSTS, MAX_BYTES, MAX_HOSTS};
 use crate::inventory::schema::HOST;
 use crate::inventory::{Error, Inventory};
-use crate::model::OrderDirection;
+use crate::model::{HostId, OrderDirection, uuids};
 use crate::store::{Cursor, Query};
 use crate::wire::{ListOrderField, ListQuery, PageCursor};
 
@@ -47,7 +47,7 @@ impl<P: Part> HostParts<'_, P> {
     pub(crate) async fn list(
         self,
         caller: &Caller,
-        host: Option<Uuid>,
+        host: Option<HostId>,
         query: &ListQuery,
     ) -> Result<ListPage<P>, Error> {
         let list = fingerprint(&(host, query.fingerprint(P::UNIQUE_KEY, caller.organization_id())));
@@ -74,7 +74,7 @@ impl<P: Part> HostParts<'_, P> {
     /// # Errors
     /// Those of [`HostParts::list`](crate::inventory::HostParts::list).
     pub(crate) async fn pages(self, caller: &Caller, query: &ListQuery) -> Result<PartPages<P>, Error> {
-        let list = fingerprint(&(None::<Uuid>, query.fingerprint(P::UNIQUE_KEY, caller.organization_id())));
+        let list = fingerprint(&(None::<HostId>, query.fingerprint(P::UNIQUE_KEY, caller.organization_id())));
         let order = PartOrder::of(query);
         let places = self.inventory.part_places::<P>(caller, query, order).await?;
         let (position, _) = order.span(&places, query, list)?;
@@ -95,20 +95,20 @@ impl Inventory {
     ) -> Result<PartsAt<P>, Error> {
         let organization = caller.organization_id();
         let wanted: BTreeSet<Uuid> = places.iter().map(|place| place.id).collect();
-        let hosts: BTreeSet<Uuid> = places.iter().map(|place| place.host).collect();
-        let mut hosts: Vec<Uuid> = hosts.into_iter().collect();
+        let hosts: BTreeSet<HostId> = places.iter().map(|place| place.host).collect();
+        let mut hosts: Vec<HostId> = hosts.into_iter().collect();
         let mut parts: HashMap<Uuid, P> = HashMap::with_capacity(places.len());
         let (mut most, mut decoded, mut length) = (FIRST_HOSTS, 0, 0_usize);
         while !hosts.is_empty() && length <= max_bytes {
             let query = Query {
-                organization: Some(organization),
-                networks: caller.scope().networks().map(<[Uuid]>::to_vec),
-                ids: Some(hosts.split_off(hosts.len().saturating_sub(most))),
+                organization: Some(organization.uuid()),
+                networks: caller.scope().network_filter(),
+                ids: Some(uuids(&hosts.split_off(hosts.len().saturating_sub(most)))),
                 max_bytes: Some(MAX_BYTES),
                 ..Query::new(HOST)
             };
             let page = self.store.list(&query).await?;
-            hosts.extend(page.unread.iter().map(|key| key.id));
+            hosts.extend(page.unread.iter().map(|key| HostId::new(key.id)));
             most = if page.unread.is_empty() { (2 * most).min(MAX_HOSTS) } else { FIRST_HOSTS };
             let records = page.records;
             let bytes = records.iter().map(|record| record.body.len()).sum();

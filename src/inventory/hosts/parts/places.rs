@@ -15,6 +15,7 @@ use crate::access::{Caller, Scope};
 use crate::inventory::hosts::rewrite::{FIRST_HOSTS, MAX_BYTES, MAX_HOSTS};
 use crate::inventory::schema::{HOST, SERVICE_TAG_LINK, organization_key, part_unique_key};
 use crate::inventory::{Error, ErrorKind, Inventory, Problem};
+use crate::model::{HostId, NetworkId, OrganizationId, TagId, uuids};
 use crate::store::{LinkFilter, Name, Query, Record, Revision, Start};
 use crate::wire::ListQuery;
 
@@ -23,7 +24,7 @@ use crate::wire::ListQuery;
 pub(in crate::inventory) struct PartPlace {
     pub(super) key: Box<[u8]>,
     pub(super) id: Uuid,
-    pub(super) host: Uuid,
+    pub(super) host: HostId,
 }
 
 impl PartPlace {
@@ -46,9 +47,9 @@ const MAX_LISTS: usize = 16;
 #[derive(Clone, Debug, PartialEq)]
 struct ListOfParts {
     kind: Name,
-    organization: Uuid,
+    organization: OrganizationId,
     scope: Scope,
-    filters: (Option<Uuid>, Option<Vec<Uuid>>, Option<Vec<Uuid>>),
+    filters: (Option<NetworkId>, Option<Vec<Uuid>>, Option<Vec<TagId>>),
     order: PartOrder,
 }
 
@@ -161,10 +162,10 @@ impl Inventory {
             Some(network) => caller.scope().narrowed_to(network),
             None => caller.scope().clone(),
         };
-        let tags = query.tag_ids.iter().map(|tags| LinkFilter::new(SERVICE_TAG_LINK, tags.clone()));
+        let tags = query.tag_ids.iter().map(|tags| LinkFilter::new(SERVICE_TAG_LINK, uuids(tags)));
         let mut hosts = Query {
-            organization: Some(organization),
-            networks: scope.networks().map(<[Uuid]>::to_vec),
+            organization: Some(organization.uuid()),
+            networks: scope.network_filter(),
             links: tags.collect(),
             limit: Some(FIRST_HOSTS),
             max_bytes: Some(MAX_BYTES),
@@ -196,7 +197,7 @@ impl Inventory {
 
     async fn places_in<P: Part>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         records: Vec<Record>,
         query: &ListQuery,
         order: PartOrder,
