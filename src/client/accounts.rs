@@ -7,8 +7,8 @@ use serde::de::IgnoredAny;
 
 use super::call::Call;
 use super::{Client, ClientError, Collection, Credential, HttpService, Tagged, secret_header};
-use crate::inventory::NewUser;
 use crate::model::{NetworkId, Permission, User};
+use crate::wire::NewUser;
 
 /// The default name of the session cookie.
 pub(super) const COOKIE_NAME: &str = "session_id";

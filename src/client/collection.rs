@@ -13,7 +13,6 @@ use serde_json::value::RawValue;
 use super::call::{Call, decode};
 use super::query::query_text;
 use super::{Client, ClientError, HttpService, Parameters, PartQuery};
-use crate::inventory::{HostQuery, ListQuery, PageCursor};
 use crate::model::{
     DaemonApiKey, DaemonApiKeyId, Host, HostId, IfEntry, IfEntryId, Interface, InterfaceId, Network,
     NetworkId, Organization, OrganizationId, Port, PortId, Record, RecordId, Service, ServiceId, Share,
@@ -24,6 +23,7 @@ use crate::model::{DaemonId, Discovery, DiscoveryDaemon, DiscoveryId};
 #[cfg(feature = "topology")]
 use crate::model::{TopologyLink, TopologyLinkId};
 use crate::wire::Pagination;
+use crate::wire::{HostQuery, ListQuery, PageCursor};
 
 /// A kind of record that a [`Client`] lists.
 ///

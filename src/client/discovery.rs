@@ -9,16 +9,16 @@ use serde_json::Value;
 use super::call::Call;
 use super::collection::item;
 use super::{Client, ClientError, Collection, Download, EntityTag, HttpService, RequestBody, Tagged};
-use crate::discovery::Format;
 use crate::discovery::report::TableKind;
-use crate::inventory::{
-    Claim, DaemonStatus, DiscoveryReport, DiscoveryUpdate, HostSplit, NewDaemon, NewDiscovery, StaleDeletion,
-};
+use crate::discovery::{Claim, Format};
 use crate::model::{
     DaemonCapabilities, DaemonId, DaemonMode, Discovery, DiscoveryId, DiscoveryPhase, DiscoveryType, Host,
     HostId, NetworkId, SnmpCredentials, SubnetId, Timestamp,
 };
 use crate::wire::daemon::{DaemonRegistration, DaemonWork, ServerCapabilities};
+use crate::wire::{
+    DaemonStatus, DiscoveryReport, DiscoveryUpdate, HostSplit, NewDaemon, NewDiscovery, StaleDeletion,
+};
 
 const EVENTS: &str = "text/event-stream";
 const BYTES: &str = "application/octet-stream";

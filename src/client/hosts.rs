@@ -9,8 +9,8 @@ use super::call::Call;
 use super::collection::item;
 use super::query::query_text;
 use super::{Client, ClientError, Collection, Download, HttpService, RequestBody};
-use crate::inventory::{Atomicity, HostQuery, ImportReport, PortUpdate};
 use crate::model::{Host, HostId, NetworkId, Port, PortId, PortNumber, Protocol};
+use crate::wire::{Atomicity, HostQuery, ImportReport, PortUpdate};
 
 const JSON_LINES: &str = "application/x-ndjson";
 const CSV: &str = "text/csv";

@@ -7,11 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::call::Call;
 use super::collection::item;
 use super::{Client, ClientError, Collection, HttpService};
-use crate::access::KeyText;
-use crate::inventory::{NewDaemonApiKey, NewUserApiKey};
 use crate::model::{
     DaemonApiKey, DaemonApiKeyId, NetworkId, Permission, TagId, Timestamp, UserApiKey, UserApiKeyId,
 };
+use crate::wire::{NewDaemonApiKey, NewUserApiKey};
 
 /// An API key just created or rotated, with its plaintext, which cannot be retrieved later.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
@@ -141,8 +140,17 @@ impl<S: HttpService> Client<S> {
         let mut created: CreatedKey<T> = self.value(call).await?;
         let shown = created.api_key.shown_key();
         if *shown == created.key {
-            *shown = KeyText::parse(&created.key).map_or_else(|| "…".to_owned(), |key| key.masked());
+            *shown = masked(&created.key);
         }
         Ok(created)
+    }
+}
+
+/// Masks a key as the server shows it later: the prefix, `…` and the last 4 characters.
+fn masked(key: &str) -> String {
+    let end = key.len().checked_sub(4).and_then(|start| key.get(start..));
+    match key.rsplit_once('_').zip(end) {
+        Some(((prefix, _), end)) => format!("{prefix}_…{end}"),
+        None => "…".to_owned(),
     }
 }

@@ -6,8 +6,8 @@ use std::fmt::Display;
 use form_urlencoded::Serializer;
 
 use super::ClientError;
-use crate::inventory::{HostQuery, ListQuery, PageCursor};
 use crate::model::HostId;
+use crate::wire::{HostQuery, ListQuery, PageCursor};
 
 /// The filters, the order and the page of a list. Implemented by the query types of the collections.
 pub trait Parameters: PagedQuery {}

@@ -5,10 +5,10 @@ use serde::Serialize;
 use super::call::Call;
 use super::collection::item;
 use super::{Client, ClientError, Collection, HttpService, Tagged};
-use crate::inventory::{NewShare, ShareToken};
 use crate::model::{
     NetworkId, Redaction, Share, ShareId, ShareMetadata, ShareOptions, Timestamp, TopologyView,
 };
+use crate::wire::{NewShare, ShareToken};
 
 impl<S: HttpService> Client<S> {
     /// Creates a share in the caller's organization; `organization_id` is ignored.

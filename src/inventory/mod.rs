@@ -19,6 +19,7 @@ mod discovery;
 mod effects;
 mod email;
 mod error;
+mod error_code;
 mod figures;
 mod hosts;
 mod idempotency;
@@ -58,44 +59,45 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-pub use api_keys::{DaemonApiKeys, IssuedKey, NewDaemonApiKey, NewUserApiKey, UserApiKeys};
+pub use crate::wire::{
+    Alteration, Atomicity, DroppedPort, HostQuery, ImportReport, ListOrderField, ListQuery, NewDaemonApiKey,
+    NewShare, NewUser, NewUserApiKey, PageCursor, PageCursorError, PortFilter, PortFilterError, PortUpdate,
+    Reassignment, Refusal, ShareToken,
+};
+pub use api_keys::{DaemonApiKeys, IssuedKey, UserApiKeys};
 pub use bootstrap::{Bootstrap, Bootstrapped};
 pub(crate) use changed_records::ChangedRecords;
-pub use collections::{
-    BulkDeletable, Collection, Creatable, Deletable, ListOrderField, ListPage, ListQuery, PageCursor,
-    PageCursorError, Resource, Switchable,
-};
-pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, Requirement};
+pub use collections::{BulkDeletable, Collection, Creatable, Deletable, ListPage, Resource, Switchable};
+pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, PendingDocuments, Requirement};
 #[cfg(feature = "discovery")]
 pub(crate) use daemons::MAX_SUBNETS;
 pub use error::{Entity, Error, ErrorKind, Problem};
 pub use figures::{InventoryFigures, LoginFigures, QueueFigures, StoreCallFigures};
-pub use hosts::{
-    Atomicity, BulkChange, BulkHost, BulkResult, HostPage, HostParts, HostQuery, Hosts, Part, PortFilter,
-    PortFilterError, PortUpdate, Written,
-};
+pub use hosts::{BulkChange, BulkHost, BulkResult, HostPage, HostParts, Hosts, Part, Written};
 pub(crate) use hosts::{parse_host, parse_host_changes, parse_part, without_comma};
 pub(crate) use idempotency::{Answer, Begun, KeyedRequest};
-pub use import::{Alteration, DroppedPort, Import, ImportReport, Reassignment, Refusal};
+pub use import::Import;
 pub use networks::Networks;
 pub use organizations::{NewOrganization, Organizations};
 pub use policy::{Actor, ChangeKind, Policy, PolicyRefusal, ProposedChange};
 pub use quotas::Quotas;
 pub use sessions::IssuedSession;
-pub use shares::{NewShare, PasswordChange, ShareToken, Shares};
+pub use shares::{PasswordChange, Shares};
 pub use subnets::Subnets;
 pub use tags::Tags;
 #[cfg(feature = "topology")]
 pub use topology::{TopologyLinks, TopologyRecords};
-pub use users::{NewUser, Users};
+pub use users::Users;
 pub(crate) use validate::dotted;
 #[cfg(feature = "discovery")]
 pub use {
-    daemons::{DaemonStatus, Daemons, DiscoveryJobs, DiscoveryUpdate, NewDaemon, NewDiscovery, Work},
-    discovery::{
-        Claim, ClaimRows, DiscoverOptions, DiscoveredHost, DiscoveredSubnet, DiscoveredTable,
-        DiscoveryOutcome, DiscoveryReport, HostSplit, MissingRows, Reconciliation, SeenPart, StaleDeletion,
+    crate::discovery::{Claim, ClaimRows, MissingRows, SeenPart},
+    crate::wire::{
+        DaemonStatus, DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome, DiscoveryReport,
+        DiscoveryUpdate, HostSplit, NewDaemon, NewDiscovery, StaleDeletion,
     },
+    daemons::{Daemons, DiscoveryJobs, Work},
+    discovery::{DiscoverOptions, Reconciliation},
 };
 #[cfg(feature = "topology")]
 pub(crate) use {

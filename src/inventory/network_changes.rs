@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use uuid::Uuid;
 
+use crate::discovery::Claim;
 use crate::fair_threads::yield_turn;
 use crate::inventory::discovery::{claim_of, host_of_claim};
 use crate::inventory::hosts::decode as decode_host;
 use crate::inventory::schema::{CLAIM, HOST, SUBNET, TOPOLOGY_LAYOUT, TOPOLOGY_LINK, on_network};
-use crate::inventory::{Claim, Error, Inventory};
+use crate::inventory::{Error, Inventory};
 use crate::model::{Host, HostId, NetworkId, OrganizationId, Subnet, TopologyLink};
 use crate::store::{Name, Record, Version};
 

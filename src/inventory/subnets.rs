@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 
 use crate::access::Caller;
 use crate::inventory::collections::{
-    BulkDeletable, CollectionRecord, Creatable, Deletable, ListQuery, Reference, Referenced, Requirements,
-    handle, put_stand_in,
+    BulkDeletable, CollectionRecord, Creatable, Deletable, Reference, Referenced, Requirements, handle,
+    put_stand_in,
 };
 use crate::inventory::effects;
 use crate::inventory::hosts::check_source;
@@ -18,6 +18,7 @@ use crate::model::{
     Cidr, Host, NetworkId, OrganizationId, Permission, Source, Subnet, SubnetId, SubnetType, Timestamp,
 };
 use crate::store::{Batch, Facets, Link, Name, Query};
+use crate::wire::ListQuery;
 
 impl Subnet {
     /// A subnet of a network, for [`Collection::create`](crate::inventory::Collection::create), which sets id, organization and times.

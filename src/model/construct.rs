@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use sha2::{Digest, Sha256};
 use uuid::{Builder, Uuid};
 
 #[cfg(feature = "topology")]
@@ -11,6 +10,7 @@ use super::{
     Binding, BindingTarget, Host, HostId, IfEntry, Interface, NetworkId, Port, PortId, PortNumber, Protocol,
     Service, ServiceDefinition, Source, Timestamp, empty_record, host_fields, if_entry_fields,
 };
+use crate::sha256::sha256;
 
 impl Host {
     /// Returns a manually entered host without parts, created now.
@@ -189,12 +189,16 @@ pub(crate) fn group_node_id(anchor: NodeId) -> NodeId {
 
 /// Returns the id that follows from a record's kind and its identifying parts. The id is a UUID of version 8.
 pub(crate) fn derived_id<I: From<Uuid>>(kind: &str, parts: &[&[u8]]) -> I {
-    let mut hash = Sha256::new_with_prefix("toposcope ").chain_update(kind);
+    derived_uuid(kind, parts).into()
+}
+
+fn derived_uuid(kind: &str, parts: &[&[u8]]) -> Uuid {
+    let mut text = [b"toposcope ", kind.as_bytes()].concat();
     for part in parts {
         // Lengths keep the parts apart.
-        hash.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
-        hash.update(part);
+        text.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+        text.extend_from_slice(part);
     }
-    let digest = hash.finalize();
-    Builder::from_custom_bytes(*digest.first_chunk::<16>().unwrap_or(&[0; 16])).into_uuid().into()
+    let digest = sha256(&text);
+    Builder::from_custom_bytes(*digest.first_chunk::<16>().unwrap_or(&[0; 16])).into_uuid()
 }

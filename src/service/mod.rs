@@ -19,7 +19,7 @@ mod state;
 
 pub use api::{Admitted, Api, ApiBuilder, ResponseFuture};
 #[cfg(feature = "openapi")]
-pub use description::openapi;
+pub use description::{UnknownGroup, openapi, openapi_for};
 pub use observation::{ApiFigures, LimitFigures, RouteFigures};
 pub use response::body::{BodyError, ResponseBody};
 pub use sender::client_address::{ClientAddr, ClientAddressSource};

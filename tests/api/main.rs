@@ -107,6 +107,8 @@ mod service {
     mod envelope;
     mod health;
     mod locations;
+    #[cfg(feature = "openapi")]
+    mod merged_description;
     #[cfg(feature = "axum")]
     mod own_endpoints;
     mod precedence;

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use sha2::{Digest, Sha256};
-
 use super::names;
 use crate::discovery::report::Device;
 use crate::model::{Host, LldpChassisId, LldpChassisIdSubtype, MacAddress};
+use crate::sha256::sha256;
 
 /// The kind of an [`Identity`]. Kinds sort by rank, the strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,7 +85,7 @@ impl Identity {
             IdentityKind::SerialNumber
             | IdentityKind::ChassisId
             | IdentityKind::Name
-            | IdentityKind::ShortName => term.extend(Sha256::digest(&self.bytes).iter().take(16)),
+            | IdentityKind::ShortName => term.extend(sha256(&self.bytes).iter().take(16)),
         }
         term
     }

@@ -9,32 +9,9 @@ use crate::inventory::schema::{
     DAEMON_API_KEY, daemon_api_key_key, encode, network_key, on_network, tag_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level, validate};
-use crate::model::{DaemonApiKey, DaemonApiKeyId, NetworkId, OrganizationId, Permission, TagId, Timestamp};
+use crate::model::{DaemonApiKey, DaemonApiKeyId, OrganizationId, Permission};
 use crate::store::{Batch, Key, Precondition};
-
-/// The input for [`DaemonApiKeys::create`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NewDaemonApiKey {
-    /// The network the daemon reports on.
-    pub network_id: NetworkId,
-    /// The name, of 1 to 100 characters.
-    pub name: String,
-    /// The ids of the key's tags, all of the network's organization.
-    pub tags: Vec<TagId>,
-    /// When the key expires; must be in the future. `None`: never.
-    pub expires_at: Option<Timestamp>,
-    /// Whether the key is accepted.
-    pub is_enabled: bool,
-}
-
-impl NewDaemonApiKey {
-    /// Creates the input for an enabled key without expiry or tags.
-    #[must_use]
-    pub fn new(network_id: NetworkId, name: impl Into<String>) -> Self {
-        Self { network_id, name: name.into(), tags: Vec::new(), expires_at: None, is_enabled: true }
-    }
-}
+use crate::wire::NewDaemonApiKey;
 
 /// Requires the level that may create daemon keys: Member or above.
 pub(crate) fn may_create_daemon_api_keys(caller: &Caller) -> Result<(), Error> {

@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-pub use daemon::{DaemonApiKeys, NewDaemonApiKey};
-pub use user::{NewUserApiKey, UserApiKeys};
+pub use daemon::DaemonApiKeys;
+pub use user::UserApiKeys;
 
 use super::records::KeySecret;
 use super::schema::{DIGEST_UNIQUE_KEY, decode, encode, exists, facets, key_use_key};

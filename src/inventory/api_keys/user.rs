@@ -7,47 +7,9 @@ use crate::inventory::policy::Actor;
 use crate::inventory::records::{KeyHolder, put_secret, user_api_key_facets, user_caller};
 use crate::inventory::schema::{USER_API_KEY, USER_LINK, encode, exists, linked, user_api_key_key, user_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, validate};
-use crate::model::{NetworkId, Permission, TagId, Timestamp, UserApiKey, UserApiKeyId, UserId};
+use crate::model::{UserApiKey, UserApiKeyId, UserId};
 use crate::store::{Batch, Link, Precondition};
-
-/// The input for [`UserApiKeys::create`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NewUserApiKey {
-    /// The user who owns the key. Ignored unless the caller is the system: users create their own keys.
-    pub user_id: UserId,
-    /// The name, of 1 to 100 characters.
-    pub name: String,
-    /// The permission level, at most the owner's.
-    pub permissions: Permission,
-    /// The networks the key may reach, all accessible to the owner. Empty: none. Ignored for a key of all networks.
-    pub network_ids: Vec<NetworkId>,
-    /// Whether the key reaches all networks of its owner, including those that the owner will reach later.
-    pub all_networks: bool,
-    /// The ids of the key's tags, all of the owner's organization.
-    pub tags: Vec<TagId>,
-    /// When the key expires; must be in the future. `None`: never.
-    pub expires_at: Option<Timestamp>,
-    /// Whether the key is accepted.
-    pub is_enabled: bool,
-}
-
-impl NewUserApiKey {
-    /// Creates the input for an enabled key without expiry or networks.
-    #[must_use]
-    pub fn new(user_id: UserId, name: impl Into<String>, permissions: Permission) -> Self {
-        Self {
-            user_id,
-            name: name.into(),
-            permissions,
-            network_ids: Vec::new(),
-            all_networks: false,
-            tags: Vec::new(),
-            expires_at: None,
-            is_enabled: true,
-        }
-    }
-}
+use crate::wire::NewUserApiKey;
 
 handle! {
     /// The API keys of users.

@@ -1,6 +1,6 @@
 use std::future::ready;
 use std::marker::PhantomData;
-use std::net::IpAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -10,49 +10,15 @@ use uuid::Uuid;
 
 use super::cursor::{Position, fingerprint, invalid_cursor};
 use super::parts::Parts;
-use super::{Collection, CollectionRecord, PageCursor, Resource, network_denied, not_found};
+use super::{Collection, CollectionRecord, Resource, network_denied, not_found};
 use crate::access::Caller;
 use crate::inventory::schema::{CREATED_AT, NAME, TAG_LINK, UPDATED_AT, decode};
 use crate::inventory::{Error, Inventory};
-use crate::model::{NetworkId, OrderDirection, OrganizationId, TagId, uuids};
+use crate::model::{NetworkId, OrderDirection, OrganizationId, uuids};
 use crate::store::{
     Cursor, Direction, Facets, LinkFilter, Name, Order, Page, Query, Record, Revision, Start,
 };
-use crate::text_enum::text_enum;
-
-/// Filters, order and page of a list of records other than hosts.
-///
-/// Filters are combined with AND. The default is every record visible to the caller, oldest first.
-///
-/// ```
-/// use toposcope::inventory::{ListOrderField, ListQuery};
-///
-/// let mut query = ListQuery::default();
-/// query.order_by = ListOrderField::Name;
-/// query.limit = Some(50);
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ListQuery {
-    /// Only records of this network. A network invisible to the caller gives an empty list.
-    pub network_id: Option<NetworkId>,
-    /// Only these records.
-    pub ids: Option<Vec<Uuid>>,
-    /// Only records with any of these tags.
-    pub tag_ids: Option<Vec<TagId>>,
-    /// Only subnets that contain this address. Ignored for other records.
-    pub contains: Option<IpAddr>,
-    /// The field to order by. Records that are equal in it are ordered by id.
-    pub order_by: ListOrderField,
-    /// The direction of the order.
-    pub order_direction: OrderDirection,
-    /// The maximum number of records; `None`: all.
-    pub limit: Option<usize>,
-    /// The number of records to skip. Ignored with a cursor.
-    pub offset: u64,
-    /// The position to start from: `next` of the previous page.
-    pub cursor: Option<PageCursor>,
-}
+use crate::wire::{ListOrderField, ListQuery, PageCursor};
 
 impl ListQuery {
     /// Returns a number that identifies the list, the same for all its pages.
@@ -60,29 +26,6 @@ impl ListQuery {
         let filters = (self.network_id, &self.ids, &self.tag_ids, self.contains);
         fingerprint(&(kind, organization, filters, self.order_by, self.order_direction))
     }
-}
-
-text_enum! {
-    /// A field by which lists of records other than hosts can be ordered.
-    #[derive(Default)]
-    #[non_exhaustive]
-    pub enum ListOrderField {
-        /// When the record was created.
-        #[default]
-        CreatedAt = "created_at",
-        /// When the record last changed.
-        UpdatedAt = "updated_at",
-        /// The record's name, by Unicode code point. Records without names are all equal.
-        Name = "name",
-        /// The `ifIndex` of an interface entry. Other records are all equal.
-        IfIndex = "if_index",
-        /// The number of a port. Other records are all equal.
-        Number = "number",
-    }
-
-    /// The error for text that names no order field.
-    #[error("not a field that records can be ordered by")]
-    pub struct ListOrderFieldError;
 }
 
 /// A page of records.
@@ -349,8 +292,11 @@ pub(crate) trait DocumentPages: Send + Sync + 'static {
     fn unread(&self) -> usize;
 
     /// Returns the next part; empty after the last one.
-    fn next(&mut self) -> impl Future<Output = Result<Documents, Error>> + Send;
+    fn next(&mut self) -> PendingDocuments<'_>;
 }
+
+/// The future of the next part of a list. It is boxed, so that the code that sends lists is compiled once for all kinds.
+pub(crate) type PendingDocuments<'p> = Pin<Box<dyn Future<Output = Result<Documents, Error>> + Send + 'p>>;
 
 impl<T: Resource> DocumentPages for Pages<T> {
     fn is_finished(&self) -> bool {
@@ -361,9 +307,11 @@ impl<T: Resource> DocumentPages for Pages<T> {
         self.parts.unread()
     }
 
-    async fn next(&mut self) -> Result<Documents, Error> {
-        let page = self.parts.next().await?;
-        self.inventory.complete_page::<T>(page, self.list).await?.into_documents()
+    fn next(&mut self) -> PendingDocuments<'_> {
+        Box::pin(async move {
+            let page = self.parts.next().await?;
+            self.inventory.complete_page::<T>(page, self.list).await?.into_documents()
+        })
     }
 }
 

@@ -20,18 +20,18 @@ use serde::de::DeserializeOwned;
 pub(crate) use self::change::MAX_BULK;
 pub(super) use self::change::guard_references;
 pub use self::change::{BulkDeletable, Creatable, Deletable, Switchable};
-pub use self::cursor::{PageCursor, PageCursorError};
 pub(in crate::inventory) use self::cursor::{Position, fingerprint, invalid_cursor};
 pub(super) use self::deletion::{Referenced, Rewritten, put_stand_in};
 pub use self::handle::Collection;
 pub(in crate::inventory) use self::handle::handle;
-pub(crate) use self::list::{DocumentPages, Documents};
-pub use self::list::{ListOrderField, ListPage, ListQuery};
+pub use self::list::ListPage;
+pub(crate) use self::list::{DocumentPages, Documents, PendingDocuments};
 pub(in crate::inventory) use self::parts::Parts;
 use super::{Entity, Error, ErrorKind, Inventory, require_level, require_session};
 use crate::access::Caller;
 use crate::model::{NetworkId, OrganizationId, Permission, RecordId, Timestamp};
 use crate::store::{Batch, Facets, Key, Name, Query};
+use crate::wire::ListQuery;
 
 /// A kind of record that a [`Collection`] has.
 ///

@@ -15,9 +15,10 @@ use crate::inventory::transaction::Transaction;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem};
 use crate::model::{
     DaemonId, Discovery, DiscoveryId, DiscoveryPhase, DiscoveryType, NetworkId, OrganizationId, Permission,
-    SnmpCredentials, SubnetId, Timestamp, uuids,
+    SubnetId, Timestamp, uuids,
 };
 use crate::store::{Batch, Facets, Link, Name, Precondition, Query};
+use crate::wire::NewDiscovery;
 
 /// The maximum number of open discoveries of a network.
 pub(in crate::inventory) const MAX_OPEN: u64 = 100;
@@ -27,48 +28,6 @@ const MAX_ENDED: u64 = 500;
 
 /// The maximum number of subnets of a discovery, and in the capabilities of a daemon.
 pub(crate) const MAX_SUBNETS: usize = 1_000;
-
-/// The input for [`DiscoveryJobs::create`](crate::inventory::DiscoveryJobs::create).
-///
-/// ```
-/// use toposcope::inventory::NewDiscovery;
-/// use toposcope::model::{DiscoveryType, NetworkId, SubnetId};
-///
-/// let mut new = NewDiscovery::new(NetworkId::from_u128(1));
-/// assert_eq!(new.discovery_type, DiscoveryType::Network);
-/// new.subnet_ids = Some(vec![SubnetId::from_u128(2)]);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NewDiscovery {
-    /// The network to be discovered.
-    pub network_id: NetworkId,
-    /// The daemon that is to do the work. `None`: the first daemon of the network that asks.
-    pub daemon_id: Option<DaemonId>,
-    /// The type of the work.
-    pub discovery_type: DiscoveryType,
-    /// The subnets to be scanned, 1 to 1,000. `None`: the subnets that the daemon's host has interfaces in.
-    pub subnet_ids: Option<Vec<SubnetId>>,
-    /// The credentials for SNMP that the daemon gets with the work.
-    ///
-    /// They are in the memory of this inventory and its clones until the discovery ends. If they are lost, by a restart
-    /// or because the daemon asks another instance, the discovery fails with the error `credentials_lost`.
-    pub snmp_credentials: Option<SnmpCredentials>,
-}
-
-impl NewDiscovery {
-    /// Creates the input for a scan of all subnets by any daemon of the network.
-    #[must_use]
-    pub const fn new(network_id: NetworkId) -> Self {
-        Self {
-            network_id,
-            daemon_id: None,
-            discovery_type: DiscoveryType::Network,
-            subnet_ids: None,
-            snmp_credentials: None,
-        }
-    }
-}
 
 impl Discovery {
     /// Creates a discovery that waits for a daemon.

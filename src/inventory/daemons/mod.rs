@@ -15,10 +15,9 @@ mod work;
 use std::collections::HashSet;
 
 pub(super) use self::credentials::HeldCredentials;
+pub use self::discoveries::DiscoveryJobs;
 pub(crate) use self::discoveries::MAX_SUBNETS;
-pub use self::discoveries::{DiscoveryJobs, NewDiscovery};
-pub use self::register::NewDaemon;
-pub use self::work::{DaemonStatus, DiscoveryUpdate, Work};
+pub use self::work::Work;
 use super::collections::{CollectionRecord, handle};
 use super::schema::{DAEMON, DAEMON_KEY_LINK, decode, encode, on_network};
 use super::{Entity, Error, ErrorKind, Inventory, Problem, unchanged};

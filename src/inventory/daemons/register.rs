@@ -12,10 +12,11 @@ use crate::inventory::schema::{
 };
 use crate::inventory::{Entity, Error, Inventory, validate};
 use crate::model::{
-    DaemonCapabilities, DaemonId, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryType, Host, HostId,
-    Source, Timestamp, UserId, derived_id, uuids,
+    DaemonId, Discovery, DiscoveryDaemon, DiscoveryType, Host, HostId, Source, Timestamp, UserId, derived_id,
+    uuids,
 };
 use crate::store::{Batch, Link, LinkFilter, Precondition, Query, Record};
+use crate::wire::NewDaemon;
 
 /// The maximum number of daemons of a network.
 const MAX_DAEMONS: u64 = 100;
@@ -28,33 +29,6 @@ const FIRST_WORK: &[DiscoveryType] = &[DiscoveryType::SelfReport, DiscoveryType:
 
 /// The first work of a daemon that does all of its work as one type of discovery.
 const UNIFIED_WORK: &[DiscoveryType] = &[DiscoveryType::Unified];
-
-/// The input for [`Daemons::register`](crate::inventory::Daemons::register).
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NewDaemon {
-    /// The id that the daemon has chosen.
-    pub id: DaemonId,
-    /// The name, of 1 to 100 characters.
-    pub name: String,
-    /// The side that begins the contact.
-    pub mode: DaemonMode,
-    /// The version of the daemon's program.
-    pub version: Option<String>,
-    /// The capabilities of the daemon.
-    pub capabilities: DaemonCapabilities,
-    /// Whether the daemon does all of its work as discoveries of the type `Unified`.
-    pub is_unified: bool,
-}
-
-impl NewDaemon {
-    /// Creates the input for a daemon that asks for work.
-    #[must_use]
-    pub fn new(id: DaemonId, name: impl Into<String>) -> Self {
-        let (mode, capabilities) = (DaemonMode::default(), DaemonCapabilities::default());
-        Self { id, name: name.into(), mode, version: None, capabilities, is_unified: false }
-    }
-}
 
 /// A daemon to be registered: its id, and its record if it is registered already.
 type Admitted = (DaemonId, Option<(Record, DiscoveryDaemon)>);

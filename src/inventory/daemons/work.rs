@@ -13,27 +13,14 @@ use crate::inventory::daemons::Daemons;
 use crate::inventory::schema::{DISCOVERY, OPEN_LINK, daemon_key, decode, encode, linked, on_network};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, unchanged};
 use crate::model::{
-    DaemonCapabilities, DaemonId, Discovery, DiscoveryDaemon, DiscoveryId, DiscoveryPhase, SnmpCredentials,
-    SubnetId, Timestamp,
+    DaemonCapabilities, DaemonId, Discovery, DiscoveryDaemon, DiscoveryId, SnmpCredentials, SubnetId,
+    Timestamp,
 };
 use crate::store::{Batch, Key, Link, Query, Record};
+use crate::wire::{DaemonStatus, DiscoveryUpdate};
 
 /// The maximum number of characters of an error that a daemon reports.
 const MAX_ERROR: usize = 65_536;
-
-/// The status that a daemon reports when it asks for work.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct DaemonStatus {
-    /// The version of the daemon's program; `None`: as before.
-    pub version: Option<String>,
-    /// Whether the daemon can begin new work; `None`: unless it is scanning.
-    pub is_ready: Option<bool>,
-    /// Whether the daemon can list the containers of its host; `None`: as before.
-    pub has_docker_socket: Option<bool>,
-    /// The subnets that the daemon's host has interfaces in; `None`: as before. Those of other networks are left out.
-    pub interfaced_subnet_ids: Option<Vec<SubnetId>>,
-}
 
 /// The answer to a daemon that asks for work.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,39 +34,6 @@ pub struct Work {
     pub credentials: Option<Arc<SnmpCredentials>>,
     /// Whether the daemon has to stop what it is doing.
     pub is_cancelled: bool,
-}
-
-/// The progress that a daemon reports.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct DiscoveryUpdate {
-    /// The id of the discovery.
-    pub session_id: DiscoveryId,
-    /// The daemon that has the discovery.
-    pub daemon_id: DaemonId,
-    /// The progress.
-    pub phase: DiscoveryPhase,
-    /// The progress in percent; values over 100 count as 100.
-    pub progress: u8,
-    /// The reason why the work failed, of at most 65,536 characters.
-    pub error: Option<String>,
-    /// When the daemon began.
-    pub started_at: Option<Timestamp>,
-    /// When the work ended.
-    pub finished_at: Option<Timestamp>,
-}
-
-impl DiscoveryUpdate {
-    /// Creates an update without details.
-    #[must_use]
-    pub const fn new(
-        session_id: DiscoveryId,
-        daemon_id: DaemonId,
-        phase: DiscoveryPhase,
-        progress: u8,
-    ) -> Self {
-        Self { session_id, daemon_id, phase, progress, error: None, started_at: None, finished_at: None }
-    }
 }
 
 impl Daemons<'_> {

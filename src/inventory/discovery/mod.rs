@@ -36,15 +36,11 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-pub use claims::{Claim, ClaimRows, MissingRows, SeenPart};
 #[cfg(feature = "topology")]
 pub(in crate::inventory) use consolidate::absorb::Replaced;
 pub use options::DiscoverOptions;
 #[cfg(feature = "topology")]
 pub(in crate::inventory) use records::{claim_of, host_of_claim};
-pub use report::{DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome, DiscoveryReport};
-pub use split::HostSplit;
-pub use stale::StaleDeletion;
 
 pub(in crate::inventory) use self::caches::NeighborCaches;
 use self::decoded::DecodedHosts;
@@ -64,6 +60,7 @@ use crate::discovery::Report;
 use crate::discovery::reconcile::{Identity, Merging, described_prefixes, join_pieces};
 use crate::discovery::report::{Device, PortRange, Reporter};
 use crate::model::{Cidr, HostId, NetworkId, OrganizationId, Permission, Timestamp};
+use crate::wire::DiscoveryReport;
 
 /// Number of devices after which neighbors are resolved.
 const DEVICES: usize = 64;

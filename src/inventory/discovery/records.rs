@@ -8,10 +8,10 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "topology")]
-use super::claims::Claim;
-use super::claims::{ClaimRows, ClaimedTable};
+use super::claims::ClaimedTable;
 use crate::discovery::reconcile::{HostState, named_by};
 use crate::discovery::report::TableKind;
+use crate::discovery::{Claim, ClaimRows};
 use crate::inventory::hosts::identity_value;
 use crate::inventory::schema::{CLAIM, CLAIM_LINK, decode, discovered_hosts_key, encode, host_discovery_key};
 use crate::inventory::{Error, Inventory, unchanged};

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::plan::Role;
-use super::{DiscoverOptions, DiscoveryOutcome, Reporting};
+use super::{DiscoverOptions, Reporting};
 use crate::access::DaemonCaller;
 use crate::discovery::reconcile::{Merging, device_of};
 use crate::discovery::report::{Device, Report, Reporter};
 use crate::inventory::schema::host_key;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::{Host, HostId, NetworkId, Timestamp, derived_id};
+use crate::wire::DiscoveryOutcome;
 
 /// A device to be discovered.
 #[derive(Clone, Debug)]

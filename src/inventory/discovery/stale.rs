@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::opened::Opened;
@@ -20,26 +19,10 @@ use crate::model::{
     for_each_part_type,
 };
 use crate::store::{Batch, LinkFilter, Query, Start};
+use crate::wire::StaleDeletion;
 
 /// Number of hosts that are read at a time.
 const PAGE: usize = 32;
-
-/// The result of [`Reconciliation::delete_stale`](crate::inventory::Reconciliation::delete_stale).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct StaleDeletion {
-    /// The number of hosts that changed.
-    pub hosts: u64,
-    /// The number of deleted interfaces.
-    pub interfaces: u64,
-    /// The number of deleted ports.
-    pub ports: u64,
-    /// The number of deleted services.
-    pub services: u64,
-    /// The number of deleted interface entries.
-    pub if_entries: u64,
-}
 
 impl StaleDeletion {
     const fn parts(&self) -> u64 {

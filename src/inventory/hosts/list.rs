@@ -4,10 +4,9 @@ use bytes::Bytes;
 
 use super::Hosts;
 use super::document::{decode, host_facets, sort_name, without_comma};
-use super::query::HostQuery;
 use super::terms::{HostTerms, filters};
 use crate::access::Caller;
-use crate::inventory::collections::{DocumentPages, Documents, PageCursor, Parts};
+use crate::inventory::collections::{DocumentPages, Documents, Parts, PendingDocuments};
 use crate::inventory::natural::natural_key;
 use crate::inventory::schema::{HOST, SUBNET_LINK, TAG_LINK, time_key};
 use crate::inventory::{Error, ErrorKind, Inventory, Problem, custom};
@@ -15,6 +14,7 @@ use crate::model::{Host, HostOrderField, OrderDirection, uuids};
 use crate::store::{
     Direction, KeyFilter, LinkFilter, Order, Query, Record, Revision, Start, Store, TermRange,
 };
+use crate::wire::{HostQuery, PageCursor};
 
 /// A page of hosts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -202,12 +202,14 @@ impl DocumentPages for HostPages {
         self.parts.unread()
     }
 
-    async fn next(&mut self) -> Result<Documents, Error> {
-        let page = self.parts.next().await?;
-        // A separate allocation: collecting in place would hold on to more than twice the memory.
-        let mut bodies = Vec::with_capacity(page.records.len());
-        bodies.extend(page.records.into_iter().map(|record| record.body));
-        let next = page.next.zip(self.list).map(|(cursor, list)| PageCursor::new(list, &cursor));
-        Ok(Documents { bodies, total: page.total, next })
+    fn next(&mut self) -> PendingDocuments<'_> {
+        Box::pin(async move {
+            let page = self.parts.next().await?;
+            // A separate allocation: collecting in place would hold on to more than twice the memory.
+            let mut bodies = Vec::with_capacity(page.records.len());
+            bodies.extend(page.records.into_iter().map(|record| record.body));
+            let next = page.next.zip(self.list).map(|(cursor, list)| PageCursor::new(list, &cursor));
+            Ok(Documents { bodies, total: page.total, next })
+        })
     }
 }

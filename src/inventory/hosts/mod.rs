@@ -25,7 +25,7 @@ mod validate;
 mod virtualization;
 
 pub(super) use bulk::adopt_parts;
-pub use bulk::{Atomicity, BulkChange, BulkHost, BulkResult};
+pub use bulk::{BulkChange, BulkHost, BulkResult};
 pub(super) use document::EncodedHost;
 pub(crate) use document::without_comma;
 pub(super) use input::{BindingType, Given, Omissible, or_default, parse_object};
@@ -33,8 +33,7 @@ pub(crate) use input::{parse_host, parse_host_changes};
 pub use list::HostPage;
 pub(super) use parts::PartLists;
 pub(crate) use parts::parse_part;
-pub use parts::{HostParts, Part, PortUpdate};
-pub use query::{HostQuery, PortFilter, PortFilterError};
+pub use parts::{HostParts, Part};
 pub(super) use terms::HostTerms;
 pub(super) use texts::check_host_texts;
 pub(super) use validate::check_source;

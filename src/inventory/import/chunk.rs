@@ -7,11 +7,11 @@ use tokio::io::AsyncRead;
 use tokio::task::JoinSet;
 
 use super::parse::{LineParser, ParsedLine};
-use super::report::Refusal;
 use super::rows::{Row, Rows};
 use crate::fair_threads::yield_turn;
 use crate::inventory::Error;
 use crate::model::{Host, NetworkId};
+use crate::wire::Refusal;
 
 /// The maximum lines and bytes that are stored together; a longer line is stored alone.
 const CHUNK_LINES: usize = 256;

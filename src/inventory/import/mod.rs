@@ -18,7 +18,6 @@ use std::sync::Arc;
 use tokio::io::AsyncRead;
 
 pub use options::Import;
-pub use report::{Alteration, DroppedPort, ImportReport, Reassignment, Refusal};
 
 use self::chunk::{Chunk, Parsing, split_repeated_ids};
 use self::dry_run::DryRunStore;
@@ -33,6 +32,7 @@ use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::Caller;
 use crate::model::{HostId, Network, NetworkId, OrganizationId};
 use crate::store::{Key, Store};
+use crate::wire::{ImportReport, Reassignment, Refusal};
 
 impl Hosts<'_> {
     /// Imports hosts from JSON lines, one host per line.

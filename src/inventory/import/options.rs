@@ -1,10 +1,10 @@
 use std::fmt;
 use std::pin::Pin;
 
-use super::ImportReport;
 use crate::access::Caller;
 use crate::inventory::{Error, Inventory};
 use crate::model::NetworkId;
+use crate::wire::ImportReport;
 
 /// The default maximum length of a line, in bytes.
 const MAX_LINE: usize = 64 * 1024 * 1024;

@@ -6,7 +6,7 @@ use super::document::{
     BindingDocument, HostDocument, IfEntryDocument, InterfaceDocument, MacDocument, NumberDocument,
     PortDocument, ServiceDocument,
 };
-use super::report::{Alteration, Alterations, DroppedPort, Reassignment, Refusal};
+use super::report::Alterations;
 use super::times::count_truncated_times;
 use crate::inventory::hosts::{EncodedHost, adopt_parts, check_host_texts, parse_object};
 use crate::inventory::{Error, ErrorKind, Inventory};
@@ -15,6 +15,7 @@ use crate::model::{
     Binding, Host, HostId, IfEntry, Interface, MacAddress, NetworkId, OrganizationId, Port, RecordId,
     Service, ServiceId, Source, Timestamp,
 };
+use crate::wire::{Alteration, DroppedPort, Reassignment, Refusal};
 
 /// A line that was parsed to a host.
 #[derive(Debug)]

@@ -6,12 +6,12 @@ use tokio::io::{AsyncRead, BufReader};
 
 #[cfg(feature = "csv")]
 use super::csv::{Cells, CsvRows};
-use super::report::Refusal;
 #[cfg(feature = "csv")]
 use crate::inventory::Error;
 use crate::lines::{Line, Lines};
 #[cfg(feature = "csv")]
 use crate::model::NetworkId;
+use crate::wire::Refusal;
 
 /// Size of the buffer through which input is read, in bytes.
 const BUFFER: usize = 64 * 1024;

@@ -5,10 +5,8 @@ mod record;
 #[cfg(feature = "topology")]
 mod topology;
 
-use std::fmt;
-
+pub use self::password::PasswordChange;
 use self::password::SharePassword;
-pub use self::password::{PasswordChange, ShareToken};
 #[cfg(feature = "topology")]
 pub(crate) use self::topology::OpenShare;
 #[cfg(feature = "topology")]
@@ -23,71 +21,9 @@ use super::{Entity, Error, ErrorKind, Inventory, Problem, validate};
 use crate::access::Caller;
 #[cfg(feature = "topology")]
 use crate::access::PseudonymSecret;
-use crate::model::{
-    NetworkId, Redaction, Share, ShareId, ShareMetadata, ShareOptions, Timestamp, TopologyView,
-};
+use crate::model::{Share, ShareId, ShareMetadata};
 use crate::store::{Batch, Precondition};
-
-/// The input for [`Shares::create`].
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct NewShare {
-    /// The network the share shows; `None`: not limited to one network.
-    pub network_id: Option<NetworkId>,
-    /// The name, of 1 to 100 characters.
-    pub name: String,
-    /// The view's password, of 10 to 1,000 characters; `None`: no password is required.
-    pub password: Option<String>,
-    /// The controls that the view shows.
-    pub options: ShareOptions,
-    /// The topology view that the share shows.
-    pub view: TopologyView,
-    /// The values that the share replaces by pseudonyms. Repeated entries are dropped.
-    pub redact: Vec<Redaction>,
-    /// Whether the share can be opened.
-    pub is_enabled: bool,
-    /// When the share stops being accessible; must be in the future. `None`: never.
-    pub expires_at: Option<Timestamp>,
-}
-
-impl NewShare {
-    /// Creates an enabled share without expiry, password or redaction, with all controls shown.
-    #[must_use]
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            network_id: None,
-            name: name.into(),
-            password: None,
-            options: ShareOptions {
-                show_export_button: true,
-                show_inspect_panel: true,
-                show_minimap: true,
-                show_zoom_controls: true,
-            },
-            view: TopologyView::default(),
-            redact: Vec::new(),
-            is_enabled: true,
-            expires_at: None,
-        }
-    }
-}
-
-/// Omits the password.
-impl fmt::Debug for NewShare {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("NewShare")
-            .field("network_id", &self.network_id)
-            .field("name", &self.name)
-            .field("requires_password", &self.password.is_some())
-            .field("options", &self.options)
-            .field("view", &self.view)
-            .field("redact", &self.redact)
-            .field("is_enabled", &self.is_enabled)
-            .field("expires_at", &self.expires_at)
-            .finish()
-    }
-}
+use crate::wire::NewShare;
 
 handle! {
     /// The shares of the topologies of an organization.

@@ -11,6 +11,7 @@ use crate::inventory::sessions::bounded;
 use crate::inventory::{Error, ErrorKind, Inventory, validate};
 use crate::model::{Share, ShareId, Timestamp};
 use crate::store::{Batch, Precondition};
+use crate::wire::ShareToken;
 
 /// The time for which a token opens a share, in microseconds: 12 hours.
 const TOKEN_LIFETIME_MICROS: i64 = 12 * 60 * 60 * 1_000_000;
@@ -35,24 +36,6 @@ impl fmt::Debug for PasswordChange {
             Self::Set(_) => "Set(..)",
             Self::Clear => "Clear",
         })
-    }
-}
-
-/// A token that opens a share in place of its password.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct ShareToken {
-    /// The token, in base64url.
-    pub token: String,
-    /// When the token expires: 12 hours after it was issued.
-    pub expires_at: Timestamp,
-}
-
-/// Omits the token.
-impl fmt::Debug for ShareToken {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("ShareToken").field("expires_at", &self.expires_at).finish_non_exhaustive()
     }
 }
 

@@ -5,8 +5,6 @@ mod record;
 mod referrals;
 mod upgrade;
 
-use std::fmt;
-
 use super::collections::{CollectionRecord, Reference, handle};
 use super::email::EmailAddress;
 use super::policy::Actor;
@@ -19,42 +17,7 @@ use super::{Entity, Error, ErrorKind, Inventory, validate};
 use crate::access::{Caller, Scope};
 use crate::model::{NetworkId, Permission, User, UserId};
 use crate::store::{Batch, Guard, Link, Precondition, Query, StoreErrorKind};
-
-/// The input for [`Users::create`].
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct NewUser {
-    /// The e-mail address, of 3 to 254 characters in lower case.
-    ///
-    /// Stored in lower case. No two users in a store have addresses that differ only in case.
-    pub email: String,
-    /// The permission level.
-    pub permissions: Permission,
-    /// The password, of 10 to 1,000 characters; `None`: the user cannot log in.
-    pub password: Option<String>,
-    /// The networks granted to a Member or Viewer.
-    pub network_ids: Vec<NetworkId>,
-}
-
-impl NewUser {
-    /// Creates the input for a user without password or networks.
-    #[must_use]
-    pub fn new(email: impl Into<String>, permissions: Permission) -> Self {
-        Self { email: email.into(), permissions, password: None, network_ids: Vec::new() }
-    }
-}
-
-/// Omits the password.
-impl fmt::Debug for NewUser {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("NewUser")
-            .field("email", &self.email)
-            .field("permissions", &self.permissions)
-            .field("network_ids", &self.network_ids)
-            .finish_non_exhaustive()
-    }
-}
+use crate::wire::NewUser;
 
 handle! {
     /// The users of an organization.

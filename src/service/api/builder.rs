@@ -435,7 +435,7 @@ impl ApiBuilder {
 /// Returns a path with one slash in front and none at its end; an empty text for the root.
 ///
 /// With two slashes in front, clients would take the first segment for a host name.
-fn absolute_path(path: &str) -> String {
+pub(in crate::service) fn absolute_path(path: &str) -> String {
     let path = path.trim_matches('/');
     let mut absolute = String::with_capacity(path.len() + 1);
     if !path.is_empty() {

@@ -14,6 +14,8 @@ use http::{Request, Response};
 use http_body::Body;
 
 pub use self::builder::ApiBuilder;
+#[cfg(feature = "openapi")]
+pub(super) use self::builder::absolute_path;
 pub use self::own_endpoints::Admitted;
 use super::input::box_body;
 use super::observation::ApiFigures;

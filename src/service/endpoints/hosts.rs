@@ -176,10 +176,10 @@ pub(in crate::service) fn list_parts<P: Part>(call: Call<'_>) -> Pending<'_> {
         }
         let organization = caller.organization_id();
         if host.is_none() && query.limit.is_none() {
-            let pages = state.inventory.parts::<P>().pages(&caller, &query).await?;
+            let pages = Box::new(state.inventory.parts::<P>().pages(&caller, &query).await?);
             let inventory = state.inventory.clone();
             let pages = Shaped { pages, shape, inventory, organization, has_begun: false };
-            let body = begin_list(state, &caller, request, pages, paging, representation).await?;
+            let body = begin_list(state, &caller, request, Box::new(pages), paging, representation).await?;
             return Ok(vary(representation.outcome(request, body).with_tag(tag)));
         }
         let documents = state.inventory.parts::<P>().list(&caller, host, &query).await?.into_documents()?;

@@ -48,9 +48,9 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
         {
             return Ok(vary(representation.outcome(request, body).with_tag(tag)));
         }
-        let pages = inventory.hosts().pages(caller, &query).await?;
+        let pages = Box::new(inventory.hosts().pages(caller, &query).await?);
         let pages = Shaped { pages, shape, inventory: inventory.clone(), organization, has_begun: false };
-        let body = begin_list(state, caller, request, pages, paging, representation).await?;
+        let body = begin_list(state, caller, request, Box::new(pages), paging, representation).await?;
         let body = match &tag {
             Some(tag) if query.limit.is_some() => state.page_cache.insert(tag, body),
             _ => body,
@@ -72,7 +72,7 @@ pub(in crate::service) fn list<T: Resource>(call: Call<'_>) -> Pending<'_> {
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(Outcome::not_modified(tag));
         }
-        let pages = state.inventory.records::<T>().pages(caller, &query).await?;
+        let pages = Box::new(state.inventory.records::<T>().pages(caller, &query).await?);
         let body = begin_list(state, caller, request, pages, paging, Representation::Envelope).await?;
         Ok(Outcome::new(body).with_tag(tag))
     })
@@ -112,13 +112,13 @@ fn pagination(Documents { bodies, total, next }: &Documents, paging: Paging, unr
 }
 
 /// A list that is being sent.
-struct SentList<P> {
+struct SentList {
     credentials: Credentials,
     responder: Responder,
     shutdown: Shutdown,
     request: Parts,
     caller: Caller,
-    pages: P,
+    pages: Box<dyn DocumentPages>,
     paging: Paging,
     representation: Representation,
     /// Number of items sent so far.
@@ -131,11 +131,11 @@ struct SentList<P> {
 ///
 /// Errors up to here get an error response; later ones abort the body. A list that these items complete is sent as an
 /// ordinary page.
-pub(super) async fn begin_list<P: DocumentPages>(
+pub(super) async fn begin_list(
     state: &ApiState,
     caller: &Caller,
     request: &Parts,
-    mut pages: P,
+    mut pages: Box<dyn DocumentPages>,
     paging: Paging,
     representation: Representation,
 ) -> Result<ResponseBody, ApiError> {
@@ -178,7 +178,7 @@ pub(super) async fn begin_list<P: DocumentPages>(
     ResponseBody::list(first, next_part(list), reserve, &state.sweeper)
 }
 
-fn next_part<P: DocumentPages>(list: SentList<P>) -> NextPart {
+fn next_part(list: SentList) -> NextPart {
     Box::pin(async move {
         let part = catch_panic(pin!(list.read_next())).await;
         part.inspect_err(|error| {
@@ -187,7 +187,7 @@ fn next_part<P: DocumentPages>(list: SentList<P>) -> NextPart {
     })
 }
 
-impl<P: DocumentPages> SentList<P> {
+impl SentList {
     async fn read_next(mut self) -> Result<Part, Error> {
         if self.pages.is_finished() && self.representation != Representation::Envelope {
             return Ok(Part::Tail(Bytes::new()));

@@ -106,5 +106,6 @@ pub(super) fn in_path(name: &str) -> Value {
 
 /// Returns the description of a header with entity tags.
 pub(super) fn in_header(name: &str, description: &str) -> Value {
-    json!({"name": name, "in": "header", "description": description, "schema": {"type": "string"}})
+    let schema = json!({"type": "string"});
+    json!({"name": name, "in": "header", "required": false, "description": description, "schema": schema})
 }

@@ -19,7 +19,7 @@ use super::entity_tag::EntityTag;
 use super::{JSON, Outcome};
 #[cfg(feature = "csv")]
 use crate::csv::MEDIA_TYPE;
-use crate::inventory::{DocumentPages, Documents, Error, Inventory};
+use crate::inventory::{DocumentPages, Documents, Error, Inventory, PendingDocuments};
 use crate::model::OrganizationId;
 use crate::service::input::Accept;
 
@@ -117,8 +117,8 @@ pub(in crate::service) struct Shape {
 }
 
 /// Pages of documents in a shape.
-pub(in crate::service) struct Shaped<P> {
-    pub(in crate::service) pages: P,
+pub(in crate::service) struct Shaped {
+    pub(in crate::service) pages: Box<dyn DocumentPages>,
     pub(in crate::service) shape: Shape,
     pub(in crate::service) inventory: Inventory,
     pub(in crate::service) organization: OrganizationId,
@@ -126,7 +126,7 @@ pub(in crate::service) struct Shaped<P> {
     pub(in crate::service) has_begun: bool,
 }
 
-impl<P: DocumentPages> DocumentPages for Shaped<P> {
+impl DocumentPages for Shaped {
     fn is_finished(&self) -> bool {
         self.pages.is_finished()
     }
@@ -135,13 +135,15 @@ impl<P: DocumentPages> DocumentPages for Shaped<P> {
         self.pages.unread()
     }
 
-    async fn next(&mut self) -> Result<Documents, Error> {
-        let documents = self.pages.next().await?;
-        let mut documents = self.shape.apply(documents, &self.inventory, self.organization).await?;
-        if !std::mem::replace(&mut self.has_begun, true) {
-            documents.bodies = self.shape.with_header(documents.bodies);
-        }
-        Ok(documents)
+    fn next(&mut self) -> PendingDocuments<'_> {
+        Box::pin(async move {
+            let documents = self.pages.next().await?;
+            let mut documents = self.shape.apply(documents, &self.inventory, self.organization).await?;
+            if !std::mem::replace(&mut self.has_begun, true) {
+                documents.bodies = self.shape.with_header(documents.bodies);
+            }
+            Ok(documents)
+        })
     }
 }
 

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use super::role::{self, RoleReason};
-use crate::inventory::Claim;
+use crate::discovery::Claim;
 use crate::model::{
     Host, HostId, HostPart, HostRole, InterfaceId, Record, Redaction, ServiceId, ServiceVirtualization,
     SubnetId, TagId, Timestamp, for_each_part_type,

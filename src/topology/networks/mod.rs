@@ -7,13 +7,11 @@ mod state;
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use self::cache::{Cache, Size, Slot};
 use self::revision::revision_of;
 use self::state::NetworkState;
-use super::graph::{BlindSpot, Edge, Graph, GraphOptions, Positions, blind_spots, build, lay_out};
-use super::links::RejectedClaim;
+use super::EdgeDetails;
+use super::graph::{BlindSpot, Graph, GraphOptions, Positions, blind_spots, build, lay_out};
 use crate::access::Caller;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::{LinkId, NetworkId, OrganizationId, TopologyView};
@@ -60,18 +58,6 @@ impl fmt::Debug for Topologies {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Topologies").field("inventory", &self.inventory).finish_non_exhaustive()
     }
-}
-
-/// An edge with everything that supports and contradicts it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct EdgeDetails {
-    /// The edge, without a line.
-    #[serde(flatten)]
-    pub edge: Edge,
-    /// Weaker claims that the edge overrides.
-    pub rejected: Vec<RejectedClaim>,
 }
 
 impl Topologies {

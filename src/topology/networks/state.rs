@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
-use crate::inventory::{Claim, KnownNetwork, NetworkChanges, TopologyRevision};
+use crate::discovery::Claim;
+use crate::inventory::{KnownNetwork, NetworkChanges, TopologyRevision};
 use crate::model::{Host, HostId, LinkEnd, NetworkId, Subnet, TopologyLink};
 use crate::topology::graph::{GraphInput, GraphOptions, HostSummary};
 use crate::topology::links::{Device, Links, ManualEnd, ManualLink};

@@ -13,11 +13,11 @@ use std::sync::Arc;
 use self::owners::Owners;
 pub(in crate::inventory) use self::statements::NeighborCaches;
 use self::statements::{Statement, Statements};
+use super::Discovery;
 use super::device::concerns_device;
 use super::plan::Role;
 use super::records::{CACHED, HostDiscovery, block_value, put_state};
 use super::reported::Subject;
-use super::{Discovery, DiscoveryOutcome};
 use crate::discovery::reconcile::{
     Identity, RecognitionNote, device_at, is_address_only, lists_others, name_of_host, set_cached_macs,
 };
@@ -27,6 +27,7 @@ use crate::inventory::schema::{CLAIM, HOST, decode, host_discovery_key, host_key
 use crate::inventory::{Entity, Error};
 use crate::model::{Host, HostId, InterfaceId, MacAddress};
 use crate::store::{Batch, Key, Name, Query, Record, Start, TermFilter, TermRange};
+use crate::wire::DiscoveryOutcome;
 
 /// Number of addresses whose hosts are read at a time. The neighbor caches of their networks are read for each of these.
 const ADDRESSES: usize = 2_048;

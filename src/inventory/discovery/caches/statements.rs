@@ -4,10 +4,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::discovery::ClaimRows;
 use crate::discovery::reconcile::{Identity, is_own_mac};
 use crate::discovery::report::ArpRow;
 use crate::inventory::Error;
-use crate::inventory::discovery::claims::{ClaimRows, ClaimedTable};
+use crate::inventory::discovery::claims::ClaimedTable;
 use crate::inventory::discovery::records::ClaimRecord;
 use crate::inventory::schema::decode;
 use crate::model::{HostId, MacAddress};

@@ -6,10 +6,10 @@ use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::discovery::report::TableKind;
+use crate::discovery::{Claim, ClaimRows, SeenPart};
 use crate::inventory::Error;
 use crate::inventory::discovery::Reconciliation;
 use crate::inventory::discovery::opened::Opened;
-use crate::inventory::discovery::{Claim, ClaimRows, SeenPart};
 use crate::model::HostId;
 
 impl Reconciliation<'_> {

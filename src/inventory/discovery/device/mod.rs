@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use self::outcome::{ambiguous, ignored, recognized, unknown_observer};
 use self::store::{Attempted, Stage};
+use super::Discovery;
 use super::plan::Role;
 use super::records::HostDiscovery;
 use super::reported::{Subject, given_ids};
-use super::{DiscoveredHost, DiscoveredTable, Discovery, DiscoveryOutcome};
 use crate::discovery::reconcile::{
     AddressTimes, Context, Identity, MatchedBy, Merging, Recognition, Recognized, name_of_host, new_host_id,
     recognize_with_notes,
@@ -26,6 +26,7 @@ use crate::inventory::schema::{
 use crate::inventory::{Entity, Error, ErrorKind};
 use crate::model::{Host, HostId, MacAddress};
 use crate::store::{Key, Query, Record, Version};
+use crate::wire::{DiscoveredHost, DiscoveredTable, DiscoveryOutcome};
 
 /// Maximum number of hosts that a device is compared with, for each kind of identity.
 const MAX_CANDIDATES: usize = 64;

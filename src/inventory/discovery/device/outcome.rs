@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::discovery::reconcile::{MatchedBy, RecognitionNote, name_of_device};
 use crate::discovery::report::{Device, Warning, WarningCode};
-use crate::inventory::discovery::{DiscoveredHost, Discovery, DiscoveryOutcome};
+use crate::inventory::discovery::Discovery;
 use crate::model::HostId;
 use crate::printable::printable;
+use crate::wire::{DiscoveredHost, DiscoveryOutcome};
 
 /// Returns the name that a device reports.
 fn name_of(device: &Device) -> String {

@@ -7,16 +7,17 @@ use std::sync::Arc;
 
 use super::Target;
 use crate::discovery::report::{Device, TableKind};
+use crate::inventory::discovery::Discovery;
 use crate::inventory::discovery::opened::Stored;
 use crate::inventory::discovery::plan::{Known, Plan, Planned};
 use crate::inventory::discovery::records::{Place, claim_key, put_discovered_hosts};
 use crate::inventory::discovery::reported::Subject;
-use crate::inventory::discovery::{DiscoveredHost, Discovery};
 use crate::inventory::hosts::Attempt;
 use crate::inventory::schema::{host_discovery_key, host_key};
 use crate::inventory::{Error, Inventory, unchanged};
 use crate::model::HostId;
 use crate::store::{Batch, Guard, Key, Precondition, Record, Version};
+use crate::wire::DiscoveredHost;
 
 /// The end of an attempt to store a device.
 pub(super) enum Stage {

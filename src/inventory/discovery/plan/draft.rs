@@ -13,10 +13,10 @@ use crate::inventory::discovery::claims::claimed_tables;
 use crate::inventory::discovery::neighbors::follow::Naming;
 use crate::inventory::discovery::opened::{Claims, Opened};
 use crate::inventory::discovery::records::{EncodedRecord, HostDiscovery, Place};
-use crate::inventory::discovery::report::DiscoveryOutcome;
 use crate::inventory::discovery::subnets::SubnetsOfAddresses;
 use crate::inventory::hosts::EncodedHost;
 use crate::model::{HostId, InterfaceId, MacAddress};
+use crate::wire::DiscoveryOutcome;
 
 /// A host with a device merged into it. The subnets of its addresses are still to be set.
 #[derive(Debug)]

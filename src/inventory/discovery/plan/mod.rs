@@ -15,13 +15,13 @@ use super::consolidate::absorb::Replaced;
 use super::device::listed;
 use super::opened::Stored;
 use super::records::{EncodedRecord, Place};
-use super::report::{DiscoveredHost, DiscoveryOutcome};
 use crate::access::RandomSource;
 use crate::discovery::reconcile::{Identity, MatchedBy};
 use crate::discovery::report::{Device, PortRange, Reporter};
 use crate::inventory::hosts::{Before, EncodedHost, HostEncoder};
 use crate::model::{Cidr, Host, HostId, Timestamp};
 use crate::store::Record;
+use crate::wire::{DiscoveredHost, DiscoveryOutcome};
 
 /// Whether a device is described by a report or only named as a neighbor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use uuid::Uuid;
 
 use super::claims::MovedPorts;
-use super::request::{HostSplit, Selection};
+use super::request::Selection;
 use crate::discovery::reconcile::{HostState, derived_name, set_ages};
 use crate::inventory::discovery::opened::Opened;
 use crate::inventory::discovery::records::HostDiscovery;
@@ -14,6 +14,7 @@ use crate::model::{
     CredentialAssignment, Host, HostId, HostPart, IfEntryId, InterfaceId, PortId, RecordId, ServiceId,
     Timestamp, for_each_part_type,
 };
+use crate::wire::HostSplit;
 
 /// Moves the selected parts to a new host with this id, with what discovery knows of them.
 pub(super) fn divide(

@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 
 use self::divide::divide;
-pub use self::request::HostSplit;
 use self::request::Selection;
 use super::decoded::DecodedHosts;
 use super::neighbors::follow::Naming;
@@ -27,6 +26,7 @@ use crate::inventory::schema::{
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
 use crate::model::{Host, HostId, Permission};
 use crate::store::{Batch, Key, Precondition};
+use crate::wire::HostSplit;
 
 /// The part of a host's state that names the hosts split from it.
 #[derive(Deserialize)]

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::discovery::report::{Warning, WarningCode};
 use crate::inventory::collections::CollectionRecord;
+use crate::inventory::discovery::Discovery;
 use crate::inventory::discovery::subnets::Subnets;
-use crate::inventory::discovery::{DiscoveredSubnet, Discovery};
 use crate::inventory::prefixes::cidr_bytes;
 use crate::inventory::schema::{
     DELETED_SUBNET, SUBNET, encode, exists, facets, network_key, on_network, subnet_key,
@@ -13,6 +13,7 @@ use crate::inventory::schema::{
 use crate::inventory::{Entity, Error};
 use crate::model::{Cidr, NetworkId, Source, Subnet, SubnetId, Timestamp, derived_id};
 use crate::store::{Batch, Key, Precondition};
+use crate::wire::DiscoveredSubnet;
 
 /// Maximum number of subnets that one report creates.
 const MAX_PER_REPORT: usize = 1_000;

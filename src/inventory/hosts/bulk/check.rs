@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use super::Results;
 use super::ids::{Assignment, PartId, parts, refers_to_hosts, rename_host};
-use super::{Atomicity, Results};
 use crate::access::Caller;
 use crate::inventory::hosts::access::check_scope;
 use crate::inventory::hosts::change::check_replacement;
@@ -14,6 +14,7 @@ use crate::inventory::schema::{network_key, part_unique_key, tag_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::{Host, HostId, OrganizationId, Record as _};
 use crate::store::{Batch, Guard, Key, Record, StoreErrorKind, UniqueKey};
+use crate::wire::Atomicity;
 
 /// A host of a request, with its position.
 #[derive(Debug)]

@@ -27,7 +27,7 @@ use self::ids::rename_host;
 #[cfg(feature = "discovery")]
 pub(in crate::inventory) use self::ids::rename_parts;
 use self::results::Results;
-pub use self::results::{Atomicity, BulkChange, BulkResult};
+pub use self::results::{BulkChange, BulkResult};
 use super::input::parse_host;
 use super::texts::check_host_texts;
 use super::{EncodedHost, HOST};
@@ -37,6 +37,7 @@ use crate::inventory::hosts::Hosts;
 use crate::inventory::{Error, Inventory, Problem, require_level};
 use crate::model::{Host, HostId, OrganizationId, Permission, Record, uuids};
 use crate::store::Query;
+use crate::wire::Atomicity;
 
 /// A host of a bulk request: a [`Host`], or a JSON object of the API.
 ///

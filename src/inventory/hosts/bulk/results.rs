@@ -4,15 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::inventory::{Error, ErrorKind};
 use crate::model::HostId;
-
-/// The behavior of a bulk request when one of its hosts cannot be stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Atomicity {
-    /// Stores no host at all: the request is one commit.
-    AllOrNothing,
-    /// Stores the other hosts.
-    PerHost,
-}
+use crate::wire::Atomicity;
 
 /// The change that a bulk request has made to a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

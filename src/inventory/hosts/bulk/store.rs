@@ -6,12 +6,13 @@ use std::task::Poll;
 
 use super::check::{Checked, Item, PartIds};
 use super::encode::Decision;
-use super::{Atomicity, BulkChange, Results};
+use super::{BulkChange, Results};
 use crate::access::Caller;
 use crate::inventory::hosts::change::{Attempt, HostChange};
 use crate::inventory::policy::Actor;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::HostId;
+use crate::wire::Atomicity;
 
 /// The maximum number of hosts in a commit that need not be atomic.
 ///

@@ -15,14 +15,14 @@ use super::places::PartPlace;
 use crate::access::Caller;
 use crate::invariant::Invariant;
 use crate::inventory::collections::{
-    DocumentPages, Documents, ListOrderField, ListPage, ListQuery, PageCursor, Position, fingerprint,
-    invalid_cursor,
+    DocumentPages, ListPage, PendingDocuments, Position, fingerprint, invalid_cursor,
 };
 use crate::inventory::hosts::rewrite::{FIRST_HOSTS, MAX_BYTES, MAX_HOSTS};
 use crate::inventory::schema::HOST;
 use crate::inventory::{Error, Inventory};
 use crate::model::{HostId, OrderDirection, uuids};
 use crate::store::{Cursor, Query};
+use crate::wire::{ListOrderField, ListQuery, PageCursor};
 
 /// Number of parts that a whole list reads first.
 const PAGE: usize = 128;
@@ -160,27 +160,31 @@ impl<P: Part> DocumentPages for PartPages<P> {
         0
     }
 
-    async fn next(&mut self) -> Result<Documents, Error> {
-        let (PartsAt { parts, decoded, .. }, end) = loop {
-            let end = (self.position + self.length).min(self.places.len());
-            let places = self.places.get(self.position..end).asserted_or_default();
-            // Parts may be longer than those before them.
-            let max_bytes = if self.length > PAGE { MAX_PAGE_BYTES } else { usize::MAX };
-            let read: PartsAt<P> = self.inventory.parts_at(&self.caller, places, max_bytes).await?;
-            if !read.is_too_long {
-                break (read, end);
-            }
-            self.length = (self.length / 2).max(PAGE);
-        };
-        self.position = end;
-        let taken = parts.len();
-        let documents = ListPage::new(parts, self.places.len() as u64, None).into_documents()?;
-        let bytes: usize = documents.bodies.iter().map(Bytes::len).sum();
-        self.length = match self.length {
-            length if decoded > taken * DECODED && 2 * bytes <= MAX_PAGE_BYTES => (2 * length).min(MAX_PAGE),
-            length => length,
-        };
-        Ok(documents)
+    fn next(&mut self) -> PendingDocuments<'_> {
+        Box::pin(async move {
+            let (PartsAt { parts, decoded, .. }, end) = loop {
+                let end = (self.position + self.length).min(self.places.len());
+                let places = self.places.get(self.position..end).asserted_or_default();
+                // Parts may be longer than those before them.
+                let max_bytes = if self.length > PAGE { MAX_PAGE_BYTES } else { usize::MAX };
+                let read: PartsAt<P> = self.inventory.parts_at(&self.caller, places, max_bytes).await?;
+                if !read.is_too_long {
+                    break (read, end);
+                }
+                self.length = (self.length / 2).max(PAGE);
+            };
+            self.position = end;
+            let taken = parts.len();
+            let documents = ListPage::new(parts, self.places.len() as u64, None).into_documents()?;
+            let bytes: usize = documents.bodies.iter().map(Bytes::len).sum();
+            self.length = match self.length {
+                length if decoded > taken * DECODED && 2 * bytes <= MAX_PAGE_BYTES => {
+                    (2 * length).min(MAX_PAGE)
+                }
+                length => length,
+            };
+            Ok(documents)
+        })
     }
 }
 

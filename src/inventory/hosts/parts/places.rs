@@ -13,12 +13,12 @@ use super::fields::parts_of;
 use super::list::{PartOrder, is_listed};
 use crate::access::{Caller, Scope};
 use crate::figures::{CacheCounters, CacheFigures};
-use crate::inventory::collections::ListQuery;
 use crate::inventory::hosts::rewrite::{FIRST_HOSTS, MAX_BYTES, MAX_HOSTS};
 use crate::inventory::schema::{HOST, SERVICE_TAG_LINK, organization_key, part_unique_key};
 use crate::inventory::{Error, ErrorKind, Inventory, Problem};
 use crate::model::{HostId, NetworkId, OrganizationId, TagId, uuids};
 use crate::store::{LinkFilter, Name, Query, Record, Revision, Start};
+use crate::wire::ListQuery;
 
 /// The place of a part in a list.
 #[derive(Debug)]

@@ -1,29 +1,8 @@
 use super::HostParts;
 use crate::access::Caller;
 use crate::inventory::Error;
-use crate::model::{HostId, NetworkId, Port, PortId, PortNumber, Protocol};
-
-/// The new values of a port. Its id and creation time stay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PortUpdate {
-    /// The host on which the port is open.
-    pub host_id: HostId,
-    /// The network of that host.
-    pub network_id: NetworkId,
-    /// The port number.
-    pub number: PortNumber,
-    /// The transport protocol.
-    pub protocol: Protocol,
-}
-
-impl PortUpdate {
-    /// Creates an update with all fields.
-    #[must_use]
-    pub const fn new(host_id: HostId, network_id: NetworkId, number: PortNumber, protocol: Protocol) -> Self {
-        Self { host_id, network_id, number, protocol }
-    }
-}
+use crate::model::{Port, PortId};
+use crate::wire::PortUpdate;
 
 impl HostParts<'_, Port> {
     /// Updates all fields of a port that the caller, a Member or above, can access.

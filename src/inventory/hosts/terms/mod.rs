@@ -17,11 +17,11 @@ pub(in crate::inventory) use self::{
     age::becoming_stale,
     identity::{ADDRESS_ONLY, IDENTITY, address_only_value, identity_value},
 };
-use super::query::{HostQuery, PortFilter};
 use crate::fair_threads::yield_turn;
 use crate::inventory::{Error, Problem, custom};
 use crate::model::{Host, Port, PortNumber, Protocol};
 use crate::store::{Name, Term, TermFilter, TermRange};
+use crate::wire::{HostQuery, PortFilter};
 
 /// Open ports: the protocol and the number.
 const PORT: Name = Name::new("open_port");

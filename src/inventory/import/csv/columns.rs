@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde::de::IgnoredAny;
 
 use crate::csv::{SEPARATOR, unguard};
-use crate::inventory::import::report::Refusal;
 use crate::inventory::{Error, Problem};
 use crate::model::{Field, Form, Host, NetworkId, Record};
 use crate::printable::printable;
+use crate::wire::Refusal;
 
 /// Maximum number of characters of a column's name in an error.
 const MAX_NAME: usize = 64;

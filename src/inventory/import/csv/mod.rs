@@ -9,11 +9,11 @@ use csv_core::{ReadFieldResult, Reader};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 use self::columns::Columns;
-use super::report::Refusal;
 use super::rows::Row;
 use crate::invariant::Invariant;
 use crate::inventory::Error;
 use crate::model::NetworkId;
+use crate::wire::Refusal;
 
 /// Maximum length of a header, in bytes.
 const MAX_HEADER: usize = 64 * 1024;

@@ -20,9 +20,9 @@ use super::key::Key;
 use super::missing::Missing;
 use super::port_key::{PortKey, place_of};
 use super::{Method, PortRef};
+use crate::discovery::Claim;
 use crate::discovery::reconcile::{IdentityKind, Ports, Traits, is_own_mac};
 use crate::discovery::report::{FdbStatus, TableKind};
-use crate::inventory::Claim;
 use crate::model::{Host, HostId, LldpChassisId, MacAddress, NetworkId, Timestamp};
 
 /// A host and its claims, reduced to what links follow from.

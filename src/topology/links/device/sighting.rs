@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::discovery::reconcile::{Named, Ports, is_own_mac, trimmed};
 use crate::discovery::report::{Capability, CdpRow, LldpRow, StpRow, StpState};
-use crate::inventory::{Claim, ClaimRows, MissingRows};
+use crate::discovery::{Claim, ClaimRows, MissingRows};
 use crate::model::{Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, Timestamp};
 use crate::topology::links::Method;
 use crate::topology::links::key::Key;

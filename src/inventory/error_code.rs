@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::ErrorCode;
-use crate::inventory::{Entity, Error, ErrorKind, Problem};
+use super::{Entity, Error, ErrorKind, Problem};
 use crate::model::Timestamp;
+use crate::wire::{ErrorCode, Failure, Meta};
 
 impl Error {
     /// Returns the code that the API answers this error with.
@@ -50,6 +50,15 @@ impl Error {
         } else {
             self.to_string()
         }
+    }
+}
+
+impl Failure {
+    /// Creates the envelope of an error of the inventory, as the API would answer it.
+    #[must_use]
+    pub fn of(error: &Error, meta: Meta) -> Self {
+        let (code, params) = (error.code_text().to_owned(), error.params());
+        Self { success: false, error: error.client_message(), code, params, meta }
     }
 }
 
