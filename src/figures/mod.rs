@@ -42,7 +42,7 @@ impl CacheFigures {
 /// Writes the families of all caches.
 pub(crate) fn write_caches<'f>(
     text: &mut OpenMetrics,
-    caches: impl Iterator<Item = &'f CacheFigures> + Clone,
+    caches: &(impl Iterator<Item = &'f CacheFigures> + Clone),
 ) {
     type Value = fn(&CacheFigures) -> u64;
     let families: [(&str, Kind, &str, Value); 3] = [

@@ -125,7 +125,7 @@ impl InventoryFigures {
     #[must_use]
     pub fn to_openmetrics(&self) -> String {
         let mut text = OpenMetrics::default();
-        write_caches(&mut text, self.caches.iter());
+        write_caches(&mut text, &self.caches.iter());
         self.write_all_but_caches(&mut text);
         text.finish()
     }

@@ -145,7 +145,7 @@ pub(in crate::inventory) fn check_source(source: &Source, field: fmt::Arguments<
         _ => (&[], &[]),
     };
     for (name, objects) in [("metadata", metadata), ("details", details)] {
-        if !objects.iter().all(|object| is_readable(object)) {
+        if !objects.iter().all(is_readable) {
             return Err(Error::invalid(format!("{field}.{name}"), Problem::InvalidFormat));
         }
     }

@@ -153,7 +153,7 @@ impl ApiFigures {
         .value(&[], self.store_outages);
         write_slots(&mut text, &self.slots);
         write_memory(&mut text, &self.memory);
-        write_caches(&mut text, std::iter::once(&self.page_cache).chain(&self.inventory.caches));
+        write_caches(&mut text, &std::iter::once(&self.page_cache).chain(&self.inventory.caches));
         self.inventory.write_all_but_caches(&mut text);
         text.finish()
     }

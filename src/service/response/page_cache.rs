@@ -82,7 +82,7 @@ impl PageCache {
         drop(entries);
         let body = match page.into_bytes() {
             Ok(body) => body,
-            Err(page) => return page,
+            Err(page) => return *page,
         };
         let mut entries = self.lock();
         // A concurrent request may have inserted the page in the meantime.

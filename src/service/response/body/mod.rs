@@ -145,12 +145,12 @@ impl ResponseBody {
     }
 
     /// Joins the pieces of a body that is in memory. Returns any other body unchanged.
-    pub(in crate::service) fn into_bytes(self) -> Result<Bytes, Self> {
+    pub(in crate::service) fn into_bytes(self) -> Result<Bytes, Box<Self>> {
         match self.kind {
             Kind::Pieces(pieces) => Ok(pieces.into_bytes()),
-            Kind::Held(_) => Err(self),
+            Kind::Held(_) => Err(Box::new(self)),
             #[cfg(feature = "discovery")]
-            Kind::Events(_) => Err(self),
+            Kind::Events(_) => Err(Box::new(self)),
         }
     }
 
