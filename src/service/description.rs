@@ -47,8 +47,8 @@ pub struct UnknownGroup {
 pub fn openapi_for(prefix: &str, groups: &[&str]) -> Result<Value, UnknownGroup> {
     let document = openapi();
     let has_group = |group: &str| {
-        let mut tags = document["tags"].as_array().into_iter().flatten();
-        tags.any(|tag| tag["name"] == group)
+        let mut tags = document.get("tags").and_then(Value::as_array).into_iter().flatten();
+        tags.any(|tag| tag.get("name").is_some_and(|name| name == group))
     };
     match groups.iter().find(|group| !has_group(group)) {
         Some(unknown) => Err(UnknownGroup { group: (*unknown).to_owned() }),
