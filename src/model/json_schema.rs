@@ -30,7 +30,7 @@ impl JsonSchema for CustomFields {
             "type": "object",
             "description": "Fields of the host application or of users, by name, of at most 16 KiB in all.",
             "additionalProperties": true,
-            "propertyNames": {"pattern": "^[a-z0-9_.-]{1,64}$"},
+            "propertyNames": {"type": "string", "pattern": "^[a-z0-9_.-]{1,64}$"},
             "maxProperties": 64,
         })
     }

@@ -37,7 +37,7 @@ pub(super) fn schema_of(kind: Kind, item: &dyn Fn(&str) -> Value) -> Value {
         }
         Kind::Custom { max } => json!({
             "type": "object",
-            "propertyNames": {"pattern": "^custom\\.[a-z0-9_.-]{1,64}$"},
+            "propertyNames": {"type": "string", "pattern": "^custom\\.[a-z0-9_.-]{1,64}$"},
             "additionalProperties": {"type": "string", "maxLength": max},
         }),
         Kind::Number { min, max, .. } => {

@@ -25,7 +25,7 @@ fn lines(log: &Log) -> Vec<String> {
 
 /// Returns the value of a field of a line.
 fn field<'l>(line: &'l str, name: &str) -> &'l str {
-    let value = line.split_once(&format!("{name}=")).expect(line).1;
+    let value = line.split_once(&format!(" {name}=")).expect(line).1;
     value.split(' ').next().unwrap().trim_matches('"')
 }
 

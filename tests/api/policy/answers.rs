@@ -152,7 +152,7 @@ fn report_ignores_the_refused_device() {
         let request = send_json("POST", &target, &Value::Null).map(|_| report.to_string());
         let request = with_header(request, "content-type", "application/octet-stream");
         let report = scene.send(request).await.data().clone();
-        assert_eq!(report["hosts"][1]["outcome"], "Ignored");
+        assert_eq!(report["hosts"][1]["outcome"], "ignored");
         assert_eq!(report["hosts"][1]["reason"], "Hosts must not have this name.");
         assert_eq!(scene.names().await, ["one", "three"]);
     });

@@ -228,9 +228,10 @@ fn selectable_fields_are_those_of_the_records() {
 fn errors_have_one_schema_and_successes_that_of_their_data() {
     let document = toposcope::openapi();
     let mut schemas = BTreeSet::new();
-    for_each_object(&document["components"]["responses"], "", &mut |_, object| {
-        schemas.extend(object.get("schema").map(Value::to_string));
-    });
+    for response in document["components"]["responses"].as_object().unwrap().values() {
+        let contents = response["content"].as_object().into_iter().flat_map(|contents| contents.values());
+        schemas.extend(contents.filter_map(|content| content.get("schema").map(Value::to_string)));
+    }
     assert_eq!(schemas, BTreeSet::from([json!({"$ref": "#/components/schemas/Error"}).to_string()]));
     for operation in Operation::all() {
         let success = operation.described.pointer("/responses/200/content/application~1json/schema");
