@@ -1,8 +1,10 @@
 //! Custom fields of hosts and networks.
 
+use http_body_util::BodyExt;
 use serde_json::{Map, Value, json};
 use toposcope::inventory::HostQuery;
 use toposcope::model::{Custom, Host};
+use tower::ServiceExt;
 
 use super::*;
 use crate::common::{Server, ample, host, with_session};
