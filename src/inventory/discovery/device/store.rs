@@ -70,6 +70,7 @@ impl Discovery {
             now: self.inventory.now(),
             encoder: self.inventory.host_encoder(self.organization),
             random: has_fresh_ids.then(|| Arc::clone(&self.inventory.random)),
+            has_policy: self.inventory.policy.is_some(),
         };
         let mut planned = self.decide(plan).await?;
         if matches!(target, Target::New { .. }) {

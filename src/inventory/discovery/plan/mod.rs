@@ -57,6 +57,8 @@ pub(super) struct Plan {
     pub(super) encoder: HostEncoder,
     /// The source of random ids for new parts. `None`: their ids follow from the host's id.
     pub(super) random: Option<Arc<dyn RandomSource>>,
+    /// Whether a policy is asked about the host.
+    pub(super) has_policy: bool,
 }
 
 /// The decision: the records to be stored.

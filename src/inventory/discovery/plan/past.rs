@@ -19,9 +19,11 @@ use crate::store::Record;
 
 /// What is stored of a host, and of the hosts that become a part of it. It is empty for a new host.
 ///
-/// The records have no bodies any more: only their versions are needed, and what was decoded is as large.
+/// The records have no bodies any more unless a policy is asked: only their versions are needed, and what was decoded is as
+/// large.
 #[derive(Debug, Default)]
 pub(super) struct Past {
+    has_policy: bool,
     pub(super) before: Before,
     /// By what others may have named the hosts.
     pub(super) naming: Vec<Naming>,
@@ -48,7 +50,7 @@ impl Plan {
     ///
     /// Also returns the host with everything of the hosts that become a part of it.
     pub(super) fn open_known(&mut self) -> Result<(Past, Option<Opened>), Error> {
-        let mut past = Past::default();
+        let mut past = Past { has_policy: self.has_policy, ..Past::default() };
         let Some(Known { mut host, others }) = self.known.take() else { return Ok((past, None)) };
         past.size = host.record.body.len();
         past.state_digest = host.state.as_ref().map(|state| BodyDigest::of(&state.body));
@@ -72,7 +74,7 @@ impl Plan {
 }
 
 impl Past {
-    /// Decodes a host and its state, and drops the body of each once it is decoded.
+    /// Decodes a host and its state, and drops the body of each once it is decoded. A policy sees the host as stored.
     fn open(&mut self, stored: &mut Stored) -> Result<Opened, Error> {
         let Stored { record, host, state, .. } = stored;
         let discovery = state.as_ref().map(decode).transpose()?;
@@ -82,7 +84,9 @@ impl Past {
             None => decode_host(record)?,
         };
         let opened = Opened { host, discovery, claims: Claims::new() };
-        record.body.clear();
+        if !self.has_policy {
+            record.body.clear();
+        }
         self.before.insert(opened.host.id, (record.clone(), Summary::from(&opened.host)));
         self.naming.push(Naming::of(&opened.host));
         Ok(opened)
