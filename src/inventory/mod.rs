@@ -17,6 +17,7 @@ mod discovery;
 mod effects;
 mod email;
 mod error;
+mod existing_organizations;
 mod hosts;
 mod idempotency;
 mod import;
@@ -29,6 +30,7 @@ mod prefixes;
 mod queues;
 mod quotas;
 mod records;
+mod revocations;
 #[cfg_attr(
     not(feature = "topology"),
     allow(dead_code, reason = "a store may have the records of features that are disabled")
@@ -98,6 +100,7 @@ pub(crate) use {
 use self::background::{BackgroundTasks, Offload};
 use self::caches::AuthenticationCache;
 use self::effects::HOST_EFFECTS;
+use self::existing_organizations::ExistingOrganizations;
 use self::hosts::{HostEffect, HostTerms, PartLists};
 use self::idempotency::{PendingAnswer, RunningRequests};
 use self::queues::UpdateQueues;
@@ -225,7 +228,7 @@ impl Inventory {
     #[must_use]
     pub fn new(store: impl Store) -> Self {
         Self {
-            store: Arc::new(store),
+            store: Arc::new(ExistingOrganizations::new(store)),
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
             passwords: PasswordHasher::new(),

@@ -10,6 +10,7 @@ mod input;
 #[cfg(feature = "openapi")]
 mod openapi;
 mod response;
+mod revocations;
 mod routes;
 mod sender;
 mod shutdown;
@@ -19,6 +20,7 @@ pub use api::{Admitted, Api, ApiBuilder, ResponseFuture};
 #[cfg(feature = "openapi")]
 pub use description::openapi;
 pub use response::body::{BodyError, ResponseBody};
+pub use routes::endpoints::Endpoints;
 pub use sender::client_address::{ClientAddr, ClientAddressSource};
 pub use sender::rate_limit::RateLimit;
 pub use sender::session_cookie::{SameSite, SessionCookie, SessionCookieError};

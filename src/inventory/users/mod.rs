@@ -1,5 +1,6 @@
 //! Users: accounts that can log in, and their rights.
 
+mod external;
 mod password;
 mod record;
 mod referrals;
@@ -9,6 +10,7 @@ use std::fmt;
 
 use uuid::Uuid;
 
+use self::external::External;
 use super::collections::{CollectionRecord, Reference, handle};
 use super::email::EmailAddress;
 use super::records::{delete_key_records, guard_networks, user_facets};
@@ -16,7 +18,7 @@ use super::schema::{
     OWNER_LINK, REFERRAL, USER, USER_API_KEY, USER_LINK, encode, exists, facets, linked, organization_key,
     password_key, user_key,
 };
-use super::{Entity, Error, ErrorKind, Inventory, validate};
+use super::{Entity, Error, ErrorKind, Inventory, Problem, validate};
 use crate::access::{Caller, Scope};
 use crate::model::{Permission, User};
 use crate::store::{Batch, Guard, Link, Precondition, Query, StoreErrorKind};
@@ -35,13 +37,15 @@ pub struct NewUser {
     pub password: Option<String>,
     /// The networks granted to a Member or Viewer.
     pub network_ids: Vec<Uuid>,
+    /// What identifies a user without an e-mail address.
+    external: Option<External>,
 }
 
 impl NewUser {
     /// Creates the input for a user without password or networks.
     #[must_use]
     pub fn new(email: impl Into<String>, permissions: Permission) -> Self {
-        Self { email: email.into(), permissions, password: None, network_ids: Vec::new() }
+        Self { email: email.into(), permissions, password: None, network_ids: Vec::new(), external: None }
     }
 }
 
@@ -51,6 +55,7 @@ impl fmt::Debug for NewUser {
         formatter
             .debug_struct("NewUser")
             .field("email", &self.email)
+            .field("external", &self.external)
             .field("permissions", &self.permissions)
             .field("network_ids", &self.network_ids)
             .finish_non_exhaustive()
@@ -91,8 +96,8 @@ impl Users<'_> {
     /// ```
     ///
     /// # Errors
-    /// `Invalid` for an unacceptable e-mail address or password; `ReferenceInvalid` for a network of another
-    /// organization; `AlreadyExists` when the address is taken; `NotFound` when there is no such organization;
+    /// `Invalid` for an unacceptable e-mail address, external id or password; `ReferenceInvalid` for a network of another
+    /// organization; `AlreadyExists` when the address or the external id is taken; `NotFound` when there is no such organization;
     /// `PermissionDenied` for a caller below Admin or for a level above the caller's; `UserContextRequired`;
     /// `AccessDenied` for a network outside of the caller's scope.
     pub async fn create(self, caller: &Caller, new: NewUser) -> Result<User, Error> {
@@ -154,13 +159,19 @@ impl Inventory {
     async fn create_user(&self, caller: &Caller, new: NewUser) -> Result<User, Error> {
         let scope = caller.scope();
         let now = self.now();
-        let email = EmailAddress::parse("email", &new.email)?.into_string();
-        if let Some(password) = &new.password {
-            validate::password("password", password)?;
+        let (id, email, external_id) = match &new.external {
+            Some(external) => (external.checked_id(caller)?, String::new(), Some(external.id.clone())),
+            None => (self.new_id()?, EmailAddress::parse("email", &new.email)?.into_string(), None),
+        };
+        match &new.password {
+            Some(_) if external_id.is_some() => return Err(no_password()),
+            Some(password) => validate::password("password", password)?,
+            None => {}
         }
         let mut user = User {
-            id: self.new_id()?,
+            id,
             email,
+            external_id,
             organization_id: caller.organization_id(),
             permissions: new.permissions,
             network_ids: new.network_ids,
@@ -176,11 +187,14 @@ impl Inventory {
             None => None,
         };
         let mut transaction = self.transaction(Entity::User, user.id);
+        let external = user.external_id.is_some();
         loop {
             let Err(error) = self.store.commit(creation(&user, hash.clone())?).await else { return Ok(user) };
             match error.kind() {
-                StoreErrorKind::UniqueKeyTaken(_) => {
-                    return Err(ErrorKind::AlreadyExists { entity: Entity::User, name: user.email }.into());
+                StoreErrorKind::UniqueKeyTaken(_) => return Err(already_exists(&user)),
+                // Other ids are new.
+                StoreErrorKind::Conflict(key) if external && *key == user_key(user.id) => {
+                    return Err(already_exists(&user));
                 }
                 // A referenced record may have been deleted.
                 StoreErrorKind::Conflict(_) => self.check_user(&user, scope, &references).await?,
@@ -195,6 +209,15 @@ impl Inventory {
         self.organization(user.organization_id).await?;
         self.check_reachable(user.organization_id, scope, references).await
     }
+}
+
+fn already_exists(user: &User) -> Error {
+    ErrorKind::AlreadyExists { entity: Entity::User, name: user.label().to_owned() }.into()
+}
+
+/// The error for a password of a user who cannot log in.
+fn no_password() -> Error {
+    Error::invalid("password", Problem::Unsupported)
 }
 
 fn creation(user: &User, hash: Option<String>) -> Result<Batch, Error> {
@@ -247,7 +270,7 @@ impl Inventory {
         let first_two = self.store.list(&Query { limit: Some(2), ..owners }).await?.records;
         let other = first_two.iter().find(|owner| owner.key.id != user.id).ok_or_else(|| {
             let (entity, used_by) = (Entity::User, Entity::Organization);
-            ErrorKind::InUse { entity, name: user.email.clone(), used_by }
+            ErrorKind::InUse { entity, name: user.label().to_owned(), used_by }
         })?;
         batch.guard(Guard::record(other.key, Precondition::Version(other.version)));
         Ok(())

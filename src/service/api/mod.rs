@@ -12,13 +12,14 @@ use std::task::{Context, Poll};
 
 use http::{Request, Response};
 use http_body::Body;
+use uuid::Uuid;
 
 pub use self::builder::ApiBuilder;
 pub use self::own_endpoints::Admitted;
 use super::input::box_body;
 use super::response::body::ResponseBody;
 use super::state::ApiState;
-use crate::inventory::Inventory;
+use crate::inventory::{Error, Inventory};
 
 /// The network inventory API over an [`Inventory`], as a [`tower::Service`](tower_service::Service).
 ///
@@ -56,6 +57,31 @@ impl Api {
     #[must_use]
     pub fn builder(inventory: Inventory) -> ApiBuilder {
         ApiBuilder::new(inventory)
+    }
+
+    /// Ends the streams of events and the whole lists of a user at once, such as when the host application has ended the
+    /// user's session.
+    ///
+    /// A [`Caller`](crate::access::Caller) that the host application has set was checked when the request began; the service cannot know when it ends.
+    /// Lists are broken off, and streams end. If the store is shared, other instances follow within a second. Requests
+    /// that begin afterwards are answered, so do not set callers of the user any more before you call this. The user is
+    /// revoked in all organizations, and however the responses were authenticated.
+    ///
+    /// ```
+    /// # use toposcope::{Api, Inventory, MemoryStore};
+    /// # use uuid::Uuid;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// let api = Api::builder(Inventory::new(MemoryStore::new())).build();
+    /// api.revoke(Uuid::from_u128(42)).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `StoreUnavailable`: the responses of this instance have ended, but other instances may not know.
+    pub async fn revoke(&self, user_id: Uuid) -> Result<(), Error> {
+        self.state.revocations.revoke(user_id).await
     }
 
     /// Waits until the [shutdown](ApiBuilder::shutdown) has begun, all requests are answered, and their responses have been read or

@@ -69,6 +69,7 @@ impl Template for User {
         Self {
             id: Uuid::nil(),
             email: String::new(),
+            external_id: None,
             organization_id: Uuid::nil(),
             permissions: Permission::Viewer,
             network_ids: Vec::new(),
