@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use http::Request;
+use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use toposcope::access::{Caller, Scope};
 use toposcope::model::Permission;
-use toposcope::service::Endpoints;
+use toposcope::service::{Api, Endpoints};
+use tower::ServiceExt;
 
 use crate::backend::run_with;
 use crate::common::{Fixture, Hook, NOBODY, bare, get, send_json, with_caller, with_key, with_session};
@@ -21,6 +23,18 @@ const ALL: [Endpoints; 8] = [
     Endpoints::TOPOLOGY,
     Endpoints::OPENAPI,
 ];
+
+/// Returns the status and the error code of an answer, which need not be documented: another server has more endpoints.
+async fn answer(api: &Api, request: Request<String>) -> (u16, String) {
+    let response = api.clone().oneshot(request).await.unwrap();
+    let status = response.status().as_u16();
+    if status < 400 {
+        return (status, String::new());
+    }
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    let envelope: Value = serde_json::from_slice(&body).unwrap_or_default();
+    (status, envelope["code"].as_str().unwrap_or_default().to_owned())
+}
 
 /// Returns a request for each documented operation, with its path and its description.
 #[cfg(feature = "openapi")]
@@ -114,9 +128,9 @@ fn endpoints_that_are_left_out_do_not_exist() {
             let server = fixture.configured(|builder| builder.without(group));
             let mut removed = BTreeSet::new();
             for (path, request, _) in operations() {
-                let reply = server.send(with_key(request, &fixture.key)).await;
-                if reply.json["code"] == "route_not_found" {
-                    assert_eq!(reply.status, 404);
+                let (status, code) = answer(&server.api, with_key(request, &fixture.key)).await;
+                if code == "route_not_found" {
+                    assert_eq!(status, 404);
                     removed.insert(path);
                 }
             }
@@ -163,7 +177,8 @@ fn groups_that_are_left_out_add_up_and_the_rest_works() {
         for (method, target) in
             [("POST", "/api/auth/login"), ("GET", "/api/v1/users"), ("GET", "/api/v1/shares")]
         {
-            server.send(bare(method, target)).await.refuses(404, "route_not_found");
+            let refused = answer(&server.api, bare(method, target)).await;
+            assert_eq!(refused, (404, "route_not_found".to_owned()), "{target}");
         }
         assert_eq!(server.get_with(&fixture.key, "/api/v1/hosts").await.ids(), [1]);
         assert_eq!(server.get_with(&fixture.key, "/api/v1/auth/keys").await.status, 200);
@@ -180,8 +195,8 @@ fn routes_for_axum_lack_what_is_left_out() {
         let api = fixture.configured(|builder| builder.without(Endpoints::LOGIN)).api;
         let application: axum::Router = api.routes().fallback(|| async { "nothing here" });
         let login = bare("POST", "/api/auth/login").map(axum::body::Body::from);
-        let response = tower::ServiceExt::oneshot(application, login).await.unwrap();
-        let body = http_body_util::BodyExt::collect(response.into_body()).await.unwrap().to_bytes();
+        let response = application.oneshot(login).await.unwrap();
+        let body = response.into_body().collect().await.unwrap().to_bytes();
         assert_eq!(&body[..], b"nothing here");
     });
 }
