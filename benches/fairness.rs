@@ -34,12 +34,12 @@ use http_body_util::{BodyExt, Full};
 use tokio::task::JoinSet;
 use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
 use toposcope::model::{
-    Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, Network, Permission, Port, PortNumber, Protocol, Tag,
+    Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, Network, NetworkId, OrganizationId, Permission, Port,
+    PortNumber, Protocol, Tag, TagId,
 };
 use toposcope::service::Api;
 use toposcope::store::MemoryStore;
 use tower::ServiceExt;
-use uuid::Uuid;
 
 const NETWORKS: usize = 10;
 const TAGS: usize = 40;
@@ -61,6 +61,8 @@ const CLIENTS: usize = 8;
 #[derive(Clone, Copy, Debug)]
 enum Load {
     Nothing,
+    /// One thread computes, and requests nothing: what a shared processor alone costs on this machine.
+    Processor,
     Lists,
     WholeLists,
     LargeHosts,
@@ -72,8 +74,9 @@ enum Load {
 }
 
 impl Load {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Nothing,
+        Self::Processor,
         Self::Lists,
         Self::WholeLists,
         Self::LargeHosts,
@@ -88,7 +91,7 @@ impl Load {
 /// An organization with its hosts and an API key of its owner.
 struct Tenant {
     key: String,
-    tags: Vec<Uuid>,
+    tags: Vec<TagId>,
     ports: Vec<Port>,
     heavy: Heavy,
 }
@@ -97,7 +100,7 @@ struct Tenant {
 #[derive(Default)]
 struct Heavy {
     /// A network whose hosts are linked at random.
-    network: Uuid,
+    network: NetworkId,
     report: Bytes,
     lines: Bytes,
     bulk: Bytes,
@@ -134,7 +137,11 @@ async fn measure(hosts: usize, loads: Vec<Load>) -> Result<(), Box<dyn Error>> {
         let (asked, updated) = (Arc::new(Asked::default()), Arc::new(AtomicU64::new(0)));
         let mut tasks = JoinSet::new();
         tasks.spawn(update(api.clone(), Arc::clone(&large), Arc::clone(&is_over), Arc::clone(&updated)));
-        let clients = if matches!(load, Load::Nothing) { 0 } else { CLIENTS };
+        let clients = if matches!(load, Load::Nothing | Load::Processor) { 0 } else { CLIENTS };
+        if matches!(load, Load::Processor) {
+            let is_over = Arc::clone(&is_over);
+            tasks.spawn_blocking(move || compute(&is_over));
+        }
         for number in 0..clients {
             let (api, is_over, asked) = (api.clone(), Arc::clone(&is_over), Arc::clone(&asked));
             let tenant = if matches!(load, Load::LargeHosts) { &giants } else { &large };
@@ -213,6 +220,16 @@ async fn update(api: Api, tenant: Arc<Tenant>, is_over: Arc<AtomicBool>, updated
     }
 }
 
+/// Sorts numbers until the load is over.
+fn compute(is_over: &AtomicBool) {
+    let mut random = Random::new(7);
+    while !is_over.load(Ordering::Relaxed) {
+        let mut numbers: Vec<u64> = (0..10_000).map(|_| random.next()).collect();
+        numbers.sort_unstable();
+        std::hint::black_box(numbers);
+    }
+}
+
 async fn ask(
     api: Api,
     tenant: Arc<Tenant>,
@@ -263,7 +280,7 @@ impl<F: Future> Future for Timed<'_, F> {
 /// Sends a request of the large organization, and returns its status.
 async fn request(api: &Api, tenant: &Tenant, load: Load, random: &mut Random) -> u16 {
     match load {
-        Load::Nothing => unreachable!("nothing is requested"),
+        Load::Nothing | Load::Processor => unreachable!("nothing is requested"),
         Load::Lists => {
             let limit = 50 + random.next() % 951;
             let path = expensive(random, &tenant.tags, limit);
@@ -301,7 +318,7 @@ async fn request(api: &Api, tenant: &Tenant, load: Load, random: &mut Random) ->
 }
 
 /// Returns a query whose order no index provides, rarely the same one twice.
-fn expensive(random: &mut Random, tags: &[Uuid], limit: u64) -> String {
+fn expensive(random: &mut Random, tags: &[TagId], limit: u64) -> String {
     let fields = ["created_at", "updated_at", "name", "hostname", "network_id", "interface_ip"];
     let mut path = format!("/api/v1/hosts?limit={limit}");
     if random.next().is_multiple_of(2) {
@@ -382,8 +399,8 @@ async fn tenant(inventory: &Inventory, name: &str, hosts: usize) -> Result<Tenan
 /// Creates a network to be drawn, and the bodies of heavy requests. A bulk request has `bulk` hosts.
 async fn heavy(
     inventory: &Inventory,
-    organization: Uuid,
-    network: Uuid,
+    organization: OrganizationId,
+    network: NetworkId,
     bulk: usize,
 ) -> Result<Heavy, Box<dyn Error>> {
     let drawn = inventory.networks().create(&Caller::system(organization), Network::new("Drawn")).await?.id;
@@ -446,7 +463,7 @@ async fn giants(inventory: &Inventory) -> Result<Tenant, Box<dyn Error>> {
         let port = host.ports[0].clone();
         host.ports = (1..=PORTS)
             .map(|number| Port {
-                id: random.uuid(),
+                id: random.id(),
                 number: PortNumber::try_from(number).unwrap(),
                 protocol: Protocol::Tcp,
                 ..port.clone()
@@ -461,9 +478,9 @@ async fn giants(inventory: &Inventory) -> Result<Tenant, Box<dyn Error>> {
 
 async fn key(
     inventory: &Inventory,
-    organization: Uuid,
+    organization: OrganizationId,
     name: &str,
-    networks: Vec<Uuid>,
+    networks: Vec<NetworkId>,
 ) -> Result<String, Box<dyn Error>> {
     let user = NewUser::new(format!("{name}@example.net"), Permission::Owner);
     let system = Caller::system(organization);
@@ -478,8 +495,8 @@ async fn key(
 fn lean_host(
     random: &mut Random,
     number: usize,
-    network: Uuid,
-    tags: &[Uuid],
+    network: NetworkId,
+    tags: &[TagId],
 ) -> Result<Host, Box<dyn Error>> {
     let mut host = benchmark_host(random, number, network)?;
     host.services.clear();

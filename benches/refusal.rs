@@ -23,7 +23,7 @@ use toposcope::access::Caller;
 use host::{Random, benchmark_host};
 use http::{Request, StatusCode, header};
 use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
-use toposcope::model::{Host, Network, Permission, Port, Protocol};
+use toposcope::model::{Host, HostId, Network, Permission, Port, PortId, Protocol};
 use toposcope::service::Api;
 use toposcope::store::{MemoryStore, SledStore, Store};
 use tower::ServiceExt;
@@ -57,8 +57,8 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
         let (own_port, foreign_port) = (own.ports[0].id, foreign.ports[0].id);
         let nothing = Uuid::from_u128(0xdead);
         for (what, status, unknown, foreign) in [
-            ("port", StatusCode::NOT_FOUND, (nothing, own.id), (foreign_port, own.id)),
-            ("host_id", StatusCode::BAD_REQUEST, (own_port, nothing), (own_port, foreign.id)),
+            ("port", StatusCode::NOT_FOUND, (nothing.into(), own.id), (foreign_port, own.id)),
+            ("host_id", StatusCode::BAD_REQUEST, (own_port, nothing.into()), (own_port, foreign.id)),
         ] {
             let (mut unknowns, mut foreigns) = (Vec::new(), Vec::new());
             for _ in 0..TURNS {
@@ -116,7 +116,11 @@ impl Ground {
     }
 
     /// Returns the time, in microseconds, to reject moving this port to this host.
-    async fn refuse(&self, (port, host): (Uuid, Uuid), status: StatusCode) -> Result<f64, Box<dyn Error>> {
+    async fn refuse(
+        &self,
+        (port, host): (PortId, HostId),
+        status: StatusCode,
+    ) -> Result<f64, Box<dyn Error>> {
         let network = self.own.network_id;
         let body = format!(r#"{{"host_id":"{host}","network_id":"{network}","number":1,"protocol":"Udp"}}"#);
         let request = Request::put(format!("/api/v1/ports/{port}"))
@@ -133,7 +137,7 @@ impl Ground {
 
 fn port(random: &mut Random, host: &Host, number: u16) -> Result<Port, Box<dyn Error>> {
     Ok(Port {
-        id: random.uuid(),
+        id: random.id(),
         host_id: host.id,
         network_id: host.network_id,
         number: number.try_into()?,

@@ -25,9 +25,8 @@ use std::process::ExitCode;
 
 use toposcope::access::Caller;
 use toposcope::inventory::{Bootstrap, DiscoveredHost, DiscoveryOutcome, HostQuery};
-use toposcope::model::{Host, IfEntry, Neighbor};
+use toposcope::model::{Host, HostId, IfEntry, IfEntryId, Neighbor};
 use toposcope::{Inventory, MemoryStore};
-use uuid::Uuid;
 
 use failure::Failure;
 use folder::{discover, find_reports};
@@ -109,7 +108,7 @@ impl Args {
     }
 }
 
-async fn all_hosts(inventory: &Inventory, caller: &Caller) -> Result<BTreeMap<Uuid, Host>, Failure> {
+async fn all_hosts(inventory: &Inventory, caller: &Caller) -> Result<BTreeMap<HostId, Host>, Failure> {
     let mut hosts = BTreeMap::new();
     let page = inventory.hosts().list(caller, &HostQuery::default()).await?;
     for document in &page.documents {
@@ -120,7 +119,7 @@ async fn all_hosts(inventory: &Inventory, caller: &Caller) -> Result<BTreeMap<Uu
     Ok(hosts)
 }
 
-fn print(output: &mut dyn Write, outcomes: &[Outcome], hosts: &BTreeMap<Uuid, Host>) -> io::Result<()> {
+fn print(output: &mut dyn Write, outcomes: &[Outcome], hosts: &BTreeMap<HostId, Host>) -> io::Result<()> {
     for (file, outcome) in outcomes {
         let Ok(answer) = outcome else { continue };
         writeln!(output, "{file}")?;
@@ -158,9 +157,9 @@ fn print_host(output: &mut dyn Write, host: &DiscoveredHost) -> io::Result<()> {
 }
 
 /// Prints the links, and the neighbors that are not hosts of the inventory.
-fn print_links(output: &mut dyn Write, hosts: &BTreeMap<Uuid, Host>) -> io::Result<()> {
+fn print_links(output: &mut dyn Write, hosts: &BTreeMap<HostId, Host>) -> io::Result<()> {
     let entries = hosts.values().flat_map(|host| host.if_entries.iter().map(move |entry| (host, entry)));
-    let owners: BTreeMap<Uuid, (&Host, &IfEntry)> =
+    let owners: BTreeMap<IfEntryId, (&Host, &IfEntry)> =
         entries.clone().map(|(host, entry)| (entry.id, (host, entry))).collect();
     writeln!(output, "\nLinks:")?;
     for (host, entry) in entries {

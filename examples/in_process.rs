@@ -15,10 +15,9 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{Bootstrap, NewUser};
-use toposcope::model::{Permission, User};
+use toposcope::model::{NetworkId, Permission, User};
 use toposcope::{Api, Inventory, MemoryStore};
 use tower::ServiceExt;
-use uuid::Uuid;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -37,7 +36,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Creates, finds, changes and deletes a host.
-async fn manage_host(api: &Api, member: &User, network: Uuid) -> Result<(), Box<dyn Error>> {
+async fn manage_host(api: &Api, member: &User, network: NetworkId) -> Result<(), Box<dyn Error>> {
     let mut output = io::stdout().lock();
     // An application with its own users sets a `Caller` on each request, which then needs neither a key nor a session.
     let scope = Scope::granted(member.permissions, member.network_ids.clone());
@@ -76,7 +75,11 @@ async fn manage_host(api: &Api, member: &User, network: Uuid) -> Result<(), Box<
 }
 
 /// Creates a key for a discovery daemon in the session of a user.
-async fn create_daemon_key(api: &Api, inventory: &Inventory, network: Uuid) -> Result<(), Box<dyn Error>> {
+async fn create_daemon_key(
+    api: &Api,
+    inventory: &Inventory,
+    network: NetworkId,
+) -> Result<(), Box<dyn Error>> {
     let credentials = json!({"email": "member@example.net", "password": "correct horse battery"});
     let session = send(api, Request::post("/api/auth/login"), &credentials).await?.success()?;
     let cookie = session.header(&SET_COOKIE)?.split(';').next().unwrap_or_default();

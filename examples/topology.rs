@@ -30,14 +30,15 @@ use std::process::ExitCode;
 use tokio::fs::File;
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{DiscoveredHost, DiscoveryOutcome, DiscoveryReport, Import};
-use toposcope::model::{Network, Permission, ShareMetadata, ShareOptions, Timestamp, TopologyView};
+use toposcope::model::{
+    Network, Permission, ShareId, ShareMetadata, ShareOptions, Timestamp, TopologyView, UserId,
+};
 use toposcope::topology::Topologies;
 use toposcope::topology::graph::{BlindSpot, BlindSpotReason, Graph, GraphOptions};
 use toposcope::topology::links::Confidence;
 use toposcope::topology::render::page::{FrameAncestors, SharePage};
 use toposcope::topology::render::{Format, Picture};
 use toposcope::{Inventory, MemoryStore};
-use uuid::Uuid;
 
 use failure::Failure;
 use folder::{discover, find_reports};
@@ -81,7 +82,7 @@ pub(crate) async fn run(
     let Some(args) = Args::parse(arguments)? else { return print(output, USAGE) };
     let inventory = Inventory::new(MemoryStore::new());
     let organization = inventory.organizations().create("Example").await?.id;
-    let caller = Caller::new(organization, Uuid::nil(), Permission::Owner, Scope::all());
+    let caller = Caller::new(organization, UserId::nil(), Permission::Owner, Scope::all());
     print(output, &args.source.read(&inventory, &caller, args.reporter.as_deref()).await?)?;
     let networks = inventory.networks().all(&Caller::system(organization)).await?;
     let topologies = Topologies::new(inventory);
@@ -326,7 +327,8 @@ pub(crate) fn draw(graph: &Graph, title: &str, date: Option<Timestamp>) -> Resul
         show_minimap: true,
         show_zoom_controls: true,
     };
-    let share = ShareMetadata { id: Uuid::nil(), name: title.to_owned(), requires_password: false, options };
+    let share =
+        ShareMetadata { id: ShareId::nil(), name: title.to_owned(), requires_password: false, options };
     let page = SharePage::new(&share, &FrameAncestors::default()).open(&svg, &data);
     Ok((svg, page.html))
 }

@@ -71,6 +71,13 @@ impl<K: Eq + Hash + Copy> KeyedLock<K> {
         Some(KeyGuard { _permit: permit, caller })
     }
 
+    /// Returns the numbers of callers that hold a lock or wait for one: of all keys together, and of the key with most.
+    pub(crate) fn callers(&self) -> (usize, usize) {
+        let slots = lock(&self.slots);
+        let callers = slots.values().map(|slot| slot.callers);
+        callers.fold((0, 0), |(total, most), callers| (total + callers, most.max(callers)))
+    }
+
     fn enter(&self, key: K) -> Option<Caller<K>> {
         let mut slots = lock(&self.slots);
         let slot = slots.entry(key).or_insert_with(|| Slot { turn: Arc::new(Semaphore::new(1)), callers: 0 });

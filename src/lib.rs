@@ -35,14 +35,18 @@
 //!         HTTP request                Rust HTTP client
 //!              |                             |
 //! +------------v--------------+--------------v------------+
-//! |          service          |          client           |
-//! +---------------------------+---------------------------+
-//! |         topology          |           wire            |
-//! +---------------------------+---------------------------+
-//! |                       inventory                       | <--- Rust call
-//! +-----------------+-------------------+-----------------+
-//! |     access      |     discovery     |      store      |
-//! +-----------------+-------------------+-----------------+
+//! |          service          |                           |
+//! +---------------------------+                           |
+//! |    topology::Topologies   |          client           |
+//! +---------------------------+                           |
+//! |         inventory         | <--- Rust call            |
+//! +-----------------+---------+---------------------------+
+//! | access, figures |  store  |           wire            |
+//! +-----------------+---------+---------------------------+
+//! |       topology::{links, graph, layout, render}        |
+//! +-------------------------------------------------------+
+//! |                       discovery                       |
+//! +-------------------------------------------------------+
 //! |                         model                         |
 //! +-------------------------------------------------------+
 //! ```
@@ -51,8 +55,9 @@
 //! * [`store`]: the [`Store`] trait, six required methods, and the backends.
 //! * [`access`]: callers and the networks they may reach; keys, passwords, clocks.
 //! * [`inventory`]: the rules on top of a store, usable without HTTP.
-//! * [`wire`]: the response envelope and the error codes.
+//! * [`wire`]: the response envelope, the error codes, and the inputs, queries and results that a client shares.
 //! * [`service`]: the API as a `tower::Service`, and the OpenAPI document that describes its endpoints.
+//! * [`figures`]: counts and latencies for monitoring, and their text for Prometheus.
 //! * `client` (feature `client`): a typed client for the API, over any tower service that speaks HTTP.
 //! * `discovery` (feature `discovery`): parsers that turn SNMP walks, scans and neighbor tables into reports, and functions
 //!   that reconcile these with hosts.
@@ -69,22 +74,39 @@
 //! of the API that are not at 1.0 yet.
 //!
 //! # Features
-//! * `csv`, on by default: lists of hosts and parts as CSV, and import of hosts from it. It adds the crate `csv-core`.
-//! * `discovery`, on by default: the `discovery` module, and daemons and their work, with endpoints for both sides. It adds
-//!   the crate `quick-xml`.
-//! * `openapi`, on by default: `openapi()`, the OpenAPI document of the API, and the endpoints that serve it. It adds
-//!   the crate `schemars`.
-//! * `sled`, on by default: `SledStore`, which keeps all records in a folder.
-//! * `topology`, on by default: the `topology` module, its endpoints, and the pages of shares. It needs `discovery` and adds
-//!   no crate of its own.
-//! * `postgres`: `PostgresStore`, which keeps all records in a PostgreSQL database that several processes share. It adds
-//!   the crate `tokio-postgres`.
-//! * `axum`: routes for axum 0.8, and an extractor for endpoints of the host application. It adds the crate `axum`.
-//! * `client`: the `client` module. It adds no crate to the tree.
-//! * `testing`: the `testing` module for authors of stores. Any release may add cases to it.
+//! * `service`, on by default: the modules `service`, `inventory`, `store` and `access`. Without it, `client`, `discovery`
+//!   and `topology` are available for programs that have no inventory of their own.
+//! * `csv`, on by default: lists of hosts and parts as CSV, and import of hosts from it. It needs `service` and adds the
+//!   crate `csv-core`.
+//! * `discovery`, on by default: the `discovery` module and, with `service`, daemons and their work, with endpoints for both
+//!   sides. It adds the crate `quick-xml` to those of `service`.
+//! * `openapi`, on by default: `openapi()`, the OpenAPI document of the API, and the endpoints that serve it. It needs
+//!   `service` and adds the crate `schemars`.
+//! * `sled`, on by default: `SledStore`, which keeps all records in a folder. It needs `service`.
+//! * `topology`, on by default: the `topology` module and, with `service`, its endpoints and the pages of shares. It needs
+//!   `discovery` and adds no crate of its own to those of `service`.
+//! * `postgres`: `PostgresStore`, which keeps all records in a PostgreSQL database that several processes share. It needs
+//!   `service` and adds the crate `tokio-postgres`.
+//! * `axum`: routes for axum 0.8, and an extractor for endpoints of the host application. It needs `service` and adds the
+//!   crate `axum`.
+//! * `client`: the `client` module. It adds the crate `futures-core` to those of `service`.
+//! * `testing`: the `testing` module for authors of stores. It needs `service`. Any release may add cases to it.
+//!
+//! [Embedding](guide::embedding#features) has the number of crates of each.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(feature = "service"),
+    allow(
+        dead_code,
+        unreachable_pub,
+        unused_imports,
+        unused_macros,
+        reason = "only the service uses all of the modules below it"
+    )
+)]
 
+#[cfg(feature = "service")]
 pub mod access;
 #[cfg(feature = "client")]
 pub mod client;
@@ -92,39 +114,58 @@ pub mod client;
 mod csv;
 #[cfg(feature = "discovery")]
 pub mod discovery;
+#[cfg(feature = "service")]
+mod erased_job;
 mod fair_threads;
+#[cfg(feature = "service")]
+pub mod figures;
 pub mod guide;
 mod invariant;
+#[cfg(feature = "service")]
 pub mod inventory;
 mod json_objects;
+#[cfg(feature = "service")]
 mod keyed_lock;
+#[cfg(feature = "service")]
 mod lines;
 pub mod model;
+#[cfg(any(feature = "discovery", feature = "service"))]
 mod printable;
+#[cfg(feature = "service")]
 pub mod service;
+mod sha256;
+#[cfg(feature = "service")]
 pub mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod text_enum;
 #[cfg(feature = "topology")]
 pub mod topology;
+#[cfg(any(feature = "client", feature = "service"))]
 pub mod wire;
 #[cfg(feature = "discovery")]
 mod without_none;
 
+#[cfg(feature = "service")]
 #[doc(no_inline)]
 pub use async_trait::async_trait;
+#[cfg(feature = "service")]
 pub use inventory::Inventory;
+#[cfg(feature = "service")]
 pub use service::Api;
 #[cfg(feature = "openapi")]
-pub use service::openapi;
+pub use service::{openapi, openapi_for};
 #[cfg(feature = "postgres")]
 pub use store::PostgresStore;
 #[cfg(feature = "sled")]
 pub use store::SledStore;
+#[cfg(feature = "service")]
 pub use store::{MemoryStore, Store};
 #[doc(no_inline)]
-pub use {bytes, http, uuid};
+pub use uuid;
+#[cfg(any(feature = "client", feature = "service"))]
+#[doc(no_inline)]
+pub use {bytes, http};
 
 /// Compiles the examples in README.md.
 #[cfg(all(doctest, feature = "sled"))]

@@ -60,9 +60,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 use toposcope::access::{Caller, Credential, PasswordCost, PasswordHasher};
 use toposcope::inventory::{ErrorKind, HostQuery, Inventory, NewUserApiKey};
-use toposcope::model::{Host, Network, Permission, Tag};
+use toposcope::model::{Host, Network, NetworkId, Permission, ShareId, Tag, TagId, UserApiKeyId};
 use toposcope::store::MemoryStore;
-use uuid::Uuid;
 
 use announce::{advice, variables};
 use args::{Args, Command, Content, HELP, Input, Place};
@@ -461,16 +460,15 @@ async fn database_that_cannot_be_opened_is_explained_without_its_password() {
 }
 
 fn given() -> Given {
-    let id = Uuid::from_u128;
     let (email, password) = ("owner@example.net", Some("secret".to_owned()));
     Given {
         key: Some("key".to_owned()),
-        key_id: id(1),
+        key_id: UserApiKeyId::from_u128(1),
         email,
         password,
-        network: id(2),
-        tag: id(3),
-        share: id(4),
+        network: NetworkId::from_u128(2),
+        tag: TagId::from_u128(3),
+        share: ShareId::from_u128(4),
     }
 }
 

@@ -12,9 +12,8 @@ use serde_json::Value;
 use toposcope::access::{Caller, Scope};
 use toposcope::discovery::{Format, ParseOptions, Report, parse};
 use toposcope::inventory::{DiscoverOptions, Inventory};
-use toposcope::model::{MacAddress, Network, Permission, Timestamp};
+use toposcope::model::{MacAddress, Network, Permission, Timestamp, UserId};
 use toposcope::store::MemoryStore;
-use uuid::Uuid;
 
 /// Numbers of devices to discover.
 const DEVICES: [usize; 2] = [1_000, 10_000];
@@ -62,7 +61,7 @@ async fn discover(reports: &[Report]) -> Result<(f64, f64), Box<dyn Error>> {
     let organization = inventory.organizations().create("Example").await?;
     let network =
         inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
-    let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::all());
     let mut seconds = [0.0; 2];
     for seconds in &mut seconds {
         let start = Instant::now();

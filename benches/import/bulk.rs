@@ -16,10 +16,9 @@ use tempfile::TempDir;
 use tokio::task::JoinSet;
 use toposcope::Api;
 use toposcope::inventory::{Atomicity, Bootstrap, BulkHost, Inventory};
-use toposcope::model::Host;
+use toposcope::model::{Host, NetworkId};
 use toposcope::store::{MemoryStore, SledStore, Store};
 use tower::ServiceExt;
-use uuid::Uuid;
 
 use crate::host::{Random, benchmark_host};
 use crate::processor_seconds;
@@ -144,7 +143,7 @@ async fn put(store: Arc<dyn Store>, at_once: usize, atomicity: Atomicity) -> Res
     Ok([time.as_secs_f64(), processor, bytes as f64 / 1e6])
 }
 
-fn body(random: &mut Random, network: Uuid, atomicity: Atomicity) -> Result<Bytes, Box<dyn Error>> {
+fn body(random: &mut Random, network: NetworkId, atomicity: Atomicity) -> Result<Bytes, Box<dyn Error>> {
     let hosts = (0..BulkHost::MAX).map(|number| benchmark_host(random, number, network));
     let atomic = atomicity == Atomicity::AllOrNothing;
     let request = Body { hosts: hosts.collect::<Result<_, _>>()?, atomic };

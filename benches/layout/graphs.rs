@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use toposcope::model::{LinkId, NodeId};
 use toposcope::topology::layout::{Connection, Diagram, Shape, Size};
-use uuid::Uuid;
 
 /// A diagram with its name.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Graph {
     fn node(&mut self, label: &str, rank: Option<u8>) -> usize {
         let index = self.diagram.shapes.len();
         let width = (label.chars().count() as f64 * 7.0 + 24.0).clamp(64.0, 180.0);
-        let mut shape = Shape::new(Uuid::from_u128(index as u128 + 1), Size::new(width, 48.0));
+        let mut shape = Shape::new(NodeId::from_u128(index as u128 + 1), Size::new(width, 48.0));
         shape.rank = rank;
         shape.label_width = 44.0;
         self.diagram.shapes.push(shape);
@@ -36,7 +36,7 @@ impl Graph {
     }
 
     fn link(&mut self, source: usize, target: usize) {
-        let id = Uuid::from_u128(self.diagram.connections.len() as u128 + 1);
+        let id = LinkId::from_u128(self.diagram.connections.len() as u128 + 1);
         self.diagram.connections.push(Connection { id, source, target });
     }
 

@@ -75,6 +75,7 @@ impl Databases {
             eprintln!("{hosts} hosts: creating the indexes of the ordinary table");
             plain.create_indexes().await?;
         }
+        let networks = networks.into_iter().map(Uuid::from).collect();
         Ok(Self { store: database, plain, organization, networks })
     }
 }

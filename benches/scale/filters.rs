@@ -3,8 +3,7 @@
 use std::error::Error;
 
 use toposcope::inventory::HostQuery;
-use toposcope::model::{HostOrderField, OrderDirection};
-use uuid::Uuid;
+use toposcope::model::{HostId, HostOrderField, OrderDirection};
 
 use crate::finding::{Family, Finding};
 use crate::loaded::LoadedInventory;
@@ -47,7 +46,7 @@ fn measure_tags(loaded: &LoadedInventory) -> Result<Vec<Finding>, Box<dyn Error>
 /// Measures hosts selected by id, and hosts of one network selected by id.
 fn measure_picked(loaded: &LoadedInventory) -> Result<Vec<Finding>, Box<dyn Error>> {
     let step = (loaded.parts.len() / IDS).max(1);
-    let ids: Vec<Uuid> = loaded.parts.iter().step_by(step).take(IDS).map(|parts| parts.host).collect();
+    let ids: Vec<HostId> = loaded.parts.iter().step_by(step).take(IDS).map(|parts| parts.host).collect();
     let mut of_ids = ordered(HostOrderField::Name, OrderDirection::Ascending);
     of_ids.ids = Some(ids);
     let mut of_network = ordered(HostOrderField::Name, OrderDirection::Ascending);

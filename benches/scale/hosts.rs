@@ -7,8 +7,10 @@ use std::net::IpAddr;
 use toposcope::access::Caller;
 
 use toposcope::inventory::Inventory;
-use toposcope::model::{Host, HostVirtualization, ProxmoxVirtualization, Tag};
-use uuid::Uuid;
+use toposcope::model::{
+    Host, HostId, HostVirtualization, InterfaceId, NetworkId, OrganizationId, PortId, ProxmoxVirtualization,
+    ServiceId, Tag, TagId,
+};
 
 use crate::host::{Random, benchmark_host};
 
@@ -26,10 +28,10 @@ const REMEMBERED: usize = 10_000;
 /// A host with its network, a port, and its first interface.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostParts {
-    pub(crate) host: Uuid,
-    pub(crate) network: Uuid,
-    pub(crate) port: Uuid,
-    pub(crate) interface: Uuid,
+    pub(crate) host: HostId,
+    pub(crate) network: NetworkId,
+    pub(crate) port: PortId,
+    pub(crate) interface: InterfaceId,
     /// The address of the interface when the host was put.
     pub(crate) address: IpAddr,
 }
@@ -37,16 +39,19 @@ pub(crate) struct HostParts {
 /// Tags, each named after the number of hosts that have it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tags {
-    pub(crate) rare: Uuid,
-    pub(crate) hundredth: Uuid,
-    pub(crate) tenth: Uuid,
-    pub(crate) other_tenth: Uuid,
-    pub(crate) half: Uuid,
-    pub(crate) everywhere: Uuid,
+    pub(crate) rare: TagId,
+    pub(crate) hundredth: TagId,
+    pub(crate) tenth: TagId,
+    pub(crate) other_tenth: TagId,
+    pub(crate) half: TagId,
+    pub(crate) everywhere: TagId,
 }
 
 impl Tags {
-    pub(crate) async fn create(inventory: &Inventory, organization: Uuid) -> Result<Self, Box<dyn Error>> {
+    pub(crate) async fn create(
+        inventory: &Inventory,
+        organization: OrganizationId,
+    ) -> Result<Self, Box<dyn Error>> {
         let tag = async |name| {
             inventory.tags().create(&Caller::system(organization), Tag::new(name)).await.map(|tag| tag.id)
         };
@@ -62,7 +67,7 @@ impl Tags {
 
     /// Returns the tags of a host. Every host has the tag `everywhere`, and hosts at regular steps have the rarest one.
     /// The other tags are assigned at random.
-    fn of_host(&self, random: &mut Random, number: usize, size: usize) -> Vec<Uuid> {
+    fn of_host(&self, random: &mut Random, number: usize, size: usize) -> Vec<TagId> {
         let mut tags = vec![self.everywhere];
         if number.is_multiple_of(size.div_ceil(RARE)) {
             tags.push(self.rare);
@@ -80,8 +85,8 @@ impl Tags {
 /// Puts `size` hosts onto the networks in turn, and remembers parts of some of them.
 pub(crate) async fn put(
     inventory: &Inventory,
-    organization: Uuid,
-    networks: &[Uuid],
+    organization: OrganizationId,
+    networks: &[NetworkId],
     tags: Option<Tags>,
     size: usize,
 ) -> Result<Vec<HostParts>, Box<dyn Error>> {
@@ -108,7 +113,7 @@ pub(crate) async fn put(
 
 /// Makes a host a hypervisor, or one in ten a guest of the last one. Returns the service that the next guest
 /// runs on.
-fn virtualize(host: &mut Host, number: usize, hypervisor: Option<Uuid>) -> Option<Uuid> {
+fn virtualize(host: &mut Host, number: usize, hypervisor: Option<ServiceId>) -> Option<ServiceId> {
     if number.is_multiple_of(HYPERVISORS) {
         let service = &mut host.services[0];
         service.name = format!("Proxmox {}", number / HYPERVISORS % HYPERVISOR_NAMES);

@@ -146,12 +146,11 @@ pub(crate) fn uri(query: &HostQuery) -> String {
     let mut add = |name: &str, value: Option<String>| {
         uri.extend(value.map(|value| format!("&{name}={value}")));
     };
-    let list = |ids: &Vec<uuid::Uuid>| ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     add("order_by", query.order_by.map(|field| field.to_string()));
     add("group_by", query.group_by.map(|field| field.to_string()));
     add("network_id", query.network_id.map(|id| id.to_string()));
-    add("tag_ids", query.tag_ids.as_ref().map(list));
-    add("ids", query.ids.as_ref().map(list));
+    add("tag_ids", query.tag_ids.as_deref().map(joined));
+    add("ids", query.ids.as_deref().map(joined));
     add("ip", query.ips.as_deref().map(joined));
     add("mac", query.macs.as_deref().map(joined));
     add("port", query.ports.as_deref().map(joined));

@@ -7,8 +7,7 @@ use http::request::Builder;
 use http::{Request, Uri};
 use toposcope::access::Caller;
 use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
-use toposcope::model::Permission;
-use uuid::Uuid;
+use toposcope::model::{NetworkId, OrganizationId, Permission};
 
 const PASSWORD: &str = "correct horse battery";
 
@@ -25,7 +24,7 @@ impl Reader {
     /// An Owner with a session, who sees the whole organization.
     pub(crate) async fn owner(
         inventory: &Inventory,
-        organization: Uuid,
+        organization: OrganizationId,
         networks: &str,
     ) -> Result<Self, Box<dyn Error>> {
         let mut owner = NewUser::new("owner@example.net", Permission::Owner);
@@ -42,8 +41,8 @@ impl Reader {
     /// A Member with an API key, both limited to these networks.
     pub(crate) async fn member(
         inventory: &Inventory,
-        organization: Uuid,
-        networks: &[Uuid],
+        organization: OrganizationId,
+        networks: &[NetworkId],
         all: &str,
     ) -> Result<Self, Box<dyn Error>> {
         let count = networks.len();

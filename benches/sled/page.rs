@@ -154,7 +154,7 @@ fn asked(size: usize, in_memory: &InMemory) -> Result<Vec<Asked>, Box<dyn Error>
         query.order = vec![Order::new(Name::new("name"), Direction::Ascending)];
         query.start = Start::Offset(offset as u64);
         query.limit = Some(PAGE);
-        query.networks = network.map(|network| vec![*network]);
+        query.networks = network.map(|network| vec![network.uuid()]);
         let network = network.map_or_else(String::new, |network| format!("&network_id={network}"));
         let request = Request::get(format!("/api/v1/hosts?order_by=name&offset={offset}{network}"))
             .header("authorization", format!("Bearer {}", in_memory.loaded.key))

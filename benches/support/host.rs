@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 
 use toposcope::model::{
-    AdminStatus, Binding, BindingTarget, Host, IfEntry, Interface, MacAddress, OperStatus, Port, PortNumber,
-    Protocol, Service, ServiceDefinition, Source, Timestamp,
+    AdminStatus, Binding, BindingTarget, Host, HostId, IfEntry, Interface, InterfaceId, MacAddress,
+    NetworkId, OperStatus, Port, PortNumber, Protocol, Service, ServiceDefinition, Source, Timestamp,
 };
 use uuid::Uuid;
 
@@ -29,6 +29,10 @@ impl Random {
         Uuid::from_u64_pair(self.next(), self.next())
     }
 
+    pub(crate) fn id<I: From<Uuid>>(&mut self) -> I {
+        self.uuid().into()
+    }
+
     fn time(&mut self) -> Timestamp {
         Timestamp::UNIX_EPOCH.plus_micros(1_760_000_000_000_000 + (self.next() % 30_000_000_000_000) as i64)
     }
@@ -39,16 +43,16 @@ impl Random {
 pub(crate) fn benchmark_host(
     random: &mut Random,
     number: usize,
-    network_id: Uuid,
+    network_id: NetworkId,
 ) -> Result<Host, Box<dyn std::error::Error>> {
-    let (id, created_at, updated_at) = (random.uuid(), random.time(), random.time());
+    let (id, created_at, updated_at) = (random.id(), random.time(), random.time());
     let mut interfaces = Vec::new();
     for position in 0..2 {
         interfaces.push(Interface {
-            id: random.uuid(),
+            id: random.id(),
             host_id: id,
             network_id,
-            subnet_id: Some(random.uuid()),
+            subnet_id: Some(random.id()),
             name: Some(format!("GigabitEthernet0/{position}")),
             ip_address: address(random),
             mac_address: Some(mac(random)),
@@ -63,7 +67,7 @@ pub(crate) fn benchmark_host(
     let mut ports = Vec::new();
     for port in [22, 80, 161, 443, 8080] {
         ports.push(Port {
-            id: random.uuid(),
+            id: random.id(),
             host_id: id,
             network_id,
             number: PortNumber::try_from(port)?,
@@ -76,12 +80,12 @@ pub(crate) fn benchmark_host(
     }
     let mut services = Vec::new();
     for (position, name) in ["Secure shell", "Web server", "Management agent"].into_iter().enumerate() {
-        let service_id = random.uuid();
+        let service_id = random.id();
         let target = BindingTarget::Port {
             port_id: ports[position].id,
             interface_id: Some(interfaces[position % 2].id),
         };
-        let binding = Binding { id: random.uuid(), service_id, network_id, target, created_at, updated_at };
+        let binding = Binding { id: random.id(), service_id, network_id, target, created_at, updated_at };
         services.push(Service {
             id: service_id,
             host_id: id,
@@ -90,7 +94,7 @@ pub(crate) fn benchmark_host(
             position: position as i64,
             service_definition: ServiceDefinition::new(name)?,
             source: Source::Manual,
-            tags: vec![random.uuid()].split_off(1),
+            tags: vec![random.id()].split_off(1),
             virtualization: None,
             bindings: vec![binding],
             created_at,
@@ -127,13 +131,13 @@ pub(crate) fn benchmark_host(
 fn if_entry(
     random: &mut Random,
     index: i64,
-    host_id: Uuid,
-    network_id: Uuid,
-    interface_id: Uuid,
+    host_id: HostId,
+    network_id: NetworkId,
+    interface_id: InterfaceId,
     created_at: Timestamp,
 ) -> IfEntry {
     IfEntry {
-        id: random.uuid(),
+        id: random.id(),
         host_id,
         network_id,
         interface_id: Some(interface_id),

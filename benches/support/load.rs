@@ -5,9 +5,8 @@ use std::sync::Arc;
 use toposcope::access::Caller;
 
 use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
-use toposcope::model::{Network, Permission};
+use toposcope::model::{Network, NetworkId, Permission};
 use toposcope::store::Store;
-use uuid::Uuid;
 
 use crate::host::{Random, benchmark_host};
 
@@ -15,7 +14,7 @@ use crate::host::{Random, benchmark_host};
 #[derive(Debug)]
 pub(crate) struct Loaded {
     pub(crate) inventory: Inventory,
-    pub(crate) networks: Vec<Uuid>,
+    pub(crate) networks: Vec<NetworkId>,
     pub(crate) key: String,
 }
 

@@ -3,9 +3,9 @@
 use toposcope::discovery::report::{BridgeId, FdbRow, FdbStatus, LldpRow, Reporter, StpRow, StpState};
 use toposcope::inventory::{Claim, ClaimRows};
 use toposcope::model::{
-    Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress, Timestamp,
+    Host, HostId, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress,
+    NetworkId, Timestamp,
 };
-use uuid::Uuid;
 
 /// Number of switches of a site; the first two are distribution switches.
 const SITE: u32 = 50;
@@ -15,7 +15,7 @@ const STATIONS: u32 = 16;
 
 /// Returns a host for each switch, with its claims.
 pub(crate) fn campus(switches: u32) -> Vec<(Host, Vec<Claim>)> {
-    let network = Uuid::from_u128(1);
+    let network = NetworkId::from_u128(1);
     (0..switches).map(|number| switch(network, number)).collect()
 }
 
@@ -31,8 +31,8 @@ fn uplinks(number: u32) -> Vec<(i64, u32, i64)> {
     }
 }
 
-fn switch(network: Uuid, number: u32) -> (Host, Vec<Claim>) {
-    let mut host = Host::with_id(Uuid::from_u128(u128::from(number) + 2), network, format!("sw-{number}"));
+fn switch(network: NetworkId, number: u32) -> (Host, Vec<Claim>) {
+    let mut host = Host::with_id(HostId::from_u128(u128::from(number) + 2), network, format!("sw-{number}"));
     host.sys_name = Some(format!("sw-{number}.example.net"));
     host.chassis_id = Some(chassis(address(0, number)));
     let ports = if number % SITE < 2 { i64::from(SITE) } else { i64::from(2 * STATIONS + 3) };

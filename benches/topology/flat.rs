@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use toposcope::discovery::report::{FdbRow, FdbStatus, Reporter};
 use toposcope::inventory::{Claim, ClaimRows};
 use toposcope::model::{
-    Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, MacAddress, Timestamp, TopologyView,
+    Host, HostId, IfEntry, LldpChassisId, LldpChassisIdSubtype, MacAddress, NetworkId, Timestamp,
+    TopologyView,
 };
 use toposcope::topology::graph::{GraphInput, GraphOptions, HostSummary, Positions, build, lay_out};
 use toposcope::topology::links::{Device, Links};
-use uuid::Uuid;
 
 /// Numbers of switches of the networks.
 const SIZES: [u32; 3] = [100, 400, 2_000];
@@ -36,7 +36,7 @@ pub(crate) fn measure() -> Result<(), Box<dyn Error>> {
 }
 
 fn measure_network(switches: u32) -> Result<(), Box<dyn Error>> {
-    let network = Uuid::from_u128(1);
+    let network = NetworkId::from_u128(1);
     let mut digest = Duration::ZERO;
     let (mut devices, mut summaries) = (Vec::new(), Vec::new());
     for number in 0..switches {
@@ -81,7 +81,7 @@ fn measure_network(switches: u32) -> Result<(), Box<dyn Error>> {
 
 /// Returns the time to draw a graph and encode it, the number of its nodes and the size of its JSON.
 fn draw(
-    network: Uuid,
+    network: NetworkId,
     links: &Links,
     summaries: &[HostSummary],
     collapse: bool,
@@ -104,8 +104,8 @@ fn draw(
 }
 
 /// Returns a switch and its forwarding database. Each round adds a station.
-fn switch(network: Uuid, number: u32, switches: u32, round: u32) -> (Host, Claim) {
-    let mut host = Host::with_id(Uuid::from_u128(u128::from(number) + 2), network, format!("sw-{number}"));
+fn switch(network: NetworkId, number: u32, switches: u32, round: u32) -> (Host, Claim) {
+    let mut host = Host::with_id(HostId::from_u128(u128::from(number) + 2), network, format!("sw-{number}"));
     host.sys_name = Some(format!("sw-{number}.example.net"));
     host.chassis_id = Some(LldpChassisId {
         subtype: LldpChassisIdSubtype::MacAddress,

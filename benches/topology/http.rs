@@ -6,14 +6,13 @@ use std::time::{Duration, Instant};
 use http::{Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use toposcope::access::{Caller, Scope};
-use toposcope::model::Permission;
 use toposcope::model::{
     Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, Network,
 };
+use toposcope::model::{HostId, IfEntryId, NetworkId, Permission, UserId};
 use toposcope::service::ResponseBody;
 use toposcope::{Api, Inventory, MemoryStore};
 use tower::ServiceExt;
-use uuid::Uuid;
 
 /// Numbers of hosts of the networks.
 const SIZES: [u32; 2] = [1_000, 10_000];
@@ -42,7 +41,7 @@ pub(crate) fn measure() -> Result<(), Box<dyn Error>> {
 struct Asked {
     api: Api,
     caller: Caller,
-    network: Uuid,
+    network: NetworkId,
 }
 
 impl Asked {
@@ -72,7 +71,7 @@ async fn measure_network(hosts: u32) -> Result<(), Box<dyn Error>> {
     for number in 0..hosts {
         inventory.hosts().put(&Caller::system(organization), host(network, number, hosts)).await?;
     }
-    let caller = Caller::new(organization, Uuid::nil(), Permission::Viewer, Scope::all());
+    let caller = Caller::new(organization, UserId::nil(), Permission::Viewer, Scope::all());
     let api = Api::builder(inventory.clone()).rate_limit(None).page_cache(256 << 20).build();
     let asked = Asked { api, caller, network };
 
@@ -125,7 +124,7 @@ async fn measure_network(hosts: u32) -> Result<(), Box<dyn Error>> {
 }
 
 /// Returns a switch of a tree. Each switch but the first is connected to a port of another one.
-fn host(network: Uuid, number: u32, hosts: u32) -> Host {
+fn host(network: NetworkId, number: u32, hosts: u32) -> Host {
     let mut host = Host::with_id(id(number), network, format!("sw-{number}"));
     host.sys_name = Some(format!("sw-{number}"));
     host.chassis_id = Some(chassis(number));
@@ -140,7 +139,7 @@ fn host(network: Uuid, number: u32, hosts: u32) -> Host {
 fn entry(host: &Host, port: u32, other: u32, remote: u32) -> IfEntry {
     let value = format!("Gi1/0/{remote}");
     IfEntry {
-        id: Uuid::from_u128(host.id.as_u128() << 64 | u128::from(port)),
+        id: IfEntryId::from_u128(host.id.as_u128() << 64 | u128::from(port)),
         if_name: Some(format!("Gi1/0/{port}")),
         if_descr: format!("GigabitEthernet1/0/{port}"),
         if_type: Some(6),
@@ -152,8 +151,8 @@ fn entry(host: &Host, port: u32, other: u32, remote: u32) -> IfEntry {
     }
 }
 
-fn id(number: u32) -> Uuid {
-    Uuid::from_u128(u128::from(number) + 2)
+fn id(number: u32) -> HostId {
+    HostId::from_u128(u128::from(number) + 2)
 }
 
 fn chassis(number: u32) -> LldpChassisId {

@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use toposcope::Inventory;
 use toposcope::access::Caller;
 use toposcope::discovery::Format;
-use uuid::Uuid;
+use toposcope::model::NetworkId;
 
 use super::failure::Failure;
 use super::reports::{Outcome, ReportFile, reconcile};
@@ -38,7 +38,7 @@ pub(crate) fn find_reports(place: &Path, reporter: Option<&str>) -> Result<Vec<R
 pub(crate) async fn discover(
     inventory: &Inventory,
     caller: &Caller,
-    network: Uuid,
+    network: NetworkId,
     files: &[ReportFile],
     is_complete: bool,
 ) -> Result<Vec<Outcome>, Failure> {

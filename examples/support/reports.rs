@@ -12,8 +12,7 @@ use toposcope::access::Caller;
 use toposcope::discovery::report::Warning;
 use toposcope::discovery::{Format, ParseErrorKind, ParseOptions, Report, parse};
 use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome, DiscoveryReport};
-use toposcope::model::Timestamp;
-use uuid::Uuid;
+use toposcope::model::{NetworkId, Timestamp};
 
 use super::failure::Failure;
 
@@ -40,7 +39,7 @@ pub(crate) type Outcome = (String, Result<DiscoveryReport, Failure>);
 pub(crate) async fn reconcile(
     inventory: &Inventory,
     caller: &Caller,
-    network: Uuid,
+    network: NetworkId,
     files: &[ReportFile],
     is_complete: bool,
     mut on_file: impl FnMut(&ReportFile),
@@ -94,7 +93,7 @@ fn is_ignored(outcome: DiscoveryOutcome) -> bool {
 async fn discover(
     inventory: &Inventory,
     caller: &Caller,
-    network: Uuid,
+    network: NetworkId,
     file: &ReportFile,
     report: &Report,
 ) -> Result<DiscoveryReport, Failure> {

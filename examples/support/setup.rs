@@ -11,11 +11,10 @@ use toposcope::access::{Caller, RandomSource, Scope, SystemRandom};
 #[cfg(feature = "discovery")]
 use toposcope::inventory::DiscoveryOutcome;
 use toposcope::inventory::{Bootstrap, Import, NewShare};
-use toposcope::model::{Permission, Tag};
+use toposcope::model::{NetworkId, OrganizationId, Permission, ShareId, Tag, TagId, UserApiKeyId};
 #[cfg(feature = "postgres")]
 use toposcope::store::PostgresStore;
 use toposcope::{Inventory, MemoryStore, SledStore, Store};
-use uuid::Uuid;
 
 use super::args::{Content, Input, Place, ReportFile};
 use super::failure::Failure;
@@ -29,15 +28,15 @@ const EMAIL: &str = "owner@example.net";
 pub(crate) struct Given {
     /// API key of the owner. `None`: that of an earlier start is still valid.
     pub(crate) key: Option<String>,
-    pub(crate) key_id: Uuid,
+    pub(crate) key_id: UserApiKeyId,
     pub(crate) email: &'static str,
     /// Password of the owner. `None`: the owner existed before this start.
     pub(crate) password: Option<String>,
     /// The first network by name.
-    pub(crate) network: Uuid,
-    pub(crate) tag: Uuid,
+    pub(crate) network: NetworkId,
+    pub(crate) tag: TagId,
     /// A share of the network.
-    pub(crate) share: Uuid,
+    pub(crate) share: ShareId,
 }
 
 /// The backend. A further one is a further arm.
@@ -166,7 +165,11 @@ pub(crate) async fn fill(
     Ok(Given { key, key_id: start.key_id, email: EMAIL, password, network, tag, share })
 }
 
-async fn share(inventory: &Inventory, organization: Uuid, network: Uuid) -> Result<Uuid, Failure> {
+async fn share(
+    inventory: &Inventory,
+    organization: OrganizationId,
+    network: NetworkId,
+) -> Result<ShareId, Failure> {
     let shares = inventory.shares().all(&Caller::system(organization)).await?;
     if let Some(share) = shares.iter().find(|share| share.network_id == Some(network)) {
         return Ok(share.id);
@@ -179,8 +182,8 @@ async fn share(inventory: &Inventory, organization: Uuid, network: Uuid) -> Resu
 /// Stores generated hosts and their subnets.
 pub(crate) async fn make_up(
     inventory: &Inventory,
-    organization: Uuid,
-    tag: Uuid,
+    organization: OrganizationId,
+    tag: TagId,
     count: u32,
 ) -> Result<(), Failure> {
     let mut progress = Progress::begin();
@@ -197,7 +200,7 @@ pub(crate) async fn make_up(
 /// Imports hosts from JSON lines.
 async fn import(
     inventory: &Inventory,
-    organization: Uuid,
+    organization: OrganizationId,
     name: &str,
     reader: Box<dyn AsyncRead + Send + Unpin>,
 ) -> Result<(), Failure> {
@@ -220,7 +223,7 @@ async fn import(
 async fn discover(
     inventory: &Inventory,
     caller: &Caller,
-    network: Uuid,
+    network: NetworkId,
     reports: &[ReportFile],
 ) -> Result<(), Failure> {
     for (file, outcome) in reconcile(inventory, caller, network, reports, false, |_| ()).await? {
@@ -244,7 +247,7 @@ async fn discover(
 
 /// Does nothing, because there are no reports without the parsers.
 #[cfg(not(feature = "discovery"))]
-async fn discover(_: &Inventory, _: &Caller, _: Uuid, _: &[ReportFile]) -> Result<(), Failure> {
+async fn discover(_: &Inventory, _: &Caller, _: NetworkId, _: &[ReportFile]) -> Result<(), Failure> {
     Ok(())
 }
 

@@ -3,7 +3,7 @@ use std::sync::{Arc, OnceLock};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::model::Permission;
+use crate::model::{DaemonApiKeyId, NetworkId, OrganizationId, Permission, UserApiKeyId, UserId, uuids};
 
 /// The authenticated user of a request, with the user's level and scope.
 ///
@@ -13,10 +13,10 @@ use crate::model::Permission;
 ///
 /// ```
 /// use toposcope::access::{Caller, Scope};
-/// use toposcope::model::Permission;
-/// use uuid::Uuid;
+/// use toposcope::model::{NetworkId, OrganizationId, Permission, UserId};
 ///
-/// # let (organization, user, office) = (Uuid::from_u128(1), Uuid::from_u128(2), Uuid::from_u128(3));
+/// # let (organization, user) = (OrganizationId::from_u128(1), UserId::from_u128(2));
+/// # let office = NetworkId::from_u128(3);
 /// let caller = Caller::new(organization, user, Permission::Member, Scope::only([office]));
 /// assert!(caller.scope().allows(office));
 ///
@@ -25,8 +25,8 @@ use crate::model::Permission;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
-    organization_id: Uuid,
-    user_id: Uuid,
+    organization_id: OrganizationId,
+    user_id: UserId,
     permission: Permission,
     scope: Scope,
     credential: Credential,
@@ -43,7 +43,7 @@ pub enum Credential {
     /// An API key of the user.
     UserApiKey {
         /// The id of the key's record.
-        id: Uuid,
+        id: UserApiKeyId,
     },
     /// The host application itself, without a user. See [`Caller::system`].
     System,
@@ -70,7 +70,12 @@ impl Caller {
     /// The scope is used as given. [`Scope::granted`] derives it from a level and the granted networks. Networks that do not
     /// exist, or belong to another organization, have no effect.
     #[must_use]
-    pub const fn new(organization_id: Uuid, user_id: Uuid, permission: Permission, scope: Scope) -> Self {
+    pub const fn new(
+        organization_id: OrganizationId,
+        user_id: UserId,
+        permission: Permission,
+        scope: Scope,
+    ) -> Self {
         Self { organization_id, user_id, permission, scope, credential: Credential::HostApplication }
     }
 
@@ -103,10 +108,10 @@ impl Caller {
     /// # }
     /// ```
     #[must_use]
-    pub const fn system(organization_id: Uuid) -> Self {
+    pub const fn system(organization_id: OrganizationId) -> Self {
         Self {
             organization_id,
-            user_id: Uuid::nil(),
+            user_id: UserId::nil(),
             permission: Permission::Owner,
             scope: Scope::all(),
             credential: Credential::System,
@@ -126,11 +131,11 @@ impl Caller {
     ///
     /// ```
     /// use toposcope::access::{Caller, Scope};
-    /// use toposcope::model::Permission;
-    /// use uuid::Uuid;
+    /// use toposcope::model::{NetworkId, OrganizationId, Permission, UserApiKeyId, UserId};
     ///
-    /// # let (organization, user, key) = (Uuid::from_u128(1), Uuid::from_u128(2), Uuid::from_u128(3));
-    /// # let (office, lab) = (Uuid::from_u128(4), Uuid::from_u128(5));
+    /// # let (organization, user) = (OrganizationId::from_u128(1), UserId::from_u128(2));
+    /// # let key = UserApiKeyId::from_u128(3);
+    /// # let (office, lab) = (NetworkId::from_u128(4), NetworkId::from_u128(5));
     /// let owner = Caller::new(organization, user, Permission::Member, Scope::only([office]));
     /// let caller = owner.through_key(key, Permission::Admin, [office, lab]);
     /// assert_eq!(caller.permission(), Permission::Member);
@@ -140,9 +145,9 @@ impl Caller {
     #[must_use]
     pub fn through_key(
         self,
-        id: Uuid,
+        id: UserApiKeyId,
         permission: Permission,
-        networks: impl IntoIterator<Item = Uuid>,
+        networks: impl IntoIterator<Item = NetworkId>,
     ) -> Self {
         let scope = self.scope.intersect(&Scope::only(networks));
         Self { scope, ..self.through_key_of_all_networks(id, permission) }
@@ -152,20 +157,20 @@ impl Caller {
     ///
     /// The caller gets the lower of both levels.
     #[must_use]
-    pub fn through_key_of_all_networks(self, id: Uuid, permission: Permission) -> Self {
+    pub fn through_key_of_all_networks(self, id: UserApiKeyId, permission: Permission) -> Self {
         let permission = self.permission.min(permission);
         Self { permission, credential: Credential::UserApiKey { id }, ..self }
     }
 
     /// Returns the id of the caller's organization.
     #[must_use]
-    pub const fn organization_id(&self) -> Uuid {
+    pub const fn organization_id(&self) -> OrganizationId {
         self.organization_id
     }
 
     /// Returns the id of the user, or of the API key's user.
     #[must_use]
-    pub const fn user_id(&self) -> Uuid {
+    pub const fn user_id(&self) -> UserId {
         self.user_id
     }
 
@@ -203,15 +208,19 @@ impl Caller {
 #[non_exhaustive]
 pub struct DaemonCaller {
     /// The id of the key's record.
-    pub key_id: Uuid,
+    pub key_id: DaemonApiKeyId,
     /// The organization of the network.
-    pub organization_id: Uuid,
+    pub organization_id: OrganizationId,
     /// The only network that the caller may read and write.
-    pub network_id: Uuid,
+    pub network_id: NetworkId,
 }
 
 impl DaemonCaller {
-    pub(crate) const fn new(key_id: Uuid, organization_id: Uuid, network_id: Uuid) -> Self {
+    pub(crate) const fn new(
+        key_id: DaemonApiKeyId,
+        organization_id: OrganizationId,
+        network_id: NetworkId,
+    ) -> Self {
         Self { key_id, organization_id, network_id }
     }
 }
@@ -224,9 +233,9 @@ impl DaemonCaller {
 ///
 /// ```
 /// use toposcope::access::Scope;
-/// use uuid::Uuid;
+/// use toposcope::model::NetworkId;
 ///
-/// let (office, lab) = (Uuid::from_u128(1), Uuid::from_u128(2));
+/// let (office, lab) = (NetworkId::from_u128(1), NetworkId::from_u128(2));
 /// let scope = Scope::only([office]);
 /// assert!(scope.allows(office) && !scope.allows(lab));
 /// assert_eq!(Scope::all().intersect(&scope), scope);
@@ -238,13 +247,13 @@ pub struct Scope(Option<Arc<Networks>>);
 /// Network ids in ascending order, without duplicates.
 #[derive(Debug)]
 struct Networks {
-    ids: Vec<Uuid>,
+    ids: Vec<NetworkId>,
     /// Computed on first use, because a scope may be long.
     digest: OnceLock<Sha256>,
 }
 
 impl Networks {
-    const fn new(ids: Vec<Uuid>) -> Self {
+    const fn new(ids: Vec<NetworkId>) -> Self {
         Self { ids, digest: OnceLock::new() }
     }
 }
@@ -266,8 +275,8 @@ impl Scope {
 
     /// Creates a scope of these networks, given in any order. An empty list allows none.
     #[must_use]
-    pub fn only(networks: impl IntoIterator<Item = Uuid>) -> Self {
-        let mut networks: Vec<Uuid> = networks.into_iter().collect();
+    pub fn only(networks: impl IntoIterator<Item = NetworkId>) -> Self {
+        let mut networks: Vec<NetworkId> = networks.into_iter().collect();
         networks.sort_unstable();
         networks.dedup();
         Self(Some(Arc::new(Networks::new(networks))))
@@ -277,13 +286,13 @@ impl Scope {
     ///
     /// An Owner or an Admin reaches all networks, a Member or a Viewer only the granted ones.
     #[must_use]
-    pub fn granted(permission: Permission, networks: impl IntoIterator<Item = Uuid>) -> Self {
+    pub fn granted(permission: Permission, networks: impl IntoIterator<Item = NetworkId>) -> Self {
         if permission.sees_every_network() { Self::all() } else { Self::only(networks) }
     }
 
     /// Returns whether the scope contains a network.
     #[must_use]
-    pub fn allows(&self, network: Uuid) -> bool {
+    pub fn allows(&self, network: NetworkId) -> bool {
         self.0.as_ref().is_none_or(|networks| networks.ids.binary_search(&network).is_ok())
     }
 
@@ -304,14 +313,19 @@ impl Scope {
     ///
     /// It contains that network if this scope allows it, and otherwise none.
     #[must_use]
-    pub fn narrowed_to(&self, network: Uuid) -> Self {
+    pub fn narrowed_to(&self, network: NetworkId) -> Self {
         Self::only(self.allows(network).then_some(network))
     }
 
     /// Returns the network ids in ascending order, without duplicates; `None` if all are allowed.
     #[must_use]
-    pub fn networks(&self) -> Option<&[Uuid]> {
+    pub fn networks(&self) -> Option<&[NetworkId]> {
         self.0.as_ref().map(|networks| networks.ids.as_slice())
+    }
+
+    /// Returns the networks as a query of the store takes them.
+    pub(crate) fn network_filter(&self) -> Option<Vec<Uuid>> {
+        self.networks().map(uuids)
     }
 
     /// Returns a digest that has begun with the list of networks, to be continued.
@@ -324,7 +338,8 @@ impl Scope {
             None => ALL.get_or_init(|| in_one_block([0; 32])).clone(),
             Some(networks) => {
                 let Networks { ids, digest } = &**networks;
-                let of_list = || ids.iter().fold(Sha256::new(), Digest::chain_update).finalize();
+                let add = |digest: Sha256, id: &NetworkId| digest.chain_update(id.as_bytes());
+                let of_list = || ids.iter().fold(Sha256::new(), add).finalize();
                 digest.get_or_init(|| in_one_block(of_list().into())).clone()
             }
         }

@@ -30,6 +30,11 @@ impl ClientPrefix {
         }
     }
 
+    /// Returns the first address of the prefix.
+    pub(crate) const fn address(self) -> IpAddr {
+        self.0
+    }
+
     /// Returns a number that no other prefix has.
     pub(crate) const fn id(self) -> Uuid {
         Uuid::from_u128(match self.0 {

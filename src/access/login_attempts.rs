@@ -10,6 +10,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use super::client_prefix::ClientPrefix;
 use super::login_failures::{Failures, NameDigest};
 use super::secret::SecretDigest;
+use crate::figures::Counter;
 
 /// Limits on logins by e-mail address and password.
 ///
@@ -105,6 +106,18 @@ pub(crate) struct LoginAttempts {
     name_locks: [Mutex<()>; NAME_LOCKS],
     hasher: RandomState,
     failures: StdMutex<Failures>,
+    pub(crate) counters: AttemptCounters,
+}
+
+/// Counts attempts by their outcome.
+#[derive(Debug, Default)]
+pub(crate) struct AttemptCounters {
+    /// Those with a wrong password.
+    pub(crate) failed: Counter,
+    /// Those refused after too many failures.
+    pub(crate) locked_out: Counter,
+    /// Those refused because too many were in progress.
+    pub(crate) refused: Counter,
 }
 
 /// A login in progress, the only one of its client under its name.
@@ -122,8 +135,20 @@ impl LoginAttempts {
             slots: LoginSlots { limits, used: StdMutex::default() },
             name_locks: std::array::from_fn(|_| Mutex::default()),
             hasher: RandomState::new(),
+            counters: AttemptCounters::default(),
             failures: StdMutex::new(Failures::new(limits.window, [limits.failures, by_site, by_name])),
         }
+    }
+
+    /// Returns the number of attempts in progress.
+    pub(crate) fn in_progress(&self) -> usize {
+        self.slots.used.lock().unwrap_or_else(PoisonError::into_inner).total
+    }
+
+    /// Returns a digest of a name for the log, under a random key of this process: a name can be found in the log by
+    /// neither guessing it nor computing its digest elsewhere.
+    pub(crate) fn log_digest(&self, name: &str) -> String {
+        format!("{:016x}", self.hasher.hash_one(name))
     }
 
     /// Waits until no other login of this client under this name is in progress.

@@ -22,6 +22,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use login_attempts::LoginLimits;
 pub(crate) use login_attempts::{CountMap, LoginAttempts};
 pub use password::{PasswordCost, PasswordError, PasswordHasher};
+pub use password_lane::PasswordFigures;
 #[cfg(feature = "topology")]
 pub(crate) use pseudonym_secret::PseudonymSecret;
 pub use random::{RandomError, RandomSource, SystemRandom};

@@ -9,7 +9,7 @@ use argon2::{Algorithm, Argon2, Block, Params, RECOMMENDED_SALT_LEN, Version};
 use base64ct::{Base64Unpadded, Encoding};
 use ctutils::CtEq;
 
-use super::password_lane::PasswordLane;
+use super::password_lane::{PasswordFigures, PasswordLane};
 use super::random::{RandomError, RandomSource, SystemRandom};
 
 /// The cost of one password hash: memory, and passes over it.
@@ -152,6 +152,11 @@ impl PasswordHasher {
     /// Returns the hasher for the passwords of shares.
     pub(crate) fn of_shares(&self) -> Self {
         Self { lane: self.share_lane.clone(), ..self.clone() }
+    }
+
+    /// Returns the figures of the hashes of users' passwords, and of those of shares.
+    pub(crate) fn figures(&self) -> [PasswordFigures; 2] {
+        [self.lane.figures(), self.share_lane.figures()]
     }
 
     /// Sets the cost of new hashes. Existing hashes state their own cost and stay valid.

@@ -1,12 +1,15 @@
 //! Hashes passwords on blocking threads, with bounded concurrency and memory.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use argon2::Block;
 use tokio::sync::Semaphore;
 use tokio::task;
 
 use super::password::PasswordError;
+use crate::figures::{Histogram, Latencies};
 
 /// Permits for concurrent hashes, and the memory of earlier ones. Clones share both.
 ///
@@ -16,11 +19,57 @@ use super::password::PasswordError;
 pub(super) struct PasswordLane {
     permits: Arc<Semaphore>,
     areas: Arc<Mutex<Vec<Vec<Block>>>>,
+    waits: Arc<Waits>,
+}
+
+/// How long hashes wait for a permit.
+#[derive(Debug, Default)]
+struct Waits {
+    /// Number of those that wait.
+    waiting: AtomicU64,
+    /// Number of those that have a permit.
+    running: AtomicU64,
+    ended: Histogram,
+}
+
+/// The hashes of passwords that run and wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PasswordFigures {
+    /// Number of hashes that run.
+    pub running: u64,
+    /// Number of hashes that wait for others to end.
+    pub waiting: u64,
+    /// How long hashes have waited for others to end.
+    pub waits: Latencies,
+}
+
+/// Counts until it is dropped.
+struct Counted<'c>(&'c AtomicU64);
+
+impl<'c> Counted<'c> {
+    fn new(count: &'c AtomicU64) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl PasswordLane {
     pub(super) fn new(max: usize) -> Self {
-        Self { permits: Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS))), areas: Arc::default() }
+        let permits = Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS)));
+        Self { permits, areas: Arc::default(), waits: Arc::default() }
+    }
+
+    pub(super) fn figures(&self) -> PasswordFigures {
+        let Waits { waiting, running, ended } = &*self.waits;
+        let [running, waiting] = [running, waiting].map(|count| count.load(Ordering::Relaxed));
+        PasswordFigures { running, waiting, waits: ended.latencies() }
     }
 
     /// Runs work on a blocking thread, with a permit. An area of more than `kept_blocks` is not kept.
@@ -32,9 +81,15 @@ impl PasswordLane {
         T: Send + 'static,
         F: FnOnce(&mut Vec<Block>) -> Result<T, PasswordError> + Send + 'static,
     {
-        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(PasswordError::failed)?;
-        let areas = Arc::clone(&self.areas);
+        let permit = {
+            let (_waiting, begun_at) = (Counted::new(&self.waits.waiting), Instant::now());
+            let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(PasswordError::failed)?;
+            self.waits.ended.record(begun_at.elapsed());
+            permit
+        };
+        let (areas, waits) = (Arc::clone(&self.areas), Arc::clone(&self.waits));
         let task = task::spawn_blocking(move || {
+            let _running = Counted::new(&waits.running);
             let mut area = areas.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
             let result = work(&mut area);
             if area.len() <= kept_blocks {

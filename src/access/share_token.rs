@@ -5,10 +5,9 @@ use hmac::digest::KeyInit;
 use hmac::{Hmac, Mac};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
-use uuid::Uuid;
 
 use super::random::{RandomError, RandomSource};
-use crate::model::Timestamp;
+use crate::model::{ShareId, Timestamp};
 
 /// The secret under which the tokens of one share are issued.
 ///
@@ -30,7 +29,7 @@ impl ShareSecret {
     }
 
     /// Issues a token.
-    pub(crate) fn issue(&self, share: Uuid, expires_at: Timestamp) -> String {
+    pub(crate) fn issue(&self, share: ShareId, expires_at: Timestamp) -> String {
         let expiry = expires_at.unix_micros().to_be_bytes();
         let code = self.code(share, expiry).finalize().into_bytes();
         Base64UrlUnpadded::encode_string(&[expiry.as_slice(), &code].concat())
@@ -39,7 +38,7 @@ impl ShareSecret {
     /// Returns whether a token was issued for the share under this secret and is unexpired.
     ///
     /// The code is compared in constant time.
-    pub(crate) fn verifies(&self, share: Uuid, token: &str, now: Timestamp) -> bool {
+    pub(crate) fn verifies(&self, share: ShareId, token: &str, now: Timestamp) -> bool {
         let mut bytes = [0; TOKEN_BYTES];
         let Ok(token) = Base64UrlUnpadded::decode(token, &mut bytes) else { return false };
         let Some((expiry, code)) = token.split_first_chunk::<8>() else { return false };
@@ -47,13 +46,13 @@ impl ShareSecret {
             && now.unix_micros() < i64::from_be_bytes(*expiry)
     }
 
-    fn code(&self, share: Uuid, expiry: [u8; 8]) -> Hmac<Sha256> {
+    fn code(&self, share: ShareId, expiry: [u8; 8]) -> Hmac<Sha256> {
         // A short key is padded with zeros to a block.
         let mut key = [0; 64];
         for (padded, byte) in key.iter_mut().zip(self.0) {
             *padded = byte;
         }
-        Hmac::new(&key.into()).chain_update(share).chain_update(expiry)
+        Hmac::new(&key.into()).chain_update(share.as_bytes()).chain_update(expiry)
     }
 }
 

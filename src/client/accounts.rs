@@ -4,12 +4,11 @@ use http::header::SET_COOKIE;
 use http::{HeaderMap, HeaderValue};
 use serde::Serialize;
 use serde::de::IgnoredAny;
-use uuid::Uuid;
 
 use super::call::Call;
 use super::{Client, ClientError, Collection, Credential, HttpService, Tagged, secret_header};
-use crate::inventory::NewUser;
-use crate::model::{Permission, User};
+use crate::model::{NetworkId, Permission, User};
+use crate::wire::NewUser;
 
 /// The default name of the session cookie.
 pub(super) const COOKIE_NAME: &str = "session_id";
@@ -83,7 +82,7 @@ impl<S: HttpService> Client<S> {
         struct Body<'a> {
             email: &'a str,
             permissions: Permission,
-            network_ids: &'a [Uuid],
+            network_ids: &'a [NetworkId],
             #[serde(skip_serializing_if = "Option::is_none")]
             password: Option<&'a str>,
         }

@@ -9,21 +9,21 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use uuid::Uuid;
 
 use super::call::{Call, decode};
 use super::query::query_text;
 use super::{Client, ClientError, HttpService, Parameters, PartQuery};
-use crate::inventory::{HostQuery, ListQuery, PageCursor};
-#[cfg(feature = "topology")]
-use crate::model::TopologyLink;
 use crate::model::{
-    DaemonApiKey, Host, IfEntry, Interface, Network, Organization, Port, Record, Service, Share, Subnet, Tag,
-    User, UserApiKey,
+    DaemonApiKey, DaemonApiKeyId, Host, HostId, IfEntry, IfEntryId, Interface, InterfaceId, Network,
+    NetworkId, Organization, OrganizationId, Port, PortId, Record, RecordId, Service, ServiceId, Share,
+    ShareId, Subnet, SubnetId, Tag, TagId, User, UserApiKey, UserApiKeyId, UserId,
 };
 #[cfg(feature = "discovery")]
-use crate::model::{Discovery, DiscoveryDaemon};
+use crate::model::{DaemonId, Discovery, DiscoveryDaemon, DiscoveryId};
+#[cfg(feature = "topology")]
+use crate::model::{TopologyLink, TopologyLinkId};
 use crate::wire::Pagination;
+use crate::wire::{HostQuery, ListQuery, PageCursor};
 
 /// A kind of record that a [`Client`] lists.
 ///
@@ -33,11 +33,13 @@ use crate::wire::Pagination;
 pub trait Collection: Serialize + DeserializeOwned + Sealed + Send + 'static {
     /// The path of the collection.
     const PATH: &'static str;
+    /// The ids of the records, such as [`HostId`](crate::model::HostId).
+    type Id: RecordId;
     /// The filters, the order and the page of its list.
     type Query: Parameters;
 
     /// Returns the record's id.
-    fn id(&self) -> Uuid;
+    fn id(&self) -> Self::Id;
 }
 
 /// A kind of record that [`Client::get`] reads by its id.
@@ -77,20 +79,27 @@ pub trait Sealed {
 /// Implements [`Collection`], which differs in nothing but the path, the query, and whether the record has a table of
 /// its fields.
 macro_rules! collections {
-    ($($record:ty: $path:literal, $query:ty, [$($operation:ident),*] $(, $table:ident)?;)*) => {$(
+    ($($record:ident($id:ident): $path:literal, $query:ty, [$($operation:ident),*]
+        $(, $table:ident)? $(=> clears $cleared:literal)?;)*) => {$(
         impl Sealed for $record {
             $(
                 fn nullable_fields() -> Vec<&'static str> {
                     <Self as $table>::nullable_names().collect()
                 }
             )?
+            $(
+                fn nullable_fields() -> Vec<&'static str> {
+                    vec![$cleared]
+                }
+            )?
         }
 
         impl Collection for $record {
             const PATH: &'static str = $path;
+            type Id = $id;
             type Query = $query;
 
-            fn id(&self) -> Uuid {
+            fn id(&self) -> $id {
                 self.id
             }
         }
@@ -100,30 +109,31 @@ macro_rules! collections {
 }
 
 collections! {
-    Organization: "/api/v1/organizations", ListQuery, [Readable, Updatable];
-    User: "/api/v1/users", ListQuery, [Readable, Updatable, Deletable];
-    Network: "/api/v1/networks", ListQuery, [Readable, Creatable, Updatable, Deletable];
-    Subnet: "/api/v1/subnets", ListQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable];
-    Tag: "/api/v1/tags", ListQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable];
-    Host: "/api/v1/hosts", HostQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable], Record;
-    Interface: "/api/v1/interfaces", PartQuery, [Readable, Creatable, Updatable, Deletable], Record;
-    Port: "/api/v1/ports", PartQuery, [Readable, Creatable, Updatable, Deletable], Record;
-    Service: "/api/v1/services", PartQuery, [Readable, Creatable, Updatable, Deletable], Record;
-    IfEntry: "/api/v1/if-entries", PartQuery, [Readable, Creatable, Updatable, Deletable], Record;
-    UserApiKey: "/api/v1/auth/keys", ListQuery, [Readable, Updatable, Deletable, BulkDeletable];
-    DaemonApiKey: "/api/v1/auth/daemon", ListQuery, [Readable, Updatable, Deletable, BulkDeletable];
-    Share: "/api/v1/shares", ListQuery, [Readable, Updatable, Deletable, BulkDeletable];
+    Organization(OrganizationId): "/api/v1/organizations", ListQuery, [Readable, Updatable];
+    User(UserId): "/api/v1/users", ListQuery, [Readable, Updatable, Deletable];
+    Network(NetworkId): "/api/v1/networks", ListQuery,
+        [Readable, Creatable, Updatable, Deletable] => clears "custom";
+    Subnet(SubnetId): "/api/v1/subnets", ListQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable];
+    Tag(TagId): "/api/v1/tags", ListQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable];
+    Host(HostId): "/api/v1/hosts", HostQuery, [Readable, Creatable, Updatable, Deletable, BulkDeletable], Record;
+    Interface(InterfaceId): "/api/v1/interfaces", PartQuery, [Readable, Creatable, Updatable, Deletable], Record;
+    Port(PortId): "/api/v1/ports", PartQuery, [Readable, Creatable, Updatable, Deletable], Record;
+    Service(ServiceId): "/api/v1/services", PartQuery, [Readable, Creatable, Updatable, Deletable], Record;
+    IfEntry(IfEntryId): "/api/v1/if-entries", PartQuery, [Readable, Creatable, Updatable, Deletable], Record;
+    UserApiKey(UserApiKeyId): "/api/v1/auth/keys", ListQuery, [Readable, Updatable, Deletable, BulkDeletable];
+    DaemonApiKey(DaemonApiKeyId): "/api/v1/auth/daemon", ListQuery, [Readable, Updatable, Deletable, BulkDeletable];
+    Share(ShareId): "/api/v1/shares", ListQuery, [Readable, Updatable, Deletable, BulkDeletable];
 }
 
 #[cfg(feature = "discovery")]
 collections! {
-    DiscoveryDaemon: "/api/v1/daemons", ListQuery, [Readable, Deletable];
-    Discovery: "/api/v1/discoveries", ListQuery, [Readable];
+    DiscoveryDaemon(DaemonId): "/api/v1/daemons", ListQuery, [Readable, Deletable];
+    Discovery(DiscoveryId): "/api/v1/discoveries", ListQuery, [Readable];
 }
 
 #[cfg(feature = "topology")]
 collections! {
-    TopologyLink: "/api/v1/topology/links", ListQuery, [Creatable, Deletable];
+    TopologyLink(TopologyLinkId): "/api/v1/topology/links", ListQuery, [Creatable, Deletable];
 }
 
 pub(super) const MERGE_PATCH: HeaderValue = HeaderValue::from_static("application/merge-patch+json");
@@ -235,7 +245,7 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// `entity_not_found`, `entity_access_denied`.
-    pub async fn get<T: Readable>(&self, id: Uuid) -> Result<Tagged<T>, ClientError> {
+    pub async fn get<T: Readable>(&self, id: T::Id) -> Result<Tagged<T>, ClientError> {
         self.tagged(Call::get(item::<T>(id))).await
     }
 
@@ -245,7 +255,7 @@ impl<S: HttpService> Client<S> {
     /// Those of [`get`](Self::get).
     pub async fn get_if_changed<T: Readable>(
         &self,
-        id: Uuid,
+        id: T::Id,
         tag: &EntityTag,
     ) -> Result<Option<Tagged<T>>, ClientError> {
         let call = Call::get(item::<T>(id)).header(IF_NONE_MATCH, tag.0.clone());
@@ -264,14 +274,14 @@ impl<S: HttpService> Client<S> {
         /// The answer to a repeated request whose first answer was too long to be kept.
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct IdAlone {
-            id: Uuid,
+        struct IdAlone<I> {
+            id: I,
         }
 
         let Tagged { record, tag } = self.tagged::<Box<RawValue>>(Call::post(T::PATH).json(record)?).await?;
         match decode(record.get().as_bytes()) {
             Ok(record) => Ok(Tagged { record, tag }),
-            Err(error) => match decode::<IdAlone>(record.get().as_bytes()) {
+            Err(error) => match decode::<IdAlone<T::Id>>(record.get().as_bytes()) {
                 Ok(IdAlone { id }) => self.tagged(Call::get(item::<T>(id))).await,
                 Err(_) => Err(error),
             },
@@ -284,9 +294,8 @@ impl<S: HttpService> Client<S> {
     ///
     /// ```
     /// # use toposcope::client::{Client, ClientError, HttpService};
-    /// # use toposcope::model::Tag;
-    /// # use uuid::Uuid;
-    /// # async fn example<S: HttpService>(client: Client<S>, id: Uuid) -> Result<(), ClientError> {
+    /// # use toposcope::model::{Tag, TagId};
+    /// # async fn example<S: HttpService>(client: Client<S>, id: TagId) -> Result<(), ClientError> {
     /// let mut found = client.get::<Tag>(id).await?;
     /// found.record.name = "critical".to_owned();
     /// client.update(&found.record, found.tag.as_ref()).await?;
@@ -312,9 +321,8 @@ impl<S: HttpService> Client<S> {
     ///
     /// ```
     /// # use toposcope::client::{Client, ClientError, HttpService};
-    /// # use toposcope::model::Host;
-    /// # use uuid::Uuid;
-    /// # async fn example<S: HttpService>(client: Client<S>, id: Uuid) -> Result<(), ClientError> {
+    /// # use toposcope::model::{Host, HostId};
+    /// # async fn example<S: HttpService>(client: Client<S>, id: HostId) -> Result<(), ClientError> {
     /// let changes = serde_json::json!({"sys_location": "Rack 4", "description": null});
     /// let host = client.patch::<Host>(id, &changes, None).await?.record;
     /// # Ok(())
@@ -325,7 +333,7 @@ impl<S: HttpService> Client<S> {
     /// `validation_required` for a null in place of a required field; those of [`update`](Self::update).
     pub async fn patch<T: Updatable>(
         &self,
-        id: Uuid,
+        id: T::Id,
         changes: &(impl Serialize + ?Sized),
         if_match: Option<&EntityTag>,
     ) -> Result<Tagged<T>, ClientError> {
@@ -339,7 +347,7 @@ impl<S: HttpService> Client<S> {
     /// `precondition_failed`, `entity_in_use`; those of [`get`](Self::get).
     pub async fn delete<T: Deletable>(
         &self,
-        id: Uuid,
+        id: T::Id,
         if_match: Option<&EntityTag>,
     ) -> Result<(), ClientError> {
         let call = Call::new(Method::DELETE, item::<T>(id)).if_match(if_match);
@@ -352,7 +360,7 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// `entity_in_use`; `validation_…` for no ids or too many.
-    pub async fn delete_many<T: BulkDeletable>(&self, ids: &[Uuid]) -> Result<u64, ClientError> {
+    pub async fn delete_many<T: BulkDeletable>(&self, ids: &[T::Id]) -> Result<u64, ClientError> {
         #[derive(Deserialize)]
         struct Deletion {
             deleted_count: u64,
@@ -385,7 +393,7 @@ fn replacement<T: Collection>(record: &T) -> Result<Value, ClientError> {
     Ok(body)
 }
 
-pub(super) fn item<T: Collection>(id: Uuid) -> String {
+pub(super) fn item<T: Collection>(id: T::Id) -> String {
     format!("{}/{id}", T::PATH)
 }
 

@@ -5,21 +5,20 @@ use http::HeaderValue;
 use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
-use uuid::Uuid;
 
 use super::call::Call;
 use super::collection::item;
 use super::{Client, ClientError, Collection, Download, EntityTag, HttpService, RequestBody, Tagged};
-use crate::discovery::Format;
 use crate::discovery::report::TableKind;
-use crate::inventory::{
-    Claim, DaemonStatus, DiscoveryReport, DiscoveryUpdate, HostSplit, NewDaemon, NewDiscovery, StaleDeletion,
-};
+use crate::discovery::{Claim, Format};
 use crate::model::{
-    DaemonCapabilities, DaemonMode, Discovery, DiscoveryPhase, DiscoveryType, Host, SnmpCredentials,
-    Timestamp,
+    DaemonCapabilities, DaemonId, DaemonMode, Discovery, DiscoveryId, DiscoveryPhase, DiscoveryType, Host,
+    HostId, NetworkId, SnmpCredentials, SubnetId, Timestamp,
 };
 use crate::wire::daemon::{DaemonRegistration, DaemonWork, ServerCapabilities};
+use crate::wire::{
+    DaemonStatus, DiscoveryReport, DiscoveryUpdate, HostSplit, NewDaemon, NewDiscovery, StaleDeletion,
+};
 
 const EVENTS: &str = "text/event-stream";
 const BYTES: &str = "application/octet-stream";
@@ -32,7 +31,7 @@ const LISTS: [&str; 4] = ["interfaces", "ports", "services", "if_entries"];
 #[non_exhaustive]
 pub struct ReportOptions {
     /// The network of the devices. Default: the network of the daemon's key. The keys of users have no default.
-    pub network_id: Option<Uuid>,
+    pub network_id: Option<NetworkId>,
     /// The device that the report comes from, by host id or system name. Used if the report does not name it. For tables
     /// about other devices, such as [`Format::Arp`], it must be a host already.
     pub reporter: Option<String>,
@@ -50,8 +49,8 @@ impl<S: HttpService> Client<S> {
     /// ```
     /// # use toposcope::client::{Client, ClientError, HttpService, ReportOptions, RequestBody};
     /// # use toposcope::discovery::Format;
-    /// # use uuid::Uuid;
-    /// # async fn example<S: HttpService>(client: Client<S>, network: Uuid, scan: Vec<u8>) -> Result<(), ClientError> {
+    /// # use toposcope::model::NetworkId;
+    /// # async fn example<S: HttpService>(client: Client<S>, network: NetworkId, scan: Vec<u8>) -> Result<(), ClientError> {
     /// let mut options = ReportOptions::default();
     /// options.network_id = Some(network);
     /// let report = client.import_report(Format::Nmap, RequestBody::new(scan), &options).await?;
@@ -91,7 +90,7 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// Those of [`get`](Self::get).
-    pub async fn claims(&self, host: Uuid, kind: Option<TableKind>) -> Result<Vec<Claim>, ClientError> {
+    pub async fn claims(&self, host: HostId, kind: Option<TableKind>) -> Result<Vec<Claim>, ClientError> {
         let filter = kind.map(|kind| format!("?kind={}", kind.as_str())).unwrap_or_default();
         self.value(Call::get(format!("{}/claims{filter}", item::<Host>(host)))).await
     }
@@ -100,7 +99,7 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// `entity_network_mismatch`, `quota_exceeded`; those of [`get`](Self::get).
-    pub async fn consolidate_hosts(&self, id: Uuid, other: Uuid) -> Result<Tagged<Host>, ClientError> {
+    pub async fn consolidate_hosts(&self, id: HostId, other: HostId) -> Result<Tagged<Host>, ClientError> {
         self.tagged(Call::post(format!("{}/consolidate/{other}", item::<Host>(id)))).await
     }
 
@@ -113,7 +112,7 @@ impl<S: HttpService> Client<S> {
     /// those of [`get`](Self::get).
     pub async fn split_host(
         &self,
-        id: Uuid,
+        id: HostId,
         split: &HostSplit,
         if_match: Option<&EntityTag>,
     ) -> Result<Tagged<Host>, ClientError> {
@@ -125,10 +124,10 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// `entity_not_found`, `entity_access_denied`: of the network.
-    pub async fn delete_stale_parts(&self, network_id: Uuid) -> Result<StaleDeletion, ClientError> {
+    pub async fn delete_stale_parts(&self, network_id: NetworkId) -> Result<StaleDeletion, ClientError> {
         #[derive(Serialize)]
         struct Body {
-            network_id: Uuid,
+            network_id: NetworkId,
         }
         self.value(Call::post(format!("{}/delete-stale", Host::PATH)).json(&Body { network_id })?).await
     }
@@ -140,10 +139,10 @@ impl<S: HttpService> Client<S> {
     pub async fn create_discovery(&self, new: &NewDiscovery) -> Result<Tagged<Discovery>, ClientError> {
         #[derive(Serialize)]
         struct Body<'a> {
-            network_id: Uuid,
-            daemon_id: Option<Uuid>,
+            network_id: NetworkId,
+            daemon_id: Option<DaemonId>,
             r#type: DiscoveryType,
-            subnet_ids: Option<&'a [Uuid]>,
+            subnet_ids: Option<&'a [SubnetId]>,
             snmp_credentials: Option<&'a SnmpCredentials>,
         }
         let NewDiscovery { network_id, daemon_id, discovery_type, subnet_ids, snmp_credentials } = new;
@@ -157,7 +156,7 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// Those of [`get`](Self::get).
-    pub async fn cancel_discovery(&self, id: Uuid) -> Result<Tagged<Discovery>, ClientError> {
+    pub async fn cancel_discovery(&self, id: DiscoveryId) -> Result<Tagged<Discovery>, ClientError> {
         self.tagged(Call::post(format!("{}/cancel", item::<Discovery>(id)))).await
     }
 
@@ -168,7 +167,7 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// `rate_limit_exceeded` when too many streams are open.
-    pub async fn stream_discoveries(&self, network_id: Option<Uuid>) -> Result<Download, ClientError> {
+    pub async fn stream_discoveries(&self, network_id: Option<NetworkId>) -> Result<Download, ClientError> {
         let filter = network_id.map(|network| format!("?network_id={network}")).unwrap_or_default();
         let call = Call::get(format!("{}/stream{filter}", Discovery::PATH));
         Ok(self.send_for(call, EVENTS).await?.into_download())
@@ -181,7 +180,7 @@ impl<S: HttpService> Client<S> {
     pub async fn register_daemon(&self, new: &NewDaemon) -> Result<DaemonRegistration, ClientError> {
         #[derive(Serialize)]
         struct Body<'a> {
-            daemon_id: Uuid,
+            daemon_id: DaemonId,
             name: &'a str,
             mode: DaemonMode,
             version: Option<&'a str>,
@@ -198,7 +197,11 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// `entity_not_found` unless this key has registered the daemon.
-    pub async fn announce_daemon(&self, id: Uuid, version: &str) -> Result<ServerCapabilities, ClientError> {
+    pub async fn announce_daemon(
+        &self,
+        id: DaemonId,
+        version: &str,
+    ) -> Result<ServerCapabilities, ClientError> {
         #[derive(Serialize)]
         struct Body<'a> {
             daemon_version: &'a str,
@@ -212,7 +215,7 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// `entity_not_found`, or `daemon_not_registered` for versions since 0.15, unless this key has registered the daemon.
-    pub async fn request_work(&self, id: Uuid, status: &DaemonStatus) -> Result<DaemonWork, ClientError> {
+    pub async fn request_work(&self, id: DaemonId, status: &DaemonStatus) -> Result<DaemonWork, ClientError> {
         #[derive(Serialize)]
         struct Body<'a> {
             version: Option<&'a str>,
@@ -231,7 +234,7 @@ impl<S: HttpService> Client<S> {
     /// `entity_not_found` unless this key has registered the daemon.
     pub async fn update_daemon_capabilities(
         &self,
-        id: Uuid,
+        id: DaemonId,
         capabilities: &DaemonCapabilities,
     ) -> Result<(), ClientError> {
         let call = Call::post(of_daemon(id, "update-capabilities")).json(capabilities)?;
@@ -245,8 +248,8 @@ impl<S: HttpService> Client<S> {
     pub async fn report_progress(&self, update: &DiscoveryUpdate) -> Result<(), ClientError> {
         #[derive(Serialize)]
         struct Body<'a> {
-            session_id: Uuid,
-            daemon_id: Uuid,
+            session_id: DiscoveryId,
+            daemon_id: DaemonId,
             phase: DiscoveryPhase,
             progress: u8,
             error: Option<&'a str>,
@@ -285,6 +288,6 @@ impl<S: HttpService> Client<S> {
     }
 }
 
-fn of_daemon(id: Uuid, operation: &str) -> String {
+fn of_daemon(id: DaemonId, operation: &str) -> String {
     format!("/api/daemons/{id}/{operation}")
 }

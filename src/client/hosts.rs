@@ -4,14 +4,13 @@ use form_urlencoded::Serializer;
 use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use uuid::Uuid;
 
 use super::call::Call;
 use super::collection::item;
 use super::query::query_text;
 use super::{Client, ClientError, Collection, Download, HttpService, RequestBody};
-use crate::inventory::{Atomicity, HostQuery, ImportReport, PortUpdate};
-use crate::model::{Host, Port, PortNumber, Protocol};
+use crate::model::{Host, HostId, NetworkId, Port, PortId, PortNumber, Protocol};
+use crate::wire::{Atomicity, HostQuery, ImportReport, PortUpdate};
 
 const JSON_LINES: &str = "application/x-ndjson";
 const CSV: &str = "text/csv";
@@ -23,7 +22,7 @@ pub struct HostOutcome {
     /// The position of the host in the request, from 0.
     pub index: usize,
     /// The id of the host; `None` if it has none.
-    pub id: Option<Uuid>,
+    pub id: Option<HostId>,
     /// The outcome.
     pub outcome: Outcome,
     /// The error of a host that was not stored.
@@ -66,7 +65,7 @@ pub struct OutcomeError {
 #[non_exhaustive]
 pub struct ImportOptions {
     /// Refuses lines of other networks than this one. Default: each line is imported on its own network.
-    pub network_id: Option<Uuid>,
+    pub network_id: Option<NetworkId>,
     /// Checks the lines and stores nothing.
     pub dry_run: bool,
 }
@@ -169,11 +168,11 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// `entity_already_exists`, `entity_in_use`; those of [`get`](Self::get).
-    pub async fn update_port(&self, id: Uuid, update: PortUpdate) -> Result<Port, ClientError> {
+    pub async fn update_port(&self, id: PortId, update: PortUpdate) -> Result<Port, ClientError> {
         #[derive(Serialize)]
         struct Body {
-            host_id: Uuid,
-            network_id: Uuid,
+            host_id: HostId,
+            network_id: NetworkId,
             number: PortNumber,
             protocol: Protocol,
         }

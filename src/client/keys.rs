@@ -3,14 +3,14 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use super::call::Call;
 use super::collection::item;
 use super::{Client, ClientError, Collection, HttpService};
-use crate::access::KeyText;
-use crate::inventory::{NewDaemonApiKey, NewUserApiKey};
-use crate::model::{DaemonApiKey, Permission, Timestamp, UserApiKey};
+use crate::model::{
+    DaemonApiKey, DaemonApiKeyId, NetworkId, Permission, TagId, Timestamp, UserApiKey, UserApiKeyId,
+};
+use crate::wire::{NewDaemonApiKey, NewUserApiKey};
 
 /// An API key just created or rotated, with its plaintext, which cannot be retrieved later.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
@@ -67,10 +67,10 @@ impl<S: HttpService> Client<S> {
         #[derive(Serialize)]
         struct Body<'a> {
             name: &'a str,
-            tags: &'a [Uuid],
+            tags: &'a [TagId],
             expires_at: Option<Timestamp>,
             is_enabled: bool,
-            network_ids: &'a [Uuid],
+            network_ids: &'a [NetworkId],
             all_networks: bool,
             permissions: Permission,
         }
@@ -94,7 +94,7 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// `auth_user_context_required`, `entity_not_found`.
-    pub async fn rotate_user_key(&self, id: Uuid) -> Result<CreatedKey<UserApiKey>, ClientError> {
+    pub async fn rotate_user_key(&self, id: UserApiKeyId) -> Result<CreatedKey<UserApiKey>, ClientError> {
         self.rotate(id).await
     }
 
@@ -109,8 +109,8 @@ impl<S: HttpService> Client<S> {
         #[derive(Serialize)]
         struct Body<'a> {
             name: &'a str,
-            network_id: Uuid,
-            tags: &'a [Uuid],
+            network_id: NetworkId,
+            tags: &'a [TagId],
             expires_at: Option<Timestamp>,
             is_enabled: bool,
         }
@@ -124,11 +124,14 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// `entity_not_found`, `entity_access_denied`.
-    pub async fn rotate_daemon_key(&self, id: Uuid) -> Result<CreatedKey<DaemonApiKey>, ClientError> {
+    pub async fn rotate_daemon_key(
+        &self,
+        id: DaemonApiKeyId,
+    ) -> Result<CreatedKey<DaemonApiKey>, ClientError> {
         self.rotate(id).await
     }
 
-    async fn rotate<T: KeyRecord>(&self, id: Uuid) -> Result<CreatedKey<T>, ClientError> {
+    async fn rotate<T: KeyRecord>(&self, id: T::Id) -> Result<CreatedKey<T>, ClientError> {
         self.created_key(Call::post(format!("{}/rotate", item::<T>(id)))).await
     }
 
@@ -137,8 +140,17 @@ impl<S: HttpService> Client<S> {
         let mut created: CreatedKey<T> = self.value(call).await?;
         let shown = created.api_key.shown_key();
         if *shown == created.key {
-            *shown = KeyText::parse(&created.key).map_or_else(|| "…".to_owned(), |key| key.masked());
+            *shown = masked(&created.key);
         }
         Ok(created)
+    }
+}
+
+/// Masks a key as the server shows it later: the prefix, `…` and the last 4 characters.
+fn masked(key: &str) -> String {
+    let end = key.len().checked_sub(4).and_then(|start| key.get(start..));
+    match key.rsplit_once('_').zip(end) {
+        Some(((prefix, _), end)) => format!("{prefix}_…{end}"),
+        None => "…".to_owned(),
     }
 }

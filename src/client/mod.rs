@@ -1,8 +1,8 @@
 //! A typed client for the API, over any `tower::Service` that speaks HTTP (feature `client`).
 //!
 //! [`Client`] sends its requests to an [`Api`](crate::Api) in process, or to a server through an HTTP client. Each
-//! operation is a method; the types of records are those of [`model`](crate::model), and lists take the query types of
-//! [`inventory`](crate::inventory).
+//! operation is a method; the types of records are those of [`model`](crate::model), and the inputs and queries those of
+//! [`wire`](crate::wire).
 //!
 //! Without a method are the page of a share, which is for browsers, and three options that change the form of a response:
 //! `fields` of the list of hosts, `layout=false` of a graph, and exported topologies outside of an envelope.

@@ -1,12 +1,13 @@
 //! The query strings of lists, made from the types with which the server reads them.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 
 use form_urlencoded::Serializer;
-use uuid::Uuid;
 
 use super::ClientError;
-use crate::inventory::{HostQuery, ListQuery, PageCursor};
+use crate::model::HostId;
+use crate::wire::{HostQuery, ListQuery, PageCursor};
 
 /// The filters, the order and the page of a list. Implemented by the query types of the collections.
 pub trait Parameters: PagedQuery {}
@@ -33,7 +34,7 @@ pub struct PageOf<'q> {
 /// A query string being written.
 #[derive(Debug)]
 pub struct QueryText {
-    pairs: Vec<(&'static str, String)>,
+    pairs: Vec<(Cow<'static, str>, String)>,
     /// The first parameter whose value has no text form.
     invalid: Option<&'static str>,
 }
@@ -43,7 +44,7 @@ pub struct QueryText {
 #[non_exhaustive]
 pub struct PartQuery {
     /// Only parts of this host; `None`: of all hosts.
-    pub host_id: Option<Uuid>,
+    pub host_id: Option<HostId>,
     /// Further filters, the order and the page.
     pub list: ListQuery,
 }
@@ -51,7 +52,7 @@ pub struct PartQuery {
 impl PartQuery {
     /// Creates a query for all parts of a host.
     #[must_use]
-    pub fn new(host_id: Uuid) -> Self {
+    pub fn new(host_id: HostId) -> Self {
         Self { host_id: Some(host_id), list: ListQuery::default() }
     }
 }
@@ -92,7 +93,15 @@ impl QueryText {
         if text.is_empty() && name != CURSOR {
             self.invalid = Some(name);
         }
-        self.pairs.push((name, text));
+        self.pairs.push((name.into(), text));
+    }
+
+    /// Filters by a custom field.
+    fn custom(&mut self, name: &str, value: &str) {
+        if value.is_empty() {
+            self.invalid = Some("custom");
+        }
+        self.pairs.push((format!("custom.{name}").into(), value.to_owned()));
     }
 
     /// Repeats the parameter for each value. The server also splits each at its commas.
@@ -161,8 +170,10 @@ impl PagedQuery for HostQuery {
             seen_since,
             stale,
             search,
+            custom,
             group_by,
             order_by,
+            order_by_custom,
             order_direction,
             limit: _,
             offset: _,
@@ -187,8 +198,12 @@ impl PagedQuery for HostQuery {
         text.value("seen_since", *seen_since);
         text.value("stale", *stale);
         text.value("search", search.as_deref());
+        for (name, value) in custom {
+            text.custom(name, value);
+        }
         text.value("group_by", *group_by);
         text.value("order_by", *order_by);
+        text.value("order_by_custom", order_by_custom.as_deref());
         text.value("order_direction", Some(order_direction));
     }
 }

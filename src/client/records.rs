@@ -11,7 +11,7 @@ use super::call::decode;
 use super::collection::next_of;
 use super::query::PageOf;
 use super::{Client, ClientError, Collection, HttpService, PagedQuery};
-use crate::inventory::PageCursor;
+use crate::wire::PageCursor;
 
 /// The number of records on a page, unless the query has a limit.
 const PAGE: usize = 200;

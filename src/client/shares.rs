@@ -1,13 +1,14 @@
 //! Shares: their creation, their passwords, and what is public about them.
 
 use serde::Serialize;
-use uuid::Uuid;
 
 use super::call::Call;
 use super::collection::item;
 use super::{Client, ClientError, Collection, HttpService, Tagged};
-use crate::inventory::{NewShare, ShareToken};
-use crate::model::{Redaction, Share, ShareMetadata, ShareOptions, Timestamp, TopologyView};
+use crate::model::{
+    NetworkId, Redaction, Share, ShareId, ShareMetadata, ShareOptions, Timestamp, TopologyView,
+};
+use crate::wire::{NewShare, ShareToken};
 
 impl<S: HttpService> Client<S> {
     /// Creates a share in the caller's organization; `organization_id` is ignored.
@@ -18,7 +19,7 @@ impl<S: HttpService> Client<S> {
         #[derive(Serialize)]
         struct Body<'a> {
             name: &'a str,
-            network_id: Option<Uuid>,
+            network_id: Option<NetworkId>,
             password: Option<&'a str>,
             options: ShareOptions,
             is_enabled: bool,
@@ -63,7 +64,7 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// `entity_not_found`.
-    pub async fn share_metadata(&self, id: Uuid) -> Result<ShareMetadata, ClientError> {
+    pub async fn share_metadata(&self, id: ShareId) -> Result<ShareMetadata, ClientError> {
         self.value(Call::get(format!("{}/public/{id}", Share::PATH))).await
     }
 
@@ -71,7 +72,7 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// `share_password_incorrect`; `auth_too_many_attempts` after too many failures; `entity_not_found`.
-    pub async fn issue_share_token(&self, id: Uuid, password: &str) -> Result<ShareToken, ClientError> {
+    pub async fn issue_share_token(&self, id: ShareId, password: &str) -> Result<ShareToken, ClientError> {
         #[derive(Serialize)]
         struct Body<'a> {
             password: &'a str,

@@ -6,12 +6,13 @@ use form_urlencoded::Serializer;
 use http::Method;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use super::call::Call;
 use super::collection::MERGE_PATCH;
 use super::{Client, ClientError, Collection, EntityTag, HttpService, Tagged, secret_header};
-use crate::model::{NodePosition, Share, ShareMetadata, TopologyLayout, TopologyView};
+use crate::model::{
+    LinkId, NetworkId, NodePosition, Share, ShareId, ShareMetadata, TopologyLayout, TopologyView,
+};
 use crate::topology::EdgeDetails;
 use crate::topology::graph::{BlindSpot, Graph, GraphOptions};
 use crate::topology::links::Confidence;
@@ -64,10 +65,9 @@ impl<S: HttpService> Client<S> {
     ///
     /// ```
     /// # use toposcope::client::{Client, ClientError, HttpService};
-    /// # use toposcope::model::TopologyView;
+    /// # use toposcope::model::{NetworkId, TopologyView};
     /// # use toposcope::topology::graph::GraphOptions;
-    /// # use uuid::Uuid;
-    /// # async fn example<S: HttpService>(client: Client<S>, network: Uuid) -> Result<(), ClientError> {
+    /// # async fn example<S: HttpService>(client: Client<S>, network: NetworkId) -> Result<(), ClientError> {
     /// let graph = client.topology_graph(network, &GraphOptions::new(TopologyView::L2)).await?;
     /// for edge in graph.edges {
     ///     println!("{} - {}: {:?}", edge.source, edge.target, edge.confidence);
@@ -78,7 +78,11 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// `entity_not_found`, `entity_access_denied`: of the network; `answer_too_large`.
-    pub async fn topology_graph(&self, network: Uuid, options: &GraphOptions) -> Result<Graph, ClientError> {
+    pub async fn topology_graph(
+        &self,
+        network: NetworkId,
+        options: &GraphOptions,
+    ) -> Result<Graph, ClientError> {
         let query = query_of(network, options).finish();
         self.value(Call::get(format!("{PATH}/graph?{query}"))).await
     }
@@ -89,7 +93,7 @@ impl<S: HttpService> Client<S> {
     /// Those of [`topology_graph`](Self::topology_graph).
     pub async fn export_topology(
         &self,
-        network: Uuid,
+        network: NetworkId,
         options: &GraphOptions,
         format: Format,
         theme: Theme,
@@ -105,9 +109,9 @@ impl<S: HttpService> Client<S> {
     /// Those of [`topology_graph`](Self::topology_graph); `entity_not_found` for an edge that the view does not have.
     pub async fn topology_edge(
         &self,
-        network: Uuid,
+        network: NetworkId,
         view: TopologyView,
-        id: Uuid,
+        id: LinkId,
     ) -> Result<EdgeDetails, ClientError> {
         self.value(Call::get(format!("{PATH}/edges/{id}?network_id={network}&view={}", view.as_str()))).await
     }
@@ -116,7 +120,7 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// Those of [`topology_graph`](Self::topology_graph).
-    pub async fn blind_spots(&self, network: Uuid) -> Result<Vec<BlindSpot>, ClientError> {
+    pub async fn blind_spots(&self, network: NetworkId) -> Result<Vec<BlindSpot>, ClientError> {
         self.value(Call::get(format!("{PATH}/blind-spots?network_id={network}"))).await
     }
 
@@ -126,7 +130,7 @@ impl<S: HttpService> Client<S> {
     /// Those of [`topology_graph`](Self::topology_graph).
     pub async fn topology_layout(
         &self,
-        network: Uuid,
+        network: NetworkId,
         view: TopologyView,
     ) -> Result<Tagged<TopologyLayout>, ClientError> {
         self.tagged(Call::get(layout_path(network, view))).await
@@ -138,7 +142,7 @@ impl<S: HttpService> Client<S> {
     /// Those of [`topology_graph`](Self::topology_graph); `precondition_failed`; `validation_…`.
     pub async fn put_topology_layout(
         &self,
-        network: Uuid,
+        network: NetworkId,
         view: TopologyView,
         positions: &[NodePosition],
         tag: Option<&EntityTag>,
@@ -159,7 +163,7 @@ impl<S: HttpService> Client<S> {
     /// `validation_required` for a null; those of [`put_topology_layout`](Self::put_topology_layout).
     pub async fn patch_topology_layout(
         &self,
-        network: Uuid,
+        network: NetworkId,
         view: TopologyView,
         changes: &(impl Serialize + ?Sized),
         tag: Option<&EntityTag>,
@@ -172,7 +176,7 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// `entity_not_found`; `share_password_required`.
-    pub async fn open_share(&self, id: Uuid, token: Option<&str>) -> Result<OpenedShare, ClientError> {
+    pub async fn open_share(&self, id: ShareId, token: Option<&str>) -> Result<OpenedShare, ClientError> {
         self.value(Call::post(of_share(id, "topology")).share_token(token)?).await
     }
 
@@ -180,7 +184,7 @@ impl<S: HttpService> Client<S> {
     ///
     /// # Errors
     /// Those of [`open_share`](Self::open_share).
-    pub async fn shared_picture(&self, id: Uuid, token: Option<&str>) -> Result<String, ClientError> {
+    pub async fn shared_picture(&self, id: ShareId, token: Option<&str>) -> Result<String, ClientError> {
         let call = Call::get(of_share(id, "topology.svg")).share_token(token)?;
         let (parts, body) = self.send_for(call, SVG).await?.read(self.response_limit).await?;
         String::from_utf8(body).map_err(|error| {
@@ -198,15 +202,15 @@ impl Call {
     }
 }
 
-fn of_share(id: Uuid, operation: &str) -> String {
+fn of_share(id: ShareId, operation: &str) -> String {
     format!("{}/public/{id}/{operation}", Share::PATH)
 }
 
-fn layout_path(network: Uuid, view: TopologyView) -> String {
+fn layout_path(network: NetworkId, view: TopologyView) -> String {
     format!("{PATH}/layouts/{network}/{}", view.as_str())
 }
 
-fn query_of(network: Uuid, options: &GraphOptions) -> Serializer<'static, String> {
+fn query_of(network: NetworkId, options: &GraphOptions) -> Serializer<'static, String> {
     // Every field is named, so that a new one cannot be forgotten here.
     let GraphOptions { view, focus, depth, tag_ids, collapse, expand, min_confidence, show_stale } = options;
     let mut query = Serializer::new(String::new());

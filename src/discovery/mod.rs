@@ -22,9 +22,11 @@
 //! The MIBs that walks are searched for are SNMPv2-MIB (the system group), IF-MIB, IP-MIB, IPV6-MIB, BRIDGE-MIB,
 //! Q-BRIDGE-MIB, LLDP-MIB, LLDP-V2-MIB, TIMETRA-LLDP-MIB, CISCO-CDP-MIB, IEEE8023-LAG-MIB and ENTITY-MIB.
 
+pub(crate) mod claim;
 mod parse;
 pub mod reconcile;
 pub mod report;
 
+pub use claim::{Claim, ClaimRows, MissingRows, SeenPart};
 pub use parse::{Format, FormatError, ParseError, ParseErrorKind, ParseOptions, ReporterId, parse};
 pub use report::Report;

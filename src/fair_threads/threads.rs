@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
-use uuid::Uuid;
+
+use crate::model::OrganizationId;
 
 /// The debt below which an organization counts as one that has worked little.
 const LITTLE: Duration = Duration::from_millis(8);
@@ -38,7 +39,7 @@ pub(super) struct Threads {
 #[derive(Debug)]
 pub(super) struct Thread {
     threads: Arc<Threads>,
-    organization: Uuid,
+    organization: OrganizationId,
     since: Instant,
     order: Order,
 }
@@ -61,7 +62,7 @@ struct Queue {
     others: VecDeque<Waiter>,
     /// Whether the last thread was granted to a waiter that had waited long.
     was_late: bool,
-    debts: HashMap<Uuid, Debt>,
+    debts: HashMap<OrganizationId, Debt>,
 }
 
 #[derive(Debug)]
@@ -95,9 +96,14 @@ impl Threads {
         self.lock().free > 0
     }
 
+    /// Returns the number of jobs that wait for a thread.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
     /// Returns whether any job waits for a thread.
     pub(super) fn are_awaited(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) > 0
+        self.waiting() > 0
     }
 
     /// Returns whether a job of an organization that has worked little waits for a thread.
@@ -106,7 +112,7 @@ impl Threads {
     }
 
     /// Waits for a thread, on a thread that may block.
-    pub(super) fn acquire(self: &Arc<Self>, organization: Uuid) -> Thread {
+    pub(super) fn acquire(self: &Arc<Self>, organization: OrganizationId) -> Thread {
         let order = match self.enter(organization) {
             Ok(order) => order,
             // The sender is dropped only after it has sent.
@@ -116,7 +122,7 @@ impl Threads {
     }
 
     /// Takes a free thread, or begins to wait for one.
-    fn enter(&self, organization: Uuid) -> Result<Order, oneshot::Receiver<Order>> {
+    fn enter(&self, organization: OrganizationId) -> Result<Order, oneshot::Receiver<Order>> {
         let now = Instant::now();
         let mut queue = self.lock();
         let order = queue.order_of(organization, now);
@@ -134,7 +140,7 @@ impl Threads {
         Err(receiver)
     }
 
-    fn release(&self, organization: Uuid, worked: Duration) {
+    fn release(&self, organization: OrganizationId, worked: Duration) {
         let now = Instant::now();
         let mut queue = self.lock();
         queue.add_debt(organization, worked, now);
@@ -171,12 +177,12 @@ impl Queue {
         first.or_else(|| self.others.pop_front().map(|waiter| (waiter, Order::Usual)))
     }
 
-    fn order_of(&self, organization: Uuid, now: Instant) -> Order {
+    fn order_of(&self, organization: OrganizationId, now: Instant) -> Order {
         let debt = self.debts.get(&organization).map_or(Duration::ZERO, |debt| debt.left(now));
         if debt < LITTLE { Order::First } else { Order::Usual }
     }
 
-    fn add_debt(&mut self, organization: Uuid, worked: Duration, now: Instant) {
+    fn add_debt(&mut self, organization: OrganizationId, worked: Duration, now: Instant) {
         if self.debts.len() >= REMEMBERED {
             self.debts.retain(|_, debt| debt.left(now) > Duration::ZERO);
         }
@@ -212,8 +218,8 @@ impl Drop for Thread {
 mod tests {
     use super::*;
 
-    const SMALL: Uuid = Uuid::from_u128(1);
-    const LARGE: Uuid = Uuid::from_u128(2);
+    const SMALL: OrganizationId = OrganizationId::from_u128(1);
+    const LARGE: OrganizationId = OrganizationId::from_u128(2);
 
     fn waiter(since: Instant) -> Waiter {
         Waiter { since, granted: oneshot::channel().0 }
@@ -281,7 +287,11 @@ mod tests {
         let (mut queue, start) = (queue(), Instant::now());
         for number in 0..10 * REMEMBERED as u32 {
             let work = Duration::from_millis(1);
-            queue.add_debt(Uuid::from_u128(u128::from(number)), work, start + number * SHARE * work);
+            queue.add_debt(
+                OrganizationId::from_u128(u128::from(number)),
+                work,
+                start + number * SHARE * work,
+            );
         }
         assert!(queue.debts.len() <= REMEMBERED, "{}", queue.debts.len());
     }

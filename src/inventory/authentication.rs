@@ -9,10 +9,10 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub(crate) async fn require_organization_of(&self, caller: &Caller) -> Result<(), Error> {
-        let (entity, id) = (Entity::Organization, caller.organization_id());
+        let id = caller.organization_id();
         match self.get(organization_key(id)).await? {
             Some(_) => Ok(()),
-            None => Err(ErrorKind::NotFound { entity, id }.into()),
+            None => Err(ErrorKind::NotFound { entity: Entity::Organization, id: id.uuid() }.into()),
         }
     }
 
@@ -35,7 +35,7 @@ impl Inventory {
         }
         let (id, secret) = self.find_secret(&text).await?;
         let KeyHolder::User(user) = secret.holder else { return Err(ErrorKind::NotAuthenticated.into()) };
-        let key = user_api_key_key(id);
+        let key = user_api_key_key(id.into());
         let keys = [key, user_key(user), organization_key(secret.organization_id)];
         let records = self.store.get(&keys).await?;
         let [Some(record), Some(owner), Some(organization)] = records.as_slice() else {
@@ -51,7 +51,7 @@ impl Inventory {
             return Err(ErrorKind::ApiAccessRequired.into());
         }
         self.record_use(key, secret.organization_id, &rights.key.recorded_at, now);
-        Ok(rights.caller(id, owner, &user))
+        Ok(rights.caller(id.into(), owner, &user))
     }
 
     /// Authenticates a daemon API key.
@@ -88,7 +88,7 @@ impl Inventory {
         let KeyHolder::Daemon(network) = secret.holder else {
             return Err(ErrorKind::NotAuthenticated.into());
         };
-        let key = daemon_api_key_key(id);
+        let key = daemon_api_key_key(id.into());
         let records = self.store.get(&[key, organization_key(secret.organization_id)]).await?;
         let [Some(record), Some(_)] = records.as_slice() else {
             return Err(ErrorKind::NotAuthenticated.into());
@@ -97,7 +97,7 @@ impl Inventory {
         let now = self.now();
         rights.check(Entity::DaemonApiKey, now)?;
         self.record_use(key, secret.organization_id, &rights.recorded_at, now);
-        Ok(DaemonCaller::new(id, secret.organization_id, network))
+        Ok(DaemonCaller::new(id.into(), secret.organization_id, network))
     }
 
     /// Authenticates a session by the id in the browser's cookie.

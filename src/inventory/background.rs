@@ -4,10 +4,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
-use uuid::Uuid;
 
 use super::{Error, ErrorKind};
 use crate::fair_threads::{FairThreads, NotRun};
+use crate::model::OrganizationId;
 
 /// The maximum number of concurrent optional tasks.
 const MAX_TASKS: usize = 64;
@@ -22,6 +22,11 @@ pub(super) struct BackgroundTasks {
 }
 
 impl BackgroundTasks {
+    /// Returns the number of tasks.
+    pub(super) fn running(&self) -> u64 {
+        (unfinished(&self.optional).len() + unfinished(&self.required).len()) as u64
+    }
+
     /// Spawns a task if there is capacity and a runtime, and then `begins` returns true.
     pub(super) fn spawn(
         &self,
@@ -84,6 +89,11 @@ impl Default for Offload {
 }
 
 impl Offload {
+    /// Returns the number of jobs that wait for a thread.
+    pub(super) fn waiting(&self) -> u64 {
+        self.records.waiting() as u64
+    }
+
     /// Runs an organization's work on records of about `bytes` bytes.
     ///
     /// Small work, and any work without a runtime, runs in place.
@@ -92,7 +102,7 @@ impl Offload {
     /// `Busy` when too much work of the organization is waiting; `Internal` when the runtime is shutting down.
     pub(super) async fn run<T: Send + 'static>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         bytes: usize,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
@@ -105,7 +115,7 @@ impl Offload {
     /// Those of [`run`](Self::run).
     pub(super) async fn run_on_bodies<T: Send + 'static>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         bytes: usize,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
@@ -119,7 +129,7 @@ impl Offload {
     #[cfg(feature = "discovery")]
     pub(super) async fn run_long<T: Send + 'static>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
         run(&self.long, organization, usize::MAX, work).await
@@ -128,7 +138,7 @@ impl Offload {
 
 async fn run<T: Send + 'static>(
     threads: &FairThreads,
-    organization: Uuid,
+    organization: OrganizationId,
     bytes: usize,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Error> {

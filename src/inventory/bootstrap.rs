@@ -1,7 +1,6 @@
 use std::fmt;
 
 use serde::de::DeserializeOwned;
-use uuid::Uuid;
 
 use super::collections::CollectionRecord;
 use super::email::{EmailAddress, email_unique_key};
@@ -13,7 +12,10 @@ use super::schema::{
 };
 use super::{Entity, Error, ErrorKind, Inventory, IssuedKey, unchanged, validate};
 use crate::access::{KeyKind, KeyText};
-use crate::model::{Network, Organization, Permission, Timestamp, User, UserApiKey, derived_id};
+use crate::model::{
+    Network, NetworkId, Organization, OrganizationId, Permission, Timestamp, User, UserApiKey, UserApiKeyId,
+    UserId, derived_id,
+};
 use crate::store::{Batch, Key, Precondition, Record, Write};
 
 /// The name that the key has until its owner renames it.
@@ -113,7 +115,7 @@ pub struct Bootstrapped {
     /// The network.
     pub network: Network,
     /// The id of the owner's API key.
-    pub key_id: Uuid,
+    pub key_id: UserApiKeyId,
     /// The API key with its plaintext, if this call created or rotated it. `None`: the key of an earlier start stays
     /// valid.
     pub issued_key: Option<IssuedKey<UserApiKey>>,
@@ -230,7 +232,7 @@ impl Inventory {
                 Some(owner) => owner,
                 None => self.put_owner(&plan, hash.clone(), &mut batch)?,
             };
-            let key_id = derived_id("bootstrap key", &[owner.id.as_bytes()]);
+            let key_id: UserApiKeyId = derived_id("bootstrap key", &[owner.id.as_bytes()]);
             let issued_key = match self.find::<UserApiKey>(user_api_key_key(key_id)).await? {
                 Some((record, mut key)) if bootstrap.key_rotation == KeyRotation::Never => {
                     // Deleting a network removes it from every key, and one that was created in another way was never
@@ -318,7 +320,7 @@ impl Inventory {
     async fn issue_key(
         &self,
         found: Option<(Record, UserApiKey)>,
-        id: Uuid,
+        id: UserApiKeyId,
         owner: &User,
         permissions: Permission,
         batch: &mut Batch,
@@ -369,7 +371,7 @@ fn put_key(key: &UserApiKey, precondition: Precondition, batch: &mut Batch) -> R
 }
 
 /// Returns a new key that also shows a network that was created together with it.
-fn with_network(issued: IssuedKey<UserApiKey>, network: Uuid) -> IssuedKey<UserApiKey> {
+fn with_network(issued: IssuedKey<UserApiKey>, network: NetworkId) -> IssuedKey<UserApiKey> {
     issued.map(|mut key| {
         if !key.network_ids.contains(&network) {
             key.network_ids.push(network);
@@ -379,7 +381,7 @@ fn with_network(issued: IssuedKey<UserApiKey>, network: Uuid) -> IssuedKey<UserA
 }
 
 /// Adds guards that the records to which the batch refers still exist. Records that it creates need no guard.
-fn guard_references(organization: Uuid, owner: Uuid, network: Uuid, batch: &mut Batch) {
+fn guard_references(organization: OrganizationId, owner: UserId, network: NetworkId, batch: &mut Batch) {
     let created: Vec<Key> = batch.writes().iter().map(Write::key).collect();
     for key in [organization_key(organization), user_key(owner), network_key(network)] {
         if !created.contains(&key) {

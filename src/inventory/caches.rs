@@ -12,29 +12,35 @@ use super::records::{KeySecret, SessionRecord, UserRights};
 use super::schema::decode;
 use super::{Entity, Error, ErrorKind};
 use crate::access::Caller;
-use crate::model::{Permission, Timestamp};
+use crate::figures::{CacheCounters, CacheFigures};
+use crate::model::{NetworkId, Permission, Timestamp, UserApiKeyId, UserId};
 use crate::store::{Record, Version};
 
 /// A cache of decoded records of one kind.
 ///
 /// The record itself is always read from the store; only decoding is saved. A cached value is used only if the record
 /// just read has the version that the value was decoded from, so the cache is never stale.
-pub(super) struct DecodeCache<T>(RwLock<HashMap<Uuid, (Version, Arc<T>)>>);
+pub(super) struct DecodeCache<T> {
+    values: RwLock<HashMap<Uuid, (Version, Arc<T>)>>,
+    counters: CacheCounters,
+}
 
 /// The maximum number of cached values.
 const CAPACITY: usize = 4096;
 
 impl<T: DeserializeOwned> DecodeCache<T> {
     pub(super) fn get(&self, record: &Record) -> Result<Arc<T>, Error> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.values.read().unwrap_or_else(PoisonError::into_inner);
         if let Some((version, value)) = known.get(&record.key.id)
             && *version == record.version
         {
+            self.counters.hits.increment();
             return Ok(Arc::clone(value));
         }
         drop(known);
+        self.counters.misses.increment();
         let value = Arc::new(decode(record)?);
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.values.write().unwrap_or_else(PoisonError::into_inner);
         // Clearing everything avoids tracking use on every request; active values return with their next request.
         if known.len() >= CAPACITY {
             known.clear();
@@ -44,9 +50,16 @@ impl<T: DeserializeOwned> DecodeCache<T> {
     }
 }
 
+impl<T> DecodeCache<T> {
+    fn figures(&self, name: &'static str) -> CacheFigures {
+        let entries = self.values.read().unwrap_or_else(PoisonError::into_inner).len();
+        CacheFigures::new(name, &self.counters, entries)
+    }
+}
+
 impl<T> Default for DecodeCache<T> {
     fn default() -> Self {
-        Self(RwLock::default())
+        Self { values: RwLock::default(), counters: CacheCounters::default() }
     }
 }
 
@@ -59,6 +72,20 @@ pub(super) struct AuthenticationCache {
     pub(super) daemon_keys: DecodeCache<KeyRights>,
     pub(super) users: DecodeCache<UserRights>,
     pub(super) organizations: DecodeCache<OrganizationRights>,
+}
+
+impl AuthenticationCache {
+    pub(super) fn figures(&self) -> [CacheFigures; 6] {
+        let Self { secrets, sessions, user_keys, daemon_keys, users, organizations } = self;
+        [
+            secrets.figures("secrets"),
+            sessions.figures("sessions"),
+            user_keys.figures("user_keys"),
+            daemon_keys.figures("daemon_keys"),
+            users.figures("users"),
+            organizations.figures("organizations"),
+        ]
+    }
 }
 
 /// The part of an API key that every request needs.
@@ -76,7 +103,7 @@ pub(super) struct KeyRights {
 pub(super) struct UserKeyRights {
     #[serde(flatten)]
     pub(super) key: KeyRights,
-    network_ids: Vec<Uuid>,
+    network_ids: Vec<NetworkId>,
     #[serde(default)]
     all_networks: bool,
     permissions: Permission,
@@ -87,9 +114,9 @@ pub(super) struct UserKeyRights {
 
 impl UserKeyRights {
     /// Returns the caller for this key. Derived again only when a record changed, because scopes may be long.
-    pub(super) fn caller(&self, id: Uuid, owner: &Record, rights: &UserRights) -> Caller {
+    pub(super) fn caller(&self, id: UserApiKeyId, owner: &Record, rights: &UserRights) -> Caller {
         if let Some((version, caller)) = &*self.caller.read().unwrap_or_else(PoisonError::into_inner)
-            && (*version, caller.user_id()) == (owner.version, owner.key.id)
+            && (*version, caller.user_id()) == (owner.version, UserId::new(owner.key.id))
         {
             return caller.clone();
         }

@@ -210,6 +210,22 @@ pub enum ErrorKind {
     /// Reading the input failed.
     #[error("The input cannot be read.")]
     Unreadable,
+    /// The host application refuses the change, by its [`Policy`](super::Policy).
+    #[error("{message}")]
+    PolicyRefused {
+        /// The code of the refusal, which begins with `policy.`.
+        code: String,
+        /// The sentence for people.
+        message: String,
+        /// The dotted path of the refused value in the record. [`Error::field`] is its path in the request.
+        field: Option<String>,
+    },
+    /// The [`Policy`](super::Policy) of the host application did not answer in time.
+    #[error("The rules of this server could not be checked in time; try again.")]
+    PolicyUnavailable,
+    /// A custom field of the filter or of the order is not indexed completely yet.
+    #[error("The hosts are still being indexed by this field; try again.")]
+    IndexIncomplete,
     /// The store is temporarily unavailable.
     #[error("The store is temporarily unavailable; try again.")]
     StoreUnavailable,
@@ -328,6 +344,7 @@ impl Error {
     pub fn field(&self) -> Option<&str> {
         match self.kind() {
             ErrorKind::Invalid { field, .. } | ErrorKind::ReferenceInvalid { field, .. } => Some(field),
+            ErrorKind::PolicyRefused { field, .. } => self.0.field.as_deref().or(field.as_deref()),
             _ => self.0.field.as_deref(),
         }
     }

@@ -29,7 +29,7 @@ impl<S: Store> Wrapper for ExistingOrganizations<S> {
 
     async fn commit(&self, mut batch: Batch) -> Result<(), StoreError> {
         for organization in organizations_of(&batch) {
-            batch.guard(exists(organization_key(organization)));
+            batch.guard(exists(organization_key(organization.into())));
         }
         self.0.commit(batch).await
     }

@@ -9,7 +9,9 @@ mod background;
 mod bootstrap;
 mod caches;
 mod case;
+mod changed_records;
 mod collections;
+mod custom;
 #[cfg(feature = "discovery")]
 mod daemons;
 #[cfg(feature = "discovery")]
@@ -17,15 +19,19 @@ mod discovery;
 mod effects;
 mod email;
 mod error;
+mod error_code;
 mod existing_organizations;
+mod figures;
 mod hosts;
 mod idempotency;
 mod import;
+mod measured_store;
 mod natural;
 #[cfg(feature = "topology")]
 mod network_changes;
 mod networks;
 mod organizations;
+mod policy;
 mod prefixes;
 mod queues;
 mod quotas;
@@ -36,6 +42,7 @@ mod revocations;
     allow(dead_code, reason = "a store may have the records of features that are disabled")
 )]
 mod schema;
+mod security_log;
 mod sessions;
 mod shares;
 mod subnets;
@@ -54,41 +61,45 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-pub use api_keys::{DaemonApiKeys, IssuedKey, NewDaemonApiKey, NewUserApiKey, UserApiKeys};
-pub use bootstrap::{Bootstrap, Bootstrapped};
-pub use collections::{
-    BulkDeletable, Collection, Creatable, Deletable, ListOrderField, ListPage, ListQuery, PageCursor,
-    PageCursorError, Resource, Switchable,
+pub use crate::wire::{
+    Alteration, Atomicity, DroppedPort, HostQuery, ImportReport, ListOrderField, ListQuery, NewDaemonApiKey,
+    NewShare, NewUser, NewUserApiKey, PageCursor, PageCursorError, PortFilter, PortFilterError, PortUpdate,
+    Reassignment, Refusal, ShareToken,
 };
-pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, Requirement};
+pub use api_keys::{DaemonApiKeys, IssuedKey, UserApiKeys};
+pub use bootstrap::{Bootstrap, Bootstrapped};
+pub(crate) use changed_records::ChangedRecords;
+pub use collections::{BulkDeletable, Collection, Creatable, Deletable, ListPage, Resource, Switchable};
+pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, PendingDocuments, Requirement};
 #[cfg(feature = "discovery")]
 pub(crate) use daemons::MAX_SUBNETS;
 pub use error::{Entity, Error, ErrorKind, Problem};
-pub use hosts::{
-    Atomicity, BulkChange, BulkHost, BulkResult, HostPage, HostParts, HostQuery, Hosts, Part, PortFilter,
-    PortFilterError, PortUpdate, Written,
-};
+pub use figures::{InventoryFigures, LoginFigures, QueueFigures, StoreCallFigures};
+pub use hosts::{BulkChange, BulkHost, BulkResult, HostPage, HostParts, Hosts, Part, Written};
 pub(crate) use hosts::{parse_host, parse_host_changes, parse_part, without_comma};
 pub(crate) use idempotency::{Answer, Begun, KeyedRequest};
-pub use import::{Alteration, DroppedPort, Import, ImportReport, Reassignment, Refusal};
+pub use import::Import;
 pub use networks::Networks;
 pub use organizations::{NewOrganization, Organizations};
+pub use policy::{Actor, ChangeKind, Policy, PolicyRefusal, ProposedChange};
 pub use quotas::Quotas;
 pub use sessions::IssuedSession;
-pub use shares::{NewShare, PasswordChange, ShareToken, Shares};
+pub use shares::{PasswordChange, Shares};
 pub use subnets::Subnets;
 pub use tags::Tags;
 #[cfg(feature = "topology")]
 pub use topology::{TopologyLinks, TopologyRecords};
-pub use users::{NewUser, Users};
+pub use users::Users;
 pub(crate) use validate::dotted;
 #[cfg(feature = "discovery")]
 pub use {
-    daemons::{DaemonStatus, Daemons, DiscoveryJobs, DiscoveryUpdate, NewDaemon, NewDiscovery, Work},
-    discovery::{
-        Claim, ClaimRows, DiscoverOptions, DiscoveredHost, DiscoveredSubnet, DiscoveredTable,
-        DiscoveryOutcome, DiscoveryReport, HostSplit, MissingRows, Reconciliation, SeenPart, StaleDeletion,
+    crate::discovery::{Claim, ClaimRows, MissingRows, SeenPart},
+    crate::wire::{
+        DaemonStatus, DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome, DiscoveryReport,
+        DiscoveryUpdate, HostSplit, NewDaemon, NewDiscovery, StaleDeletion,
     },
+    daemons::{Daemons, DiscoveryJobs, Work},
+    discovery::{DiscoverOptions, Reconciliation},
 };
 #[cfg(feature = "topology")]
 pub(crate) use {
@@ -99,19 +110,24 @@ pub(crate) use {
 
 use self::background::{BackgroundTasks, Offload};
 use self::caches::AuthenticationCache;
+use self::custom::CustomIndex;
 use self::effects::HOST_EFFECTS;
 use self::existing_organizations::ExistingOrganizations;
 use self::hosts::{HostEffect, HostTerms, PartLists};
 use self::idempotency::{PendingAnswer, RunningRequests};
+use self::measured_store::{MeasuredStore, StoreCounters};
+use self::policy::Review;
 use self::queues::UpdateQueues;
 use self::records::belongs_to;
 use self::schema::{decode, organization_key};
+use self::security_log::SecurityLog;
 use self::sessions::Decoys;
 use crate::access::{
     Caller, Clock, LoginAttempts, LoginLimits, PasswordHasher, RandomSource, SystemClock, SystemRandom,
     uuid_v4, uuid_v7,
 };
-use crate::model::{Permission, Timestamp};
+use crate::figures::Counter;
+use crate::model::{OrganizationId, Permission, Timestamp};
 use crate::store::{Batch, Key, Precondition, Query, Record, Store};
 
 /// A network inventory in a [`Store`].
@@ -154,6 +170,7 @@ use crate::store::{Batch, Key, Precondition, Query, Record, Store};
 #[derive(Clone)]
 pub struct Inventory {
     store: Arc<dyn Store>,
+    store_counters: Arc<StoreCounters>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn RandomSource>,
     passwords: PasswordHasher,
@@ -165,6 +182,10 @@ pub struct Inventory {
     share_attempts: Arc<LoginAttempts>,
     /// The answer that the next commit stores, of a request with an idempotency key.
     pending_answer: Option<Arc<PendingAnswer>>,
+    /// The rules of the host application.
+    policy: Option<Review>,
+    /// The custom fields by which hosts are found.
+    custom_index: CustomIndex,
     state: Arc<State>,
 }
 
@@ -189,6 +210,9 @@ struct State {
     part_readers: UpdateQueues,
     /// When expired sessions were last purged, in microseconds of Unix time.
     purged_at: AtomicI64,
+    security_log: SecurityLog,
+    sessions_begun: Counter,
+    sessions_ended: Counter,
 }
 
 /// Shows the store and the lengths of the queues, but no cached record.
@@ -227,8 +251,10 @@ impl Inventory {
     /// ```
     #[must_use]
     pub fn new(store: impl Store) -> Self {
+        let (store, store_counters) = MeasuredStore::new(Arc::new(store));
         Self {
             store: Arc::new(ExistingOrganizations::new(store)),
+            store_counters,
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
             passwords: PasswordHasher::new(),
@@ -239,6 +265,8 @@ impl Inventory {
             attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
             share_attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
             pending_answer: None,
+            policy: None,
+            custom_index: CustomIndex::default(),
             state: Arc::default(),
         }
     }
@@ -319,7 +347,7 @@ impl Inventory {
     /// It concerns about `bytes` bytes.
     pub(crate) async fn offload<T: Send + 'static>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         bytes: usize,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
@@ -330,7 +358,7 @@ impl Inventory {
     #[cfg(feature = "discovery")]
     pub(crate) async fn offload_long<T: Send + 'static>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
         self.state.offload.run_long(organization, work).await
@@ -347,23 +375,23 @@ impl Inventory {
 
     /// Returns whether the store answers a read.
     pub(crate) async fn answers(&self) -> bool {
-        self.store.get(&[organization_key(Uuid::nil())]).await.is_ok()
+        self.store.get(&[organization_key(OrganizationId::nil())]).await.is_ok()
     }
 
     /// Returns whether the store accepts a write, which changes nothing: it deletes a record that does not exist.
     pub(crate) async fn accepts_writes(&self) -> bool {
         let mut batch = Batch::new();
-        batch.delete(organization_key(Uuid::nil()), Precondition::Absent);
+        batch.delete(organization_key(OrganizationId::nil()), Precondition::Absent);
         self.store.commit(batch).await.is_ok()
     }
 
-    fn new_id(&self) -> Result<Uuid, Error> {
-        Ok(uuid_v7(&*self.random, self.now())?)
+    fn new_id<I: From<Uuid>>(&self) -> Result<I, Error> {
+        Ok(uuid_v7(&*self.random, self.now())?.into())
     }
 
     /// Creates a random id, which cannot be guessed from other ids.
-    fn new_random_id(&self) -> Result<Uuid, Error> {
-        Ok(uuid_v4(&*self.random)?)
+    fn new_random_id<I: From<Uuid>>(&self) -> Result<I, Error> {
+        Ok(uuid_v4(&*self.random)?.into())
     }
 
     async fn get(&self, key: Key) -> Result<Option<Record>, Error> {
@@ -392,7 +420,7 @@ impl Inventory {
     /// `field` is the path of the list; the error names the failing element.
     async fn check_references(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         entity: Entity,
         keys: &[Key],
         field: &str,

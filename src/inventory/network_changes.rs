@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use uuid::Uuid;
 
+use crate::discovery::Claim;
 use crate::fair_threads::yield_turn;
 use crate::inventory::discovery::{claim_of, host_of_claim};
 use crate::inventory::hosts::decode as decode_host;
 use crate::inventory::schema::{CLAIM, HOST, SUBNET, TOPOLOGY_LAYOUT, TOPOLOGY_LINK, on_network};
-use crate::inventory::{Claim, Error, Inventory};
-use crate::model::{Host, Subnet, TopologyLink};
+use crate::inventory::{Error, Inventory};
+use crate::model::{Host, HostId, NetworkId, OrganizationId, Subnet, TopologyLink};
 use crate::store::{Name, Record, Version};
 
 /// The kinds of records that a topology depends on.
@@ -32,9 +33,9 @@ impl TopologyRevision {
 /// The known state of the hosts and claims of a network.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownNetwork {
-    hosts: BTreeMap<Uuid, Version>,
+    hosts: BTreeMap<HostId, Version>,
     /// The host of each claim, and the version of the claim.
-    claims: HashMap<Uuid, (Uuid, Version)>,
+    claims: HashMap<Uuid, (HostId, Version)>,
 }
 
 impl KnownNetwork {
@@ -54,7 +55,7 @@ pub(crate) struct NetworkChanges<T> {
     /// The digests of the hosts that are new or changed, or have changed claims.
     pub(crate) changed: Vec<T>,
     /// The hosts that are gone.
-    pub(crate) removed: Vec<Uuid>,
+    pub(crate) removed: Vec<HostId>,
     /// All subnets.
     pub(crate) subnets: Vec<Subnet>,
     /// All links that users have entered.
@@ -65,11 +66,13 @@ impl Inventory {
     /// Returns the state of the organization's topologies; `None` if the store does not support revisions.
     pub(crate) async fn topology_revision(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
     ) -> Result<Option<TopologyRevision>, Error> {
         let mut numbers = [0; KINDS.len()];
         for (number, kind) in numbers.iter_mut().zip(KINDS) {
-            let Some(revision) = self.store.revision(kind, organization).await? else { return Ok(None) };
+            let Some(revision) = self.store.revision(kind, organization.uuid()).await? else {
+                return Ok(None);
+            };
             *number = revision.number();
         }
         Ok(Some(TopologyRevision(numbers)))
@@ -81,8 +84,8 @@ impl Inventory {
     /// that few of them are in memory at a time.
     pub(crate) async fn changes_of_network<T: Send + 'static>(
         &self,
-        organization: Uuid,
-        network: Uuid,
+        organization: OrganizationId,
+        network: NetworkId,
         known: &KnownNetwork,
         digest: impl Fn(&Host, &[Claim]) -> T + Clone + Send + 'static,
     ) -> Result<NetworkChanges<T>, Error> {
@@ -95,9 +98,10 @@ impl Inventory {
         let mut now = KnownNetwork::default();
         let mut changed_hosts = BTreeSet::new();
         for record in &hosts {
-            now.hosts.insert(record.key.id, record.version);
-            if known.hosts.get(&record.key.id) != Some(&record.version) {
-                changed_hosts.insert(record.key.id);
+            let host = HostId::new(record.key.id);
+            now.hosts.insert(host, record.version);
+            if known.hosts.get(&host) != Some(&record.version) {
+                changed_hosts.insert(host);
             }
         }
         for record in &claims {
@@ -115,9 +119,12 @@ impl Inventory {
         changed_hosts.extend(gone.map(|(_, (host, _))| *host));
         let removed = known.hosts.keys().filter(|host| !now.hosts.contains_key(host)).copied().collect();
 
-        let mut read: BTreeMap<Uuid, StoredHost> = BTreeMap::new();
-        for record in hosts.into_iter().filter(|record| changed_hosts.contains(&record.key.id)) {
-            read.insert(record.key.id, (record, Vec::new()));
+        let mut read: BTreeMap<HostId, StoredHost> = BTreeMap::new();
+        for record in hosts {
+            let host = HostId::new(record.key.id);
+            if changed_hosts.contains(&host) {
+                read.insert(host, (record, Vec::new()));
+            }
         }
         for record in claims {
             let host = now.claims.get(&record.key.id).map(|(host, _)| *host);

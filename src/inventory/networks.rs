@@ -1,11 +1,10 @@
 //! Networks: their rules, creation and deletion.
 
-use uuid::Uuid;
-
 use crate::access::Caller;
 use crate::inventory::collections::{
     CollectionRecord, Creatable, Deletable, Reference, Requirement, Requirements, handle,
 };
+use crate::inventory::custom::check_custom;
 use crate::inventory::records::{named, user_api_key_facets, user_facets};
 use crate::inventory::schema::{
     DAEMON_API_KEY, DELETED_SUBNET, DISCOVERED_HOSTS, DISCOVERY, HOST, NETWORK, NETWORK_LINK,
@@ -13,7 +12,7 @@ use crate::inventory::schema::{
     decode, encode, linked, links, name_unique_key, network_key, on_network, tag_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_system, unchanged, validate};
-use crate::model::{Network, Permission, Timestamp, User, UserApiKey};
+use crate::model::{Custom, Network, NetworkId, OrganizationId, Permission, Timestamp, User, UserApiKey};
 use crate::store::{Batch, Facets, Guard, Link, Name};
 
 impl Network {
@@ -21,14 +20,13 @@ impl Network {
     ///
     /// ```
     /// # use toposcope::access::{Caller, Scope};
-    /// # use toposcope::model::{Network, Permission, Subnet};
+    /// # use toposcope::model::{Network, Permission, Subnet, UserId};
     /// # use toposcope::{Inventory, MemoryStore};
-    /// # use uuid::Uuid;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let inventory = Inventory::new(MemoryStore::new());
     /// # let organization = inventory.organizations().create("Example").await?;
-    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Admin, Scope::all());
+    /// # let caller = Caller::new(organization.id, UserId::nil(), Permission::Admin, Scope::all());
     /// # let caller = caller.through_session();
     /// let network = inventory.records().create(&caller, Network::new("Office")).await?;
     /// let subnet = Subnet::new(network.id, "Printers", "192.0.2.0/24".parse()?);
@@ -41,11 +39,12 @@ impl Network {
     pub fn new(name: impl Into<String>) -> Self {
         let now = Timestamp::now();
         Self {
-            id: Uuid::nil(),
-            organization_id: Uuid::nil(),
+            id: NetworkId::nil(),
+            organization_id: OrganizationId::nil(),
             name: name.into(),
             description: None,
             tags: Vec::new(),
+            custom: Custom::new(),
             created_at: now,
             updated_at: now,
         }
@@ -53,6 +52,8 @@ impl Network {
 }
 
 impl CollectionRecord for Network {
+    type Id = NetworkId;
+
     const ENTITY: Entity = Entity::Network;
     const KIND: Name = NETWORK;
     const REQUIREMENTS: Requirements = Requirements {
@@ -61,7 +62,7 @@ impl CollectionRecord for Network {
         change: Requirement::session(Permission::Admin),
     };
 
-    fn id(&self) -> Uuid {
+    fn id(&self) -> NetworkId {
         self.id
     }
 
@@ -70,11 +71,11 @@ impl CollectionRecord for Network {
     }
 
     /// A network is visible to those who may access what is on it.
-    fn network(&self) -> Option<Uuid> {
+    fn network(&self) -> Option<NetworkId> {
         Some(self.id)
     }
 
-    fn begin(&mut self, id: Uuid, organization: Uuid, now: Timestamp) {
+    fn begin(&mut self, id: NetworkId, organization: OrganizationId, now: Timestamp) {
         (self.id, self.organization_id) = (id, organization);
         (self.created_at, self.updated_at) = (now, now);
     }
@@ -94,6 +95,8 @@ impl CollectionRecord for Network {
 
     fn validate(&mut self, _stored: Option<&Self>, _now: Timestamp) -> Result<(), Error> {
         self.name = validate::name("name", &self.name, 100)?;
+        self.custom.retain(|_, value| !value.is_null());
+        check_custom(&self.custom)?;
         validate::description("description", self.description.as_deref())
     }
 
@@ -105,9 +108,9 @@ impl CollectionRecord for Network {
         self.tags = validate::distinct(std::mem::take(&mut self.tags));
     }
 
-    fn facets(&self, organization: Uuid) -> Facets {
+    fn facets(&self, organization: OrganizationId) -> Facets {
         named(organization, &self.name, self.created_at, self.updated_at)
-            .with_network(self.id)
+            .with_network(self.id.uuid())
             .with_links(links(TAG_LINK, &self.tags))
             .with_unique_keys([name_unique_key(NETWORK_NAME_UNIQUE_KEY, organization, &self.name)])
     }
@@ -153,7 +156,12 @@ impl Networks<'_> {
     ///
     /// # Errors
     /// Those of [`create`](crate::inventory::Collection::create), and `AlreadyExists` when the id is taken.
-    pub async fn create_with_id(self, caller: &Caller, id: Uuid, network: Network) -> Result<Network, Error> {
+    pub async fn create_with_id(
+        self,
+        caller: &Caller,
+        id: NetworkId,
+        network: Network,
+    ) -> Result<Network, Error> {
         require_system(caller)?;
         self.create_with(caller, id, network).await
     }
@@ -192,13 +200,13 @@ impl Inventory {
                 batch.delete(record.key, unchanged(Some(&record)));
             }
         }
-        batch.guard(Guard::NetworkEmpty { organization: Some(organization), network: id });
+        batch.guard(Guard::NetworkEmpty { organization: Some(organization.uuid()), network: id.uuid() });
         self.revoke_network(network, batch).await
     }
 
     /// Adds the revocation of all grants of a network to a batch.
     async fn revoke_network(&self, network: &Network, batch: &mut Batch) -> Result<(), Error> {
-        let (organization, link) = (network.organization_id, Link::new(NETWORK_LINK, network.id));
+        let (organization, link) = (network.organization_id, Link::new(NETWORK_LINK, network.id.uuid()));
         let now = self.now();
         for record in self.store.list(&linked(USER, organization, link)).await?.records {
             let mut user: User = decode(&record)?;
@@ -212,7 +220,7 @@ impl Inventory {
             key.updated_at = now;
             batch.put(record.key, unchanged(Some(&record)), user_api_key_facets(&key), encode(&key)?);
         }
-        batch.guard(Guard::LinkedWithin { organization: Some(organization), link });
+        batch.guard(Guard::LinkedWithin { organization: Some(organization.uuid()), link });
         Ok(())
     }
 }

@@ -2,17 +2,15 @@
 
 use std::net::IpAddr;
 
-use uuid::Uuid;
-
 use super::schema::CIDR_UNIQUE_KEY;
-use crate::model::Cidr;
+use crate::model::{Cidr, NetworkId};
 use crate::store::{Name, Term, TermFilter, TermRange, UniqueKey};
 
 /// The addresses of a subnet.
 const CIDR_TERM: Name = Name::new("cidr");
 
 /// Returns the unique key of the addresses of a subnet within its network.
-pub(super) fn cidr_unique_key(network: Uuid, cidr: Cidr) -> UniqueKey {
+pub(super) fn cidr_unique_key(network: NetworkId, cidr: Cidr) -> UniqueKey {
     UniqueKey::new(CIDR_UNIQUE_KEY, [network.as_bytes().as_slice(), &cidr_bytes(cidr)].concat())
 }
 

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use super::QueueFigures;
 use crate::keyed_lock::{KeyGuard, KeyedLock};
 use crate::store::Key;
 
@@ -33,6 +34,12 @@ impl Default for UpdateQueues {
 }
 
 impl UpdateQueues {
+    /// Returns the figures of the queues, under this name.
+    pub(super) fn figures(&self, name: &'static str) -> QueueFigures {
+        let (length, longest) = self.0.callers();
+        QueueFigures { name, length: length as u64, longest: longest as u64 }
+    }
+
     /// Waits for the turns of all these records.
     ///
     /// Turns are taken in key order. An update must take all its turns in one call, which makes deadlocks impossible.

@@ -12,32 +12,35 @@ use super::schema::{
 };
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::{Caller, KeyText, Scope, Verifier};
-use crate::model::{DaemonApiKey, Organization, Permission, Share, Timestamp, User, UserApiKey};
+use crate::model::{
+    DaemonApiKey, NetworkId, Organization, OrganizationId, Permission, Share, Timestamp, User, UserApiKey,
+    UserId,
+};
 use crate::store::{Batch, Facets, Link, Precondition, Record, SortKey, UniqueKey};
 
 /// The owner field that most records share.
 #[derive(Debug, Deserialize)]
 struct Owned {
-    organization_id: Uuid,
+    organization_id: OrganizationId,
 }
 
 /// Returns the organization that owns a record.
-pub(super) fn organization_of(record: &Record) -> Result<Uuid, Error> {
+pub(super) fn organization_of(record: &Record) -> Result<OrganizationId, Error> {
     Ok(decode::<Owned>(record)?.organization_id)
 }
 
 /// Returns whether the record exists and belongs to the organization.
-pub(super) fn belongs_to(organization: Uuid, record: Option<&Record>) -> Result<bool, Error> {
+pub(super) fn belongs_to(organization: OrganizationId, record: Option<&Record>) -> Result<bool, Error> {
     Ok(record.map(organization_of).transpose()? == Some(organization))
 }
 
 /// The part of a user record that determines the user's rights.
 #[derive(Debug, Deserialize)]
 pub(super) struct UserRights {
-    id: Uuid,
-    organization_id: Uuid,
+    id: UserId,
+    organization_id: OrganizationId,
     permissions: Permission,
-    network_ids: Vec<Uuid>,
+    network_ids: Vec<NetworkId>,
     is_enabled: bool,
     /// The caller derived from this record. Not stored.
     #[serde(skip)]
@@ -61,19 +64,29 @@ pub(super) fn user_caller(user: &User) -> Caller {
     caller(user.organization_id, user.id, user.permissions, &user.network_ids)
 }
 
-fn caller(organization: Uuid, user: Uuid, permission: Permission, networks: &[Uuid]) -> Caller {
+fn caller(
+    organization: OrganizationId,
+    user: UserId,
+    permission: Permission,
+    networks: &[NetworkId],
+) -> Caller {
     Caller::new(organization, user, permission, Scope::granted(permission, networks.iter().copied()))
 }
 
 /// Returns the facets common to all records with a name.
-pub(super) fn named(organization: Uuid, name: &str, created_at: Timestamp, updated_at: Timestamp) -> Facets {
+pub(super) fn named(
+    organization: OrganizationId,
+    name: &str,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+) -> Facets {
     let keys = [time_key(UPDATED_AT, updated_at), SortKey::new(NAME, name.as_bytes())];
     facets(organization, created_at).with_sort_keys(keys)
 }
 
 pub(super) fn user_facets(user: &User) -> Facets {
     let organization = user.organization_id;
-    let owned = is_enabled_owner(user).then_some(Link::new(OWNER_LINK, organization));
+    let owned = is_enabled_owner(user).then_some(Link::new(OWNER_LINK, organization.uuid()));
     let email = (!user.email.is_empty()).then(|| email_unique_key(&user.email));
     named(organization, user.label(), user.created_at, user.updated_at)
         .with_unique_keys(email)
@@ -95,57 +108,58 @@ pub(super) fn guard_networks(user: &User, batch: &mut Batch) {
 pub(super) fn user_api_key_facets(record: &UserApiKey) -> Facets {
     let networks = if record.all_networks { &[] } else { record.network_ids.as_slice() };
     named(record.organization_id, &record.name, record.created_at, record.updated_at)
-        .with_links([Link::new(USER_LINK, record.user_id)])
+        .with_links([Link::new(USER_LINK, record.user_id.uuid())])
         .with_links(links(NETWORK_LINK, networks))
         .with_links(links(TAG_LINK, &record.tags))
 }
 
-pub(super) fn daemon_api_key_facets(organization: Uuid, record: &DaemonApiKey) -> Facets {
+pub(super) fn daemon_api_key_facets(organization: OrganizationId, record: &DaemonApiKey) -> Facets {
     named(organization, &record.name, record.created_at, record.updated_at)
-        .with_network(record.network_id)
+        .with_network(record.network_id.uuid())
         .with_links(links(TAG_LINK, &record.tags))
 }
 
 pub(super) fn share_facets(share: &Share) -> Facets {
     named(share.organization_id, &share.name, share.created_at, share.updated_at)
-        .with_network(share.network_id)
+        .with_network(share.network_id.map(Uuid::from))
 }
 
 /// The body of a [`KEY_SECRET`](super::schema::KEY_SECRET) record: the verifier and owner of a key.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct KeySecret {
     pub(super) verifier: Verifier,
-    pub(super) organization_id: Uuid,
+    pub(super) organization_id: OrganizationId,
     pub(super) holder: KeyHolder,
 }
 
 /// The owner of an API key.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum KeyHolder {
-    User(Uuid),
+    User(UserId),
     /// The daemon of this network.
-    Daemon(Uuid),
+    Daemon(NetworkId),
 }
 
 /// Adds a key's secret record to a batch, replacing one that `precondition` allows.
 pub(super) fn put_secret(
     batch: &mut Batch,
-    id: Uuid,
+    id: impl Into<Uuid>,
     precondition: Precondition,
     text: &KeyText,
-    (organization_id, holder): (Uuid, KeyHolder),
+    (organization_id, holder): (OrganizationId, KeyHolder),
     created_at: Timestamp,
 ) -> Result<(), Error> {
     let digest = text.digest();
     let secret = KeySecret { verifier: digest.verifier(), organization_id, holder };
     let mut facets = facets(organization_id, created_at);
     facets.unique_keys.push(UniqueKey::new(DIGEST_UNIQUE_KEY, digest.lookup()));
-    batch.put(secret_key(id), precondition, facets, encode(&secret)?);
+    batch.put(secret_key(id.into()), precondition, facets, encode(&secret)?);
     Ok(())
 }
 
 /// Adds the deletion of a key's secret and use records to a batch.
-pub(super) fn delete_key_records(batch: &mut Batch, key: Uuid) {
+pub(super) fn delete_key_records(batch: &mut Batch, key: impl Into<Uuid>) {
+    let key = key.into();
     batch.delete(secret_key(key), Precondition::Any);
     batch.delete(key_use_key(key), Precondition::Any);
 }
@@ -154,8 +168,8 @@ pub(super) fn delete_key_records(batch: &mut Batch, key: Uuid) {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SessionRecord {
     pub(super) verifier: Verifier,
-    pub(super) user_id: Uuid,
-    pub(super) organization_id: Uuid,
+    pub(super) user_id: UserId,
+    pub(super) organization_id: OrganizationId,
     pub(super) created_at: Timestamp,
     pub(super) expires_at: Timestamp,
 }
@@ -165,7 +179,7 @@ impl Inventory {
     ///
     /// # Errors
     /// `NotFound`.
-    pub(in crate::inventory) async fn organization(&self, id: Uuid) -> Result<Organization, Error> {
+    pub(in crate::inventory) async fn organization(&self, id: OrganizationId) -> Result<Organization, Error> {
         Ok(self.read(organization_key(id), Entity::Organization).await?.1)
     }
 

@@ -1,9 +1,8 @@
 //! Revocations: the users whose long responses the host application has ended, as other processes see them.
 
-use uuid::Uuid;
-
 use super::schema::{CREATED_AT, revocation_key, time_key};
 use super::{Error, Inventory};
+use crate::model::UserId;
 use crate::store::{Batch, Facets, Key, Precondition, Version};
 
 /// The time after which a revocation is purged, in microseconds. No response that it ends lasts as long.
@@ -16,7 +15,7 @@ impl Inventory {
     }
 
     /// Tells other processes that the responses of a user end.
-    pub(crate) async fn put_revocation(&self, user: Uuid) -> Result<(), Error> {
+    pub(crate) async fn put_revocation(&self, user: UserId) -> Result<(), Error> {
         let now = self.now();
         let facets = Facets::default()
             .with_sort_keys([time_key(CREATED_AT, now)])
@@ -27,7 +26,7 @@ impl Inventory {
     }
 
     /// Returns the last revocation of each of these users. It increases with each one.
-    pub(crate) async fn revocations(&self, users: &[Uuid]) -> Result<Vec<Option<Version>>, Error> {
+    pub(crate) async fn revocations(&self, users: &[UserId]) -> Result<Vec<Option<Version>>, Error> {
         let keys: Vec<Key> = users.iter().map(|user| revocation_key(*user)).collect();
         let records = self.store.get(&keys).await?;
         Ok(records.into_iter().map(|record| record.map(|record| record.version)).collect())

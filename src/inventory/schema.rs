@@ -10,7 +10,10 @@ use uuid::Uuid;
 
 use super::Error;
 use super::case::without_case;
-use crate::model::Timestamp;
+use crate::model::{
+    DaemonApiKeyId, DaemonId, DiscoveryId, HostId, NetworkId, OrganizationId, RecordId, ShareId, SubnetId,
+    TagId, Timestamp, UserApiKeyId, UserId,
+};
 use crate::store::{
     Direction, Facets, Guard, Key, Link, LinkFilter, Name, Order, Precondition, Query, Record, SortKey,
     UniqueKey,
@@ -171,40 +174,40 @@ pub(super) const CREATED_AT: Name = Name::new("created_at");
 pub(super) const UPDATED_AT: Name = Name::new("updated_at");
 pub(super) const NAME: Name = Name::new("name");
 
-pub(super) const fn organization_key(id: Uuid) -> Key {
-    Key::new(ORGANIZATION, id)
+pub(super) const fn organization_key(id: OrganizationId) -> Key {
+    Key::new(ORGANIZATION, id.uuid())
 }
 
-pub(super) const fn organization_deletion_key(id: Uuid) -> Key {
-    Key::new(ORGANIZATION_DELETION, id)
+pub(super) const fn organization_deletion_key(id: OrganizationId) -> Key {
+    Key::new(ORGANIZATION_DELETION, id.uuid())
 }
 
-pub(super) const fn revocation_key(user: Uuid) -> Key {
-    Key::new(REVOCATION, user)
+pub(super) const fn revocation_key(user: UserId) -> Key {
+    Key::new(REVOCATION, user.uuid())
 }
 
-pub(super) const fn user_key(id: Uuid) -> Key {
-    Key::new(USER, id)
+pub(super) const fn user_key(id: UserId) -> Key {
+    Key::new(USER, id.uuid())
 }
 
-pub(super) const fn password_key(id: Uuid) -> Key {
-    Key::new(PASSWORD, id)
+pub(super) const fn password_key(id: UserId) -> Key {
+    Key::new(PASSWORD, id.uuid())
 }
 
-pub(super) const fn network_key(id: Uuid) -> Key {
-    Key::new(NETWORK, id)
+pub(super) const fn network_key(id: NetworkId) -> Key {
+    Key::new(NETWORK, id.uuid())
 }
 
-pub(super) const fn tag_key(id: Uuid) -> Key {
-    Key::new(TAG, id)
+pub(super) const fn tag_key(id: TagId) -> Key {
+    Key::new(TAG, id.uuid())
 }
 
-pub(super) const fn user_api_key_key(id: Uuid) -> Key {
-    Key::new(USER_API_KEY, id)
+pub(super) const fn user_api_key_key(id: UserApiKeyId) -> Key {
+    Key::new(USER_API_KEY, id.uuid())
 }
 
-pub(super) const fn daemon_api_key_key(id: Uuid) -> Key {
-    Key::new(DAEMON_API_KEY, id)
+pub(super) const fn daemon_api_key_key(id: DaemonApiKeyId) -> Key {
+    Key::new(DAEMON_API_KEY, id.uuid())
 }
 
 pub(super) const fn secret_key(id: Uuid) -> Key {
@@ -215,40 +218,40 @@ pub(super) const fn key_use_key(id: Uuid) -> Key {
     Key::new(KEY_USE, id)
 }
 
-pub(super) const fn share_key(id: Uuid) -> Key {
-    Key::new(SHARE, id)
+pub(super) const fn share_key(id: ShareId) -> Key {
+    Key::new(SHARE, id.uuid())
 }
 
-pub(super) const fn share_secret_key(id: Uuid) -> Key {
-    Key::new(SHARE_SECRET, id)
+pub(super) const fn share_secret_key(id: ShareId) -> Key {
+    Key::new(SHARE_SECRET, id.uuid())
 }
 
-pub(super) const fn share_password_key(id: Uuid) -> Key {
-    Key::new(SHARE_PASSWORD, id)
+pub(super) const fn share_password_key(id: ShareId) -> Key {
+    Key::new(SHARE_PASSWORD, id.uuid())
 }
 
-pub(super) const fn host_key(id: Uuid) -> Key {
-    Key::new(HOST, id)
+pub(super) const fn host_key(id: HostId) -> Key {
+    Key::new(HOST, id.uuid())
 }
 
-pub(super) const fn subnet_key(id: Uuid) -> Key {
-    Key::new(SUBNET, id)
+pub(super) const fn subnet_key(id: SubnetId) -> Key {
+    Key::new(SUBNET, id.uuid())
 }
 
-pub(super) const fn daemon_key(id: Uuid) -> Key {
-    Key::new(DAEMON, id)
+pub(super) const fn daemon_key(id: DaemonId) -> Key {
+    Key::new(DAEMON, id.uuid())
 }
 
-pub(super) const fn discovery_key(id: Uuid) -> Key {
-    Key::new(DISCOVERY, id)
+pub(super) const fn discovery_key(id: DiscoveryId) -> Key {
+    Key::new(DISCOVERY, id.uuid())
 }
 
-pub(super) const fn host_discovery_key(host: Uuid) -> Key {
-    Key::new(HOST_DISCOVERY, host)
+pub(super) const fn host_discovery_key(host: HostId) -> Key {
+    Key::new(HOST_DISCOVERY, host.uuid())
 }
 
-pub(super) const fn discovered_hosts_key(network: Uuid) -> Key {
-    Key::new(DISCOVERED_HOSTS, network)
+pub(super) const fn discovered_hosts_key(network: NetworkId) -> Key {
+    Key::new(DISCOVERED_HOSTS, network.uuid())
 }
 
 /// Returns the guard that a record exists.
@@ -257,8 +260,9 @@ pub(super) const fn exists(key: Key) -> Guard {
 }
 
 /// Returns the unique key of a name within an organization, regardless of case.
-pub(super) fn name_unique_key(key: Name, organization: Uuid, name: &str) -> UniqueKey {
-    let digest = Sha256::new().chain_update(organization).chain_update(without_case(name)).finalize();
+pub(super) fn name_unique_key(key: Name, organization: OrganizationId, name: &str) -> UniqueKey {
+    let digest =
+        Sha256::new().chain_update(organization.as_bytes()).chain_update(without_case(name)).finalize();
     UniqueKey::new(key, digest.first_chunk::<16>().map_or(digest.as_slice(), <[u8; 16]>::as_slice))
 }
 
@@ -270,33 +274,37 @@ pub(super) fn time_key(name: Name, time: Timestamp) -> SortKey {
 }
 
 /// Returns the facets common to all records of an organization.
-pub(super) fn facets(organization: Uuid, created_at: Timestamp) -> Facets {
+pub(super) fn facets(organization: OrganizationId, created_at: Timestamp) -> Facets {
     Facets {
-        organization: Some(organization),
+        organization: Some(organization.uuid()),
         sort_keys: vec![time_key(CREATED_AT, created_at)],
         ..Facets::default()
     }
 }
 
 /// Queries an organization's records of a kind, oldest first.
-pub(super) fn all_of(kind: Name, organization: Uuid) -> Query {
+pub(super) fn all_of(kind: Name, organization: OrganizationId) -> Query {
     let order = vec![Order::new(CREATED_AT, Direction::Ascending)];
-    Query { organization: Some(organization), order, ..Query::new(kind) }
+    Query { organization: Some(organization.uuid()), order, ..Query::new(kind) }
 }
 
 /// Queries an organization's records of a kind that link to another record.
-pub(super) fn linked(kind: Name, organization: Uuid, link: Link) -> Query {
+pub(super) fn linked(kind: Name, organization: OrganizationId, link: Link) -> Query {
     let filter = LinkFilter::new(link.relation, [link.target]);
     Query { links: vec![filter], ..all_of(kind, organization) }
 }
 
 /// Queries an organization's records of a kind on a network, by id.
-pub(super) fn on_network(kind: Name, organization: Uuid, network: Uuid) -> Query {
-    Query { organization: Some(organization), networks: Some(vec![network]), ..Query::new(kind) }
+pub(super) fn on_network(kind: Name, organization: OrganizationId, network: NetworkId) -> Query {
+    Query {
+        organization: Some(organization.uuid()),
+        networks: Some(vec![network.uuid()]),
+        ..Query::new(kind)
+    }
 }
 
-pub(super) fn links(relation: Name, targets: &[Uuid]) -> impl Iterator<Item = Link> + '_ {
-    targets.iter().map(move |target| Link::new(relation, *target))
+pub(super) fn links<I: RecordId>(relation: Name, targets: &[I]) -> impl Iterator<Item = Link> + '_ {
+    targets.iter().map(move |target| Link::new(relation, (*target).into()))
 }
 
 /// Returns the unique key of a part of a host, such as a port.
@@ -305,8 +313,9 @@ pub(super) fn links(relation: Name, targets: &[Uuid]) -> impl Iterator<Item = Li
 /// short. Among ten million parts, the probability of a collision is less than one in 100,000; to collide with a chosen
 /// part of another organization takes 2^64 attempts. After a collision, the inventory refuses an id that is free, and a
 /// part of another organization could be found. So callers check the organization of the host that they find.
-pub(super) fn part_unique_key(name: Name, organization: Uuid, id: Uuid) -> UniqueKey {
-    let digest = Sha256::new().chain_update(organization).chain_update(id).finalize();
+pub(super) fn part_unique_key(name: Name, organization: OrganizationId, id: impl Into<Uuid>) -> UniqueKey {
+    let id: Uuid = id.into();
+    let digest = Sha256::new().chain_update(organization.as_bytes()).chain_update(id).finalize();
     UniqueKey::new(name, digest.first_chunk::<8>().map_or(digest.as_slice(), <[u8; 8]>::as_slice))
 }
 

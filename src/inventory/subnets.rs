@@ -3,12 +3,10 @@
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
 
-use uuid::Uuid;
-
 use crate::access::Caller;
 use crate::inventory::collections::{
-    BulkDeletable, CollectionRecord, Creatable, Deletable, ListQuery, Reference, Referenced, Requirements,
-    handle, put_stand_in,
+    BulkDeletable, CollectionRecord, Creatable, Deletable, Reference, Referenced, Requirements, handle,
+    put_stand_in,
 };
 use crate::inventory::effects;
 use crate::inventory::hosts::check_source;
@@ -16,17 +14,20 @@ use crate::inventory::prefixes::{cidr_filter, cidr_term, cidr_unique_key};
 use crate::inventory::records::named;
 use crate::inventory::schema::{SUBNET, SUBNET_DELETION, SUBNET_LINK, TAG_LINK, links, network_key, tag_key};
 use crate::inventory::{Entity, Error, Inventory, validate};
-use crate::model::{Cidr, Host, Permission, Source, Subnet, SubnetType, Timestamp};
+use crate::model::{
+    Cidr, Host, NetworkId, OrganizationId, Permission, Source, Subnet, SubnetId, SubnetType, Timestamp,
+};
 use crate::store::{Batch, Facets, Link, Name, Query};
+use crate::wire::ListQuery;
 
 impl Subnet {
     /// A subnet of a network, for [`Collection::create`](crate::inventory::Collection::create), which sets id, organization and times.
     #[must_use]
-    pub fn new(network_id: Uuid, name: impl Into<String>, cidr: Cidr) -> Self {
+    pub fn new(network_id: NetworkId, name: impl Into<String>, cidr: Cidr) -> Self {
         let now = Timestamp::now();
         Self {
-            id: Uuid::nil(),
-            organization_id: Uuid::nil(),
+            id: SubnetId::nil(),
+            organization_id: OrganizationId::nil(),
             network_id,
             name: name.into(),
             description: None,
@@ -53,12 +54,14 @@ fn forms(address: IpAddr) -> impl Iterator<Item = (IpAddr, RangeInclusive<u8>)> 
 }
 
 impl CollectionRecord for Subnet {
+    type Id = SubnetId;
+
     const ENTITY: Entity = Entity::Subnet;
     const KIND: Name = SUBNET;
     const REQUIREMENTS: Requirements =
         Requirements::levels(Permission::Viewer, Permission::Member, Permission::Member);
 
-    fn id(&self) -> Uuid {
+    fn id(&self) -> SubnetId {
         self.id
     }
 
@@ -76,11 +79,11 @@ impl CollectionRecord for Subnet {
         self.cidr.to_string()
     }
 
-    fn network(&self) -> Option<Uuid> {
+    fn network(&self) -> Option<NetworkId> {
         Some(self.network_id)
     }
 
-    fn begin(&mut self, id: Uuid, organization: Uuid, now: Timestamp) {
+    fn begin(&mut self, id: SubnetId, organization: OrganizationId, now: Timestamp) {
         (self.id, self.organization_id) = (id, organization);
         (self.created_at, self.updated_at) = (now, now);
     }
@@ -116,9 +119,9 @@ impl CollectionRecord for Subnet {
         self.tags = validate::distinct(std::mem::take(&mut self.tags));
     }
 
-    fn facets(&self, organization: Uuid) -> Facets {
+    fn facets(&self, organization: OrganizationId) -> Facets {
         named(organization, &self.name, self.created_at, self.updated_at)
-            .with_network(self.network_id)
+            .with_network(self.network_id.uuid())
             .with_links(links(TAG_LINK, &self.tags))
             .with_unique_keys([cidr_unique_key(self.network_id, self.cidr)])
             .with_terms([cidr_term(self.cidr)])
@@ -157,7 +160,7 @@ impl CollectionRecord for Subnet {
         put_stand_in(record, caller.organization_id(), inventory.now(), batch)
     }
 
-    async fn finish_deletion(inventory: &Inventory, caller: &Caller, id: Uuid) -> Result<bool, Error> {
+    async fn finish_deletion(inventory: &Inventory, caller: &Caller, id: SubnetId) -> Result<bool, Error> {
         let may = |subnet: &Self| caller.scope().allows(subnet.network_id);
         inventory.finish_deletion_of(caller.organization_id(), id, may).await
     }
@@ -181,17 +184,17 @@ impl Referenced for Subnet {
 
     async fn remove_references(
         inventory: &Inventory,
-        organization: Uuid,
+        organization: OrganizationId,
         record: &Self,
     ) -> Result<(), Error> {
-        let link = (Entity::Subnet, Link::new(SUBNET_LINK, record.id));
+        let link = (Entity::Subnet, Link::new(SUBNET_LINK, record.id.uuid()));
         inventory.rewrite_linked_hosts(organization, link, clear_subnet).await?;
         effects::after_subnet_removal(inventory, record).await
     }
 }
 
 /// Clears the subnet of the interfaces of a host that name it.
-fn clear_subnet(host: &mut Host, subnet: Uuid, now: Timestamp) {
+fn clear_subnet(host: &mut Host, subnet: SubnetId, now: Timestamp) {
     for interface in host.interfaces.iter_mut().filter(|interface| interface.subnet_id == Some(subnet)) {
         (interface.subnet_id, interface.updated_at) = (None, now);
     }

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::inventory::collections::{
@@ -15,7 +14,9 @@ use crate::inventory::schema::{
     USER_API_KEY, decode, encode, name_unique_key, organization_key,
 };
 use crate::inventory::{Entity, Error, Inventory, validate};
-use crate::model::{DaemonApiKey, Host, Network, Permission, Subnet, Tag, Timestamp, UserApiKey};
+use crate::model::{
+    DaemonApiKey, Host, Network, OrganizationId, Permission, Subnet, Tag, TagId, Timestamp, UserApiKey,
+};
 use crate::store::{Batch, Facets, Key, Link, Name, Query, Record};
 
 impl Tag {
@@ -24,8 +25,8 @@ impl Tag {
     pub fn new(name: impl Into<String>) -> Self {
         let now = Timestamp::now();
         Self {
-            id: Uuid::nil(),
-            organization_id: Uuid::nil(),
+            id: TagId::nil(),
+            organization_id: OrganizationId::nil(),
             name: name.into(),
             description: None,
             color: None,
@@ -36,12 +37,14 @@ impl Tag {
 }
 
 impl CollectionRecord for Tag {
+    type Id = TagId;
+
     const ENTITY: Entity = Entity::Tag;
     const KIND: Name = TAG;
     const REQUIREMENTS: Requirements =
         Requirements::levels(Permission::Viewer, Permission::Member, Permission::Admin);
 
-    fn id(&self) -> Uuid {
+    fn id(&self) -> TagId {
         self.id
     }
 
@@ -53,7 +56,7 @@ impl CollectionRecord for Tag {
         query
     }
 
-    fn begin(&mut self, id: Uuid, organization: Uuid, now: Timestamp) {
+    fn begin(&mut self, id: TagId, organization: OrganizationId, now: Timestamp) {
         (self.id, self.organization_id) = (id, organization);
         (self.created_at, self.updated_at) = (now, now);
     }
@@ -76,7 +79,7 @@ impl CollectionRecord for Tag {
         validate::description("description", self.description.as_deref())
     }
 
-    fn facets(&self, organization: Uuid) -> Facets {
+    fn facets(&self, organization: OrganizationId) -> Facets {
         named(organization, &self.name, self.created_at, self.updated_at).with_unique_keys([name_unique_key(
             TAG_NAME_UNIQUE_KEY,
             organization,
@@ -92,7 +95,7 @@ impl CollectionRecord for Tag {
         put_stand_in(record, caller.organization_id(), inventory.now(), batch)
     }
 
-    async fn finish_deletion(inventory: &Inventory, caller: &Caller, id: Uuid) -> Result<bool, Error> {
+    async fn finish_deletion(inventory: &Inventory, caller: &Caller, id: TagId) -> Result<bool, Error> {
         inventory.finish_deletion_of::<Self>(caller.organization_id(), id, |_| true).await
     }
 }
@@ -122,16 +125,16 @@ impl Referenced for Tag {
 
     async fn remove_references(
         inventory: &Inventory,
-        organization: Uuid,
+        organization: OrganizationId,
         record: &Self,
     ) -> Result<(), Error> {
         let id = record.id;
-        let links = Self::RELATIONS.iter().map(|relation| Link::new(*relation, id));
+        let links = Self::RELATIONS.iter().map(|relation| Link::new(*relation, id.uuid()));
         for link in links {
             inventory.rewrite_linked_hosts(organization, (Entity::Tag, link), remove_from_host).await?;
         }
         for (kind, rewrite) in TAGGED_KINDS {
-            let link = (Entity::Tag, Link::new(TAG_LINK, id));
+            let link = (Entity::Tag, Link::new(TAG_LINK, id.uuid()));
             let without = |record: &Record, now| rewrite(record, organization, id, now);
             inventory.rewrite_linked((organization, kind), link, without).await?;
         }
@@ -140,7 +143,7 @@ impl Referenced for Tag {
 }
 
 /// Removes a tag from a host and its services.
-fn remove_from_host(host: &mut Host, tag: Uuid, now: Timestamp) {
+fn remove_from_host(host: &mut Host, tag: TagId, now: Timestamp) {
     host.tags.retain(|id| *id != tag);
     for service in host.services.iter_mut().filter(|service| service.tags.contains(&tag)) {
         service.tags.retain(|id| *id != tag);
@@ -149,7 +152,7 @@ fn remove_from_host(host: &mut Host, tag: Uuid, now: Timestamp) {
 }
 
 /// Removes a tag from a record of an organization, at a time.
-type RemoveTag = fn(&Record, Uuid, Uuid, Timestamp) -> Result<Rewritten, Error>;
+type RemoveTag = fn(&Record, OrganizationId, TagId, Timestamp) -> Result<Rewritten, Error>;
 
 /// The kinds of records other than hosts that can have tags.
 const TAGGED_KINDS: [(Name, RemoveTag); 4] = [
@@ -161,8 +164,8 @@ const TAGGED_KINDS: [(Name, RemoveTag); 4] = [
 
 fn remove_from<T: Tagged>(
     record: &Record,
-    organization: Uuid,
-    tag: Uuid,
+    organization: OrganizationId,
+    tag: TagId,
     now: Timestamp,
 ) -> Result<Rewritten, Error> {
     let mut value: T = decode(record)?;
@@ -175,48 +178,48 @@ fn remove_from<T: Tagged>(
 /// A record with tags, as it is stored.
 trait Tagged: Serialize + DeserializeOwned {
     /// Returns the tags and the time of the last change.
-    fn tags_and_time(&mut self) -> (&mut Vec<Uuid>, &mut Timestamp);
+    fn tags_and_time(&mut self) -> (&mut Vec<TagId>, &mut Timestamp);
 
     /// Returns the facets under which a record of the organization is stored.
-    fn facets_in(&self, organization: Uuid) -> Facets;
+    fn facets_in(&self, organization: OrganizationId) -> Facets;
 }
 
 impl Tagged for Network {
-    fn tags_and_time(&mut self) -> (&mut Vec<Uuid>, &mut Timestamp) {
+    fn tags_and_time(&mut self) -> (&mut Vec<TagId>, &mut Timestamp) {
         (&mut self.tags, &mut self.updated_at)
     }
 
-    fn facets_in(&self, organization: Uuid) -> Facets {
+    fn facets_in(&self, organization: OrganizationId) -> Facets {
         self.facets(organization)
     }
 }
 
 impl Tagged for Subnet {
-    fn tags_and_time(&mut self) -> (&mut Vec<Uuid>, &mut Timestamp) {
+    fn tags_and_time(&mut self) -> (&mut Vec<TagId>, &mut Timestamp) {
         (&mut self.tags, &mut self.updated_at)
     }
 
-    fn facets_in(&self, organization: Uuid) -> Facets {
+    fn facets_in(&self, organization: OrganizationId) -> Facets {
         self.facets(organization)
     }
 }
 
 impl Tagged for UserApiKey {
-    fn tags_and_time(&mut self) -> (&mut Vec<Uuid>, &mut Timestamp) {
+    fn tags_and_time(&mut self) -> (&mut Vec<TagId>, &mut Timestamp) {
         (&mut self.tags, &mut self.updated_at)
     }
 
-    fn facets_in(&self, _organization: Uuid) -> Facets {
+    fn facets_in(&self, _organization: OrganizationId) -> Facets {
         user_api_key_facets(self)
     }
 }
 
 impl Tagged for DaemonApiKey {
-    fn tags_and_time(&mut self) -> (&mut Vec<Uuid>, &mut Timestamp) {
+    fn tags_and_time(&mut self) -> (&mut Vec<TagId>, &mut Timestamp) {
         (&mut self.tags, &mut self.updated_at)
     }
 
-    fn facets_in(&self, organization: Uuid) -> Facets {
+    fn facets_in(&self, organization: OrganizationId) -> Facets {
         daemon_api_key_facets(organization, self)
     }
 }

@@ -19,6 +19,9 @@ use crate::store::{Batch, Facets, Key, Precondition, Query, StoreError, StoreErr
 /// The maximum number of attempts of a change under contention.
 const ATTEMPTS: usize = 16;
 
+/// The same for changes that take no turns, of which any number can be decided at the same time.
+const ATTEMPTS_WITHOUT_TURNS: usize = 64;
+
 /// A read-decide-commit loop with retries and a bounded number of attempts.
 ///
 /// The loop repeats until no record that the decision rests on has changed between reading and committing. It is
@@ -39,6 +42,8 @@ pub(super) struct Transaction<'a> {
     entity: Entity,
     id: Uuid,
     turns: Option<Turns>,
+    /// Whether changes of the same records wait for each other.
+    takes_turns: bool,
     attempts: usize,
 }
 
@@ -54,8 +59,19 @@ pub(super) enum Attempt {
 
 impl Inventory {
     /// Starts a transaction. `entity` and `id` identify the record in a `Conflict` error.
-    pub(super) const fn transaction(&self, entity: Entity, id: Uuid) -> Transaction<'_> {
-        Transaction { inventory: self, entity, id, turns: None, attempts: 0 }
+    pub(super) fn transaction(&self, entity: Entity, id: impl Into<Uuid>) -> Transaction<'_> {
+        self.transaction_with(entity, id.into(), true)
+    }
+
+    /// Starts a transaction of a caller, about which the policy is asked.
+    ///
+    /// With a policy, it takes no turns: others must not wait for the policy, which is asked in between.
+    pub(super) fn reviewed_transaction(&self, entity: Entity, id: impl Into<Uuid>) -> Transaction<'_> {
+        self.transaction_with(entity, id.into(), self.policy.is_none())
+    }
+
+    const fn transaction_with(&self, entity: Entity, id: Uuid, takes_turns: bool) -> Transaction<'_> {
+        Transaction { inventory: self, entity, id, turns: None, takes_turns, attempts: 0 }
     }
 
     /// Updates a record in place, without adding references.
@@ -82,9 +98,9 @@ impl Inventory {
 
     /// Waits until no other creation under a quota of this owner is in progress.
     ///
-    /// Returns at once when there is no limit. Must be called before the turns of a [`Transaction`] are taken, never
-    /// while they are held; this makes deadlocks impossible. `entity` is reported in the `Conflict` error when too many
-    /// creations wait.
+    /// Returns at once when there is no limit. Must be called while the turns of no [`Transaction`] are held, as by
+    /// [`Transaction::quota_turn`]; this makes deadlocks impossible. `entity` is reported in the `Conflict` error when too
+    /// many creations wait.
     pub(super) async fn quota_turn(
         &self,
         limit: Option<u64>,
@@ -179,14 +195,29 @@ impl Transaction<'_> {
         })
     }
 
+    /// Waits until no other creation under a quota of this owner is in progress, releasing any turns held before.
+    ///
+    /// The turn must be held until the commit. `None` if there is no limit.
+    pub(super) async fn quota_turn(
+        &mut self,
+        limit: Option<u64>,
+        owner: Key,
+        entity: Entity,
+    ) -> Result<Option<Turns>, Error> {
+        if limit.is_some() {
+            self.turns = None;
+        }
+        self.inventory.quota_turn(limit, owner, entity).await
+    }
+
     /// Waits for the turns of these records, releasing any turns held before.
     ///
-    /// Returns `false` when another change held one of them: everything must be read and decided again.
+    /// Does nothing if the transaction takes no turns. Returns `false` when another change held one of them: everything must be read and decided again.
     ///
     /// # Errors
     /// `Conflict` when the queue of one of the records is full, or after 16 attempts.
     pub(super) async fn enter(&mut self, records: BTreeSet<Key>) -> Result<bool, Error> {
-        if self.turns.as_ref().is_some_and(|turns| turns.cover(&records)) {
+        if !self.takes_turns || self.turns.as_ref().is_some_and(|turns| turns.cover(&records)) {
             return Ok(true);
         }
         // Deadlock freedom: all turns are taken in one call, never in addition to held ones.
@@ -213,7 +244,8 @@ impl Transaction<'_> {
 
     fn count_attempt(&mut self) -> Result<(), Error> {
         self.attempts += 1;
-        if self.attempts < ATTEMPTS { Ok(()) } else { Err(self.conflict()) }
+        let limit = if self.takes_turns { ATTEMPTS } else { ATTEMPTS_WITHOUT_TURNS };
+        if self.attempts < limit { Ok(()) } else { Err(self.conflict()) }
     }
 
     fn conflict(&self) -> Error {
@@ -229,6 +261,6 @@ fn replaced_records(batch: &Batch) -> BTreeSet<Key> {
 }
 
 /// Creates the error for a change that ran out of attempts.
-pub(super) fn conflict(entity: Entity, id: Uuid) -> Error {
-    ErrorKind::Conflict { entity, id }.into()
+pub(super) fn conflict(entity: Entity, id: impl Into<Uuid>) -> Error {
+    ErrorKind::Conflict { entity, id: id.into() }.into()
 }

@@ -2,16 +2,16 @@
 
 use std::collections::HashSet;
 
+use serde_json::{Map, Value};
 use serde_path_to_error::{Path, Segment};
-use uuid::Uuid;
 
 use super::{Error, Problem};
 use crate::access::PasswordHasher;
-use crate::model::Timestamp;
+use crate::model::{RecordId, Timestamp};
 use crate::printable::printable;
 
 /// Removes duplicate ids, keeping the first occurrence of each.
-pub(super) fn distinct(ids: Vec<Uuid>) -> Vec<Uuid> {
+pub(super) fn distinct<I: RecordId>(ids: Vec<I>) -> Vec<I> {
     let mut seen = HashSet::with_capacity(ids.len());
     ids.into_iter().filter(|id| seen.insert(*id)).collect()
 }
@@ -73,4 +73,36 @@ pub(crate) fn dotted(path: &Path) -> Option<String> {
     });
     let steps: Vec<String> = steps.collect();
     if steps.is_empty() { None } else { Some(steps.join(".")) }
+}
+
+/// The maximum nesting depth of JSON values within records.
+const MAX_NESTING: usize = 64;
+
+/// The prefix of field names reserved by `serde_json`.
+const RESERVED: &str = "$serde_json::private::";
+
+/// Returns whether `serde_json` can read an object back.
+///
+/// It rejects deep nesting and reserved field names on reading but not on writing.
+pub(super) fn is_readable(object: &Map<String, Value>) -> bool {
+    are_members_readable(object, MAX_NESTING)
+}
+
+/// Returns whether `serde_json` can read a value back, as [`is_readable`] does for an object.
+pub(super) fn is_readable_value(value: &Value) -> bool {
+    is_value_readable(value, MAX_NESTING)
+}
+
+fn are_members_readable(object: &Map<String, Value>, depth: usize) -> bool {
+    object.iter().all(|(name, value)| !name.starts_with(RESERVED) && is_value_readable(value, depth))
+}
+
+fn is_value_readable(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::Array(elements) => {
+            depth > 0 && elements.iter().all(|element| is_value_readable(element, depth - 1))
+        }
+        Value::Object(fields) => depth > 0 && are_members_readable(fields, depth - 1),
+        _ => true,
+    }
 }

@@ -1,7 +1,6 @@
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use super::{Permission, Timestamp};
+use super::{DaemonApiKeyId, NetworkId, OrganizationId, Permission, TagId, Timestamp, UserApiKeyId, UserId};
 
 /// A user's API key, with which programs act for the user.
 ///
@@ -11,15 +10,15 @@ use super::{Permission, Timestamp};
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct UserApiKey {
     /// The key's id.
-    pub id: Uuid,
+    pub id: UserApiKeyId,
     /// The display name.
     pub name: String,
     /// The user's organization.
-    pub organization_id: Uuid,
+    pub organization_id: OrganizationId,
     /// The user who owns the key.
-    pub user_id: Uuid,
+    pub user_id: UserId,
     /// The ids of the key's tags.
-    pub tags: Vec<Uuid>,
+    pub tags: Vec<TagId>,
     /// The secret, masked to the prefix, `…` and the last 4 characters.
     pub key: String,
     /// When the key was last used, accurate to about one minute; `None`: never.
@@ -35,7 +34,7 @@ pub struct UserApiKey {
     /// The networks the key may reach. A key without networks reaches none.
     ///
     /// For a key of all networks, these are the present ones.
-    pub network_ids: Vec<Uuid>,
+    pub network_ids: Vec<NetworkId>,
     /// Whether the key reaches all networks of its user, including those that the user will reach later.
     #[serde(default)]
     pub all_networks: bool,
@@ -48,13 +47,13 @@ pub struct UserApiKey {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct DaemonApiKey {
     /// The key's id.
-    pub id: Uuid,
+    pub id: DaemonApiKeyId,
     /// The display name.
     pub name: String,
     /// The network the key may report to.
-    pub network_id: Uuid,
+    pub network_id: NetworkId,
     /// The ids of the key's tags.
-    pub tags: Vec<Uuid>,
+    pub tags: Vec<TagId>,
     /// The secret, masked to the prefix, `…` and the last 4 characters.
     ///
     /// It is complete only in the response that creates the key.

@@ -2,13 +2,15 @@
 
 use std::net::IpAddr;
 
-use sha2::{Digest, Sha256};
 use uuid::{Builder, Uuid};
 
+#[cfg(feature = "topology")]
+use super::NodeId;
 use super::{
-    Binding, BindingTarget, Host, IfEntry, Interface, Port, PortNumber, Protocol, Service, ServiceDefinition,
-    Source, Timestamp, empty_record, host_fields, if_entry_fields,
+    Binding, BindingTarget, Host, HostId, IfEntry, Interface, NetworkId, Port, PortId, PortNumber, Protocol,
+    Service, ServiceDefinition, Source, Timestamp, empty_record, host_fields, if_entry_fields,
 };
+use crate::sha256::sha256;
 
 impl Host {
     /// Returns a manually entered host without parts, created now.
@@ -17,10 +19,9 @@ impl Host {
     /// [`with_id`](Self::with_id) where two hosts of a network may share a name.
     ///
     /// ```
-    /// use toposcope::model::{BindingTarget, Host, Interface, Port, PortNumber, Protocol, Service, ServiceDefinition};
-    /// use uuid::Uuid;
+    /// use toposcope::model::{BindingTarget, Host, Interface, NetworkId, Port, PortNumber, Protocol, Service, ServiceDefinition};
     ///
-    /// let network = Uuid::from_u128(1);
+    /// let network = NetworkId::from_u128(1);
     /// let mut host = Host::new(network, "printer");
     /// host.hostname = Some("printer.example.net".to_owned());
     /// host.interfaces.push(Interface::new(&host, "192.0.2.7".parse()?));
@@ -36,14 +37,14 @@ impl Host {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn new(network_id: Uuid, name: impl Into<String>) -> Self {
+    pub fn new(network_id: NetworkId, name: impl Into<String>) -> Self {
         let name = name.into();
         Self::with_id(derived_id("host", &[network_id.as_bytes(), name.as_bytes()]), network_id, name)
     }
 
     /// Returns a manually entered host with this id, without parts, created now.
     #[must_use]
-    pub fn with_id(id: Uuid, network_id: Uuid, name: impl Into<String>) -> Self {
+    pub fn with_id(id: HostId, network_id: NetworkId, name: impl Into<String>) -> Self {
         let now = Timestamp::now();
         Self {
             id,
@@ -145,7 +146,7 @@ impl Binding {
     pub fn new(service: &Service, target: BindingTarget) -> Self {
         let (port, interface) = match target {
             BindingTarget::Port { port_id, interface_id } => (port_id, interface_id.unwrap_or_default()),
-            BindingTarget::Interface { interface_id } => (Uuid::nil(), interface_id),
+            BindingTarget::Interface { interface_id } => (PortId::nil(), interface_id),
         };
         Self {
             id: derived_id("binding", &[service.id.as_bytes(), port.as_bytes(), interface.as_bytes()]),
@@ -182,18 +183,22 @@ fn next_position(len: usize) -> i64 {
 
 /// Returns the id of the topology node that stands for leaves of an anchor. The anchor is a device or a container.
 #[cfg(feature = "topology")]
-pub(crate) fn group_node_id(anchor: Uuid) -> Uuid {
+pub(crate) fn group_node_id(anchor: NodeId) -> NodeId {
     derived_id("topology group", &[anchor.as_bytes()])
 }
 
 /// Returns the id that follows from a record's kind and its identifying parts. The id is a UUID of version 8.
-pub(crate) fn derived_id(kind: &str, parts: &[&[u8]]) -> Uuid {
-    let mut hash = Sha256::new_with_prefix("toposcope ").chain_update(kind);
+pub(crate) fn derived_id<I: From<Uuid>>(kind: &str, parts: &[&[u8]]) -> I {
+    derived_uuid(kind, parts).into()
+}
+
+fn derived_uuid(kind: &str, parts: &[&[u8]]) -> Uuid {
+    let mut text = [b"toposcope ", kind.as_bytes()].concat();
     for part in parts {
         // Lengths keep the parts apart.
-        hash.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
-        hash.update(part);
+        text.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+        text.extend_from_slice(part);
     }
-    let digest = hash.finalize();
+    let digest = sha256(&text);
     Builder::from_custom_bytes(*digest.first_chunk::<16>().unwrap_or(&[0; 16])).into_uuid()
 }

@@ -1,7 +1,6 @@
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use super::Timestamp;
+use super::{DaemonApiKeyId, DaemonId, HostId, NetworkId, SubnetId, TagId, Timestamp, UserId};
 use crate::text_enum::text_enum;
 
 /// A discovery daemon: a program that asks for work and reports what it finds.
@@ -13,17 +12,17 @@ use crate::text_enum::text_enum;
 #[non_exhaustive]
 pub struct DiscoveryDaemon {
     /// The daemon's id, which the daemon has chosen unless it was taken.
-    pub id: Uuid,
+    pub id: DaemonId,
     /// The network that the daemon reports on.
-    pub network_id: Uuid,
+    pub network_id: NetworkId,
     /// The host that the daemon runs on.
-    pub host_id: Uuid,
+    pub host_id: HostId,
     /// The nil id, for clients that expect a user: a daemon acts for none.
-    pub user_id: Uuid,
+    pub user_id: UserId,
     /// The API key that registered the daemon. Left out in the answer to a registration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schemars(with = "Uuid"))]
-    pub api_key_id: Option<Uuid>,
+    #[cfg_attr(feature = "openapi", schemars(with = "DaemonApiKeyId"))]
+    pub api_key_id: Option<DaemonApiKeyId>,
     /// The display name.
     pub name: String,
     /// Empty, for clients that expect an address: daemons are never contacted.
@@ -44,7 +43,7 @@ pub struct DiscoveryDaemon {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_report_at: Option<Timestamp>,
     /// Empty, for clients that expect tags.
-    pub tags: Vec<Uuid>,
+    pub tags: Vec<TagId>,
     /// When the daemon was registered.
     pub created_at: Timestamp,
     /// When the daemon last changed. Contact alone does not count as a change.
@@ -74,5 +73,5 @@ pub struct DaemonCapabilities {
     pub has_docker_socket: bool,
     /// The subnets that the daemon's host has interfaces in.
     #[serde(default)]
-    pub interfaced_subnet_ids: Vec<Uuid>,
+    pub interfaced_subnet_ids: Vec<SubnetId>,
 }

@@ -1,7 +1,6 @@
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use super::Timestamp;
+use super::{DaemonId, DiscoveryId, NetworkId, SubnetId, Timestamp};
 use crate::text_enum::text_enum;
 
 /// A discovery: work for a discovery daemon, with its progress.
@@ -10,16 +9,16 @@ use crate::text_enum::text_enum;
 #[non_exhaustive]
 pub struct Discovery {
     /// The id of the discovery.
-    pub id: Uuid,
+    pub id: DiscoveryId,
     /// The network to be discovered.
-    pub network_id: Uuid,
+    pub network_id: NetworkId,
     /// The daemon that has the work or is to get it. `None`: the first daemon of the network that asks.
-    pub daemon_id: Option<Uuid>,
+    pub daemon_id: Option<DaemonId>,
     /// The subject of the discovery.
     #[serde(rename = "type")]
     pub discovery_type: DiscoveryType,
     /// The subnets to be scanned; `None`: those that the daemon's host has interfaces in.
-    pub subnet_ids: Option<Vec<Uuid>>,
+    pub subnet_ids: Option<Vec<SubnetId>>,
     /// The progress of the work.
     pub phase: DiscoveryPhase,
     /// The progress in percent.

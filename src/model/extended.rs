@@ -3,11 +3,11 @@
 //! A test of each reader shows that the row alone makes the field known.
 
 use serde::Serialize;
-use uuid::Uuid;
 
 use super::{
-    CredentialAssignment, Form, HostRole, HostVirtualization, IfEntry, Interface, LldpChassisId, Port,
-    Record, Redaction, Service, Setter, Source, Timestamp, host_fields, record,
+    CredentialAssignment, Custom, Form, HostId, HostRole, HostVirtualization, IfEntry, Interface,
+    LldpChassisId, NetworkId, Port, Record, Redaction, Service, Setter, Source, TagId, Timestamp,
+    host_fields, record,
 };
 
 /// The fields of a host, and `rack`.

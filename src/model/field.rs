@@ -5,7 +5,7 @@
 //! a record alike reads the table. What is peculiar to one field is code where the rule belongs.
 //!
 //! ```text
-//! id: Uuid;                                                        only the server sets it
+//! id: HostId;                                                      only the server sets it
 //! name: String = required "The display name.", reported;           clients must give it, and devices report it
 //! hidden: bool = "Whether user interfaces should hide the host.";  clients may give it; the sentence is for OpenAPI
 //! ports: Vec<Port> = parts "The host's open ports.";               a list of parts, which are records of their own

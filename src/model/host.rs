@@ -1,7 +1,9 @@
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use super::{IfEntry, Interface, LldpChassisId, Port, Redaction, Service, Source, Timestamp, record};
+use super::{
+    CredentialId, Custom, HostId, IfEntry, Interface, InterfaceId, LldpChassisId, NetworkId, Port, Redaction,
+    Service, ServiceId, Source, TagId, Timestamp, record,
+};
 use crate::text_enum::text_enum;
 
 /// A device on a network, with everything recorded about it.
@@ -30,9 +32,9 @@ use crate::text_enum::text_enum;
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Host {
     /// The host's id.
-    pub id: Uuid,
+    pub id: HostId,
     /// The network the host is on.
-    pub network_id: Uuid,
+    pub network_id: NetworkId,
     /// The display name. Empty on many discovered devices.
     pub name: String,
     /// The DNS name, or the name the device reports for itself.
@@ -88,7 +90,15 @@ pub struct Host {
     pub is_stale: bool,
     /// The ids of the host's tags.
     #[serde(default)]
-    pub tags: Vec<Uuid>,
+    pub tags: Vec<TagId>,
+    /// Fields of the host application or of users, by name.
+    #[serde(
+        default,
+        deserialize_with = "super::custom::stored",
+        skip_serializing_if = "std::collections::BTreeMap::is_empty"
+    )]
+    #[cfg_attr(feature = "openapi", schemars(with = "super::json_schema::CustomFields"))]
+    pub custom: Custom,
     /// The origin of the record.
     #[serde(default)]
     pub source: Source,
@@ -114,8 +124,8 @@ pub struct Host {
 /// The fields of [`Host`]. The module `field` says what the rows mean.
 macro_rules! host_fields {
     ($then:ident $($argument:tt)*) => { $then! { [$($argument)*] Host: 1024;
-        id: Uuid;
-        network_id: Uuid = required "The network the host is on.";
+        id: HostId;
+        network_id: NetworkId = required "The network the host is on.";
         name: String = required "The display name.", reported, concealed(Redaction::Names);
         hostname: Option<String> = "The DNS name, or the name the device reports for itself.",
             reported, concealed(Redaction::Names);
@@ -138,7 +148,8 @@ macro_rules! host_fields {
         updated_at: Timestamp;
         last_seen_at: Option<Timestamp>;
         is_stale: bool;
-        tags: Vec<Uuid> = "The ids of the host's tags.";
+        tags: Vec<TagId> = "The ids of the host's tags.";
+        custom: Custom = "Fields of the host application or of users, by name.";
         source: Source = "The origin of the record.";
         virtualization: Option<HostVirtualization> = "The hypervisor service.",
             reported, concealed(Redaction::Names), local;
@@ -217,7 +228,7 @@ pub enum HostVirtualization {
 impl HostVirtualization {
     /// Returns the id of the service, on another host, that runs this host.
     #[must_use]
-    pub const fn service_id(&self) -> Uuid {
+    pub const fn service_id(&self) -> ServiceId {
         match self {
             Self::Proxmox(details) => details.service_id,
         }
@@ -233,7 +244,7 @@ pub struct ProxmoxVirtualization {
     /// The guest's number in Proxmox. A string, because clients send strings.
     pub vm_id: Option<String>,
     /// The id of the Proxmox service that runs the guest.
-    pub service_id: Uuid,
+    pub service_id: ServiceId,
 }
 
 /// A credential assigned to a host.
@@ -241,7 +252,7 @@ pub struct ProxmoxVirtualization {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct CredentialAssignment {
     /// The credential's id.
-    pub credential_id: Uuid,
+    pub credential_id: CredentialId,
     /// The interfaces the credential applies to; `None`: all interfaces, including those added later.
-    pub interface_ids: Option<Vec<Uuid>>,
+    pub interface_ids: Option<Vec<InterfaceId>>,
 }

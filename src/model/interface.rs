@@ -3,20 +3,20 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{MacAddress, Timestamp, record};
+use super::{HostId, IfEntryId, InterfaceId, MacAddress, NetworkId, SubnetId, Timestamp, record};
 
 /// An address of a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Interface {
     /// The interface's id.
-    pub id: Uuid,
+    pub id: InterfaceId,
     /// The host the interface belongs to.
-    pub host_id: Uuid,
+    pub host_id: HostId,
     /// The host's network.
-    pub network_id: Uuid,
+    pub network_id: NetworkId,
     /// The subnet that contains the address; `None` when unknown.
-    pub subnet_id: Option<Uuid>,
+    pub subnet_id: Option<SubnetId>,
     /// The interface's name on the device. Several interfaces of a host may share a name.
     pub name: Option<String>,
     /// The IPv4 or IPv6 address, without prefix length.
@@ -43,10 +43,10 @@ pub struct Interface {
 /// The fields of [`Interface`].
 macro_rules! interface_fields {
     ($then:ident $($argument:tt)*) => { $then! { [$($argument)*] Interface: 512;
-        id: Uuid;
-        host_id: Uuid;
-        network_id: Uuid;
-        subnet_id: Option<Uuid> = "The subnet that contains the address.";
+        id: InterfaceId;
+        host_id: HostId;
+        network_id: NetworkId;
+        subnet_id: Option<SubnetId> = "The subnet that contains the address.";
         name: Option<String> = "The interface's name on the device.";
         ip_address: IpAddr = required "The IP address.";
         mac_address: Option<MacAddress> = "The MAC address.";
@@ -79,13 +79,13 @@ pub enum MacSource {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct IfEntry {
     /// The entry's id.
-    pub id: Uuid,
+    pub id: IfEntryId,
     /// The host the entry belongs to.
-    pub host_id: Uuid,
+    pub host_id: HostId,
     /// The host's network.
-    pub network_id: Uuid,
+    pub network_id: NetworkId,
     /// The host's interface (address) on this port; `None` when unknown.
-    pub interface_id: Option<Uuid>,
+    pub interface_id: Option<InterfaceId>,
     /// `ifIndex`. Devices exceed the standard's 32 bits; 1001000003000 has been observed.
     pub if_index: i64,
     /// `ifName`: the short name, such as `Gi0/1`.
@@ -107,7 +107,7 @@ pub struct IfEntry {
     /// The id of the aggregate of which this port is a member; `None`: not aggregated. It is the id of another entry of
     /// the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lag_id: Option<Uuid>,
+    pub lag_id: Option<IfEntryId>,
     /// The VLANs of the port; `None` when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vlans: Option<Vlans>,
@@ -148,10 +148,10 @@ pub struct IfEntry {
 /// The fields of [`IfEntry`].
 macro_rules! if_entry_fields {
     ($then:ident $($argument:tt)*) => { $then! { [$($argument)*] IfEntry: 768;
-        id: Uuid;
-        host_id: Uuid;
-        network_id: Uuid;
-        interface_id: Option<Uuid> = "The host's interface on this port.";
+        id: IfEntryId;
+        host_id: HostId;
+        network_id: NetworkId;
+        interface_id: Option<InterfaceId> = "The host's interface on this port.";
         if_index: i64 = required "`ifIndex`.";
         if_name: Option<String> = "`ifName`.", kept;
         if_descr: String = required "`ifDescr`.";
@@ -161,7 +161,7 @@ macro_rules! if_entry_fields {
         mac_address: Option<MacAddress> = "The MAC address.";
         admin_status: Option<AdminStatus> = "The configured state.";
         oper_status: Option<OperStatus> = "The current state.";
-        lag_id: Option<Uuid> = "The host's entry that is the aggregate of this port.";
+        lag_id: Option<IfEntryId> = "The host's entry that is the aggregate of this port.";
         vlans: Option<Vlans> = "The VLANs of the port.";
         neighbor: Option<Neighbor> = "The neighbor, if it is a known host.";
         cdp_address: Option<String> = "The neighbor's address by CDP.", kept;
@@ -237,9 +237,19 @@ pub enum OperStatus {
 #[serde(tag = "type", content = "id")]
 pub enum Neighbor {
     /// An interface entry of another host, by id.
-    IfEntry(Uuid),
+    IfEntry(IfEntryId),
     /// A host, by id; its interface is unknown.
-    Host(Uuid),
+    Host(HostId),
+}
+
+impl Neighbor {
+    /// Returns the id of the entry or the host.
+    pub(crate) const fn uuid(self) -> Uuid {
+        match self {
+            Self::IfEntry(id) => id.uuid(),
+            Self::Host(id) => id.uuid(),
+        }
+    }
 }
 
 /// An LLDP chassis id, which identifies a device.

@@ -17,6 +17,25 @@ impl JsonSchema for Details {
     }
 }
 
+/// Custom fields. A schema of its own, because requests and responses name it.
+pub(super) struct CustomFields;
+
+impl JsonSchema for CustomFields {
+    fn schema_name() -> Cow<'static, str> {
+        "Custom".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "description": "Fields of the host application or of users, by name, of at most 16 KiB in all.",
+            "additionalProperties": true,
+            "propertyNames": {"pattern": "^[a-z0-9_.-]{1,64}$"},
+            "maxProperties": 64,
+        })
+    }
+}
+
 /// Adds the field of a port that is derived from its number and protocol.
 pub(super) fn add_port_type(schema: &mut Schema) {
     let description = "The service usually found on this number and protocol.";

@@ -2,10 +2,21 @@
 //!
 //! The serde implementations define the JSON form of each record. Serialization writes every field; absent values are
 //! `null`. Only these are omitted when absent: what SNMP reports of a device as a whole (such as [`Host::sys_name`]),
-//! the role of a host, the aggregate and the VLANs of a port, the external id of a user, the API key of a daemon and when it
-//! last reported, and the attempts and credentials of a discovery, which are also omitted when there are none. Deserialization is lenient:
+//! the role and the custom fields of a host, the custom fields of a network, the aggregate and the VLANs of a port, the external
+//! id of a user, the API key of a daemon and when it last reported, and the
+//! attempts and credentials of a discovery, which are also omitted when there are none. Deserialization is lenient:
 //! nullable fields and the lists of hosts and services may be missing, and unknown fields are ignored. Duplicate fields
 //! are rejected.
+//!
+//! Each kind of record has a type of ids, such as [`HostId`]. In JSON, ids are UUIDs. An id of another kind does not
+//! compile:
+//!
+//! ```compile_fail,E0308
+//! use toposcope::model::{Host, HostId, NetworkId};
+//!
+//! let (host, network) = (HostId::from_u128(1), NetworkId::from_u128(2));
+//! let host = Host::with_id(network, host, "printer");
+//! ```
 //!
 //! The types validate what can be checked within one record. They do not know whether referenced records exist or
 //! which organization owns them.
@@ -13,6 +24,7 @@
 mod api_key;
 mod color;
 mod construct;
+mod custom;
 #[cfg(feature = "discovery")]
 mod daemon;
 #[cfg(feature = "discovery")]
@@ -21,6 +33,7 @@ mod discovery;
 pub(crate) mod extended;
 mod field;
 mod host;
+mod id;
 mod interface;
 #[cfg(feature = "openapi")]
 pub(crate) mod json_schema;
@@ -47,6 +60,8 @@ pub use color::{Color, ColorError};
 pub(crate) use construct::derived_id;
 #[cfg(feature = "topology")]
 pub(crate) use construct::group_node_id;
+pub use custom::Custom;
+pub(crate) use custom::read_custom;
 #[cfg(feature = "discovery")]
 pub use daemon::{DaemonCapabilities, DaemonMode, DiscoveryDaemon};
 #[cfg(feature = "discovery")]
@@ -54,6 +69,12 @@ pub use discovery::{Discovery, DiscoveryPhase, DiscoveryType};
 pub(crate) use field::{Accessor, Field, Record, Setter, Text, empty_record, record};
 pub(crate) use host::host_fields;
 pub use host::{CredentialAssignment, Host, HostRole, HostVirtualization, ProxmoxVirtualization};
+pub use id::{
+    BindingId, CredentialId, DaemonApiKeyId, DaemonId, DiscoveryId, HostId, IfEntryId, InterfaceId, LinkId,
+    LoginSessionId, NetworkId, NodeId, OrganizationId, PortId, ReferralId, ServiceId, ShareId, SubnetId,
+    TagId, TopologyLinkId, UserApiKeyId, UserId,
+};
+pub(crate) use id::{RecordId, uuids};
 pub use interface::{
     AdminStatus, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype,
     MacSource, Neighbor, OperStatus, Vlans,

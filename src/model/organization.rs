@@ -1,7 +1,6 @@
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use super::{Color, Timestamp};
+use super::{Color, Custom, LoginSessionId, NetworkId, OrganizationId, ReferralId, TagId, Timestamp, UserId};
 use crate::text_enum::text_enum;
 
 /// A tenant. Callers never see data of another organization.
@@ -9,7 +8,7 @@ use crate::text_enum::text_enum;
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Organization {
     /// The organization's id.
-    pub id: Uuid,
+    pub id: OrganizationId,
     /// The display name.
     pub name: String,
     /// Whether the API keys of the organization's users are accepted.
@@ -25,16 +24,24 @@ pub struct Organization {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Network {
     /// The network's id.
-    pub id: Uuid,
+    pub id: NetworkId,
     /// The organization that owns the network.
-    pub organization_id: Uuid,
+    pub organization_id: OrganizationId,
     /// The display name.
     pub name: String,
     /// Free text, at most 500 characters.
     pub description: Option<String>,
     /// The ids of the network's tags.
     #[serde(default)]
-    pub tags: Vec<Uuid>,
+    pub tags: Vec<TagId>,
+    /// Fields of the host application or of users, by name.
+    #[serde(
+        default,
+        deserialize_with = "super::custom::stored",
+        skip_serializing_if = "std::collections::BTreeMap::is_empty"
+    )]
+    #[cfg_attr(feature = "openapi", schemars(with = "super::json_schema::CustomFields"))]
+    pub custom: Custom,
     /// When the network was created.
     pub created_at: Timestamp,
     /// When the network last changed.
@@ -46,9 +53,9 @@ pub struct Network {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Tag {
     /// The tag's id.
-    pub id: Uuid,
+    pub id: TagId,
     /// The organization that owns the tag.
-    pub organization_id: Uuid,
+    pub organization_id: OrganizationId,
     /// The tag's text.
     pub name: String,
     /// Free text, at most 500 characters.
@@ -66,18 +73,18 @@ pub struct Tag {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct User {
     /// The user's id.
-    pub id: Uuid,
+    pub id: UserId,
     /// The e-mail address for login, compared without regard to case. Empty: the user cannot log in.
     pub email: String,
     /// The id that the host application has for the user; `None` for a user with an e-mail address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external_id: Option<String>,
     /// The organization the user belongs to.
-    pub organization_id: Uuid,
+    pub organization_id: OrganizationId,
     /// The permission level.
     pub permissions: Permission,
     /// The networks granted to a Member or Viewer. Admins and Owners reach every network regardless.
-    pub network_ids: Vec<Uuid>,
+    pub network_ids: Vec<NetworkId>,
     /// Whether the user may log in and the user's API keys are accepted.
     #[serde(default = "enabled")]
     pub is_enabled: bool,
@@ -138,11 +145,11 @@ impl Permission {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     /// The session's id. It cannot be derived from the cookie.
-    pub id: Uuid,
+    pub id: LoginSessionId,
     /// The user who logged in.
-    pub user_id: Uuid,
+    pub user_id: UserId,
     /// The user's organization.
-    pub organization_id: Uuid,
+    pub organization_id: OrganizationId,
     /// When the session began.
     pub created_at: Timestamp,
     /// When the session expires.
@@ -153,11 +160,11 @@ pub struct Session {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Referral {
     /// The referral's id.
-    pub id: Uuid,
+    pub id: ReferralId,
     /// The user's organization.
-    pub organization_id: Uuid,
+    pub organization_id: OrganizationId,
     /// The user who answered.
-    pub user_id: Uuid,
+    pub user_id: UserId,
     /// One of the known [sources](super::referral_source), or any other text.
     pub referral_source: String,
     /// Details in the user's own words; `None` when not given.

@@ -4,10 +4,9 @@ use std::str::FromStr;
 
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use uuid::Uuid;
 
 use super::text::deserialize_text;
-use super::{Timestamp, record};
+use super::{HostId, NetworkId, PortId, Timestamp, record};
 
 /// An open port of a host.
 ///
@@ -15,10 +14,9 @@ use super::{Timestamp, record};
 /// ignored on input.
 ///
 /// ```
-/// use toposcope::model::{Host, Port, PortNumber, Protocol};
-/// use uuid::Uuid;
+/// use toposcope::model::{Host, NetworkId, Port, PortNumber, Protocol};
 ///
-/// let host = Host::new(Uuid::from_u128(1), "printer");
+/// let host = Host::new(NetworkId::from_u128(1), "printer");
 /// let port = Port::new(&host, PortNumber::try_from(443)?, Protocol::Tcp);
 /// assert_eq!(port.kind(), "Https");
 /// # Ok::<(), toposcope::model::PortNumberError>(())
@@ -28,11 +26,11 @@ use super::{Timestamp, record};
 #[cfg_attr(feature = "openapi", schemars(transform = super::json_schema::add_port_type))]
 pub struct Port {
     /// The port's id.
-    pub id: Uuid,
+    pub id: PortId,
     /// The host on which the port is open.
-    pub host_id: Uuid,
+    pub host_id: HostId,
     /// The host's network.
-    pub network_id: Uuid,
+    pub network_id: NetworkId,
     /// The port number.
     pub number: PortNumber,
     /// The transport protocol.
@@ -52,9 +50,9 @@ pub struct Port {
 /// The fields of [`Port`].
 macro_rules! port_fields {
     ($then:ident $($argument:tt)*) => { $then! { [$($argument)*] Port: 320;
-        id: Uuid;
-        host_id: Uuid;
-        network_id: Uuid;
+        id: PortId;
+        host_id: HostId;
+        network_id: NetworkId;
         number: PortNumber = required "The port number.";
         protocol: Protocol = required "The transport protocol, in any case.";
         created_at: Timestamp;
@@ -291,7 +289,7 @@ mod tests {
     fn json_of_a_port_has_every_field_of_its_table_and_the_type() {
         let names: Vec<&str> = PORT_NAMES.iter().copied().filter(|name| *name != "type").collect();
         assert_eq!(names, Port::NAMES);
-        let host = Host::new(Uuid::nil(), "host");
+        let host = Host::new(NetworkId::nil(), "host");
         let mut port = Port::new(&host, PortNumber(NonZeroU16::MIN), Protocol::Tcp);
         (port.last_seen_at, port.is_stale) = (Some(Timestamp::now()), true);
         let Value::Object(fields) = serde_json::to_value(port).unwrap() else { panic!("no object") };

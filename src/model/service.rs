@@ -1,9 +1,10 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use super::{Redaction, Source, Timestamp, record};
+use super::{
+    BindingId, HostId, InterfaceId, NetworkId, PortId, Redaction, ServiceId, Source, TagId, Timestamp, record,
+};
 
 /// A service that runs on a host.
 ///
@@ -12,11 +13,11 @@ use super::{Redaction, Source, Timestamp, record};
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Service {
     /// The service's id.
-    pub id: Uuid,
+    pub id: ServiceId,
     /// The host the service runs on.
-    pub host_id: Uuid,
+    pub host_id: HostId,
     /// The host's network.
-    pub network_id: Uuid,
+    pub network_id: NetworkId,
     /// The display name.
     pub name: String,
     /// The display position among the host's services. Positions may repeat and have gaps.
@@ -28,7 +29,7 @@ pub struct Service {
     pub source: Source,
     /// The ids of the service's tags.
     #[serde(default)]
-    pub tags: Vec<Uuid>,
+    pub tags: Vec<TagId>,
     /// The container that runs the service; `None` when the service is not containerized.
     pub virtualization: Option<ServiceVirtualization>,
     /// The ports and interfaces on which the service is reachable.
@@ -49,14 +50,14 @@ pub struct Service {
 /// The fields of [`Service`].
 macro_rules! service_fields {
     ($then:ident $($argument:tt)*) => { $then! { [$($argument)*] Service: 512;
-        id: Uuid;
-        host_id: Uuid;
-        network_id: Uuid;
+        id: ServiceId;
+        host_id: HostId;
+        network_id: NetworkId;
         name: String = required "The display name.", concealed(Redaction::Names);
         position: i64 = "The display position.", kept;
         service_definition: ServiceDefinition = required "The name of the definition.";
         source: Source = "The origin of the record.";
-        tags: Vec<Uuid> = "The ids of the service's tags.";
+        tags: Vec<TagId> = "The ids of the service's tags.";
         virtualization: Option<ServiceVirtualization> = "The container.", concealed(Redaction::Names);
         bindings: Vec<Binding> = parts "Where the service listens.";
         created_at: Timestamp;
@@ -83,7 +84,7 @@ pub enum ServiceVirtualization {
 impl ServiceVirtualization {
     /// Returns the id of the service that runs the container.
     #[must_use]
-    pub const fn service_id(&self) -> Uuid {
+    pub const fn service_id(&self) -> ServiceId {
         match self {
             Self::Docker(details) => details.service_id,
         }
@@ -99,7 +100,7 @@ pub struct DockerVirtualization {
     /// The container's id in Docker.
     pub container_id: Option<String>,
     /// The id of the Docker service that runs the container.
-    pub service_id: Uuid,
+    pub service_id: ServiceId,
 }
 
 /// The name of a service definition: any non-empty string, stored as given.
@@ -154,11 +155,11 @@ impl fmt::Display for ServiceDefinition {
 #[serde(try_from = "Wire", into = "Wire")]
 pub struct Binding {
     /// The binding's id.
-    pub id: Uuid,
+    pub id: BindingId,
     /// The service's id.
-    pub service_id: Uuid,
+    pub service_id: ServiceId,
     /// The network of the service's host.
-    pub network_id: Uuid,
+    pub network_id: NetworkId,
     /// The port or interface.
     pub target: BindingTarget,
     /// When the binding was first recorded.
@@ -173,14 +174,14 @@ pub enum BindingTarget {
     /// A port of the host.
     Port {
         /// The port's id.
-        port_id: Uuid,
+        port_id: PortId,
         /// The interface the service listens on; `None`: all interfaces.
-        interface_id: Option<Uuid>,
+        interface_id: Option<InterfaceId>,
     },
     /// A whole interface of the host, for services without ports.
     Interface {
         /// The interface's id.
-        interface_id: Uuid,
+        interface_id: InterfaceId,
     },
 }
 
@@ -191,11 +192,11 @@ pub enum BindingTarget {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "openapi", schemars(rename = "Binding"))]
 struct Wire {
-    id: Uuid,
-    service_id: Uuid,
-    network_id: Uuid,
-    interface_id: Option<Uuid>,
-    port_id: Option<Uuid>,
+    id: BindingId,
+    service_id: ServiceId,
+    network_id: NetworkId,
+    interface_id: Option<InterfaceId>,
+    port_id: Option<PortId>,
     r#type: Type,
     created_at: Timestamp,
     updated_at: Timestamp,

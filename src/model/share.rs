@@ -1,7 +1,6 @@
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use super::Timestamp;
+use super::{NetworkId, OrganizationId, ShareId, Timestamp};
 use crate::text_enum::text_enum;
 
 /// A public view of a topology, accessible to anyone with its id.
@@ -9,11 +8,11 @@ use crate::text_enum::text_enum;
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Share {
     /// The share's id, which is all that is needed to open it.
-    pub id: Uuid,
+    pub id: ShareId,
     /// The organization that owns the share.
-    pub organization_id: Uuid,
+    pub organization_id: OrganizationId,
     /// The network the share shows; `None`: not limited to one network.
-    pub network_id: Option<Uuid>,
+    pub network_id: Option<NetworkId>,
     /// The display name.
     pub name: String,
     /// Whether the share can be opened.
@@ -91,7 +90,7 @@ pub enum Redaction {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct ShareMetadata {
     /// The share's id.
-    pub id: Uuid,
+    pub id: ShareId,
     /// The share's name.
     pub name: String,
     /// Whether the view requires a password.

@@ -4,10 +4,9 @@ use std::str::FromStr;
 
 use ipnet::{IpNet, Ipv4Net};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use uuid::Uuid;
 
 use super::text::deserialize_text;
-use super::{Source, Timestamp};
+use super::{NetworkId, OrganizationId, Source, SubnetId, TagId, Timestamp};
 use crate::text_enum::text_enum;
 
 /// An IP subnet of a network.
@@ -15,11 +14,11 @@ use crate::text_enum::text_enum;
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Subnet {
     /// The subnet's id.
-    pub id: Uuid,
+    pub id: SubnetId,
     /// The organization that owns the subnet.
-    pub organization_id: Uuid,
+    pub organization_id: OrganizationId,
     /// The network that the subnet belongs to.
-    pub network_id: Uuid,
+    pub network_id: NetworkId,
     /// The display name.
     pub name: String,
     /// Free text, at most 500 characters.
@@ -34,7 +33,7 @@ pub struct Subnet {
     pub source: Source,
     /// The ids of the subnet's tags.
     #[serde(default)]
-    pub tags: Vec<Uuid>,
+    pub tags: Vec<TagId>,
     /// When the subnet was created.
     pub created_at: Timestamp,
     /// When the subnet last changed.

@@ -1,16 +1,15 @@
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use super::{Timestamp, TopologyView};
+use super::{HostId, IfEntryId, NetworkId, NodeId, Timestamp, TopologyLinkId, TopologyView};
 
 /// A link between two hosts that a user has entered, or has suppressed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct TopologyLink {
     /// The link's id.
-    pub id: Uuid,
+    pub id: TopologyLinkId,
     /// The network of both hosts.
-    pub network_id: Uuid,
+    pub network_id: NetworkId,
     /// One end.
     pub source: LinkEnd,
     /// The other end, on another host.
@@ -29,22 +28,22 @@ pub struct TopologyLink {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct LinkEnd {
     /// The host.
-    pub host_id: Uuid,
+    pub host_id: HostId,
     /// The host's interface entry; `None`: any, or an unknown one.
     #[serde(default)]
-    pub if_entry_id: Option<Uuid>,
+    pub if_entry_id: Option<IfEntryId>,
 }
 
 impl LinkEnd {
     /// Creates an end at any port of a host.
     #[must_use]
-    pub const fn at_host(host_id: Uuid) -> Self {
+    pub const fn at_host(host_id: HostId) -> Self {
         Self { host_id, if_entry_id: None }
     }
 
     /// Creates an end at a port of a host.
     #[must_use]
-    pub const fn at_port(host_id: Uuid, if_entry_id: Uuid) -> Self {
+    pub const fn at_port(host_id: HostId, if_entry_id: IfEntryId) -> Self {
         Self { host_id, if_entry_id: Some(if_entry_id) }
     }
 }
@@ -54,7 +53,7 @@ impl LinkEnd {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct TopologyLayout {
     /// The network.
-    pub network_id: Uuid,
+    pub network_id: NetworkId,
     /// The view.
     pub view: TopologyView,
     /// The positions. Other nodes are placed automatically.
@@ -66,7 +65,7 @@ pub struct TopologyLayout {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct NodePosition {
     /// The node's id.
-    pub id: Uuid,
+    pub id: NodeId,
     /// The left edge of the node, in pixels, from -1,000,000 to 1,000,000.
     pub x: f64,
     /// The upper edge of the node, in pixels, from -1,000,000 to 1,000,000.

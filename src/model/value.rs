@@ -4,11 +4,11 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
-use uuid::Uuid;
 
 use super::field::Record;
+use super::id::RecordId;
 use super::{
-    AdminStatus, Binding, CredentialAssignment, HostRole, HostVirtualization, IfEntry, Interface,
+    AdminStatus, Binding, CredentialAssignment, Custom, HostRole, HostVirtualization, IfEntry, Interface,
     LldpChassisId, LldpPortId, MacAddress, MacSource, Neighbor, OperStatus, Port, PortNumber, Protocol,
     Service, ServiceDefinition, ServiceVirtualization, Source, Timestamp, Vlans,
 };
@@ -121,6 +121,12 @@ impl<I: Item> Value for Vec<I> {
     }
 }
 
+/// An id has the form of any other, whatever it identifies.
+impl<I: RecordId> Value for I {
+    const FORM: Form = Form::Id;
+    const IS_PLAIN: bool = true;
+}
+
 /// Implements [`Value`] for types without texts and empty values.
 macro_rules! plain_values {
     ($($type:ty: $form:expr;)*) => {$(
@@ -132,7 +138,6 @@ macro_rules! plain_values {
 }
 
 plain_values! {
-    Uuid: Form::Id;
     bool: Form::Boolean;
     Timestamp: Form::Time;
     u64: Form::Plain("Speed");
@@ -240,8 +245,29 @@ impl Value for Source {
     }
 }
 
+impl Value for Custom {
+    const FORM: Form = Form::Object("Custom");
+    /// Null clears them all.
+    const IS_NULLABLE: bool = true;
+
+    fn is_set(&self) -> bool {
+        !self.is_empty()
+    }
+
+    fn likely_size(&self) -> usize {
+        match self.is_empty() {
+            true => 0,
+            false => 16 + members_size(self.iter()),
+        }
+    }
+}
+
 fn object_size(object: &Map<String, Json>) -> usize {
-    2 + object.iter().map(|(name, value)| name.len() + 4 + json_size(value)).sum::<usize>()
+    members_size(object.iter())
+}
+
+fn members_size<'v>(members: impl Iterator<Item = (&'v String, &'v Json)>) -> usize {
+    2 + members.map(|(name, value)| name.len() + 4 + json_size(value)).sum::<usize>()
 }
 
 fn json_size(value: &Json) -> usize {
@@ -254,7 +280,7 @@ fn json_size(value: &Json) -> usize {
     }
 }
 
-impl Item for Uuid {
+impl<I: RecordId> Item for I {
     const LIST: Form = Form::Ids;
 
     fn likely_size(&self) -> usize {

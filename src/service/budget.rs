@@ -6,9 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use uuid::Uuid;
 
+use super::observation::LimitFigures;
 use super::response::error::ApiError;
 use crate::access::{Caller, ClientPrefix, CountMap};
+use crate::figures::Counter;
 use crate::inventory::Error;
+use crate::model::OrganizationId;
 
 /// Seconds after which a client may retry a request for which there was no budget.
 const RETRY_AFTER: u64 = 1;
@@ -24,7 +27,7 @@ const ORGANIZATION_SHARE: usize = 3;
 /// organizations. All credentials of a user count together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Holder {
-    pub(super) organization: Uuid,
+    pub(super) organization: OrganizationId,
     pub(super) id: Uuid,
 }
 
@@ -36,13 +39,13 @@ impl Holder {
 
     /// Returns the holder of what requests without a credential use.
     pub(super) fn of_prefix(prefix: Option<ClientPrefix>) -> Self {
-        Self { organization: Uuid::nil(), id: prefix.map_or(Uuid::nil(), ClientPrefix::id) }
+        Self { organization: OrganizationId::nil(), id: prefix.map_or(Uuid::nil(), ClientPrefix::id) }
     }
 }
 
 impl From<&Caller> for Holder {
     fn from(caller: &Caller) -> Self {
-        Self { organization: caller.organization_id(), id: caller.user_id() }
+        Self { organization: caller.organization_id(), id: caller.user_id().uuid() }
     }
 }
 
@@ -59,13 +62,14 @@ pub(super) struct Budget {
     max_total: usize,
     refusal: fn(u64) -> ApiError,
     held: Mutex<HeldUnits>,
+    refused: Counter,
 }
 
 #[derive(Debug, Default)]
 struct HeldUnits {
     total: usize,
     /// Has at most one entry for each reservation, as does `by_holder`.
-    by_organization: CountMap<Uuid>,
+    by_organization: CountMap<OrganizationId>,
     by_holder: CountMap<Holder>,
 }
 
@@ -103,7 +107,13 @@ impl Budget {
         (max_per_holder, max_total): (usize, usize),
         refusal: fn(u64) -> ApiError,
     ) -> Arc<Self> {
-        Arc::new(Self { max_per_holder, max_total, refusal, held: Mutex::default() })
+        Arc::new(Self {
+            max_per_holder,
+            max_total,
+            refusal,
+            held: Mutex::default(),
+            refused: Counter::default(),
+        })
     }
 
     /// Checks that a holder could reserve a unit now.
@@ -134,6 +144,12 @@ impl Budget {
     /// Begins a reservation, which has nothing yet.
     pub(super) fn begin(self: &Arc<Self>, holder: Holder) -> Reservation {
         Reservation { budget: Arc::clone(self), holder, units: 0 }
+    }
+
+    /// Returns the figures of the budget, under this name.
+    pub(super) fn figures(&self, name: &'static str) -> LimitFigures {
+        let (used, limit) = (self.lock().total as u64, self.max_total as u64);
+        LimitFigures { name, used, limit, refused: self.refused.get() }
     }
 
     fn lock(&self) -> MutexGuard<'_, HeldUnits> {
@@ -171,6 +187,8 @@ impl Reservation {
         }
         let mut held = self.budget.lock();
         if !self.budget.allows(&held, self, more) {
+            drop(held);
+            self.budget.refused.increment();
             return Err(BudgetExhausted { refusal: self.budget.refusal });
         }
         held.change(self.holder, self.units, units);

@@ -5,12 +5,14 @@ use std::pin::pin;
 use http::header::{CONNECTION, CONTENT_LENGTH, LOCATION};
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode, Version};
+use tracing::Instrument;
 
 use super::endpoints::once::IDEMPOTENCY_KEY;
 #[cfg(feature = "topology")]
 use super::endpoints::topology;
 use super::input::PathParameters;
 use super::input::{BodyEnd, Input, RequestBody};
+use super::observation::Observation;
 use super::response::body::{RequestRoom, ResponseBody};
 use super::response::error::{ApiError, catch_panic};
 use super::response::{Outcome, add_allowance};
@@ -28,9 +30,26 @@ const PUBLIC_BODY_LIMIT: usize = 16 * 1024;
 
 impl ApiState {
     pub(super) async fn respond(&self, request: &Parts, body: RequestBody) -> Response<ResponseBody> {
+        let found = RouteTable::find(&request.method, request.uri.path(), self.removed);
+        let route = found.as_ref().ok().map(|(route, _)| *route);
+        let begun_at = self.inventory.monotonic();
+        let mut observation = Observation::begin(route, request, &self.requests, begun_at);
+        let span = observation.span().clone();
+        // Instrumented by reference: moving the future would copy kilobytes.
+        let mut response = pin!(self.answer(request, body, found, &mut observation)).instrument(span).await;
+        observation.end(&mut response, self.inventory.monotonic());
+        response
+    }
+
+    async fn answer<'r>(
+        &'r self,
+        request: &'r Parts,
+        body: RequestBody,
+        found: Result<(&'static Route, PathParameters<'r>), ApiError>,
+        observation: &mut Observation<'_>,
+    ) -> Response<ResponseBody> {
         let work = self.shutdown.begin();
         let body_end = BodyEnd::of(body.as_ref());
-        let found = RouteTable::find(&request.method, request.uri.path(), self.removed);
         let access = found.as_ref().ok().map(|(route, _)| route.access);
         #[cfg(feature = "topology")]
         let is_page = matches!(&found, Ok((Route { answer: Answer::Html, .. }, _)));
@@ -45,6 +64,7 @@ impl ApiState {
             _ => Some(catch_panic(pin!(self.identify(access, request))).await),
         };
         let identified = sender.as_ref().and_then(|sender| sender.as_ref().ok());
+        observation.sent_by(identified);
         let prefix = if identified.is_none() { self.client_prefixes.of(request) } else { None };
         let allowance = match access {
             Some(Access::Unlimited) => None,
@@ -64,10 +84,19 @@ impl ApiState {
                 let body_limit = self.body_limit_of(found.as_ref().ok().map(|(route, _)| *route));
                 let body = body.map(|body| body.limited(self.patience, &self.shutdown));
                 let input = Input { request, body, body_limit, room: &room };
-                let outcome = catch_panic(pin!(self.handle(found, sender, input))).await;
+                let audit = observation.audit(request, found.as_ref().ok().map(|(_, path)| path));
+                let outcome = {
+                    let handling = pin!(self.handle(found, sender, input));
+                    let handling = catch_panic(handling);
+                    match audit {
+                        Some(audit) => audit.note(handling).await,
+                        None => handling.await,
+                    }
+                };
                 outcome.and_then(|outcome| self.hold_bytes(room, outcome))
             }
         };
+        observation.ended_with(&outcome);
         let mut response = self.responder.respond(outcome);
         add_prefix(&mut response, &self.path_prefix);
         #[cfg(feature = "topology")]

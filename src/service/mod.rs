@@ -7,20 +7,24 @@ mod description;
 mod dispatch;
 mod endpoints;
 mod input;
+mod observation;
 #[cfg(feature = "openapi")]
 mod openapi;
 mod response;
 mod revocations;
 mod routes;
 mod sender;
+mod served;
 mod shutdown;
 mod state;
 
 pub use api::{Admitted, Api, ApiBuilder, ResponseFuture};
 #[cfg(feature = "openapi")]
-pub use description::openapi;
+pub use description::{UnknownGroup, openapi, openapi_for};
+pub use observation::{ApiFigures, LimitFigures, RouteFigures};
 pub use response::body::{BodyError, ResponseBody};
 pub use routes::endpoints::Endpoints;
 pub use sender::client_address::{ClientAddr, ClientAddressSource};
 pub use sender::rate_limit::RateLimit;
 pub use sender::session_cookie::{SameSite, SessionCookie, SessionCookieError};
+pub use served::Served;

@@ -16,9 +16,9 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::sleep;
-use uuid::Uuid;
 
 use crate::inventory::{Error, Inventory};
+use crate::model::UserId;
 use crate::store::Version;
 
 /// The interval at which revocations by other processes are looked for. A look takes less than the rest of a second.
@@ -73,7 +73,7 @@ pub(super) struct Revocations {
 
 #[derive(Default)]
 struct Live {
-    users: HashMap<Uuid, Watched>,
+    users: HashMap<UserId, Watched>,
     /// The task, which may have ended with its runtime.
     task: Option<AbortHandle>,
 }
@@ -90,7 +90,7 @@ impl Revocations {
     }
 
     /// Returns what tells a long response of a user, which is about to begin, that the user is revoked.
-    pub(super) async fn watch(self: &Arc<Self>, user: Uuid) -> Result<Arc<Revocable>, Error> {
+    pub(super) async fn watch(self: &Arc<Self>, user: UserId) -> Result<Arc<Revocable>, Error> {
         let is_shared = self.inventory.is_shared();
         let before =
             if is_shared { self.inventory.revocations(&[user]).await?.pop().flatten() } else { None };
@@ -119,7 +119,7 @@ impl Revocations {
     }
 
     /// Ends the long responses of a user, in this process at once.
-    pub(super) async fn revoke(&self, user: Uuid) -> Result<(), Error> {
+    pub(super) async fn revoke(&self, user: UserId) -> Result<(), Error> {
         let is_shared = self.inventory.is_shared();
         let stored = if is_shared { self.inventory.put_revocation(user).await } else { Ok(()) };
         // Also if the store fails.
@@ -131,7 +131,7 @@ impl Revocations {
 
     /// Ends the responses of the users whom other processes have revoked. Returns `false` if there are no responses.
     async fn look(&self) -> bool {
-        let (users, before): (Vec<Uuid>, Vec<Option<Version>>) = {
+        let (users, before): (Vec<UserId>, Vec<Option<Version>>) = {
             let mut live = self.lock();
             live.forget_ended();
             if live.users.is_empty() {

@@ -9,6 +9,7 @@ use super::budget::{Budget, Holder};
 use super::endpoints::health::Health;
 #[cfg(feature = "topology")]
 use super::endpoints::topology::Drawings;
+use super::observation::{ApiFigures, Requests};
 #[cfg(feature = "openapi")]
 use super::openapi::Descriptions;
 use super::response::Responder;
@@ -30,6 +31,8 @@ use crate::topology::{Topologies, render::page::FrameAncestors};
 /// The state that all clones of an [`Api`](super::Api) share.
 pub(super) struct ApiState {
     pub(super) inventory: Inventory,
+    /// Counts requests.
+    pub(super) requests: Requests,
     pub(super) responder: Responder,
     /// `None` without a rate limit.
     pub(super) buckets: Option<Buckets>,
@@ -115,6 +118,34 @@ impl ApiState {
     /// Returns the holder of what a request uses of budgets. `prefix` is that of a client without a credential.
     pub(super) fn holder(sender: Option<&Sender>, prefix: Option<ClientPrefix>) -> Holder {
         sender.map_or_else(|| Holder::of_prefix(prefix), Sender::holder)
+    }
+
+    /// Returns the figures of the service and of its inventory.
+    pub(super) fn figures(&self) -> ApiFigures {
+        ApiFigures {
+            requests: self.requests.figures(),
+            dropped: self.requests.dropped.get(),
+            store_outages: self.responder.outages(),
+            slots: vec![
+                self.list_slots.figures("whole_lists"),
+                self.bulk_slots.figures("bulk_requests"),
+                self.import_slots.figures("imports"),
+                #[cfg(feature = "discovery")]
+                self.report_slots.figures("reports"),
+                #[cfg(feature = "discovery")]
+                self.event_slots.figures("event_streams"),
+                #[cfg(feature = "topology")]
+                self.drawings.slots(),
+            ],
+            memory: vec![
+                self.bodies.figures("request_bodies"),
+                self.response_bytes.figures("unread_responses"),
+                #[cfg(feature = "discovery")]
+                self.report_bytes.figures("reports"),
+            ],
+            page_cache: self.page_cache.figures(),
+            inventory: self.inventory.figures(),
+        }
     }
 
     /// Returns the budgets of the bodies of requests: of all, and of those that have not arrived to their end.

@@ -58,7 +58,7 @@ impl Materializer {
         key: ListKey,
     ) -> Result<S::Page, StoreError> {
         let (weak, query) = (Arc::downgrade(shared), query.clone());
-        let page = self.threads.run(key.organization(), move || materialize_until_read(&weak, &query));
+        let page = self.threads.run(key.organization().into(), move || materialize_until_read(&weak, &query));
         page.await.map_err(|reason| match reason {
             NotRun::Busy => {
                 StoreError::unavailable("too many requests of this organization are waiting for a list")
@@ -69,7 +69,7 @@ impl Materializer {
 
     fn materialize_if_idle<S: Indexed>(&self, shared: &Arc<S>, key: ListKey) {
         let weak = Arc::downgrade(shared);
-        self.threads.run_if_idle(key.organization(), move || {
+        self.threads.run_if_idle(key.organization().into(), move || {
             if let Err(error) = materialize(&weak, key, |_| ()) {
                 tracing::warn!("failed to materialize a list: {error}");
             }

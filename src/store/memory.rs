@@ -11,7 +11,7 @@ use super::lock::StateLock;
 use super::materializer::{Indexed, Materializer};
 use super::{
     Batch, Entry, Guard, Key, Name, Page, Precondition, Query, Record, Revision, Snapshot, Store, StoreError,
-    UniqueKey, Write,
+    StoreFigures, UniqueKey, Write,
 };
 use crate::fair_threads::{FairThreads, NotRun};
 use crate::invariant::Invariant;
@@ -214,9 +214,9 @@ impl Store for MemoryStore {
         let organization = organization.unwrap_or_default();
         let shared = Arc::clone(&self.shared);
         let prepare = move || shared.prepare_large(writes, guards);
-        let prepared = self.preparations.run(organization, prepare).await.map_err(not_run)??;
+        let prepared = self.preparations.run(organization.into(), prepare).await.map_err(not_run)??;
         let shared = Arc::clone(&self.shared);
-        self.commits.run(organization, move || shared.commit(prepared)).await.map_err(not_run)?
+        self.commits.run(organization.into(), move || shared.commit(prepared)).await.map_err(not_run)?
     }
 
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
@@ -245,6 +245,10 @@ impl Store for MemoryStore {
 
     fn is_shared(&self) -> bool {
         false
+    }
+
+    fn figures(&self) -> StoreFigures {
+        self.shared.0.read().map(|state| state.index.figures()).unwrap_or_default()
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod batch;
 mod error;
+mod figures;
 mod index;
 mod lock;
 #[cfg(any(feature = "sled", feature = "postgres"))]
@@ -30,6 +31,7 @@ use uuid::Uuid;
 
 pub use batch::{Batch, Guard, Precondition, Write};
 pub use error::{StoreError, StoreErrorKind};
+pub use figures::StoreFigures;
 pub use memory::MemoryStore;
 pub use query::{
     Cursor, Direction, KeyFilter, LinkCondition, LinkFilter, Order, Page, Query, Start, TermFilter, TermRange,
@@ -37,6 +39,7 @@ pub use query::{
 pub use record::{Facets, Key, Link, Name, Record, Revision, SortKey, Term, UniqueKey, Version};
 pub use snapshot::{Entry, Snapshot};
 pub use transfer::{Export, Restore, TransferError, TransferErrorKind, TransferReport};
+pub(crate) use wrapper::Answer;
 pub use wrapper::Wrapper;
 
 #[cfg(feature = "postgres")]
@@ -47,9 +50,9 @@ use crate::model::Timestamp;
 
 /// A database of records with facets: the interface of every storage backend.
 ///
-/// A backend implements six methods. Two further ones are optional: [`revision`](Self::revision) lets the API answer
-/// conditional requests without reading records, and [`is_shared`](Self::is_shared) tells whether there may be other
-/// processes. Error names below are variants of [`StoreErrorKind`].
+/// A backend implements six methods. Three further ones are optional: [`revision`](Self::revision) lets the API answer
+/// conditional requests without reading records, [`is_shared`](Self::is_shared) tells whether there may be other
+/// processes, and [`figures`](Self::figures) are for monitoring. Error names below are variants of [`StoreErrorKind`].
 ///
 /// The *state* of a store is the set of its records at one moment, with their versions, bodies and facets.
 ///
@@ -207,5 +210,12 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Returns whether other processes may use the same records at the same time. Default: true.
     fn is_shared(&self) -> bool {
         true
+    }
+
+    /// Returns figures for monitoring. Default: none are known.
+    ///
+    /// They are read often: this method waits for neither a disk nor a database.
+    fn figures(&self) -> StoreFigures {
+        StoreFigures::default()
     }
 }

@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::{Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey};
+use super::{
+    Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, StoreFigures, UniqueKey,
+};
 use crate::model::Timestamp;
 
 /// The future that a method of [`Store`] returns, as `async_trait` declares it.
-type Answer<'f, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'f>>;
+pub(crate) type Answer<'f, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'f>>;
 
 /// Defines every method of [`Store`] by a call of the same method.
 ///
@@ -86,6 +88,11 @@ macro_rules! forward {
         /// Calls [`Store::is_shared`].
         fn is_shared(&$self) -> bool {
             $trait::is_shared($to)
+        }
+
+        /// Calls [`Store::figures`].
+        fn figures(&$self) -> StoreFigures {
+            $trait::figures($to)
         }
     };
 }

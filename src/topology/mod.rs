@@ -4,12 +4,16 @@
 //! selects what a view shows; [`layout`] places it; [`render`] draws it or writes it as a file. The same input gives the same bytes on
 //! every machine.
 //!
-//! [`Topologies`] does all of it for the networks of an [`Inventory`](crate::Inventory).
+//! [`Topologies`] does all of it for the networks of an [`Inventory`](crate::Inventory) (feature `service`).
 
+mod edge_details;
 pub mod graph;
 pub mod layout;
 pub mod links;
+#[cfg(feature = "service")]
 mod networks;
 pub mod render;
 
-pub use self::networks::{EdgeDetails, Topologies};
+pub use self::edge_details::EdgeDetails;
+#[cfg(feature = "service")]
+pub use self::networks::Topologies;

@@ -98,6 +98,11 @@ text_enum! {
         ///
         /// Params: `entity` and `limit`, in records, or in bytes if one record is too large.
         QuotaExceeded = "quota_exceeded",
+        /// The rules of the host application refuse the change.
+        ///
+        /// The response has the code of the host application instead, which begins with `policy.`. Params: `field`, if a value
+        /// is refused; in a bulk request, the place of the host.
+        PolicyRefused = "policy.refused",
         /// The request body did not arrive in time. Params: of an import, `report`, the report of what was done before.
         RequestTimeout = "request_timeout",
         /// The request body is too large.
@@ -116,7 +121,8 @@ text_enum! {
         AuthTooManyAttempts = "auth_too_many_attempts",
         /// The server failed. Its log has the details.
         InternalError = "internal_error",
-        /// The store is temporarily unavailable, or the server is busy; the request may be retried.
+        /// The store is temporarily unavailable, the server is busy, or the rules of the host application could not be
+        /// checked in time; the request may be retried.
         StoreUnavailable = "store_unavailable",
     }
 }
@@ -159,6 +165,7 @@ impl ErrorCode {
             | Self::IdempotencyKeyReused
             | Self::IdempotencyKeyInUse
             | Self::QuotaExceeded => StatusCode::CONFLICT,
+            Self::PolicyRefused => StatusCode::UNPROCESSABLE_ENTITY,
             Self::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
             Self::RequestTooLarge | Self::AnswerTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
@@ -168,4 +175,15 @@ impl ErrorCode {
             Self::StoreUnavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
+}
+
+/// Returns the schema of the code of a response: one of the API, or one of a policy of the host application.
+#[cfg(feature = "openapi")]
+pub(crate) fn code_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    let of_policy = schemars::json_schema!({
+        "type": "string",
+        "description": "The code of a rule of the host application.",
+        "pattern": "^policy\\.",
+    });
+    schemars::json_schema!({"anyOf": [generator.subschema_for::<ErrorCode>(), of_policy]})
 }

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 pub use crate::model::SnmpCredentials;
-use crate::model::{Cidr, DiscoveryDaemon, DiscoveryPhase, Timestamp};
+use crate::model::{
+    Cidr, DaemonId, DiscoveryDaemon, DiscoveryId, DiscoveryPhase, HostId, NetworkId, SubnetId, Timestamp,
+};
 
 /// The answer to the registration of a daemon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,7 +16,7 @@ pub struct DaemonRegistration {
     /// The daemon as registered. Its id differs from the requested one if that is taken.
     pub daemon: DiscoveryDaemon,
     /// The host that the daemon runs on.
-    pub host_id: Uuid,
+    pub host_id: HostId,
     /// The capabilities of the server.
     pub server_capabilities: ServerCapabilities,
 }
@@ -43,7 +45,7 @@ pub struct DaemonWork(pub Option<DiscoverySession>, pub bool);
 #[non_exhaustive]
 pub struct DiscoverySession {
     /// The daemon that gets the work.
-    pub daemon_id: Uuid,
+    pub daemon_id: DaemonId,
     /// The subject of the discovery.
     pub discovery_type: SessionType,
     /// Always null for new work.
@@ -51,18 +53,18 @@ pub struct DiscoverySession {
     /// Always null for new work.
     pub finished_at: Option<Timestamp>,
     /// The network to be discovered.
-    pub network_id: Uuid,
+    pub network_id: NetworkId,
     /// The phase: pending.
     pub phase: DiscoveryPhase,
     /// The progress in percent.
     pub progress: u8,
     /// The id of the discovery.
-    pub session_id: Uuid,
+    pub session_id: DiscoveryId,
     /// Always null for new work.
     pub started_at: Option<Timestamp>,
     /// The id of the discovery, for daemons since 0.15.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub discovery_id: Option<Uuid>,
+    pub discovery_id: Option<DiscoveryId>,
     /// The credentials, for daemons since 0.15, each with its type. There is one mapping or none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credential_mappings: Option<Vec<SnmpCredentials>>,
@@ -77,7 +79,7 @@ pub enum SessionType {
     /// The host that the daemon runs on.
     SelfReport {
         /// The id under which the daemon reports the host.
-        host_id: Uuid,
+        host_id: HostId,
     },
     /// The hosts of subnets.
     Network {
@@ -88,19 +90,19 @@ pub enum SessionType {
         /// The credentials for SNMP.
         snmp_credentials: SnmpCredentials,
         /// The subnets; null: those that the daemon's host has interfaces in.
-        subnet_ids: Option<Vec<Uuid>>,
+        subnet_ids: Option<Vec<SubnetId>>,
     },
     /// The containers of the host that the daemon runs on.
     Docker {
         /// The id under which the daemon reports the host.
-        host_id: Uuid,
+        host_id: HostId,
         /// The name of hosts that have none of their own.
         host_naming_fallback: HostNaming,
     },
     /// The host that the daemon runs on, its containers, and the hosts of subnets. For daemons since 0.15.
     Unified {
         /// The id under which the daemon reports its host.
-        host_id: Uuid,
+        host_id: HostId,
         /// The name of hosts that have none of their own.
         host_naming_fallback: HostNaming,
         /// Whether the containers of the daemon's host are listed.
@@ -110,7 +112,7 @@ pub enum SessionType {
         #[serde(default)]
         scan_settings: ScanSettings,
         /// The subnets; null: those that the daemon's host has interfaces in; none: only the daemon's host.
-        subnet_ids: Option<Vec<Uuid>>,
+        subnet_ids: Option<Vec<SubnetId>>,
     },
 }
 

@@ -1,11 +1,44 @@
-//! The parts of the protocol that a client shares: response envelopes, error codes and pagination.
+//! The parts of the protocol that a client shares: response envelopes, error codes and pagination, and the inputs, queries
+//! and results of operations.
+//!
+//! [`inventory`](crate::inventory) exports the inputs, queries and results again: its methods take and return them.
 
+mod atomicity;
 mod code;
 #[cfg(feature = "discovery")]
 pub mod daemon;
-mod inventory_error;
+#[cfg(feature = "discovery")]
+mod discovery;
+#[cfg(feature = "discovery")]
+mod discovery_work;
+mod host_query;
+mod import_report;
+mod list_query;
+mod new_records;
+mod page_cursor;
+mod port_update;
+mod share_token;
 
+pub use atomicity::Atomicity;
 pub use code::ErrorCode;
+#[cfg(feature = "openapi")]
+pub(crate) use code::code_schema;
+pub use host_query::{HostQuery, PortFilter, PortFilterError};
+pub use import_report::{Alteration, DroppedPort, ImportReport, Reassignment, Refusal};
+pub use list_query::{ListOrderField, ListQuery};
+pub use new_records::{NewDaemonApiKey, NewShare, NewUser, NewUserApiKey};
+pub use page_cursor::{PageCursor, PageCursorError};
+pub use port_update::PortUpdate;
+pub use share_token::ShareToken;
+#[cfg(feature = "discovery")]
+pub use {
+    discovery::{
+        DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome, DiscoveryReport, HostSplit,
+        StaleDeletion,
+    },
+    discovery_work::{DaemonStatus, DiscoveryUpdate, NewDaemon, NewDiscovery},
+};
+
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
@@ -13,6 +46,7 @@ use serde_json::{Map, Value};
 pub const API_VERSION: u32 = 1;
 
 /// The largest `limit` of a page, in items.
+#[cfg(feature = "service")]
 pub(crate) const MAX_LIMIT: u32 = 1000;
 
 /// The envelope of a successful response.
@@ -56,8 +90,8 @@ pub struct Failure {
     pub success: bool,
     /// A sentence that describes the error to a person.
     pub error: String,
-    /// The error's [`ErrorCode`] as text, for programs.
-    #[cfg_attr(feature = "openapi", schemars(with = "ErrorCode"))]
+    /// The error's [`ErrorCode`] as text, or a code of the host application that begins with `policy.`, for programs.
+    #[cfg_attr(feature = "openapi", schemars(schema_with = "code_schema"))]
     pub code: String,
     /// Details of the error. The documentation of each [`ErrorCode`] lists the keys.
     pub params: Map<String, Value>,
@@ -79,13 +113,6 @@ impl Failure {
     #[must_use]
     pub fn new(code: impl Into<String>, error: impl Into<String>, meta: Meta) -> Self {
         Self { success: false, error: error.into(), code: code.into(), params: Map::new(), meta }
-    }
-
-    /// Creates the envelope of an error of the inventory, as the API would answer it.
-    #[must_use]
-    pub fn of(error: &crate::inventory::Error, meta: Meta) -> Self {
-        let (code, params) = (error.code().as_str().to_owned(), error.params());
-        Self { success: false, error: error.client_message(), code, params, meta }
     }
 }
 

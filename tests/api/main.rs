@@ -32,6 +32,7 @@ mod management;
 #[cfg(feature = "sled")]
 #[path = "../support/place.rs"]
 mod place;
+mod policy;
 #[cfg(all(feature = "postgres", unix))]
 mod postgres;
 #[cfg(feature = "discovery")]
@@ -89,6 +90,16 @@ mod lists {
     mod whole_lists_at_once;
 }
 
+mod observation {
+    mod audit;
+    mod figures;
+    mod openmetrics;
+    mod secrets;
+    mod security;
+    mod served;
+    mod spans;
+}
+
 mod service {
     #[cfg(feature = "openapi")]
     mod description;
@@ -96,6 +107,8 @@ mod service {
     mod envelope;
     mod health;
     mod locations;
+    #[cfg(feature = "openapi")]
+    mod merged_description;
     #[cfg(feature = "axum")]
     mod own_endpoints;
     mod precedence;

@@ -4,9 +4,8 @@ use std::collections::{HashMap, HashSet};
 use toposcope::access::Caller;
 
 use toposcope::inventory::{HostQuery, Inventory, NewUser, NewUserApiKey, Written};
-use toposcope::model::{Host, Neighbor, Network, Permission};
+use toposcope::model::{Host, Neighbor, Network, Permission, SubnetId};
 use toposcope::store::MemoryStore;
-use uuid::Uuid;
 
 use crate::demo;
 
@@ -47,7 +46,7 @@ fn every_demo_cable_has_two_ends() {
 #[test]
 fn addresses_of_demo_hosts_are_in_their_subnets() {
     let count = 1_700;
-    let subnets: HashMap<Uuid, _> = demo::subnets(count)
+    let subnets: HashMap<SubnetId, _> = demo::subnets(count)
         .map(|subnet| subnet.map(|subnet| (subnet.id, subnet)))
         .collect::<Result<_, _>>()
         .unwrap();

@@ -8,7 +8,10 @@ use toposcope::inventory::{
     Entity, Error, ErrorKind, HostQuery, Inventory, IssuedKey, IssuedSession, NewDaemonApiKey, NewShare,
     NewUser, NewUserApiKey, PortUpdate,
 };
-use toposcope::model::{DaemonApiKey, Host, Network, Permission, Protocol, Tag, User, UserApiKey};
+use toposcope::model::{
+    DaemonApiKey, Host, Network, NetworkId, Permission, PortId, Protocol, ShareId, Tag, TagId, User,
+    UserApiKey, UserId,
+};
 #[cfg(feature = "topology")]
 use toposcope::model::{NodePosition, TopologyLayout, TopologyView};
 #[cfg(feature = "topology")]
@@ -17,7 +20,7 @@ use uuid::Uuid;
 
 use crate::support::{Fault, Fixture, PASSWORD, Probe, bare_host, id, in_person, port, refusal, settle};
 
-const PORT: Uuid = id(0x99);
+const PORT: PortId = PortId::from_u128(0x99);
 
 /// Maximum number of attempts of a change.
 const ATTEMPTS: usize = 64;
@@ -36,13 +39,13 @@ struct Populated {
     key: IssuedKey<UserApiKey>,
     daemon_key: IssuedKey<DaemonApiKey>,
     session: IssuedSession,
-    share: Uuid,
+    share: ShareId,
     host: Host,
     /// A network and a tag without references.
-    free_network: Uuid,
-    free_tag: Uuid,
+    free_network: NetworkId,
+    free_tag: TagId,
     /// A disabled user.
-    disabled: Uuid,
+    disabled: UserId,
 }
 
 type Pending<'p> = Pin<Box<dyn Future<Output = Result<(), Error>> + 'p>>;
@@ -121,9 +124,10 @@ impl Populated {
         } = self;
         let (organization, network, tags) = (fixture.organization, fixture.network, fixture.tags.to_vec());
         let (key, daemon_key) = (self.key.record(), self.daemon_key.record().id);
-        let (of_user, of_key) = ((Entity::User, Some(user.id)), (Entity::UserApiKey, Some(key.id)));
-        let of_daemon_key = (Entity::DaemonApiKey, Some(daemon_key));
-        let of_share = (Entity::Share, Some(*share));
+        let (of_user, of_key) =
+            ((Entity::User, Some(user.id.uuid())), (Entity::UserApiKey, Some(key.id.uuid())));
+        let of_daemon_key = (Entity::DaemonApiKey, Some(daemon_key.uuid()));
+        let of_share = (Entity::Share, Some(share.uuid()));
         let password = || PASSWORD.to_owned();
         let new_daemon_key = || {
             let mut new = NewDaemonApiKey::new(network, "scanner");
@@ -150,19 +154,23 @@ impl Populated {
         let mut changes = vec![
             change(
                 "set_api_access",
-                (Entity::Organization, Some(organization)),
+                (Entity::Organization, Some(organization.uuid())),
                 inventory.organizations().enable_api_access(organization),
             ),
             change(
                 "delete_network",
-                (Entity::Network, Some(*free_network)),
+                (Entity::Network, Some(free_network.uuid())),
                 inventory.networks().delete(system, *free_network),
             ),
-            change("delete_tag", (Entity::Tag, Some(*free_tag)), inventory.tags().delete(system, *free_tag)),
+            change(
+                "delete_tag",
+                (Entity::Tag, Some(free_tag.uuid())),
+                inventory.tags().delete(system, *free_tag),
+            ),
             change("set_user_rights", of_user, rights),
             change(
                 "enable user",
-                (Entity::User, Some(*disabled)),
+                (Entity::User, Some(disabled.uuid())),
                 inventory.users().enable(system, *disabled),
             ),
             change("disable user", of_user, inventory.users().disable(system, user.id)),
@@ -208,14 +216,14 @@ impl Populated {
             change("submit_referral", of_user, inventory.users().submit_referral(caller, "other", None)),
             change(
                 "update_port",
-                (Entity::Port, Some(PORT)),
+                (Entity::Port, Some(PORT.uuid())),
                 inventory.parts().replace(caller, PORT, renumbered),
             ),
         ];
         #[cfg(feature = "topology")]
         changes.push(change(
             "put_topology_layout_as",
-            (Entity::TopologyLayout, Some(network)),
+            (Entity::TopologyLayout, Some(network.uuid())),
             inventory.topology().put_layout(caller, layout(network), |_| Ok(())),
         ));
         changes
@@ -289,7 +297,7 @@ impl Populated {
 }
 
 #[cfg(feature = "topology")]
-fn layout(network_id: Uuid) -> TopologyLayout {
+fn layout(network_id: NetworkId) -> TopologyLayout {
     let positions = vec![NodePosition { id: id(1), x: 1.0, y: 2.0 }];
     TopologyLayout { network_id, view: TopologyView::L2, positions }
 }

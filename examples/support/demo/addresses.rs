@@ -5,12 +5,11 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use toposcope::model::{Cidr, CidrError, Interface, MacAddress, Source, Subnet, SubnetType};
-use uuid::Uuid;
+use toposcope::model::{Cidr, CidrError, Interface, MacAddress, Source, Subnet, SubnetId, SubnetType};
 
 use super::cables::{ABOVE, CORE_TO_FIREWALL, FIREWALL_TO_ROUTER, FIRST_BELOW, ROUTER_TO_CARRIER};
 use super::rack::{CORE_A_SLOT, Place, RACKS_OF_BLOCK};
-use super::{Part, Position, id, racks, random};
+use super::{Part, Position, racks, random, uuid};
 
 /// Address of the first core switch in the subnet of each rack. The addresses of both core switches follow the
 /// addresses of the slots.
@@ -31,7 +30,7 @@ struct Address {
     place: u64,
     name: String,
     address: IpAddr,
-    subnet: Option<Uuid>,
+    subnet: Option<SubnetId>,
 }
 
 /// One end of a /30 subnet.
@@ -128,8 +127,8 @@ impl Position {
         10 << 24 | (self.site << 22 | rack << 5) as u32
     }
 
-    const fn rack_subnet_id(self) -> Uuid {
-        id(Part::Subnet, self.rack, 0)
+    const fn rack_subnet_id(self) -> SubnetId {
+        SubnetId::new(uuid(Part::Subnet, self.rack, 0))
     }
 
     fn rack_subnet(self) -> Result<Subnet, CidrError> {
@@ -139,7 +138,7 @@ impl Position {
 
     fn subnet(
         self,
-        id: Uuid,
+        id: SubnetId,
         name: String,
         subnet_type: SubnetType,
         first: u32,
@@ -205,13 +204,13 @@ impl Transfer {
     }
 
     /// Returns the id of the subnet, which both ends compute alike.
-    fn subnet_id(&self) -> Uuid {
+    fn subnet_id(&self) -> SubnetId {
         let rack = if self.place > FIREWALL_TO_ROUTER && self.is_lower {
             self.other.rack
         } else {
             self.position.rack
         };
-        id(Part::Subnet, rack, self.place)
+        SubnetId::new(uuid(Part::Subnet, rack, self.place))
     }
 
     fn subnet(&self) -> Result<Subnet, CidrError> {

@@ -1,8 +1,8 @@
 //! The interface tables of generated hosts, with the neighbors that they see.
 
 use toposcope::model::{
-    AdminStatus, Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, Neighbor,
-    OperStatus,
+    AdminStatus, Host, IfEntry, InterfaceId, LldpChassisId, LldpChassisIdSubtype, LldpPortId,
+    LldpPortIdSubtype, Neighbor, OperStatus,
 };
 
 use super::cables::{
@@ -134,7 +134,7 @@ impl Position {
     }
 
     /// Returns the address that belongs to a port.
-    fn interface_of_port(self, host: &Host, port: u64) -> Option<uuid::Uuid> {
+    fn interface_of_port(self, host: &Host, port: u64) -> Option<InterfaceId> {
         let name = self.port_name(port);
         let has_name = |name: &str| host.interfaces.iter().find(|own| own.name.as_deref() == Some(name));
         has_name(&name).map(|interface| interface.id)

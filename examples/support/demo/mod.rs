@@ -14,7 +14,7 @@ mod store;
 
 use std::error::Error;
 
-use toposcope::model::{Host, HostVirtualization, ProxmoxVirtualization, Source, Timestamp};
+use toposcope::model::{Host, HostVirtualization, NetworkId, ProxmoxVirtualization, Source, Timestamp};
 use uuid::Uuid;
 
 pub(crate) use self::addresses::subnets;
@@ -32,10 +32,10 @@ const SECOND: i64 = 1_000_000;
 const MONTH: u64 = 30 * 24 * 3600;
 
 /// Returns the networks that this number of hosts is on.
-pub(crate) fn networks(count: u32) -> impl Iterator<Item = (Uuid, &'static str)> {
+pub(crate) fn networks(count: u32) -> impl Iterator<Item = (NetworkId, &'static str)> {
     let racks = u64::from(count).div_ceil(SLOTS);
     let sites = (0..racks).zip(SITES);
-    sites.map(|(site, (_, name))| (id(Part::Network, site, 0), name))
+    sites.map(|(site, (_, name))| (NetworkId::new(uuid(Part::Network, site, 0)), name))
 }
 
 /// Name of the tag of all hosts for which [`is_monitored`] is true.
@@ -106,12 +106,12 @@ impl Position {
         self.rack * SLOTS + self.slot
     }
 
-    const fn id(self, part: Part, place: u64) -> Uuid {
-        id(part, self.number(), place)
+    fn id<I: From<Uuid>>(self, part: Part, place: u64) -> I {
+        uuid(part, self.number(), place).into()
     }
 
-    const fn network_id(self) -> Uuid {
-        id(Part::Network, self.site, 0)
+    const fn network_id(self) -> NetworkId {
+        NetworkId::new(uuid(Part::Network, self.site, 0))
     }
 
     fn name(self) -> String {
@@ -170,6 +170,6 @@ const fn random(part: Part, number: u64, place: u64) -> Random {
     Random::new((part as u64) << 56 | number << 8 | place)
 }
 
-const fn id(part: Part, number: u64, place: u64) -> Uuid {
+const fn uuid(part: Part, number: u64, place: u64) -> Uuid {
     random(part, number, place).uuid()
 }

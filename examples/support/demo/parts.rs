@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use toposcope::model::{
-    Binding, BindingTarget, DockerVirtualization, Port, PortNumber, Service, ServiceDefinition,
+    Binding, BindingTarget, DockerVirtualization, Port, PortNumber, Service, ServiceDefinition, ServiceId,
     ServiceVirtualization,
 };
 
@@ -36,10 +36,10 @@ impl Position {
     }
 
     fn service(self, place: u64, offer: &Offer) -> Result<Service, Box<dyn Error + Send + Sync>> {
-        let id = self.id(Part::Service, place);
+        let id: ServiceId = self.id(Part::Service, place);
         let docker = || DockerVirtualization {
             container_name: Some(offer.name.to_lowercase()),
-            container_id: Some(id.simple().to_string()),
+            container_id: Some(id.uuid().simple().to_string()),
             service_id: self.id(Part::Service, 0),
         };
         Ok(Service {

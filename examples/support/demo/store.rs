@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use tokio::task::yield_now;
 use toposcope::Inventory;
 use toposcope::access::{Caller, Scope};
-use toposcope::model::{Network, Permission};
-use uuid::Uuid;
+use toposcope::model::{Network, OrganizationId, Permission, SubnetId, TagId, UserId};
 
 use super::super::failure::Failure;
 use super::{hosts, is_monitored, networks, subnets};
@@ -16,8 +15,8 @@ use super::{hosts, is_monitored, networks, subnets};
 /// Calls `on_host` after every host, with the number of hosts stored so far.
 pub(crate) async fn store(
     inventory: &Inventory,
-    organization: Uuid,
-    tag: Option<Uuid>,
+    organization: OrganizationId,
+    tag: Option<TagId>,
     count: u32,
     mut on_host: impl FnMut(usize),
 ) -> Result<(), Failure> {
@@ -42,10 +41,10 @@ pub(crate) async fn store(
 /// Returns the id that the inventory chose for each subnet.
 async fn store_subnets(
     inventory: &Inventory,
-    organization: Uuid,
+    organization: OrganizationId,
     count: u32,
-) -> Result<HashMap<Uuid, Uuid>, Failure> {
-    let caller = Caller::new(organization, Uuid::nil(), Permission::Owner, Scope::all());
+) -> Result<HashMap<SubnetId, SubnetId>, Failure> {
+    let caller = Caller::new(organization, UserId::nil(), Permission::Owner, Scope::all());
     let mut ids = HashMap::new();
     for subnet in subnets(count) {
         let subnet = subnet.map_err(|error| Failure::because("Failed to generate a subnet", &error))?;

@@ -1,6 +1,4 @@
-use uuid::Uuid;
-
-use crate::model::Timestamp;
+use crate::model::{HostId, Timestamp};
 use crate::text_enum::{listed, text_enum};
 
 text_enum! {
@@ -42,7 +40,7 @@ text_enum! {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ReporterId {
     /// The id of a host.
-    Host(Uuid),
+    Host(HostId),
     /// A `sysName`.
     SysName(String),
 }
@@ -50,7 +48,7 @@ pub enum ReporterId {
 /// Reads a host's id if the text is a UUID, and a `sysName` otherwise.
 impl From<&str> for ReporterId {
     fn from(text: &str) -> Self {
-        Uuid::try_parse(text).map_or_else(|_| Self::SysName(text.to_owned()), Self::Host)
+        text.parse().map_or_else(|_| Self::SysName(text.to_owned()), Self::Host)
     }
 }
 

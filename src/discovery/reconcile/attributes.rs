@@ -4,11 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use uuid::Uuid;
-
 use crate::discovery::report::TableKind;
 use crate::invariant::Invariant;
-use crate::model::{Binding, BindingTarget, Field, IfEntry, Interface, Record, Service};
+use crate::model::{Binding, BindingTarget, Field, IfEntry, Interface, InterfaceId, PortId, Record, Service};
 
 /// The origin of a field's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,15 +117,15 @@ impl Attribute<Service> for Bindings {
     }
 }
 
-fn targets(service: &Service) -> BTreeSet<(Uuid, Uuid)> {
+fn targets(service: &Service) -> BTreeSet<(PortId, InterfaceId)> {
     service.bindings.iter().map(|binding| target(&binding.target)).collect()
 }
 
 /// Returns the ids of the port and the interface. The nil id stands for none.
-fn target(target: &BindingTarget) -> (Uuid, Uuid) {
+fn target(target: &BindingTarget) -> (PortId, InterfaceId) {
     match *target {
         BindingTarget::Port { port_id, interface_id } => (port_id, interface_id.unwrap_or_default()),
-        BindingTarget::Interface { interface_id } => (Uuid::nil(), interface_id),
+        BindingTarget::Interface { interface_id } => (PortId::nil(), interface_id),
     }
 }
 

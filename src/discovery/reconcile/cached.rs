@@ -3,13 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 
-use uuid::Uuid;
-
 use super::identity::Traits;
 use super::reported::device_of;
 use super::state::HostState;
 use crate::discovery::report::Device;
-use crate::model::{Host, Interface, MacAddress, MacSource, Source, Timestamp};
+use crate::model::{Host, Interface, InterfaceId, MacAddress, MacSource, Source, Timestamp};
 
 /// Returns whether nothing is known of a host by which it is recognized but addresses and names.
 pub(crate) fn is_address_only(host: &Host) -> bool {
@@ -30,7 +28,8 @@ pub(crate) fn own_macs(host: &Host) -> BTreeSet<MacAddress> {
 /// Returns whether a host lists its own addresses of the family of an address, and not this one.
 pub(crate) fn lists_others(host: &Host, address: IpAddr) -> bool {
     let address = address.to_canonical();
-    let listed: BTreeSet<Uuid> = host.if_entries.iter().filter_map(|entry| entry.interface_id).collect();
+    let listed: BTreeSet<InterfaceId> =
+        host.if_entries.iter().filter_map(|entry| entry.interface_id).collect();
     let mut addresses = host.interfaces.iter().map(|part| (part, part.ip_address.to_canonical()));
     let is_listed = |part: &Interface| part.name.is_some() || listed.contains(&part.id);
     let has_address = addresses.clone().any(|(_, own)| own == address);
@@ -47,7 +46,7 @@ pub(crate) fn device_at(host: &Host, address: IpAddr, mac_address: MacAddress) -
 }
 
 /// Takes the MAC addresses out of a host that neighbor caches state. Returns them by interface.
-pub(crate) fn withdraw_cached_macs(host: &mut Host) -> BTreeMap<Uuid, MacAddress> {
+pub(crate) fn withdraw_cached_macs(host: &mut Host) -> BTreeMap<InterfaceId, MacAddress> {
     let mut withdrawn = BTreeMap::new();
     for part in host.interfaces.iter_mut().filter(|part| part.mac_source.is_some()) {
         part.mac_source = None;
@@ -62,7 +61,7 @@ pub(crate) fn withdraw_cached_macs(host: &mut Host) -> BTreeMap<Uuid, MacAddress
 pub(crate) fn restore_cached_macs(
     host: &mut Host,
     state: &mut HostState,
-    withdrawn: &BTreeMap<Uuid, MacAddress>,
+    withdrawn: &BTreeMap<InterfaceId, MacAddress>,
 ) -> Vec<String> {
     let is_kept = is_address_only(host);
     let mut lost = Vec::new();
@@ -87,11 +86,11 @@ pub(crate) fn restore_cached_macs(
 pub(crate) fn set_cached_macs(
     host: &mut Host,
     state: &mut HostState,
-    stated: &BTreeMap<Uuid, MacAddress>,
+    stated: &BTreeMap<InterfaceId, MacAddress>,
     now: Timestamp,
-) -> BTreeSet<Uuid> {
+) -> BTreeSet<InterfaceId> {
     let HostState { baseline, edited, .. } = state;
-    let mut baseline: HashMap<Uuid, &mut Interface> =
+    let mut baseline: HashMap<InterfaceId, &mut Interface> =
         baseline.interfaces.iter_mut().map(|part| (part.id, part)).collect();
     let mut changed = BTreeSet::new();
     for part in &mut host.interfaces {

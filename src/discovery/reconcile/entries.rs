@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
-use uuid::Uuid;
 
 use super::names;
 use crate::discovery::report::{AddressRow, CdpRow, IfEntryRow, LagRow, LldpRow, Table, Tables};
 use crate::invariant::Invariant;
-use crate::model::{Host, IfEntry, Interface, derived_id};
+use crate::model::{Host, IfEntry, IfEntryId, Interface, derived_id};
 
 /// The interface entries that a report describes.
 #[derive(Debug)]
@@ -102,7 +101,7 @@ impl Entries {
     }
 
     /// Returns the id of an entry whose index is unknown.
-    fn id_by_name(&self, name: &str) -> Uuid {
+    fn id_by_name(&self, name: &str) -> IfEntryId {
         derived_id("if_entry", &[self.host.id.as_bytes(), name.as_bytes()])
     }
 

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use sha2::{Digest, Sha256};
-
 use super::names;
 use crate::discovery::report::Device;
 use crate::model::{Host, LldpChassisId, LldpChassisIdSubtype, MacAddress};
+use crate::sha256::sha256;
 
 /// The kind of an [`Identity`]. Kinds sort by rank, the strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,12 +33,11 @@ pub enum IdentityKind {
 ///
 /// ```
 /// use toposcope::discovery::reconcile::{Identity, IdentityKind};
-/// use toposcope::model::Host;
-/// use uuid::Uuid;
+/// use toposcope::model::{Host, NetworkId};
 ///
-/// let mut host = Host::new(Uuid::from_u128(1), "core switch");
+/// let mut host = Host::new(NetworkId::from_u128(1), "core switch");
 /// host.serial_number = Some("sn-0815".to_owned());
-/// let mut same = Host::new(Uuid::from_u128(1), "another name");
+/// let mut same = Host::new(NetworkId::from_u128(1), "another name");
 /// same.serial_number = Some(" SN-0815 ".to_owned());
 ///
 /// let serial_number = Identity::of_host(&host).swap_remove(0);
@@ -87,7 +85,7 @@ impl Identity {
             IdentityKind::SerialNumber
             | IdentityKind::ChassisId
             | IdentityKind::Name
-            | IdentityKind::ShortName => term.extend(Sha256::digest(&self.bytes).iter().take(16)),
+            | IdentityKind::ShortName => term.extend(sha256(&self.bytes).iter().take(16)),
         }
         term
     }

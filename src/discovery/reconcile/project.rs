@@ -3,15 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use uuid::Uuid;
-
 use super::entries::Entries;
 use super::identity::{Identity, chassis_id_of};
 use super::names;
 use crate::discovery::report::{AddressRow, Device, PortRange, PortRow, Table, TableKind, Tables};
 use crate::model::{
-    BindingTarget, Host, Interface, Port, PortNumber, Protocol, Service, ServiceDefinition, Source,
-    Timestamp, derived_id,
+    BindingTarget, Host, HostId, Interface, NetworkId, Port, PortNumber, Protocol, Service,
+    ServiceDefinition, Source, Timestamp, derived_id,
 };
 
 /// The maximum length of a name that is made for a host, in characters.
@@ -21,7 +19,7 @@ const MAX_NAME: usize = 255;
 ///
 /// Returns `None` if the device has no identity: such a device cannot be recognized again.
 #[must_use]
-pub fn new_host_id(device: &Device, network_id: Uuid) -> Option<Uuid> {
+pub fn new_host_id(device: &Device, network_id: NetworkId) -> Option<HostId> {
     let strongest = Identity::of_device(device).into_iter().next()?;
     Some(derived_id("discovered host", &[network_id.as_bytes(), &strongest.term()]))
 }
@@ -48,7 +46,12 @@ impl Projection {
     /// `scanned_ports` are the port numbers for which a complete table of ports is complete. An empty list stands for
     /// all.
     #[must_use]
-    pub fn of_device(device: &Device, network_id: Uuid, host_id: Uuid, scanned_ports: &[PortRange]) -> Self {
+    pub fn of_device(
+        device: &Device,
+        network_id: NetworkId,
+        host_id: HostId,
+        scanned_ports: &[PortRange],
+    ) -> Self {
         let text = |text: &Option<String>| text.as_deref().and_then(names::trimmed).map(str::to_owned);
         let mut host = Host {
             hostname: text(&device.hostname),
@@ -125,7 +128,7 @@ impl Projection {
 
     /// Takes the host out, and leaves it without its parts.
     pub(super) fn take_host(&mut self) -> Host {
-        let mut host = std::mem::replace(&mut self.host, Host::with_id(Uuid::nil(), Uuid::nil(), ""));
+        let mut host = std::mem::replace(&mut self.host, Host::with_id(HostId::nil(), NetworkId::nil(), ""));
         let interfaces = std::mem::take(&mut host.interfaces);
         let ports = std::mem::take(&mut host.ports);
         let services = std::mem::take(&mut host.services);
@@ -235,7 +238,7 @@ mod tests {
             };
             let ranges: Vec<PortRange> = (0..count).map(range).collect();
             let projection = Projection {
-                host: Host::new(Uuid::nil(), ""),
+                host: Host::new(NetworkId::nil(), ""),
                 tables: BTreeMap::new(),
                 scanned_ports: PortRange::merged(&ranges),
                 derives_name: false,

@@ -2,13 +2,11 @@
 
 use std::collections::HashMap;
 
-use uuid::Uuid;
-
 use super::names;
 use crate::discovery::report::{
     AddressRow, CdpRow, Device, IfEntryRow, LagRow, LldpRow, PortRow, Table, Tables,
 };
-use crate::model::{Host, IfEntry};
+use crate::model::{Host, IfEntry, IfEntryId, InterfaceId};
 
 /// Converts a host that a daemon reports to a device, by which it is recognized. The device has no id.
 ///
@@ -35,7 +33,7 @@ pub fn device_of(host: &Host) -> Device {
 
 fn tables(host: &Host) -> Tables {
     let entries = &host.if_entries;
-    let indexes: HashMap<Uuid, i64> = entries.iter().map(|entry| (entry.id, entry.if_index)).collect();
+    let indexes: HashMap<IfEntryId, i64> = entries.iter().map(|entry| (entry.id, entry.if_index)).collect();
     let lag = |entry: &IfEntry| {
         let lag_id = entry.lag_id.and_then(|id| indexes.get(&id)).copied()?;
         Some(LagRow::new(entry.if_index, lag_id))
@@ -58,7 +56,7 @@ fn table<R>(rows: impl Iterator<Item = R>) -> Option<Box<Table<R>>> {
 }
 
 fn address_rows(host: &Host) -> impl Iterator<Item = AddressRow> {
-    let indexes: HashMap<Uuid, i64> =
+    let indexes: HashMap<InterfaceId, i64> =
         host.if_entries.iter().filter_map(|entry| Some((entry.interface_id?, entry.if_index))).collect();
     let own = host.interfaces.iter().filter(|interface| {
         names::own_ip(interface.ip_address).is_some()

@@ -1,8 +1,7 @@
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use super::Tables;
-use crate::model::{LldpChassisId, MacAddress};
+use crate::model::{HostId, LldpChassisId, MacAddress};
 
 /// A device of a report. It has identities, and the tables seen by it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,7 +11,7 @@ use crate::model::{LldpChassisId, MacAddress};
 pub struct Device {
     /// The id of the host, when the sender of the report knows it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<Uuid>,
+    pub id: Option<HostId>,
     /// `sysName`, or the system name that the device announces by LLDP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sys_name: Option<String>,

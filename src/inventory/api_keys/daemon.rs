@@ -1,41 +1,17 @@
 //! API keys of discovery daemons. Each is valid for one network.
 
-use uuid::Uuid;
-
 use super::IssuedKey;
 use crate::access::{Caller, KeyKind, KeyText};
 use crate::inventory::collections::{CollectionRecord, guard_references, handle};
+use crate::inventory::policy::Actor;
 use crate::inventory::records::{KeyHolder, daemon_api_key_facets, organization_of, put_secret};
 use crate::inventory::schema::{
     DAEMON_API_KEY, daemon_api_key_key, encode, network_key, on_network, tag_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level, validate};
-use crate::model::{DaemonApiKey, Permission, Timestamp};
+use crate::model::{DaemonApiKey, DaemonApiKeyId, OrganizationId, Permission};
 use crate::store::{Batch, Key, Precondition};
-
-/// The input for [`DaemonApiKeys::create`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NewDaemonApiKey {
-    /// The network the daemon reports on.
-    pub network_id: Uuid,
-    /// The name, of 1 to 100 characters.
-    pub name: String,
-    /// The ids of the key's tags, all of the network's organization.
-    pub tags: Vec<Uuid>,
-    /// When the key expires; must be in the future. `None`: never.
-    pub expires_at: Option<Timestamp>,
-    /// Whether the key is accepted.
-    pub is_enabled: bool,
-}
-
-impl NewDaemonApiKey {
-    /// Creates the input for an enabled key without expiry or tags.
-    #[must_use]
-    pub fn new(network_id: Uuid, name: impl Into<String>) -> Self {
-        Self { network_id, name: name.into(), tags: Vec::new(), expires_at: None, is_enabled: true }
-    }
-}
+use crate::wire::NewDaemonApiKey;
 
 /// Requires the level that may create daemon keys: Member or above.
 pub(crate) fn may_create_daemon_api_keys(caller: &Caller) -> Result<(), Error> {
@@ -93,7 +69,7 @@ impl DaemonApiKeys<'_> {
     ///
     /// # Errors
     /// Those of [`update`](crate::inventory::Collection::update).
-    pub async fn rotate(self, caller: &Caller, id: Uuid) -> Result<IssuedKey<DaemonApiKey>, Error> {
+    pub async fn rotate(self, caller: &Caller, id: DaemonApiKeyId) -> Result<IssuedKey<DaemonApiKey>, Error> {
         let text = KeyText::generate(KeyKind::Daemon, &*self.inventory.random)?;
         let replace = |key: &mut DaemonApiKey, batch: &mut Batch| {
             key.key = text.masked();
@@ -132,25 +108,24 @@ impl Inventory {
         let organization = async || {
             let network = self.get(network_key(record.network_id)).await?;
             let organization = network.as_ref().map(organization_of).transpose()?;
-            let is_own = |organization: &Uuid| *organization == caller.organization_id();
+            let is_own = |organization: &OrganizationId| *organization == caller.organization_id();
             let accessible = organization.filter(is_own).filter(|_| caller.scope().allows(record.network_id));
             let (entity, id) = (Entity::Network, record.network_id);
             let refusal = match caller.is_system() {
-                true => ErrorKind::NotFound { entity, id },
-                false => ErrorKind::AccessDenied { entity, id },
+                true => ErrorKind::NotFound { entity, id: id.uuid() },
+                false => ErrorKind::AccessDenied { entity, id: id.uuid() },
             };
             accessible.ok_or_else(|| Error::from(refusal))
         };
         let limit = self.quotas.daemon_api_keys_per_network;
-        if limit.is_some() {
-            // Refuse before waiting, so that only callers with access to the network wait for each other.
-            organization().await?;
-        }
-        let _turn = self.quota_turn(limit, network_key(record.network_id), Entity::Network).await?;
-        let mut transaction = self.transaction(Entity::DaemonApiKey, record.id);
+        let mut transaction = self.reviewed_transaction(Entity::DaemonApiKey, record.id);
         loop {
             let organization = organization().await?;
             self.check_references(organization, Entity::Tag, &tags, "tags").await?;
+            self.review(Actor::Caller(caller), None, Some(&record)).await?;
+            // After the checks, so that only callers with access to the network wait for each other.
+            let _turn =
+                transaction.quota_turn(limit, network_key(record.network_id), Entity::Network).await?;
             let keys = on_network(DAEMON_API_KEY, organization, record.network_id);
             self.check_quota(limit, Entity::DaemonApiKey, keys, 1).await?;
             let mut batch = Batch::new();
@@ -169,7 +144,7 @@ impl Inventory {
 /// Adds the secret of a key to a batch, in place of an earlier one.
 fn put_daemon_secret(
     batch: &mut Batch,
-    organization: Uuid,
+    organization: OrganizationId,
     key: &DaemonApiKey,
     text: &KeyText,
 ) -> Result<(), Error> {

@@ -1,22 +1,22 @@
 //! The API keys of daemons as records of a collection.
 
-use uuid::Uuid;
-
 use crate::access::Caller;
 use crate::inventory::collections::{CollectionRecord, Reference, Requirements};
 use crate::inventory::records::{daemon_api_key_facets, delete_key_records};
 use crate::inventory::schema::{DAEMON_API_KEY, network_key, tag_key};
 use crate::inventory::{Entity, Error, Inventory, validate};
-use crate::model::{DaemonApiKey, Permission, Timestamp};
+use crate::model::{DaemonApiKey, DaemonApiKeyId, NetworkId, OrganizationId, Permission, Timestamp};
 use crate::store::{Batch, Facets, Name};
 
 impl CollectionRecord for DaemonApiKey {
+    type Id = DaemonApiKeyId;
+
     const ENTITY: Entity = Entity::DaemonApiKey;
     const KIND: Name = DAEMON_API_KEY;
     const REQUIREMENTS: Requirements =
         Requirements::levels(Permission::Member, Permission::Member, Permission::Member);
 
-    fn id(&self) -> Uuid {
+    fn id(&self) -> DaemonApiKeyId {
         self.id
     }
 
@@ -24,11 +24,11 @@ impl CollectionRecord for DaemonApiKey {
         self.name.clone()
     }
 
-    fn network(&self) -> Option<Uuid> {
+    fn network(&self) -> Option<NetworkId> {
         Some(self.network_id)
     }
 
-    fn begin(&mut self, id: Uuid, _organization: Uuid, now: Timestamp) {
+    fn begin(&mut self, id: DaemonApiKeyId, _organization: OrganizationId, now: Timestamp) {
         (self.id, self.created_at, self.updated_at) = (id, now, now);
     }
 
@@ -66,7 +66,7 @@ impl CollectionRecord for DaemonApiKey {
         self.tags = validate::distinct(std::mem::take(&mut self.tags));
     }
 
-    fn facets(&self, organization: Uuid) -> Facets {
+    fn facets(&self, organization: OrganizationId) -> Facets {
         daemon_api_key_facets(organization, self)
     }
 
@@ -81,7 +81,7 @@ impl CollectionRecord for DaemonApiKey {
     }
 
     async fn complete<'a>(inventory: &'a Inventory, records: &'a mut [Self]) -> Result<(), Error> {
-        inventory.set_last_uses(records, |key| key.id, |key| &mut key.last_used).await
+        inventory.set_last_uses(records, |key| key.id.uuid(), |key| &mut key.last_used).await
     }
 
     fn stored(&self) -> Self {

@@ -14,14 +14,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-pub use daemon::{DaemonApiKeys, NewDaemonApiKey};
-pub use user::{NewUserApiKey, UserApiKeys};
+pub use daemon::DaemonApiKeys;
+pub use user::UserApiKeys;
 
 use super::records::KeySecret;
 use super::schema::{DIGEST_UNIQUE_KEY, decode, encode, exists, facets, key_use_key};
 use super::{Error, ErrorKind, Inventory, unchanged};
 use crate::access::KeyText;
-use crate::model::Timestamp;
+use crate::model::{OrganizationId, Timestamp};
 use crate::store::{Batch, Key, Store, StoreErrorKind, UniqueKey};
 
 /// An API key just created or rotated, with its plaintext, which cannot be retrieved later.
@@ -90,7 +90,7 @@ impl Inventory {
     pub(in crate::inventory) fn record_use(
         &self,
         key: Key,
-        organization: Uuid,
+        organization: OrganizationId,
         recorded_at: &Arc<AtomicI64>,
         now: Timestamp,
     ) {
@@ -107,8 +107,11 @@ impl Inventory {
     }
 
     /// Returns when a key was last used.
-    pub(in crate::inventory) async fn last_use(&self, id: Uuid) -> Result<Option<Timestamp>, Error> {
-        Ok(self.last_uses(std::iter::once(id)).await?.pop().flatten())
+    pub(in crate::inventory) async fn last_use(
+        &self,
+        id: impl Into<Uuid>,
+    ) -> Result<Option<Timestamp>, Error> {
+        Ok(self.last_uses(std::iter::once(id.into())).await?.pop().flatten())
     }
 
     /// Sets the time of last use in these keys.
@@ -145,7 +148,7 @@ const fn is_due(before: i64, now: i64) -> bool {
 async fn store_use(
     store: Arc<dyn Store>,
     key: Key,
-    organization: Uuid,
+    organization: OrganizationId,
     now: Timestamp,
     recorded_at: Arc<AtomicI64>,
 ) {
@@ -162,7 +165,7 @@ async fn store_use(
 async fn try_store_use(
     store: &dyn Store,
     key: Key,
-    organization: Uuid,
+    organization: OrganizationId,
     now: Timestamp,
 ) -> Result<Timestamp, Error> {
     let known = store.get(&[key_use_key(key.id)]).await?.pop().flatten();

@@ -1,54 +1,15 @@
 //! API keys of users, with which programs act for a user.
 
-use uuid::Uuid;
-
 use super::IssuedKey;
 use crate::access::{Caller, KeyKind, KeyText};
 use crate::inventory::collections::{CollectionRecord, guard_references, handle};
+use crate::inventory::policy::Actor;
 use crate::inventory::records::{KeyHolder, put_secret, user_api_key_facets, user_caller};
 use crate::inventory::schema::{USER_API_KEY, USER_LINK, encode, exists, linked, user_api_key_key, user_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, validate};
-use crate::model::{Permission, Timestamp, UserApiKey};
+use crate::model::{UserApiKey, UserApiKeyId, UserId};
 use crate::store::{Batch, Link, Precondition};
-
-/// The input for [`UserApiKeys::create`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NewUserApiKey {
-    /// The user who owns the key. Ignored unless the caller is the system: users create their own keys.
-    pub user_id: Uuid,
-    /// The name, of 1 to 100 characters.
-    pub name: String,
-    /// The permission level, at most the owner's.
-    pub permissions: Permission,
-    /// The networks the key may reach, all accessible to the owner. Empty: none. Ignored for a key of all networks.
-    pub network_ids: Vec<Uuid>,
-    /// Whether the key reaches all networks of its owner, including those that the owner will reach later.
-    pub all_networks: bool,
-    /// The ids of the key's tags, all of the owner's organization.
-    pub tags: Vec<Uuid>,
-    /// When the key expires; must be in the future. `None`: never.
-    pub expires_at: Option<Timestamp>,
-    /// Whether the key is accepted.
-    pub is_enabled: bool,
-}
-
-impl NewUserApiKey {
-    /// Creates the input for an enabled key without expiry or networks.
-    #[must_use]
-    pub fn new(user_id: Uuid, name: impl Into<String>, permissions: Permission) -> Self {
-        Self {
-            user_id,
-            name: name.into(),
-            permissions,
-            network_ids: Vec::new(),
-            all_networks: false,
-            tags: Vec::new(),
-            expires_at: None,
-            is_enabled: true,
-        }
-    }
-}
+use crate::wire::NewUserApiKey;
 
 handle! {
     /// The API keys of users.
@@ -104,9 +65,9 @@ impl UserApiKeys<'_> {
     ///
     /// # Errors
     /// `NotFound` when there is no such user.
-    pub async fn of_user(self, caller: &Caller, user: Uuid) -> Result<Vec<UserApiKey>, Error> {
+    pub async fn of_user(self, caller: &Caller, user: UserId) -> Result<Vec<UserApiKey>, Error> {
         self.inventory.users().get(caller, user).await?;
-        let keys = linked(USER_API_KEY, caller.organization_id(), Link::new(USER_LINK, user));
+        let keys = linked(USER_API_KEY, caller.organization_id(), Link::new(USER_LINK, user.uuid()));
         let mut keys: Vec<UserApiKey> = self.inventory.read_all(&UserApiKey::restrict(keys, caller)).await?;
         UserApiKey::complete(self.inventory, &mut keys).await?;
         Ok(keys)
@@ -140,7 +101,7 @@ impl UserApiKeys<'_> {
     ///
     /// # Errors
     /// Those of [`update`](crate::inventory::Collection::update).
-    pub async fn rotate(self, caller: &Caller, id: Uuid) -> Result<IssuedKey<UserApiKey>, Error> {
+    pub async fn rotate(self, caller: &Caller, id: UserApiKeyId) -> Result<IssuedKey<UserApiKey>, Error> {
         let text = KeyText::generate(KeyKind::User, &*self.inventory.random)?;
         let replace = |key: &mut UserApiKey, batch: &mut Batch| {
             key.key = text.masked();
@@ -164,12 +125,11 @@ impl Inventory {
         let plaintext = KeyText::generate(KeyKind::User, &*self.random)?;
         let id = self.new_id()?;
         let limit = self.quotas.user_api_keys_per_user;
-        let _turn = self.quota_turn(limit, user_key(new.user_id), Entity::User).await?;
-        let mut transaction = self.transaction(Entity::UserApiKey, id);
+        let mut transaction = self.reviewed_transaction(Entity::UserApiKey, id);
         loop {
             let owner = self.user(new.user_id).await?;
             if caller.organization_id() != owner.organization_id {
-                return Err(ErrorKind::NotFound { entity: Entity::User, id: owner.id }.into());
+                return Err(ErrorKind::NotFound { entity: Entity::User, id: owner.id.uuid() }.into());
             }
             let mut record = UserApiKey {
                 id,
@@ -196,9 +156,11 @@ impl Inventory {
             }
             self.check_own_references(&granting, &record.references()).await?;
             record.deduplicate();
-            let keys = linked(USER_API_KEY, owner.organization_id, Link::new(USER_LINK, owner.id));
-            self.check_quota(limit, Entity::UserApiKey, keys, 1).await?;
             self.set_present_networks(std::slice::from_mut(&mut record)).await?;
+            self.review(Actor::Caller(caller), None, Some(&record)).await?;
+            let _turn = transaction.quota_turn(limit, user_key(owner.id), Entity::User).await?;
+            let keys = linked(USER_API_KEY, owner.organization_id, Link::new(USER_LINK, owner.id.uuid()));
+            self.check_quota(limit, Entity::UserApiKey, keys, 1).await?;
             if transaction.commit(creation(&record, &plaintext)?).await? {
                 return Ok(IssuedKey::new(record, plaintext));
             }

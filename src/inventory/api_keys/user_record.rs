@@ -1,7 +1,5 @@
 //! The API keys of users as records of a collection.
 
-use uuid::Uuid;
-
 use crate::access::Caller;
 use crate::inventory::collections::{CollectionRecord, Reference, Requirement, Requirements};
 use crate::inventory::records::{delete_key_records, user_api_key_facets, user_caller};
@@ -9,10 +7,14 @@ use crate::inventory::schema::{
     NETWORK, USER, USER_API_KEY, USER_LINK, all_of, decode, network_key, tag_key, user_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, validate};
-use crate::model::{Permission, Timestamp, User, UserApiKey};
+use crate::model::{
+    NetworkId, OrganizationId, Permission, Timestamp, User, UserApiKey, UserApiKeyId, UserId,
+};
 use crate::store::{Batch, Facets, LinkFilter, Name, Query};
 
 impl CollectionRecord for UserApiKey {
+    type Id = UserApiKeyId;
+
     const ENTITY: Entity = Entity::UserApiKey;
     const KIND: Name = USER_API_KEY;
     const REQUIREMENTS: Requirements = Requirements {
@@ -22,7 +24,7 @@ impl CollectionRecord for UserApiKey {
     };
     const SHOWN_KINDS: &'static [Name] = &[NETWORK, USER];
 
-    fn id(&self) -> Uuid {
+    fn id(&self) -> UserApiKeyId {
         self.id
     }
 
@@ -32,7 +34,7 @@ impl CollectionRecord for UserApiKey {
 
     fn restrict(mut query: Query, caller: &Caller) -> Query {
         if !caller.is_system() {
-            query.links.push(LinkFilter::new(USER_LINK, [caller.user_id()]));
+            query.links.push(LinkFilter::new(USER_LINK, [caller.user_id().uuid()]));
         }
         query
     }
@@ -41,7 +43,7 @@ impl CollectionRecord for UserApiKey {
         !caller.is_system() && self.user_id != caller.user_id()
     }
 
-    fn begin(&mut self, id: Uuid, organization: Uuid, now: Timestamp) {
+    fn begin(&mut self, id: UserApiKeyId, organization: OrganizationId, now: Timestamp) {
         (self.id, self.organization_id) = (id, organization);
         (self.created_at, self.updated_at) = (now, now);
     }
@@ -82,7 +84,7 @@ impl CollectionRecord for UserApiKey {
         self.tags = validate::distinct(std::mem::take(&mut self.tags));
     }
 
-    fn facets(&self, _organization: Uuid) -> Facets {
+    fn facets(&self, _organization: OrganizationId) -> Facets {
         user_api_key_facets(self)
     }
 
@@ -115,7 +117,7 @@ impl CollectionRecord for UserApiKey {
     }
 
     async fn complete<'a>(inventory: &'a Inventory, records: &'a mut [Self]) -> Result<(), Error> {
-        inventory.set_last_uses(records, |key| key.id, |key| &mut key.last_used).await?;
+        inventory.set_last_uses(records, |key| key.id.uuid(), |key| &mut key.last_used).await?;
         inventory.set_present_networks(records).await
     }
 
@@ -138,7 +140,7 @@ impl Inventory {
         &self,
         keys: &mut [UserApiKey],
     ) -> Result<(), Error> {
-        let mut known: Option<(Uuid, Vec<Uuid>)> = None;
+        let mut known: Option<(UserId, Vec<NetworkId>)> = None;
         for key in keys.iter_mut().filter(|key| key.all_networks) {
             let networks = match known.take() {
                 Some((user, networks)) if user == key.user_id => networks,
@@ -151,7 +153,11 @@ impl Inventory {
     }
 
     /// Returns the networks that a user reaches at present.
-    async fn present_networks(&self, organization: Uuid, user: Uuid) -> Result<Vec<Uuid>, Error> {
+    async fn present_networks(
+        &self,
+        organization: OrganizationId,
+        user: UserId,
+    ) -> Result<Vec<NetworkId>, Error> {
         let Some(record) = self.get(user_key(user)).await? else { return Ok(Vec::new()) };
         let user: User = decode(&record)?;
         if !user.permissions.sees_every_network() {
@@ -161,9 +167,12 @@ impl Inventory {
     }
 
     /// Returns the ids of the networks of an organization, the oldest first.
-    pub(in crate::inventory) async fn network_ids(&self, organization: Uuid) -> Result<Vec<Uuid>, Error> {
+    pub(in crate::inventory) async fn network_ids(
+        &self,
+        organization: OrganizationId,
+    ) -> Result<Vec<NetworkId>, Error> {
         let networks = self.store.list(&all_of(NETWORK, organization)).await?.records;
-        Ok(networks.iter().map(|record| record.key.id).collect())
+        Ok(networks.iter().map(|record| record.key.id.into()).collect())
     }
 
     /// Requires that the caller reaches every network that the user reaches.
@@ -173,7 +182,7 @@ impl Inventory {
     pub(in crate::inventory) async fn require_all_networks(
         &self,
         caller: &Caller,
-        user: Uuid,
+        user: UserId,
     ) -> Result<(), Error> {
         let is_limited = match caller.scope().networks() {
             None => false,

@@ -4,11 +4,12 @@ use uuid::Uuid;
 
 use super::{Collection, CollectionRecord, Reference, Resource, network_denied};
 use crate::access::{Caller, Scope};
+use crate::inventory::policy::Actor;
 use crate::inventory::records::belongs_to;
 use crate::inventory::schema::{NETWORK, decode, encode, exists, organization_key};
 use crate::inventory::transaction::{Attempt, Transaction};
 use crate::inventory::{Error, ErrorKind, Inventory, Problem, unchanged};
-use crate::model::{DaemonApiKey, Share, User, UserApiKey};
+use crate::model::{DaemonApiKey, NetworkId, OrganizationId, RecordId, Share, User, UserApiKey, uuids};
 use crate::store::{Batch, Facets, Key, Precondition, Query};
 
 /// Maximum number of records in a bulk deletion.
@@ -32,7 +33,7 @@ impl<T: Resource + Creatable> Collection<'_, T> {
     pub(in crate::inventory) async fn create_with(
         self,
         caller: &Caller,
-        id: Uuid,
+        id: T::Id,
         record: T,
     ) -> Result<T, Error> {
         T::REQUIREMENTS.create.check(caller)?;
@@ -41,20 +42,21 @@ impl<T: Resource + Creatable> Collection<'_, T> {
         record.begin(id, organization, now);
         record.validate(None, now)?;
         self.inventory.require_organization(caller).await?;
-        let mut transaction = self.inventory.transaction(T::ENTITY, record.id());
+        let mut transaction = self.inventory.reviewed_transaction(T::ENTITY, record.id());
         let (limit, owner) = T::quota(self.inventory, caller);
-        let _turn = self.inventory.quota_turn(limit, owner, T::ENTITY).await?;
         loop {
             let references = record.references();
             self.inventory.check_own_references(caller, &references).await?;
             record.deduplicate();
-            let all = Query { organization: Some(organization), ..Query::new(T::KIND) };
-            self.inventory.check_quota(limit, T::ENTITY, all, 1).await?;
             let mut batch = Batch::new();
             let facets = record.facets(organization);
             batch.put(key(&record), Precondition::Absent, facets.clone(), encode(&record)?);
             guard_references(&references, &mut batch);
             T::prepare(self.inventory, caller, None, &record, &mut batch).await?;
+            self.inventory.review(Actor::Caller(caller), None, Some(&record)).await?;
+            let _turn = transaction.quota_turn(limit, owner, T::ENTITY).await?;
+            let all = Query { organization: Some(organization.uuid()), ..Query::new(T::KIND) };
+            self.inventory.check_quota(limit, T::ENTITY, all, 1).await?;
             self.inventory.note_answer(&record, record.network())?;
             if self.inventory.commit_unique(&mut transaction, batch, (&record, &facets)).await? {
                 // Give up the turns, because finishing the creation may take others.
@@ -75,14 +77,13 @@ impl<T: Resource> Collection<'_, T> {
     ///
     /// ```
     /// # use toposcope::access::{Caller, Scope};
-    /// # use toposcope::model::{Permission, Tag};
+    /// # use toposcope::model::{Permission, Tag, UserId};
     /// # use toposcope::{Inventory, MemoryStore};
-    /// # use uuid::Uuid;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
     /// # let organization = inventory.organizations().create("Example").await?;
-    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Admin, Scope::all());
+    /// # let caller = Caller::new(organization.id, UserId::nil(), Permission::Admin, Scope::all());
     /// let tag = inventory.records().create(&caller, Tag::new("critical")).await?;
     /// let rename = |tag: &mut Tag| {
     ///     tag.name = "important".to_owned();
@@ -101,7 +102,7 @@ impl<T: Resource> Collection<'_, T> {
     pub async fn update(
         self,
         caller: &Caller,
-        id: Uuid,
+        id: T::Id,
         change: impl Fn(&mut T) -> Result<(), Error> + Send + Sync,
     ) -> Result<T, Error> {
         self.inventory.update_with(caller, id, change, |_, _| Ok(())).await
@@ -113,7 +114,7 @@ impl<T: Resource + Deletable> Collection<'_, T> {
     ///
     /// # Errors
     /// Those of [`get`](crate::inventory::Collection::get); `InUse` while another record depends on it.
-    pub async fn delete(self, caller: &Caller, id: Uuid) -> Result<(), Error> {
+    pub async fn delete(self, caller: &Caller, id: T::Id) -> Result<(), Error> {
         self.delete_if(caller, id, |_| Ok(())).await
     }
 
@@ -126,11 +127,11 @@ impl<T: Resource + Deletable> Collection<'_, T> {
     pub async fn delete_if(
         self,
         caller: &Caller,
-        id: Uuid,
+        id: T::Id,
         check: impl Fn(&T) -> Result<(), Error> + Send + Sync,
     ) -> Result<(), Error> {
         T::REQUIREMENTS.change.check(caller)?;
-        let mut transaction = self.inventory.transaction(T::ENTITY, id);
+        let mut transaction = self.inventory.reviewed_transaction(T::ENTITY, id);
         loop {
             let (stored, record) = match self.inventory.own_record::<T>(caller, id).await {
                 Ok(found) => found,
@@ -144,6 +145,7 @@ impl<T: Resource + Deletable> Collection<'_, T> {
             check(&record)?;
             let mut batch = Batch::new();
             T::prepare_deletion(self.inventory, caller, &record, &mut batch).await?;
+            self.inventory.review(Actor::Caller(caller), Some(&record), None).await?;
             batch.delete(stored.key, unchanged(Some(&stored)));
             if transaction.commit(batch).await? {
                 // Give up the turns, because finishing the deletion takes others.
@@ -163,7 +165,7 @@ impl<T: Resource + Switchable> Collection<'_, T> {
     ///
     /// # Errors
     /// Those of [`update`](crate::inventory::Collection::update).
-    pub async fn enable(self, caller: &Caller, id: Uuid) -> Result<T, Error> {
+    pub async fn enable(self, caller: &Caller, id: T::Id) -> Result<T, Error> {
         self.switch(caller, id, true).await
     }
 
@@ -174,11 +176,11 @@ impl<T: Resource + Switchable> Collection<'_, T> {
     ///
     /// # Errors
     /// Those of [`update`](crate::inventory::Collection::update).
-    pub async fn disable(self, caller: &Caller, id: Uuid) -> Result<T, Error> {
+    pub async fn disable(self, caller: &Caller, id: T::Id) -> Result<T, Error> {
         self.switch(caller, id, false).await
     }
 
-    async fn switch(self, caller: &Caller, id: Uuid, is_enabled: bool) -> Result<T, Error> {
+    async fn switch(self, caller: &Caller, id: T::Id, is_enabled: bool) -> Result<T, Error> {
         let set = |record: &mut T| {
             *record.is_enabled_mut() = is_enabled;
             Ok(())
@@ -197,21 +199,23 @@ impl<T: Resource + BulkDeletable> Collection<'_, T> {
     /// # Errors
     /// `PermissionDenied`, `UserContextRequired`; `Invalid` for no ids or more than 1,000; `InUse` while another record
     /// depends on one of them.
-    pub async fn delete_many(self, caller: &Caller, ids: &[Uuid]) -> Result<u64, Error> {
+    pub async fn delete_many(self, caller: &Caller, ids: &[T::Id]) -> Result<u64, Error> {
         T::REQUIREMENTS.change.check(caller)?;
         let first = check_bulk(ids)?;
         let own = Query {
-            organization: Some(caller.organization_id()),
-            ids: Some(ids.to_vec()),
+            organization: Some(caller.organization_id().uuid()),
+            ids: Some(uuids(ids)),
             ..Query::new(T::KIND)
         };
         let visible = T::restrict(own, caller);
-        let mut transaction = self.inventory.transaction(T::ENTITY, first);
+        let mut transaction = self.inventory.reviewed_transaction(T::ENTITY, first);
         let mut deleted: BTreeSet<Uuid> = loop {
             let found = self.inventory.store.list(&visible).await?.records;
             let mut batch = Batch::new();
             for stored in &found {
-                T::prepare_deletion(self.inventory, caller, &decode(stored)?, &mut batch).await?;
+                let record: T = decode(stored)?;
+                T::prepare_deletion(self.inventory, caller, &record, &mut batch).await?;
+                self.inventory.review(Actor::Caller(caller), Some(&record), None).await?;
                 batch.delete(stored.key, unchanged(Some(stored)));
             }
             if transaction.commit(batch).await? {
@@ -222,7 +226,7 @@ impl<T: Resource + BulkDeletable> Collection<'_, T> {
         // Cover all ids, so that a repeated request resumes deletions that were interrupted.
         for id in ids {
             if T::finish_deletion(self.inventory, caller, *id).await? {
-                deleted.insert(*id);
+                deleted.insert((*id).into());
             }
         }
         Ok(deleted.len() as u64)
@@ -236,12 +240,12 @@ impl Inventory {
     pub(in crate::inventory) async fn update_with<T: CollectionRecord>(
         &self,
         caller: &Caller,
-        id: Uuid,
+        id: T::Id,
         change: impl Fn(&mut T) -> Result<(), Error> + Send + Sync,
         amend: impl Fn(&mut T, &mut Batch) -> Result<(), Error> + Send + Sync,
     ) -> Result<T, Error> {
         T::REQUIREMENTS.change.check(caller)?;
-        let mut transaction = self.transaction(T::ENTITY, id);
+        let mut transaction = self.reviewed_transaction(T::ENTITY, id);
         loop {
             let (stored, before) = self.own_record::<T>(caller, id).await?;
             let mut record = before.clone();
@@ -264,6 +268,7 @@ impl Inventory {
                 return Ok(before);
             }
             record.touch(now);
+            self.review(Actor::Caller(caller), Some(&before), Some(&record)).await?;
             let facets = record.facets(caller.organization_id());
             batch.put(stored.key, unchanged(Some(&stored)), facets.clone(), encode(&record.stored())?);
             guard_references(&added, &mut batch);
@@ -313,7 +318,7 @@ impl Inventory {
     /// They must exist in the organization. Then, the networks among them must be in the scope.
     pub(in crate::inventory) async fn check_reachable(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         scope: &Scope,
         references: &[Reference],
     ) -> Result<(), Error> {
@@ -324,8 +329,9 @@ impl Inventory {
                 return Err(ErrorKind::ReferenceInvalid { entity: *entity, field: field.clone() }.into());
             }
         }
-        let denied = |key: &&Key| key.kind == NETWORK && !scope.allows(key.id);
-        keys.iter().find(denied).map_or(Ok(()), |key| Err(network_denied(key.id)))
+        let networks = keys.iter().filter(|key| key.kind == NETWORK).map(|key| NetworkId::new(key.id));
+        let mut denied = networks.filter(|network| !scope.allows(*network));
+        denied.next().map_or(Ok(()), |network| Err(network_denied(network)))
     }
 }
 
@@ -378,7 +384,7 @@ impl BulkDeletable for UserApiKey {}
 ///
 /// # Errors
 /// `Invalid` for no ids or more than 1,000.
-pub(in crate::inventory) fn check_bulk(ids: &[Uuid]) -> Result<Uuid, Error> {
+pub(in crate::inventory) fn check_bulk<I: RecordId>(ids: &[I]) -> Result<I, Error> {
     let first = ids.first().ok_or_else(|| Error::invalid("ids", Problem::Empty))?;
     if ids.len() > MAX_BULK {
         return Err(Error::invalid("ids", Problem::MaxLength { max: MAX_BULK }));
@@ -387,7 +393,7 @@ pub(in crate::inventory) fn check_bulk(ids: &[Uuid]) -> Result<Uuid, Error> {
 }
 
 fn key<T: CollectionRecord>(record: &T) -> Key {
-    Key::new(T::KIND, record.id())
+    Key::new(T::KIND, record.id().into())
 }
 
 /// Returns the references of a record that the stored one does not have.

@@ -1,25 +1,10 @@
-use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::str::FromStr;
 
-use base64ct::{Base64UrlUnpadded, Encoding};
 use uuid::Uuid;
 
 use crate::inventory::{Error, Problem};
 use crate::store::Cursor;
-
-/// The position in a list at which the next page begins.
-///
-/// Records that do not change are neither repeated nor missed while others are added, changed or deleted. A cursor
-/// belongs to one list: the same organization, filters and order. The limit may differ.
-///
-/// Its text is opaque to clients, has at most 2,048 characters, and contains the sort keys of the record before the
-/// position.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct PageCursor(Vec<u8>);
-
-/// Maximum number of bytes, so that the text has at most 2,048 characters.
-const MAX_BYTES: usize = 2_048 / 4 * 3;
+use crate::wire::PageCursor;
 
 /// A decoded cursor.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,12 +22,6 @@ const NAMES_RECORD: u8 = 1;
 const HAS_KEYS: u8 = 2;
 
 impl PageCursor {
-    /// Creates the cursor at the start of a list.
-    #[must_use]
-    pub const fn start() -> Self {
-        Self(Vec::new())
-    }
-
     /// Creates the cursor at a position in the list with this fingerprint.
     pub(in crate::inventory) fn new(list: u64, cursor: &Cursor) -> Self {
         let mut bytes = vec![HAS_KEYS];
@@ -51,7 +30,7 @@ impl PageCursor {
         for key in cursor.keys() {
             bytes.extend((key.len() as u64).to_be_bytes());
             bytes.extend(key);
-            if bytes.len() > MAX_BYTES {
+            if bytes.len() > Self::MAX_BYTES {
                 return Self::naming_record(list, cursor);
             }
         }
@@ -110,27 +89,4 @@ pub(in crate::inventory) fn fingerprint(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
-}
-
-/// The error for text that is not a cursor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a cursor")]
-#[non_exhaustive]
-pub struct PageCursorError;
-
-impl FromStr for PageCursor {
-    type Err = PageCursorError;
-
-    fn from_str(text: &str) -> Result<Self, PageCursorError> {
-        if text.len() > MAX_BYTES / 3 * 4 {
-            return Err(PageCursorError);
-        }
-        Base64UrlUnpadded::decode_vec(text).map(Self).map_err(|_| PageCursorError)
-    }
-}
-
-impl fmt::Display for PageCursor {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&Base64UrlUnpadded::encode_string(&self.0))
-    }
 }

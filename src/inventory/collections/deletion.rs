@@ -7,12 +7,11 @@
 use std::future::Future;
 
 use bytes::Bytes;
-use uuid::Uuid;
 
 use super::CollectionRecord;
 use crate::inventory::schema::{decode, encode, facets};
 use crate::inventory::{Entity, Error, Inventory, unchanged};
-use crate::model::Timestamp;
+use crate::model::{OrganizationId, Timestamp};
 use crate::store::{Batch, Facets, Guard, Key, Link, LinkFilter, Name, Precondition, Query, Record, Start};
 
 /// Maximum number of records that one commit changes.
@@ -28,7 +27,7 @@ pub(in crate::inventory) trait Referenced: CollectionRecord {
     /// Removes the references to a record of the organization.
     fn remove_references(
         inventory: &Inventory,
-        organization: Uuid,
+        organization: OrganizationId,
         record: &Self,
     ) -> impl Future<Output = Result<(), Error>> + Send;
 }
@@ -39,11 +38,11 @@ pub(in crate::inventory) type Rewritten = (Facets, Bytes);
 /// Adds the stand-in of a record to the batch that deletes the record.
 pub(in crate::inventory) fn put_stand_in<T: Referenced>(
     record: &T,
-    organization: Uuid,
+    organization: OrganizationId,
     now: Timestamp,
     batch: &mut Batch,
 ) -> Result<(), Error> {
-    let key = Key::new(T::STAND_IN, record.id());
+    let key = Key::new(T::STAND_IN, record.id().into());
     batch.put(key, Precondition::Any, facets(organization, now), encode(record)?);
     Ok(())
 }
@@ -52,11 +51,15 @@ impl Inventory {
     /// Completes the deletion of an organization's record. Returns whether there was a stand-in that `may` accepts.
     pub(in crate::inventory) async fn finish_deletion_of<T: Referenced>(
         &self,
-        organization: Uuid,
-        id: Uuid,
+        organization: OrganizationId,
+        id: T::Id,
         may: impl Fn(&T) -> bool + Send,
     ) -> Result<bool, Error> {
-        let own = Query { organization: Some(organization), ids: Some(vec![id]), ..Query::new(T::STAND_IN) };
+        let own = Query {
+            organization: Some(organization.uuid()),
+            ids: Some(vec![id.into()]),
+            ..Query::new(T::STAND_IN)
+        };
         let Some(stand_in) = self.store.list(&own).await?.records.pop() else { return Ok(false) };
         let record: T = decode(&stand_in)?;
         if !may(&record) {
@@ -69,8 +72,8 @@ impl Inventory {
             // Another call may have completed the same deletion.
             batch.delete(stand_in.key, Precondition::Any);
             for relation in T::RELATIONS {
-                let link = Link::new(*relation, id);
-                batch.guard(Guard::LinkedWithin { organization: Some(organization), link });
+                let link = Link::new(*relation, id.into());
+                batch.guard(Guard::LinkedWithin { organization: Some(organization.uuid()), link });
             }
             if transaction.commit(batch).await? {
                 return Ok(true);
@@ -85,12 +88,12 @@ impl Inventory {
     /// `entity` is the kind of the link's target.
     pub(in crate::inventory) async fn rewrite_linked(
         &self,
-        (organization, kind): (Uuid, Name),
+        (organization, kind): (OrganizationId, Name),
         (entity, link): (Entity, Link),
         rewrite: impl Fn(&Record, Timestamp) -> Result<Rewritten, Error> + Send,
     ) -> Result<(), Error> {
         let mut query = Query {
-            organization: Some(organization),
+            organization: Some(organization.uuid()),
             links: vec![LinkFilter::new(link.relation, [link.target])],
             limit: Some(MAX_RECORDS),
             ..Query::new(kind)

@@ -13,14 +13,13 @@ use crate::inventory::Inventory;
 /// ```
 /// # use toposcope::access::{Caller, Scope};
 /// # use toposcope::inventory::ListQuery;
-/// # use toposcope::model::{Permission, Tag};
+/// # use toposcope::model::{Permission, Tag, UserId};
 /// # use toposcope::{Inventory, MemoryStore};
-/// # use uuid::Uuid;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), toposcope::inventory::Error> {
 /// # let inventory = Inventory::new(MemoryStore::new());
 /// # let organization = inventory.organizations().create("Example").await?;
-/// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Admin, Scope::all());
+/// # let caller = Caller::new(organization.id, UserId::nil(), Permission::Admin, Scope::all());
 /// let tags = inventory.tags();
 /// let tag = tags.create(&caller, Tag::new("critical")).await?;
 /// let page = tags.list(&caller, &ListQuery::default()).await?;

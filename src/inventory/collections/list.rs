@@ -1,6 +1,6 @@
 use std::future::ready;
 use std::marker::PhantomData;
-use std::net::IpAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -10,79 +10,22 @@ use uuid::Uuid;
 
 use super::cursor::{Position, fingerprint, invalid_cursor};
 use super::parts::Parts;
-use super::{Collection, CollectionRecord, PageCursor, Resource, network_denied, not_found};
+use super::{Collection, CollectionRecord, Resource, network_denied, not_found};
 use crate::access::Caller;
 use crate::inventory::schema::{CREATED_AT, NAME, TAG_LINK, UPDATED_AT, decode};
 use crate::inventory::{Error, Inventory};
-use crate::model::OrderDirection;
+use crate::model::{NetworkId, OrderDirection, OrganizationId, uuids};
 use crate::store::{
     Cursor, Direction, Facets, LinkFilter, Name, Order, Page, Query, Record, Revision, Start,
 };
-use crate::text_enum::text_enum;
-
-/// Filters, order and page of a list of records other than hosts.
-///
-/// Filters are combined with AND. The default is every record visible to the caller, oldest first.
-///
-/// ```
-/// use toposcope::inventory::{ListOrderField, ListQuery};
-///
-/// let mut query = ListQuery::default();
-/// query.order_by = ListOrderField::Name;
-/// query.limit = Some(50);
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ListQuery {
-    /// Only records of this network. A network invisible to the caller gives an empty list.
-    pub network_id: Option<Uuid>,
-    /// Only these records.
-    pub ids: Option<Vec<Uuid>>,
-    /// Only records with any of these tags.
-    pub tag_ids: Option<Vec<Uuid>>,
-    /// Only subnets that contain this address. Ignored for other records.
-    pub contains: Option<IpAddr>,
-    /// The field to order by. Records that are equal in it are ordered by id.
-    pub order_by: ListOrderField,
-    /// The direction of the order.
-    pub order_direction: OrderDirection,
-    /// The maximum number of records; `None`: all.
-    pub limit: Option<usize>,
-    /// The number of records to skip. Ignored with a cursor.
-    pub offset: u64,
-    /// The position to start from: `next` of the previous page.
-    pub cursor: Option<PageCursor>,
-}
+use crate::wire::{ListOrderField, ListQuery, PageCursor};
 
 impl ListQuery {
     /// Returns a number that identifies the list, the same for all its pages.
-    pub(in crate::inventory) fn fingerprint(&self, kind: Name, organization: Uuid) -> u64 {
+    pub(in crate::inventory) fn fingerprint(&self, kind: Name, organization: OrganizationId) -> u64 {
         let filters = (self.network_id, &self.ids, &self.tag_ids, self.contains);
         fingerprint(&(kind, organization, filters, self.order_by, self.order_direction))
     }
-}
-
-text_enum! {
-    /// A field by which lists of records other than hosts can be ordered.
-    #[derive(Default)]
-    #[non_exhaustive]
-    pub enum ListOrderField {
-        /// When the record was created.
-        #[default]
-        CreatedAt = "created_at",
-        /// When the record last changed.
-        UpdatedAt = "updated_at",
-        /// The record's name, by Unicode code point. Records without names are all equal.
-        Name = "name",
-        /// The `ifIndex` of an interface entry. Other records are all equal.
-        IfIndex = "if_index",
-        /// The number of a port. Other records are all equal.
-        Number = "number",
-    }
-
-    /// The error for text that names no order field.
-    #[error("not a field that records can be ordered by")]
-    pub struct ListOrderFieldError;
 }
 
 /// A page of records.
@@ -120,14 +63,13 @@ impl<T: Resource> Collection<'_, T> {
     /// ```
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::ListQuery;
-    /// # use toposcope::model::{Permission, Tag};
+    /// # use toposcope::model::{Permission, Tag, UserId};
     /// # use toposcope::{Inventory, MemoryStore};
-    /// # use uuid::Uuid;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
     /// # let organization = inventory.organizations().create("Example").await?;
-    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// # let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::all());
     /// let tag = inventory.records().create(&caller, Tag::new("critical")).await?;
     /// let page = inventory.tags().list(&caller, &ListQuery::default()).await?;
     /// assert_eq!((page.records, page.total), (vec![tag], 1));
@@ -156,7 +98,7 @@ impl<T: Resource> Collection<'_, T> {
     /// # Errors
     /// `PermissionDenied`; `NotFound`, also for records of other organizations; `AccessDenied` for a record on a network
     /// outside of the caller's scope.
-    pub async fn get(self, caller: &Caller, id: Uuid) -> Result<T, Error> {
+    pub async fn get(self, caller: &Caller, id: T::Id) -> Result<T, Error> {
         T::REQUIREMENTS.read.check(caller)?;
         let (_, record) = self.inventory.own_record::<T>(caller, id).await?;
         Ok(record)
@@ -166,10 +108,12 @@ impl<T: Resource> Collection<'_, T> {
     /// revisions.
     pub(crate) async fn revision(self, caller: &Caller) -> Result<Option<Revision>, Error> {
         let organization = caller.organization_id();
-        let Some(own) = self.inventory.store.revision(T::KIND, organization).await? else { return Ok(None) };
+        let Some(own) = self.inventory.store.revision(T::KIND, organization.uuid()).await? else {
+            return Ok(None);
+        };
         let mut digest = Sha256::new().chain_update(own.number().to_be_bytes());
         for kind in T::SHOWN_KINDS {
-            let Some(other) = self.inventory.store.revision(*kind, organization).await? else {
+            let Some(other) = self.inventory.store.revision(*kind, organization.uuid()).await? else {
                 return Ok(None);
             };
             digest.update(other.number().to_be_bytes());
@@ -260,12 +204,12 @@ impl Inventory {
     pub(in crate::inventory) async fn own_record<T: CollectionRecord>(
         &self,
         caller: &Caller,
-        id: Uuid,
+        id: T::Id,
     ) -> Result<(Record, T), Error> {
         // The index filters by organization, so records of others are never read.
         let own = Query {
-            organization: Some(caller.organization_id()),
-            ids: Some(vec![id]),
+            organization: Some(caller.organization_id().uuid()),
+            ids: Some(vec![id.into()]),
             ..Query::new(T::KIND)
         };
         let record = self.store.list(&own).await?.records.pop().ok_or_else(|| not_found::<T>(id))?;
@@ -307,9 +251,9 @@ fn store_query<T: CollectionRecord>(caller: &Caller, query: &ListQuery) -> Query
         ListOrderField::Name => Some(NAME),
         ListOrderField::IfIndex | ListOrderField::Number => None,
     };
-    let links = query.tag_ids.iter().map(|tags| LinkFilter::new(TAG_LINK, tags.clone()));
+    let links = query.tag_ids.iter().map(|tags| LinkFilter::new(TAG_LINK, uuids(tags)));
     let all = Query {
-        organization: Some(caller.organization_id()),
+        organization: Some(caller.organization_id().uuid()),
         ids: query.ids.clone(),
         links: links.collect(),
         order: name.map(|name| Order::new(name, direction)).into_iter().collect(),
@@ -325,9 +269,9 @@ fn store_query<T: CollectionRecord>(caller: &Caller, query: &ListQuery) -> Query
 }
 
 /// Returns the network if the query may return records of it.
-fn visible_among(query: &Query, network: Uuid) -> Vec<Uuid> {
-    let is_visible = query.networks.as_ref().is_none_or(|networks| networks.contains(&network));
-    is_visible.then_some(network).into_iter().collect()
+fn visible_among(query: &Query, network: NetworkId) -> Vec<Uuid> {
+    let is_visible = query.networks.as_ref().is_none_or(|networks| networks.contains(&network.uuid()));
+    is_visible.then_some(network.uuid()).into_iter().collect()
 }
 
 /// A list of records that is read part by part.
@@ -348,8 +292,11 @@ pub(crate) trait DocumentPages: Send + Sync + 'static {
     fn unread(&self) -> usize;
 
     /// Returns the next part; empty after the last one.
-    fn next(&mut self) -> impl Future<Output = Result<Documents, Error>> + Send;
+    fn next(&mut self) -> PendingDocuments<'_>;
 }
+
+/// The future of the next part of a list. It is boxed, so that the code that sends lists is compiled once for all kinds.
+pub(crate) type PendingDocuments<'p> = Pin<Box<dyn Future<Output = Result<Documents, Error>> + Send + 'p>>;
 
 impl<T: Resource> DocumentPages for Pages<T> {
     fn is_finished(&self) -> bool {
@@ -360,9 +307,11 @@ impl<T: Resource> DocumentPages for Pages<T> {
         self.parts.unread()
     }
 
-    async fn next(&mut self) -> Result<Documents, Error> {
-        let page = self.parts.next().await?;
-        self.inventory.complete_page::<T>(page, self.list).await?.into_documents()
+    fn next(&mut self) -> PendingDocuments<'_> {
+        Box::pin(async move {
+            let page = self.parts.next().await?;
+            self.inventory.complete_page::<T>(page, self.list).await?.into_documents()
+        })
     }
 }
 

@@ -16,23 +16,22 @@ use std::future::{Future, ready};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use uuid::Uuid;
 
 pub(crate) use self::change::MAX_BULK;
 pub(super) use self::change::guard_references;
 pub use self::change::{BulkDeletable, Creatable, Deletable, Switchable};
-pub use self::cursor::{PageCursor, PageCursorError};
 pub(in crate::inventory) use self::cursor::{Position, fingerprint, invalid_cursor};
 pub(super) use self::deletion::{Referenced, Rewritten, put_stand_in};
 pub use self::handle::Collection;
 pub(in crate::inventory) use self::handle::handle;
-pub(crate) use self::list::{DocumentPages, Documents};
-pub use self::list::{ListOrderField, ListPage, ListQuery};
+pub use self::list::ListPage;
+pub(crate) use self::list::{DocumentPages, Documents, PendingDocuments};
 pub(in crate::inventory) use self::parts::Parts;
 use super::{Entity, Error, ErrorKind, Inventory, require_level, require_session};
 use crate::access::Caller;
-use crate::model::{Permission, Timestamp};
+use crate::model::{NetworkId, OrganizationId, Permission, RecordId, Timestamp};
 use crate::store::{Batch, Facets, Key, Name, Query};
+use crate::wire::ListQuery;
 
 /// A kind of record that a [`Collection`] has.
 ///
@@ -107,7 +106,7 @@ pub struct Reference {
 
 impl Reference {
     /// Creates the references of a list field; `key` makes the key of each id.
-    pub(crate) fn list(entity: Entity, key: fn(Uuid) -> Key, field: &str, ids: &[Uuid]) -> Vec<Self> {
+    pub(crate) fn list<I: RecordId>(entity: Entity, key: fn(I) -> Key, field: &str, ids: &[I]) -> Vec<Self> {
         let path = |index| format!("{field}.{index}");
         ids.iter().enumerate().map(|(index, id)| Self { entity, key: key(*id), field: path(index) }).collect()
     }
@@ -119,6 +118,9 @@ impl Reference {
 pub trait CollectionRecord:
     Clone + PartialEq + fmt::Debug + Serialize + DeserializeOwned + Send + Sync + 'static
 {
+    /// The ids of the records.
+    type Id: RecordId;
+
     /// The kind of record, as errors name it.
     const ENTITY: Entity;
     /// The kind of record, as the store names it.
@@ -129,19 +131,19 @@ pub trait CollectionRecord:
     const SHOWN_KINDS: &'static [Name] = &[];
 
     /// Returns the record's id.
-    fn id(&self) -> Uuid;
+    fn id(&self) -> Self::Id;
 
     /// Returns the record's name, as errors about it use it.
     fn label(&self) -> String;
 
     /// Returns the network that the record belongs to.
-    fn network(&self) -> Option<Uuid> {
+    fn network(&self) -> Option<NetworkId> {
         None
     }
 
     /// Restricts a list to the records that the caller may see. The organization is restricted already.
     fn restrict(query: Query, caller: &Caller) -> Query {
-        Query { networks: caller.scope().networks().map(<[Uuid]>::to_vec), ..query }
+        Query { networks: caller.scope().network_filter(), ..query }
     }
 
     /// Adds the filters of a list that only this kind has.
@@ -155,7 +157,7 @@ pub trait CollectionRecord:
     }
 
     /// Sets what only the server sets in a new record.
-    fn begin(&mut self, id: Uuid, organization: Uuid, now: Timestamp);
+    fn begin(&mut self, id: Self::Id, organization: OrganizationId, now: Timestamp);
 
     /// Restores the fields that an update cannot change.
     fn keep_fixed(&mut self, stored: &Self);
@@ -189,7 +191,7 @@ pub trait CollectionRecord:
     fn deduplicate(&mut self) {}
 
     /// Returns the facets under which the record is stored.
-    fn facets(&self, organization: Uuid) -> Facets;
+    fn facets(&self, organization: OrganizationId) -> Facets;
 
     /// Checks a creation or an update against other records. Adds guards and further writes to its batch.
     fn prepare<'a>(
@@ -232,7 +234,7 @@ pub trait CollectionRecord:
     fn finish_deletion<'a>(
         _inventory: &'a Inventory,
         _caller: &'a Caller,
-        _id: Uuid,
+        _id: Self::Id,
     ) -> impl Future<Output = Result<bool, Error>> + Send + 'a {
         ready(Ok(false))
     }
@@ -256,10 +258,10 @@ pub trait CollectionRecord:
     }
 }
 
-pub(super) fn not_found<T: CollectionRecord>(id: Uuid) -> Error {
-    ErrorKind::NotFound { entity: T::ENTITY, id }.into()
+pub(super) fn not_found<T: CollectionRecord>(id: T::Id) -> Error {
+    ErrorKind::NotFound { entity: T::ENTITY, id: id.into() }.into()
 }
 
-pub(super) fn network_denied(id: Uuid) -> Error {
-    ErrorKind::AccessDenied { entity: Entity::Network, id }.into()
+pub(super) fn network_denied(id: NetworkId) -> Error {
+    ErrorKind::AccessDenied { entity: Entity::Network, id: id.uuid() }.into()
 }

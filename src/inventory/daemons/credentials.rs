@@ -7,11 +7,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use uuid::Uuid;
-
 use crate::inventory::schema::{decode, discovery_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
-use crate::model::{Discovery, SnmpCredentials, Timestamp};
+use crate::model::{Discovery, DiscoveryId, OrganizationId, SnmpCredentials, Timestamp};
 use crate::store::Key;
 
 /// The maximum number of discoveries whose credentials an instance holds.
@@ -33,11 +31,11 @@ pub(super) const CREDENTIALS_LOST: &str = "credentials_lost";
 
 /// The credentials that an instance holds, by discovery.
 #[derive(Debug, Default)]
-pub(in crate::inventory) struct HeldCredentials(Mutex<HashMap<Uuid, Held>>);
+pub(in crate::inventory) struct HeldCredentials(Mutex<HashMap<DiscoveryId, Held>>);
 
 #[derive(Debug)]
 struct Held {
-    organization: Uuid,
+    organization: OrganizationId,
     since: Timestamp,
     /// Whether the discovery is stored.
     is_stored: bool,
@@ -47,7 +45,7 @@ struct Held {
 /// Credentials of a discovery that is being created. They are dropped with it unless the discovery is stored.
 pub(in crate::inventory) struct Holding<'h> {
     held: &'h HeldCredentials,
-    discovery: Uuid,
+    discovery: DiscoveryId,
 }
 
 impl Holding<'_> {
@@ -69,25 +67,25 @@ impl Drop for Holding<'_> {
 }
 
 impl HeldCredentials {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Uuid, Held>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<DiscoveryId, Held>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Drops the credentials of a discovery.
-    pub(in crate::inventory) fn forget(&self, discovery: Uuid) {
+    pub(in crate::inventory) fn forget(&self, discovery: DiscoveryId) {
         self.lock().remove(&discovery);
     }
 
     /// Drops the credentials of all discoveries of an organization.
-    pub(in crate::inventory) fn forget_organization(&self, organization: Uuid) {
+    pub(in crate::inventory) fn forget_organization(&self, organization: OrganizationId) {
         self.lock().retain(|_, held| held.organization != organization);
     }
 
-    pub(super) fn get(&self, discovery: Uuid) -> Option<Arc<SnmpCredentials>> {
+    pub(super) fn get(&self, discovery: DiscoveryId) -> Option<Arc<SnmpCredentials>> {
         self.lock().get(&discovery).map(|held| Arc::clone(&held.credentials))
     }
 
-    fn hold(&self, discovery: Uuid, held: Held) -> Result<Holding<'_>, Error> {
+    fn hold(&self, discovery: DiscoveryId, held: Held) -> Result<Holding<'_>, Error> {
         let mut all = self.lock();
         let is_full = |limit: usize, count: usize| {
             let limit = limit as u64;
@@ -102,7 +100,7 @@ impl HeldCredentials {
     }
 
     /// Drops what is too old, and returns the stored discoveries of an organization whose credentials are held.
-    fn prune(&self, organization: Uuid, now: Timestamp) -> Vec<Uuid> {
+    fn prune(&self, organization: OrganizationId, now: Timestamp) -> Vec<DiscoveryId> {
         let mut all = self.lock();
         all.retain(|_, held| held.since.plus_micros(MAX_AGE) > now);
         let own = all.iter().filter(|(_, held)| held.is_stored && held.organization == organization);
@@ -117,8 +115,8 @@ impl Inventory {
     /// `QuotaExceeded` if the instance holds those of 100 discoveries of the organization, or of 1,000 in all.
     pub(in crate::inventory) async fn hold_credentials(
         &self,
-        organization: Uuid,
-        discovery: Uuid,
+        organization: OrganizationId,
+        discovery: DiscoveryId,
         credentials: SnmpCredentials,
     ) -> Result<Holding<'_>, Error> {
         let (all, since) = (&self.state.credentials, self.now());
@@ -130,7 +128,7 @@ impl Inventory {
                 decode::<Discovery>(&record).is_ok_and(|discovery| discovery.is_open())
             });
             if !is_open {
-                all.forget(key.id);
+                all.forget(key.id.into());
             }
         }
         let credentials = Arc::new(credentials);

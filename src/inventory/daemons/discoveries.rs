@@ -2,19 +2,23 @@
 
 use std::collections::HashSet;
 
-use uuid::Uuid;
-
 use crate::access::Caller;
 use crate::invariant::Invariant;
 use crate::inventory::collections::{CollectionRecord, Reference, Requirements, handle};
+use crate::inventory::policy::Actor;
 use crate::inventory::queues::Turns;
 use crate::inventory::schema::{
     ASSIGNED_LINK, DAEMON, DISCOVERY, ENDED_LINK, OPEN_LINK, SUBNET, UPDATED_AT, daemon_key, discovery_key,
     encode, exists, facets, linked, network_key, on_network, subnet_key, time_key,
 };
+use crate::inventory::transaction::Transaction;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem};
-use crate::model::{Discovery, DiscoveryPhase, DiscoveryType, Permission, SnmpCredentials, Timestamp};
+use crate::model::{
+    DaemonId, Discovery, DiscoveryId, DiscoveryPhase, DiscoveryType, NetworkId, OrganizationId, Permission,
+    SubnetId, Timestamp, uuids,
+};
 use crate::store::{Batch, Facets, Link, Name, Precondition, Query};
+use crate::wire::NewDiscovery;
 
 /// The maximum number of open discoveries of a network.
 pub(in crate::inventory) const MAX_OPEN: u64 = 100;
@@ -25,55 +29,12 @@ const MAX_ENDED: u64 = 500;
 /// The maximum number of subnets of a discovery, and in the capabilities of a daemon.
 pub(crate) const MAX_SUBNETS: usize = 1_000;
 
-/// The input for [`DiscoveryJobs::create`](crate::inventory::DiscoveryJobs::create).
-///
-/// ```
-/// use toposcope::inventory::NewDiscovery;
-/// use toposcope::model::DiscoveryType;
-/// use uuid::Uuid;
-///
-/// let mut new = NewDiscovery::new(Uuid::from_u128(1));
-/// assert_eq!(new.discovery_type, DiscoveryType::Network);
-/// new.subnet_ids = Some(vec![Uuid::from_u128(2)]);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NewDiscovery {
-    /// The network to be discovered.
-    pub network_id: Uuid,
-    /// The daemon that is to do the work. `None`: the first daemon of the network that asks.
-    pub daemon_id: Option<Uuid>,
-    /// The type of the work.
-    pub discovery_type: DiscoveryType,
-    /// The subnets to be scanned, 1 to 1,000. `None`: the subnets that the daemon's host has interfaces in.
-    pub subnet_ids: Option<Vec<Uuid>>,
-    /// The credentials for SNMP that the daemon gets with the work.
-    ///
-    /// They are in the memory of this inventory and its clones until the discovery ends. If they are lost, by a restart
-    /// or because the daemon asks another instance, the discovery fails with the error `credentials_lost`.
-    pub snmp_credentials: Option<SnmpCredentials>,
-}
-
-impl NewDiscovery {
-    /// Creates the input for a scan of all subnets by any daemon of the network.
-    #[must_use]
-    pub const fn new(network_id: Uuid) -> Self {
-        Self {
-            network_id,
-            daemon_id: None,
-            discovery_type: DiscoveryType::Network,
-            subnet_ids: None,
-            snmp_credentials: None,
-        }
-    }
-}
-
 impl Discovery {
     /// Creates a discovery that waits for a daemon.
     pub(in crate::inventory) const fn queued(
-        id: Uuid,
-        network_id: Uuid,
-        daemon_id: Option<Uuid>,
+        id: DiscoveryId,
+        network_id: NetworkId,
+        daemon_id: Option<DaemonId>,
         discovery_type: DiscoveryType,
         now: Timestamp,
     ) -> Self {
@@ -133,12 +94,14 @@ impl Discovery {
 
 /// Users create and cancel discoveries; everything else is up to the daemons.
 impl CollectionRecord for Discovery {
+    type Id = DiscoveryId;
+
     const ENTITY: Entity = Entity::Discovery;
     const KIND: Name = DISCOVERY;
     const REQUIREMENTS: Requirements =
         Requirements::levels(Permission::Viewer, Permission::Member, Permission::Member);
 
-    fn id(&self) -> Uuid {
+    fn id(&self) -> DiscoveryId {
         self.id
     }
 
@@ -146,11 +109,11 @@ impl CollectionRecord for Discovery {
         self.id.to_string()
     }
 
-    fn network(&self) -> Option<Uuid> {
+    fn network(&self) -> Option<NetworkId> {
         Some(self.network_id)
     }
 
-    fn begin(&mut self, id: Uuid, _organization: Uuid, now: Timestamp) {
+    fn begin(&mut self, id: DiscoveryId, _organization: OrganizationId, now: Timestamp) {
         (self.id, self.created_at, self.updated_at) = (id, now, now);
     }
 
@@ -170,13 +133,13 @@ impl CollectionRecord for Discovery {
         Ok(())
     }
 
-    fn facets(&self, organization: Uuid) -> Facets {
+    fn facets(&self, organization: OrganizationId) -> Facets {
         let is_open = self.is_open() || self.is_cancelling;
-        let state = Link::new(if is_open { OPEN_LINK } else { ENDED_LINK }, self.network_id);
-        let daemon = self.daemon_id.filter(|_| is_open).map(|daemon| Link::new(ASSIGNED_LINK, daemon));
+        let state = Link::new(if is_open { OPEN_LINK } else { ENDED_LINK }, self.network_id.uuid());
+        let daemon = self.daemon_id.filter(|_| is_open).map(|daemon| Link::new(ASSIGNED_LINK, daemon.uuid()));
         facets(organization, self.created_at)
             .with_sort_keys([time_key(UPDATED_AT, self.updated_at)])
-            .with_network(self.network_id)
+            .with_network(self.network_id.uuid())
             .with_links([state])
             .with_links(daemon)
     }
@@ -194,15 +157,14 @@ impl DiscoveryJobs<'_> {
     /// # use toposcope::model::Network;
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::NewDiscovery;
-    /// # use toposcope::model::{DiscoveryPhase, Permission};
+    /// # use toposcope::model::{DiscoveryPhase, Permission, UserId};
     /// # use toposcope::{Inventory, MemoryStore};
-    /// # use uuid::Uuid;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
     /// # let organization = inventory.organizations().create("Example").await?;
     /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
-    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// # let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::all());
     /// let queued = inventory.discovery_jobs().create(&caller, NewDiscovery::new(network.id)).await?;
     /// assert_eq!(queued.phase, DiscoveryPhase::Pending);
     /// let cancelled = inventory.discovery_jobs().cancel(&caller, queued.id).await?;
@@ -236,9 +198,8 @@ impl DiscoveryJobs<'_> {
         discovery.has_credentials = credentials.is_some();
         let reference =
             Reference { entity: Entity::Network, key: network_key(network), field: "network_id".to_owned() };
-        // Refuse before waiting, so that only callers with access to the network wait for each other.
+        // Refuse before holding credentials and asking the policy.
         self.inventory.check_own_references(caller, std::slice::from_ref(&reference)).await?;
-        let _turn = self.inventory.discovery_turn(network).await?;
         // Held before the discovery is stored: from then on, a daemon may ask for it.
         let holding = match credentials {
             Some(credentials) => {
@@ -246,12 +207,14 @@ impl DiscoveryJobs<'_> {
             }
             None => None,
         };
-        let mut transaction = self.inventory.transaction(Entity::Discovery, discovery.id);
+        let mut transaction = self.inventory.reviewed_transaction(Entity::Discovery, discovery.id);
         loop {
             self.inventory.check_own_references(caller, std::slice::from_ref(&reference)).await?;
             let mut batch = Batch::new();
             batch.guard(exists(reference.key));
             self.inventory.check_targets(organization, &discovery, &mut batch).await?;
+            self.inventory.review(Actor::Caller(caller), None, Some(&discovery)).await?;
+            let _turn = self.inventory.discovery_turn(&mut transaction, network).await?;
             self.inventory
                 .queue_discoveries(organization, std::slice::from_ref(&discovery), &mut batch)
                 .await?;
@@ -270,7 +233,7 @@ impl DiscoveryJobs<'_> {
     ///
     /// # Errors
     /// Those of [`Collection::get`](crate::inventory::Collection::get).
-    pub async fn cancel(self, caller: &Caller, id: Uuid) -> Result<Discovery, Error> {
+    pub async fn cancel(self, caller: &Caller, id: DiscoveryId) -> Result<Discovery, Error> {
         let cancel = |discovery: &mut Discovery, _: &mut Batch| {
             discovery.cancel(self.inventory.now());
             Ok(())
@@ -282,9 +245,13 @@ impl DiscoveryJobs<'_> {
 }
 
 impl Inventory {
-    /// Waits until no other work is being queued for daemons of a network.
-    pub(in crate::inventory) async fn discovery_turn(&self, network: Uuid) -> Result<Option<Turns>, Error> {
-        self.quota_turn(Some(MAX_OPEN), network_key(network), Entity::Network).await
+    /// Waits until no other work is being queued for daemons of a network, releasing the turns of the transaction.
+    pub(in crate::inventory) async fn discovery_turn(
+        &self,
+        transaction: &mut Transaction<'_>,
+        network: NetworkId,
+    ) -> Result<Option<Turns>, Error> {
+        transaction.quota_turn(Some(MAX_OPEN), network_key(network), Entity::Network).await
     }
 
     /// Adds work for daemons of one network to a batch. Requires the [`discovery_turn`](Self::discovery_turn).
@@ -295,18 +262,18 @@ impl Inventory {
     /// `QuotaExceeded`.
     pub(in crate::inventory) async fn queue_discoveries(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         discoveries: &[Discovery],
         batch: &mut Batch,
     ) -> Result<(), Error> {
         let Some(network) = discoveries.first().map(|discovery| discovery.network_id) else { return Ok(()) };
-        let open = linked(DISCOVERY, organization, Link::new(OPEN_LINK, network));
+        let open = linked(DISCOVERY, organization, Link::new(OPEN_LINK, network.uuid()));
         self.check_quota(Some(MAX_OPEN), Entity::Discovery, open, discoveries.len() as u64).await?;
         for discovery in discoveries {
             let key = discovery_key(discovery.id);
             batch.put(key, Precondition::Absent, discovery.facets(organization), encode(discovery)?);
         }
-        let ended = linked(DISCOVERY, organization, Link::new(ENDED_LINK, network));
+        let ended = linked(DISCOVERY, organization, Link::new(ENDED_LINK, network.uuid()));
         let excess = self.count(ended.clone()).await?.saturating_sub(MAX_ENDED);
         let oldest =
             Query { limit: Some(usize::try_from(excess.min(MAX_ENDED)).ok().asserted_or_default()), ..ended };
@@ -319,22 +286,22 @@ impl Inventory {
     /// Checks that the daemon and the subnets of a discovery are on its network. Adds guards that they stay.
     async fn check_targets(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         discovery: &Discovery,
         batch: &mut Batch,
     ) -> Result<(), Error> {
         let network = discovery.network_id;
         if let Some(id) = discovery.daemon_id {
-            let daemon = Query { ids: Some(vec![id]), ..on_network(DAEMON, organization, network) };
+            let daemon = Query { ids: Some(vec![id.uuid()]), ..on_network(DAEMON, organization, network) };
             if self.count(daemon).await? == 0 {
                 return Err(reference_invalid(Entity::Daemon, "daemon_id".to_owned()));
             }
             batch.guard(exists(daemon_key(id)));
         }
         let Some(ids) = &discovery.subnet_ids else { return Ok(()) };
-        let subnets = Query { ids: Some(ids.clone()), ..on_network(SUBNET, organization, network) };
-        let known: HashSet<Uuid> =
-            self.store.list(&subnets).await?.records.iter().map(|record| record.key.id).collect();
+        let subnets = Query { ids: Some(uuids(ids)), ..on_network(SUBNET, organization, network) };
+        let known: HashSet<SubnetId> =
+            self.store.list(&subnets).await?.records.iter().map(|record| record.key.id.into()).collect();
         if let Some(index) = ids.iter().position(|id| !known.contains(id)) {
             return Err(reference_invalid(Entity::Subnet, format!("subnet_ids.{index}")));
         }

@@ -14,18 +14,15 @@ mod work;
 
 use std::collections::HashSet;
 
-use uuid::Uuid;
-
 pub(super) use self::credentials::HeldCredentials;
+pub use self::discoveries::DiscoveryJobs;
 pub(crate) use self::discoveries::MAX_SUBNETS;
-pub use self::discoveries::{DiscoveryJobs, NewDiscovery};
-pub use self::register::NewDaemon;
-pub use self::work::{DaemonStatus, DiscoveryUpdate, Work};
+pub use self::work::Work;
 use super::collections::{CollectionRecord, handle};
 use super::schema::{DAEMON, DAEMON_KEY_LINK, decode, encode, on_network};
 use super::{Entity, Error, ErrorKind, Inventory, Problem, unchanged};
 use crate::access::DaemonCaller;
-use crate::model::{DaemonCapabilities, DiscoveryDaemon, Timestamp};
+use crate::model::{DaemonCapabilities, DaemonId, DiscoveryDaemon, Timestamp};
 use crate::store::{Batch, LinkFilter, Query, Record};
 
 /// The maximum number of characters of the version of a daemon.
@@ -54,7 +51,7 @@ impl Daemons<'_> {
     pub async fn announce(
         self,
         caller: &DaemonCaller,
-        id: Uuid,
+        id: DaemonId,
         version: &str,
     ) -> Result<DiscoveryDaemon, Error> {
         check_version("daemon_version", Some(version))?;
@@ -79,7 +76,7 @@ impl Daemons<'_> {
     pub async fn update_capabilities(
         self,
         caller: &DaemonCaller,
-        id: Uuid,
+        id: DaemonId,
         capabilities: DaemonCapabilities,
     ) -> Result<DiscoveryDaemon, Error> {
         let capabilities =
@@ -90,7 +87,7 @@ impl Daemons<'_> {
 
 impl Inventory {
     /// Records that a daemon has reported something, at most once a minute. Does nothing for any other id.
-    pub(crate) async fn note_daemon_report(&self, caller: &DaemonCaller, id: Uuid) -> Result<(), Error> {
+    pub(crate) async fn note_daemon_report(&self, caller: &DaemonCaller, id: DaemonId) -> Result<(), Error> {
         let now = self.now();
         let is_recent = |at: Timestamp| at.plus_micros(REPORT_INTERVAL) > now;
         match self.own_daemon(caller, id).await {
@@ -107,19 +104,23 @@ impl Inventory {
     ///
     /// # Errors
     /// `NotFound` unless this key has registered the daemon.
-    pub(crate) async fn note_heartbeat(&self, caller: &DaemonCaller, id: Uuid) -> Result<(), Error> {
+    pub(crate) async fn note_heartbeat(&self, caller: &DaemonCaller, id: DaemonId) -> Result<(), Error> {
         self.change_daemon(caller, id, |_| ()).await.map(drop)
     }
 
     /// Reads a daemon that this key has registered.
-    async fn own_daemon(&self, caller: &DaemonCaller, id: Uuid) -> Result<(Record, DiscoveryDaemon), Error> {
+    async fn own_daemon(
+        &self,
+        caller: &DaemonCaller,
+        id: DaemonId,
+    ) -> Result<(Record, DiscoveryDaemon), Error> {
         let own = Query {
-            ids: Some(vec![id]),
-            links: vec![LinkFilter::new(DAEMON_KEY_LINK, [caller.key_id])],
+            ids: Some(vec![id.uuid()]),
+            links: vec![LinkFilter::new(DAEMON_KEY_LINK, [caller.key_id.uuid()])],
             ..on_network(DAEMON, caller.organization_id, caller.network_id)
         };
         let record = self.store.list(&own).await?.records.pop();
-        let record = record.ok_or(ErrorKind::NotFound { entity: Entity::Daemon, id })?;
+        let record = record.ok_or(ErrorKind::NotFound { entity: Entity::Daemon, id: id.uuid() })?;
         let daemon = decode(&record)?;
         Ok((record, daemon))
     }
@@ -127,7 +128,7 @@ impl Inventory {
     async fn change_daemon(
         &self,
         caller: &DaemonCaller,
-        id: Uuid,
+        id: DaemonId,
         change: impl Fn(&mut DiscoveryDaemon) + Send + Sync,
     ) -> Result<DiscoveryDaemon, Error> {
         let mut transaction = self.transaction(Entity::Daemon, id);

@@ -1,23 +1,23 @@
 //! Daemons as records of a collection.
 
-use uuid::Uuid;
-
 use crate::access::Caller;
 use crate::inventory::collections::{CollectionRecord, Deletable, Requirements};
 use crate::inventory::records::named;
 use crate::inventory::schema::{ASSIGNED_LINK, DAEMON, DAEMON_KEY_LINK, DISCOVERY, decode, encode, linked};
 use crate::inventory::{Entity, Error, Inventory, unchanged};
-use crate::model::{Discovery, DiscoveryDaemon, Permission, Timestamp};
+use crate::model::{DaemonId, Discovery, DiscoveryDaemon, NetworkId, OrganizationId, Permission, Timestamp};
 use crate::store::{Batch, Facets, Guard, Link, Name};
 
 /// Daemons register themselves, and users can only delete them.
 impl CollectionRecord for DiscoveryDaemon {
+    type Id = DaemonId;
+
     const ENTITY: Entity = Entity::Daemon;
     const KIND: Name = DAEMON;
     const REQUIREMENTS: Requirements =
         Requirements::levels(Permission::Viewer, Permission::Member, Permission::Member);
 
-    fn id(&self) -> Uuid {
+    fn id(&self) -> DaemonId {
         self.id
     }
 
@@ -25,11 +25,11 @@ impl CollectionRecord for DiscoveryDaemon {
         self.name.clone()
     }
 
-    fn network(&self) -> Option<Uuid> {
+    fn network(&self) -> Option<NetworkId> {
         Some(self.network_id)
     }
 
-    fn begin(&mut self, id: Uuid, _organization: Uuid, now: Timestamp) {
+    fn begin(&mut self, id: DaemonId, _organization: OrganizationId, now: Timestamp) {
         (self.id, self.created_at, self.updated_at, self.last_seen) = (id, now, now, now);
     }
 
@@ -49,10 +49,10 @@ impl CollectionRecord for DiscoveryDaemon {
         Ok(())
     }
 
-    fn facets(&self, organization: Uuid) -> Facets {
+    fn facets(&self, organization: OrganizationId) -> Facets {
         named(organization, &self.name, self.created_at, self.updated_at)
-            .with_network(self.network_id)
-            .with_links(self.api_key_id.map(|key| Link::new(DAEMON_KEY_LINK, key)))
+            .with_network(self.network_id.uuid())
+            .with_links(self.api_key_id.map(|key| Link::new(DAEMON_KEY_LINK, key.uuid())))
     }
 
     /// Returns the daemon's work to the queue. Work that no other daemon can do is cancelled.
@@ -62,14 +62,14 @@ impl CollectionRecord for DiscoveryDaemon {
         record: &Self,
         batch: &mut Batch,
     ) -> Result<(), Error> {
-        let (organization, link) = (caller.organization_id(), Link::new(ASSIGNED_LINK, record.id));
+        let (organization, link) = (caller.organization_id(), Link::new(ASSIGNED_LINK, record.id.uuid()));
         for stored in inventory.store.list(&linked(DISCOVERY, organization, link)).await?.records {
             let mut discovery: Discovery = decode(&stored)?;
             discovery.forget_daemon(inventory.now());
             let facets = discovery.facets(organization);
             batch.put(stored.key, unchanged(Some(&stored)), facets, encode(&discovery)?);
         }
-        batch.guard(Guard::LinkedWithin { organization: Some(organization), link });
+        batch.guard(Guard::LinkedWithin { organization: Some(organization.uuid()), link });
         Ok(())
     }
 }

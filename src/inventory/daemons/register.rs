@@ -1,21 +1,22 @@
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
 
 use super::discoveries::MAX_OPEN;
 use super::{check_version, put_contact};
 use crate::access::DaemonCaller;
 use crate::inventory::collections::CollectionRecord;
 use crate::inventory::daemons::Daemons;
+use crate::inventory::policy::Actor;
 use crate::inventory::schema::{
     ASSIGNED_LINK, DAEMON, DAEMON_KEY_LINK, DISCOVERY, OPEN_LINK, daemon_api_key_key, daemon_key, decode,
     encode, exists, linked, network_key, on_network,
 };
 use crate::inventory::{Entity, Error, Inventory, validate};
 use crate::model::{
-    DaemonCapabilities, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryType, Host, Source, Timestamp,
-    derived_id,
+    DaemonId, Discovery, DiscoveryDaemon, DiscoveryType, Host, HostId, Source, Timestamp, UserId, derived_id,
+    uuids,
 };
 use crate::store::{Batch, Link, LinkFilter, Precondition, Query, Record};
+use crate::wire::NewDaemon;
 
 /// The maximum number of daemons of a network.
 const MAX_DAEMONS: u64 = 100;
@@ -29,35 +30,8 @@ const FIRST_WORK: &[DiscoveryType] = &[DiscoveryType::SelfReport, DiscoveryType:
 /// The first work of a daemon that does all of its work as one type of discovery.
 const UNIFIED_WORK: &[DiscoveryType] = &[DiscoveryType::Unified];
 
-/// The input for [`Daemons::register`](crate::inventory::Daemons::register).
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NewDaemon {
-    /// The id that the daemon has chosen.
-    pub id: Uuid,
-    /// The name, of 1 to 100 characters.
-    pub name: String,
-    /// The side that begins the contact.
-    pub mode: DaemonMode,
-    /// The version of the daemon's program.
-    pub version: Option<String>,
-    /// The capabilities of the daemon.
-    pub capabilities: DaemonCapabilities,
-    /// Whether the daemon does all of its work as discoveries of the type `Unified`.
-    pub is_unified: bool,
-}
-
-impl NewDaemon {
-    /// Creates the input for a daemon that asks for work.
-    #[must_use]
-    pub fn new(id: Uuid, name: impl Into<String>) -> Self {
-        let (mode, capabilities) = (DaemonMode::default(), DaemonCapabilities::default());
-        Self { id, name: name.into(), mode, version: None, capabilities, is_unified: false }
-    }
-}
-
 /// A daemon to be registered: its id, and its record if it is registered already.
-type Admitted = (Uuid, Option<(Record, DiscoveryDaemon)>);
+type Admitted = (DaemonId, Option<(Record, DiscoveryDaemon)>);
 
 impl Daemons<'_> {
     /// Registers a daemon on its key's network, creates its host, and queues its first work.
@@ -71,9 +45,8 @@ impl Daemons<'_> {
     /// # use toposcope::model::Network;
     /// # use toposcope::access::Caller;
     /// # use toposcope::inventory::{DaemonStatus, NewDaemon, NewDaemonApiKey};
-    /// # use toposcope::model::DiscoveryType;
+    /// # use toposcope::model::{DaemonId, DiscoveryType};
     /// # use toposcope::{Inventory, MemoryStore};
-    /// # use uuid::Uuid;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
@@ -81,7 +54,7 @@ impl Daemons<'_> {
     /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
     /// let key = inventory.daemon_api_keys().create(&Caller::system(network.organization_id), NewDaemonApiKey::new(network.id, "scanner")).await?;
     /// let caller = inventory.authenticate_daemon_key(key.plaintext()).await?;
-    /// let daemon = inventory.daemons().register(&caller, NewDaemon::new(Uuid::from_u128(1), "scanner")).await?;
+    /// let daemon = inventory.daemons().register(&caller, NewDaemon::new(DaemonId::from_u128(1), "scanner")).await?;
     /// let work = inventory.daemons().request_work(&caller, daemon.id, DaemonStatus::default()).await?;
     /// assert_eq!(work.discovery.map(|discovery| discovery.discovery_type), Some(DiscoveryType::SelfReport));
     /// # Ok(())
@@ -99,21 +72,26 @@ impl Daemons<'_> {
         let field = "capabilities.interfaced_subnet_ids";
         let capabilities = self.inventory.own_capabilities(caller, new.capabilities, field).await?;
         let new = NewDaemon { name, capabilities, ..new };
-        let _turn = self.inventory.discovery_turn(caller.network_id).await?;
-        let mut transaction = self.inventory.transaction(Entity::Daemon, new.id);
+        let mut transaction = self.inventory.reviewed_transaction(Entity::Daemon, new.id);
         loop {
             let (id, stored) = self.inventory.admit_daemon(caller, new.id).await?;
             let mut batch = Batch::new();
             let ended = self.inventory.return_work(caller, id, &mut batch).await?;
+            let before = stored.as_ref().map(|(_, daemon)| daemon.clone());
             let daemon = match stored {
                 Some((record, daemon)) => {
                     register_again(caller, &record, daemon, &new, self.inventory.now(), &mut batch)?
                 }
                 None => self.inventory.register_first(caller, id, &new, &mut batch).await?,
             };
+            self.inventory.review(Actor::Daemon(caller), before.as_ref(), Some(&daemon)).await?;
+            let _turn = self.inventory.discovery_turn(&mut transaction, caller.network_id).await?;
+            if before.is_none() {
+                self.inventory.check_daemons(caller).await?;
+            }
             batch.guard(exists(network_key(caller.network_id)));
             batch.guard(exists(daemon_api_key_key(caller.key_id)));
-            let assigned = linked(DISCOVERY, caller.organization_id, Link::new(ASSIGNED_LINK, id));
+            let assigned = linked(DISCOVERY, caller.organization_id, Link::new(ASSIGNED_LINK, id.uuid()));
             if self.inventory.count(assigned).await? == 0 {
                 let types = if new.is_unified { UNIFIED_WORK } else { FIRST_WORK };
                 let queued = types.iter().map(|discovery_type| {
@@ -143,27 +121,27 @@ impl Inventory {
     async fn check_share_of_key(&self, caller: &DaemonCaller, more: u64) -> Result<(), Error> {
         let (organization, network) = (caller.organization_id, caller.network_id);
         let of_key = Query {
-            links: vec![LinkFilter::new(DAEMON_KEY_LINK, [caller.key_id])],
+            links: vec![LinkFilter::new(DAEMON_KEY_LINK, [caller.key_id.uuid()])],
             ..on_network(DAEMON, organization, network)
         };
-        let daemons: Vec<Uuid> =
-            self.store.list(&of_key).await?.records.iter().map(|daemon| daemon.key.id).collect();
-        let mut work = linked(DISCOVERY, organization, Link::new(OPEN_LINK, network));
-        work.links.push(LinkFilter::new(ASSIGNED_LINK, daemons));
+        let daemons: Vec<DaemonId> =
+            self.store.list(&of_key).await?.records.iter().map(|daemon| daemon.key.id.into()).collect();
+        let mut work = linked(DISCOVERY, organization, Link::new(OPEN_LINK, network.uuid()));
+        work.links.push(LinkFilter::new(ASSIGNED_LINK, uuids(&daemons)));
         self.check_quota(Some(MAX_OPEN_OF_KEY), Entity::Discovery, work, more).await
     }
 
     /// Decides about the id of a daemon, and returns its record if it is registered.
     ///
     /// The daemon gets the id that it has chosen, or else an id that follows from it, or else a random id.
-    async fn admit_daemon(&self, caller: &DaemonCaller, given: Uuid) -> Result<Admitted, Error> {
-        let parts = [caller.network_id, caller.key_id, given];
-        let derived = derived_id("daemon", &parts.each_ref().map(|id| id.as_bytes().as_slice()));
+    async fn admit_daemon(&self, caller: &DaemonCaller, given: DaemonId) -> Result<Admitted, Error> {
+        let parts = [caller.network_id.uuid(), caller.key_id.uuid(), given.uuid()];
+        let derived: DaemonId = derived_id("daemon", &parts.each_ref().map(|id| id.as_bytes().as_slice()));
         for id in [given, derived] {
             if id.is_nil() {
                 continue;
             }
-            let all = Query { ids: Some(vec![id]), ..Query::new(DAEMON) };
+            let all = Query { ids: Some(vec![id.uuid()]), ..Query::new(DAEMON) };
             let own = on_network(DAEMON, caller.organization_id, caller.network_id);
             let own = Query { ids: all.ids.clone(), ..own };
             let Some(record) = self.store.list(&own).await?.records.pop() else {
@@ -188,23 +166,29 @@ impl Inventory {
         Ok(self.get(daemon_api_key_key(key)).await?.is_none())
     }
 
+    /// Refuses another daemon if the network has as many as it may have.
+    async fn check_daemons(&self, caller: &DaemonCaller) -> Result<(), Error> {
+        let daemons = on_network(DAEMON, caller.organization_id, caller.network_id);
+        self.check_quota(Some(MAX_DAEMONS), Entity::Daemon, daemons, 1).await
+    }
+
     /// Adds a new daemon to a batch, and creates its host.
     async fn register_first(
         &self,
         caller: &DaemonCaller,
-        id: Uuid,
+        id: DaemonId,
         new: &NewDaemon,
         batch: &mut Batch,
     ) -> Result<DiscoveryDaemon, Error> {
         let (organization, network) = (caller.organization_id, caller.network_id);
-        let daemons = on_network(DAEMON, organization, network);
-        self.check_quota(Some(MAX_DAEMONS), Entity::Daemon, daemons, 1).await?;
+        // Refused before its host is created.
+        self.check_daemons(caller).await?;
         let now = self.now();
         let daemon = DiscoveryDaemon {
             id,
             network_id: network,
             host_id: self.daemon_host(caller, id, &new.name, now).await?,
-            user_id: Uuid::nil(),
+            user_id: UserId::nil(),
             api_key_id: Some(caller.key_id),
             name: new.name.clone(),
             url: String::new(),
@@ -229,11 +213,11 @@ impl Inventory {
     async fn daemon_host(
         &self,
         caller: &DaemonCaller,
-        daemon: Uuid,
+        daemon: DaemonId,
         name: &str,
         now: Timestamp,
-    ) -> Result<Uuid, Error> {
-        let id = derived_id("daemon host", &[caller.network_id.as_bytes(), daemon.as_bytes()]);
+    ) -> Result<HostId, Error> {
+        let id: HostId = derived_id("daemon host", &[caller.network_id.as_bytes(), daemon.as_bytes()]);
         if self.discovered_host(caller, id).await?.is_some() {
             return Ok(id);
         }
@@ -263,7 +247,7 @@ fn register_again(
 }
 
 /// Returns the metadata of a host that a daemon reports to run on.
-fn metadata(daemon: Uuid, host: Uuid, now: Timestamp) -> Map<String, Value> {
+fn metadata(daemon: DaemonId, host: HostId, now: Timestamp) -> Map<String, Value> {
     let metadata = json!({"type": "SelfReport", "daemon_id": daemon, "host_id": host, "date": now});
     match metadata {
         Value::Object(metadata) => metadata,

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use uuid::Uuid;
-
 use super::credentials::{CREDENTIALS_LOST, GRACE};
 use crate::access::DaemonCaller;
 use crate::inventory::collections::CollectionRecord;
 use crate::inventory::schema::{ASSIGNED_LINK, DISCOVERY, decode, encode, linked};
 use crate::inventory::{Error, Inventory, unchanged};
-use crate::model::{Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType, SnmpCredentials, Timestamp};
+use crate::model::{
+    DaemonId, Discovery, DiscoveryDaemon, DiscoveryId, DiscoveryPhase, DiscoveryType, SnmpCredentials,
+    Timestamp,
+};
 use crate::store::{Batch, Link, Record};
 
 /// The time after which work without an update, and a daemon that sends no requests, count as lost, in microseconds.
@@ -29,7 +30,7 @@ const DAEMON_RESTARTED: &str = "daemon_restarted";
 pub(super) type Open = (Record, Discovery);
 
 /// The daemons that have open discoveries, with their records.
-pub(super) type Holders = BTreeMap<Uuid, (Record, DiscoveryDaemon)>;
+pub(super) type Holders = BTreeMap<DaemonId, (Record, DiscoveryDaemon)>;
 
 /// The next work of a daemon, and the changes of other work.
 #[derive(Default)]
@@ -43,7 +44,7 @@ pub(super) struct Selection<'o> {
 
 impl Selection<'_> {
     /// Returns the ids of the discoveries that end.
-    pub(super) fn ended(&self) -> Vec<Uuid> {
+    pub(super) fn ended(&self) -> Vec<DiscoveryId> {
         let ended = self.changed.iter().filter(|(_, discovery)| !discovery.is_open());
         ended.map(|(_, discovery)| discovery.id).collect()
     }
@@ -100,11 +101,11 @@ impl Inventory {
     pub(super) async fn return_work(
         &self,
         caller: &DaemonCaller,
-        daemon: Uuid,
+        daemon: DaemonId,
         batch: &mut Batch,
-    ) -> Result<Vec<Uuid>, Error> {
+    ) -> Result<Vec<DiscoveryId>, Error> {
         let (organization, now) = (caller.organization_id, self.now());
-        let assigned = linked(DISCOVERY, organization, Link::new(ASSIGNED_LINK, daemon));
+        let assigned = linked(DISCOVERY, organization, Link::new(ASSIGNED_LINK, daemon.uuid()));
         let mut ended = Vec::new();
         for record in self.store.list(&assigned).await?.records {
             let mut discovery: Discovery = decode(&record)?;
@@ -127,7 +128,7 @@ impl Inventory {
     }
 
     /// Drops the credentials of discoveries that have ended.
-    pub(in crate::inventory) fn forget_credentials(&self, ended: &[Uuid]) {
+    pub(in crate::inventory) fn forget_credentials(&self, ended: &[DiscoveryId]) {
         for id in ended {
             self.state.credentials.forget(*id);
         }

@@ -1,18 +1,17 @@
-use uuid::Uuid;
-
 use crate::access::DaemonCaller;
 use crate::inventory::collections::CollectionRecord;
 use crate::inventory::daemons::Daemons;
 use crate::inventory::hosts::is_discovered;
+use crate::inventory::policy::Actor;
 use crate::inventory::prefixes::cidr_unique_key;
 use crate::inventory::schema::{SUBNET, decode, encode, exists, network_key, on_network, subnet_key};
 use crate::inventory::transaction::Attempt;
 use crate::inventory::{Entity, Error, Inventory, unchanged};
-use crate::model::{Source, Subnet};
+use crate::model::{Source, Subnet, SubnetId};
 use crate::store::{Batch, Query, Record};
 
 /// A subnet to be stored: its id, and the record that it replaces.
-type Placed = (Uuid, Option<(Record, Subnet)>);
+type Placed = (SubnetId, Option<(Record, Subnet)>);
 
 impl Daemons<'_> {
     /// Stores a subnet that a daemon reports, on the network of its key.
@@ -32,7 +31,7 @@ impl Daemons<'_> {
             subnet.source = Source::Discovery { metadata: Vec::new() };
         }
         subnet.validate(None, now)?;
-        let mut transaction = self.inventory.transaction(Entity::Subnet, subnet.id);
+        let mut transaction = self.inventory.reviewed_transaction(Entity::Subnet, subnet.id);
         loop {
             let known = cidr_unique_key(caller.network_id, subnet.cidr);
             if let Some(record) = self.inventory.store.get_by_unique_key(&known).await? {
@@ -44,6 +43,8 @@ impl Daemons<'_> {
             if let Some((_, stored)) = &stored {
                 (placed.created_at, placed.tags) = (stored.created_at, stored.tags.clone());
             }
+            let before = stored.as_ref().map(|(_, subnet)| subnet);
+            self.inventory.review(Actor::Daemon(caller), before, Some(&placed)).await?;
             let mut batch = Batch::new();
             let precondition = unchanged(stored.as_ref().map(|(record, _)| record));
             batch.put(subnet_key(id), precondition, placed.facets(organization), encode(&placed)?);
@@ -61,12 +62,12 @@ impl Daemons<'_> {
 
 impl Inventory {
     /// Decides about the id of a subnet that a daemon reports.
-    async fn place_subnet(&self, caller: &DaemonCaller, given: Uuid) -> Result<Placed, Error> {
+    async fn place_subnet(&self, caller: &DaemonCaller, given: SubnetId) -> Result<Placed, Error> {
         if given.is_nil() {
             return Ok((self.new_id()?, None));
         }
         let own = on_network(SUBNET, caller.organization_id, caller.network_id);
-        let own = Query { ids: Some(vec![given]), ..own };
+        let own = Query { ids: Some(vec![given.uuid()]), ..own };
         let all = Query { ids: own.ids.clone(), ..Query::new(SUBNET) };
         match self.store.list(&own).await?.records.pop() {
             Some(record) => {

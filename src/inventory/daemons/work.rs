@@ -5,8 +5,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use uuid::Uuid;
-
 use super::sessions::{self, Holders, Open, Selection};
 use super::{check_version, put_contact};
 use crate::access::DaemonCaller;
@@ -15,26 +13,14 @@ use crate::inventory::daemons::Daemons;
 use crate::inventory::schema::{DISCOVERY, OPEN_LINK, daemon_key, decode, encode, linked, on_network};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, unchanged};
 use crate::model::{
-    DaemonCapabilities, Discovery, DiscoveryDaemon, DiscoveryPhase, SnmpCredentials, Timestamp,
+    DaemonCapabilities, DaemonId, Discovery, DiscoveryDaemon, DiscoveryId, SnmpCredentials, SubnetId,
+    Timestamp,
 };
 use crate::store::{Batch, Key, Link, Query, Record};
+use crate::wire::{DaemonStatus, DiscoveryUpdate};
 
 /// The maximum number of characters of an error that a daemon reports.
 const MAX_ERROR: usize = 65_536;
-
-/// The status that a daemon reports when it asks for work.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct DaemonStatus {
-    /// The version of the daemon's program; `None`: as before.
-    pub version: Option<String>,
-    /// Whether the daemon can begin new work; `None`: unless it is scanning.
-    pub is_ready: Option<bool>,
-    /// Whether the daemon can list the containers of its host; `None`: as before.
-    pub has_docker_socket: Option<bool>,
-    /// The subnets that the daemon's host has interfaces in; `None`: as before. Those of other networks are left out.
-    pub interfaced_subnet_ids: Option<Vec<Uuid>>,
-}
 
 /// The answer to a daemon that asks for work.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,34 +34,6 @@ pub struct Work {
     pub credentials: Option<Arc<SnmpCredentials>>,
     /// Whether the daemon has to stop what it is doing.
     pub is_cancelled: bool,
-}
-
-/// The progress that a daemon reports.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct DiscoveryUpdate {
-    /// The id of the discovery.
-    pub session_id: Uuid,
-    /// The daemon that has the discovery.
-    pub daemon_id: Uuid,
-    /// The progress.
-    pub phase: DiscoveryPhase,
-    /// The progress in percent; values over 100 count as 100.
-    pub progress: u8,
-    /// The reason why the work failed, of at most 65,536 characters.
-    pub error: Option<String>,
-    /// When the daemon began.
-    pub started_at: Option<Timestamp>,
-    /// When the work ended.
-    pub finished_at: Option<Timestamp>,
-}
-
-impl DiscoveryUpdate {
-    /// Creates an update without details.
-    #[must_use]
-    pub const fn new(session_id: Uuid, daemon_id: Uuid, phase: DiscoveryPhase, progress: u8) -> Self {
-        Self { session_id, daemon_id, phase, progress, error: None, started_at: None, finished_at: None }
-    }
 }
 
 impl Daemons<'_> {
@@ -94,7 +52,7 @@ impl Daemons<'_> {
     pub async fn request_work(
         self,
         caller: &DaemonCaller,
-        id: Uuid,
+        id: DaemonId,
         status: DaemonStatus,
     ) -> Result<Work, Error> {
         check_version("version", status.version.as_deref())?;
@@ -104,7 +62,7 @@ impl Daemons<'_> {
         loop {
             let (record, mut daemon) = self.inventory.own_daemon(caller, id).await?;
             // All daemons of a network want the same first discovery.
-            let of_network = Key::new(DISCOVERY, caller.network_id);
+            let of_network = Key::new(DISCOVERY, caller.network_id.uuid());
             if !transaction.enter(BTreeSet::from([of_network, daemon_key(id)])).await? {
                 continue;
             }
@@ -160,7 +118,7 @@ impl Daemons<'_> {
             };
             let now = self.inventory.now();
             discovery.apply(&update, now);
-            let ended: &[Uuid] = if discovery.is_open() { &[] } else { &[update.session_id] };
+            let ended: &[DiscoveryId] = if discovery.is_open() { &[] } else { &[update.session_id] };
             let mut batch = Batch::new();
             let facets = discovery.facets(caller.organization_id);
             batch.put(stored.key, unchanged(Some(&stored)), facets, encode(&discovery)?);
@@ -181,7 +139,7 @@ impl Inventory {
         update: &DiscoveryUpdate,
     ) -> Result<Option<Open>, Error> {
         let own = on_network(DISCOVERY, caller.organization_id, caller.network_id);
-        let own = Query { ids: Some(vec![update.session_id]), ..own };
+        let own = Query { ids: Some(vec![update.session_id.uuid()]), ..own };
         let Some(record) = self.store.list(&own).await?.records.pop() else { return Ok(None) };
         let discovery: Discovery = decode(&record)?;
         // A daemon that has lost its connection, and so its work, goes on with it.
@@ -194,8 +152,8 @@ impl Inventory {
     async fn own_subnets_of_status(
         &self,
         caller: &DaemonCaller,
-        ids: Option<Vec<Uuid>>,
-    ) -> Result<Option<Vec<Uuid>>, Error> {
+        ids: Option<Vec<SubnetId>>,
+    ) -> Result<Option<Vec<SubnetId>>, Error> {
         let Some(interfaced_subnet_ids) = ids else { return Ok(None) };
         let reported = DaemonCapabilities { interfaced_subnet_ids, ..DaemonCapabilities::default() };
         let own = self.own_capabilities(caller, reported, "interfaced_subnets").await?;
@@ -204,24 +162,24 @@ impl Inventory {
 
     /// Returns the discoveries of the network that concern a daemon.
     async fn open_discoveries(&self, caller: &DaemonCaller) -> Result<Vec<Open>, Error> {
-        let open = linked(DISCOVERY, caller.organization_id, Link::new(OPEN_LINK, caller.network_id));
+        let open = linked(DISCOVERY, caller.organization_id, Link::new(OPEN_LINK, caller.network_id.uuid()));
         let records = self.store.list(&open).await?.records;
         records.into_iter().map(|record| Ok((record.clone(), decode(&record)?))).collect()
     }
 
     /// Returns the daemons, other than the one that asks, that have open discoveries.
-    async fn holders(&self, open: &[Open], asking: Uuid) -> Result<Holders, Error> {
+    async fn holders(&self, open: &[Open], asking: DaemonId) -> Result<Holders, Error> {
         let mut keys: Vec<Key> = open.iter().filter_map(|(_, open)| open.daemon_id.map(daemon_key)).collect();
-        keys.retain(|key| key.id != asking);
+        keys.retain(|key| key.id != asking.uuid());
         keys.sort_unstable();
         keys.dedup();
         let records = self.store.get(&keys).await?.into_iter().flatten();
-        records.map(|record| Ok((record.key.id, (record.clone(), decode(&record)?)))).collect()
+        records.map(|record| Ok((record.key.id.into(), (record.clone(), decode(&record)?)))).collect()
     }
 }
 
 impl DaemonStatus {
-    fn apply(&self, daemon: &mut DiscoveryDaemon, subnets: Option<&[Uuid]>) {
+    fn apply(&self, daemon: &mut DiscoveryDaemon, subnets: Option<&[SubnetId]>) {
         if let Some(version) = &self.version {
             daemon.version = Some(version.clone());
         }
@@ -247,7 +205,7 @@ fn put_all(caller: &DaemonCaller, changed: &[(&Record, Discovery)], batch: &mut 
 fn tell_of_cancellations(
     caller: &DaemonCaller,
     open: &[Open],
-    daemon: Uuid,
+    daemon: DaemonId,
     now: Timestamp,
     batch: &mut Batch,
 ) -> Result<bool, Error> {
@@ -267,7 +225,7 @@ fn hand_out(
     caller: &DaemonCaller,
     record: &Record,
     discovery: &Discovery,
-    daemon: Uuid,
+    daemon: DaemonId,
     now: Timestamp,
     batch: &mut Batch,
 ) -> Result<Discovery, Error> {

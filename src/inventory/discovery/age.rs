@@ -1,7 +1,5 @@
 //! Hosts that reports no longer show.
 
-use uuid::Uuid;
-
 use super::Discovery;
 use crate::inventory::hosts::{
     Attempt, Before, FIRST_HOSTS, HostChange, MAX_HOSTS, Summary, becoming_stale, decode as decode_host,
@@ -9,7 +7,7 @@ use crate::inventory::hosts::{
 };
 use crate::inventory::schema::{HOST, on_network};
 use crate::inventory::{Entity, Error, Inventory};
-use crate::model::{Host, Timestamp};
+use crate::model::{Host, NetworkId, OrganizationId, Timestamp};
 use crate::store::{Batch, Query, Record};
 
 /// The time without a report of a host after which the host is stale: seven days, in microseconds.
@@ -29,7 +27,7 @@ impl Discovery {
 impl Inventory {
     async fn mark_stale_hosts(
         &self,
-        (organization, network): (Uuid, Uuid),
+        (organization, network): (OrganizationId, NetworkId),
         limit: Timestamp,
     ) -> Result<(), Error> {
         let mut query = Query {
@@ -61,7 +59,11 @@ impl Inventory {
     }
 
     /// Returns `false` when a host has changed meanwhile.
-    async fn try_mark_stale(&self, organization: Uuid, records: Vec<Record>) -> Result<bool, Error> {
+    async fn try_mark_stale(
+        &self,
+        organization: OrganizationId,
+        records: Vec<Record>,
+    ) -> Result<bool, Error> {
         let encoder = self.host_encoder(organization);
         let bytes = records.iter().map(|record| record.body.len()).sum();
         let mark = move || {

@@ -3,10 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use uuid::Uuid;
-
 use crate::inventory::{Error, Inventory};
-use crate::model::Host;
+use crate::model::{Host, HostId, OrganizationId};
 use crate::store::{Record, Version};
 
 /// Maximum size of the documents that are kept decoded: 32 MiB.
@@ -20,7 +18,7 @@ const MAX_DOCUMENT: usize = 4 * 1024 * 1024;
 /// A report reads the same hosts again and again: to recognize a device, to merge it, and to find its neighbors.
 #[derive(Debug, Default)]
 pub(super) struct DecodedHosts {
-    hosts: HashMap<Uuid, Decoded>,
+    hosts: HashMap<HostId, Decoded>,
     /// The size of their documents.
     bytes: usize,
 }
@@ -37,7 +35,7 @@ impl DecodedHosts {
     pub(super) async fn get(
         &mut self,
         inventory: &Inventory,
-        organization: Uuid,
+        organization: OrganizationId,
         record: &Record,
     ) -> Result<Arc<Host>, Error> {
         if let Some(host) = self.known(record) {
@@ -68,7 +66,7 @@ impl DecodedHosts {
         Arc::unwrap_or_clone(host)
     }
 
-    fn forget(&mut self, id: Uuid) {
+    fn forget(&mut self, id: HostId) {
         if let Some(forgotten) = self.hosts.remove(&id) {
             self.bytes -= forgotten.bytes;
         }
@@ -76,7 +74,7 @@ impl DecodedHosts {
 
     /// Returns a host if this version of it is kept.
     pub(super) fn known(&self, record: &Record) -> Option<Arc<Host>> {
-        let known = self.hosts.get(&record.key.id)?;
+        let known = self.hosts.get(&HostId::new(record.key.id))?;
         (known.version == record.version).then(|| Arc::clone(&known.host))
     }
 }

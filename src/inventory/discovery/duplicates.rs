@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use uuid::Uuid;
-
 use super::Discovery;
 use crate::discovery::reconcile::{Identity, IdentityKind};
 use crate::discovery::report::{Warning, WarningCode};
 use crate::inventory::Error;
 use crate::inventory::schema::host_key;
-use crate::model::Host;
+use crate::model::{Host, HostId};
 use crate::store::{Key, Version};
 
 /// Maximum number of hosts that one report is compared with.
@@ -35,11 +33,11 @@ impl Discovery {
     pub(super) async fn note_duplicates(
         &mut self,
         identities: &[Identity],
-        candidates: &BTreeMap<Uuid, Version>,
-        host: Option<Uuid>,
+        candidates: &BTreeMap<HostId, Version>,
+        host: Option<HostId>,
     ) -> Result<(), Error> {
         let room = MAX_COMPARED.saturating_sub(self.duplicates.compared);
-        let others: Vec<Uuid> =
+        let others: Vec<HostId> =
             candidates.keys().filter(|id| Some(**id) != host).take(room).copied().collect();
         if others.is_empty() {
             return Ok(());

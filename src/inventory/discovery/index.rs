@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use uuid::Uuid;
-
 use super::records::{ClaimOwner, NAMES};
 use crate::discovery::reconcile::{Identity, IdentityKind};
 use crate::invariant::Invariant;
 use crate::inventory::hosts::{IDENTITY, WORD, identity_value, ip_range, mac_range};
 use crate::inventory::schema::{CLAIM, HOST, decode, on_network};
 use crate::inventory::{Error, Inventory};
+use crate::model::{HostId, NetworkId, OrganizationId, uuids};
 use crate::store::{Name, Query, Record, Start, TermFilter, TermRange};
 
 /// The maximum number of hosts of a network that a name may identify. A name that more hosts have identifies none of
@@ -63,23 +62,23 @@ impl Inventory {
     /// Names that more than 16 hosts of the network have are left out.
     pub(super) async fn hosts_with(
         &self,
-        (organization, network): (Uuid, Uuid),
+        (organization, network): (OrganizationId, NetworkId),
         identities: &[Identity],
         limit: usize,
-    ) -> Result<BTreeMap<Uuid, Record>, Error> {
+    ) -> Result<BTreeMap<HostId, Record>, Error> {
         let mut hosts = BTreeMap::new();
         let identities = self.without_common_names((organization, network), identities).await?;
         for (name, ranges) in host_values(&identities) {
             for ranges in ranges.chunks(MAX_RANGES) {
                 let query = Query {
-                    organization: Some(organization),
-                    networks: Some(vec![network]),
+                    organization: Some(organization.uuid()),
+                    networks: Some(vec![network.uuid()]),
                     terms: vec![TermFilter::new(name, ranges)],
                     limit: Some(limit),
                     ..Query::new(HOST)
                 };
                 let found = self.store.list(&query).await?.records;
-                hosts.extend(found.into_iter().map(|record| (record.key.id, record)));
+                hosts.extend(found.into_iter().map(|record| (record.key.id.into(), record)));
             }
         }
         Ok(hosts)
@@ -87,7 +86,7 @@ impl Inventory {
 
     async fn without_common_names(
         &self,
-        (organization, network): (Uuid, Uuid),
+        (organization, network): (OrganizationId, NetworkId),
         identities: &[Identity],
     ) -> Result<Vec<Identity>, Error> {
         let mut left = Vec::with_capacity(identities.len());
@@ -109,17 +108,17 @@ impl Inventory {
     /// Names that more than 16 hosts of the network have are left out.
     pub(super) async fn hosts_naming(
         &self,
-        (organization, network): (Uuid, Uuid),
+        (organization, network): (OrganizationId, NetworkId),
         identities: &[Identity],
-    ) -> Result<BTreeSet<Uuid>, Error> {
+    ) -> Result<BTreeSet<HostId>, Error> {
         let mut hosts = BTreeSet::new();
         let identities = self.without_common_names((organization, network), identities).await?;
         let ranges: Vec<TermRange> =
             identities.iter().map(|identity| TermRange::exact(identity_value(identity))).collect();
         for ranges in ranges.chunks(MAX_RANGES) {
             let mut query = Query {
-                organization: Some(organization),
-                networks: Some(vec![network]),
+                organization: Some(organization.uuid()),
+                networks: Some(vec![network.uuid()]),
                 terms: vec![TermFilter::new(NAMES, ranges)],
                 limit: Some(CLAIMS),
                 ..Query::new(CLAIM)
@@ -137,9 +136,16 @@ impl Inventory {
     }
 
     /// Returns whether any host of these networks has claims.
-    pub(super) async fn has_claims(&self, organization: Uuid, networks: Vec<Uuid>) -> Result<bool, Error> {
-        let claims =
-            Query { organization: Some(organization), networks: Some(networks), ..Query::new(CLAIM) };
+    pub(super) async fn has_claims(
+        &self,
+        organization: OrganizationId,
+        networks: Vec<NetworkId>,
+    ) -> Result<bool, Error> {
+        let claims = Query {
+            organization: Some(organization.uuid()),
+            networks: Some(uuids(&networks)),
+            ..Query::new(CLAIM)
+        };
         Ok(self.count(claims).await? > 0)
     }
 }

@@ -36,15 +36,11 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use uuid::Uuid;
-
-pub use claims::{Claim, ClaimRows, MissingRows, SeenPart};
+#[cfg(feature = "topology")]
+pub(in crate::inventory) use consolidate::absorb::Replaced;
 pub use options::DiscoverOptions;
 #[cfg(feature = "topology")]
 pub(in crate::inventory) use records::{claim_of, host_of_claim};
-pub use report::{DiscoveredHost, DiscoveredSubnet, DiscoveredTable, DiscoveryOutcome, DiscoveryReport};
-pub use split::HostSplit;
-pub use stale::StaleDeletion;
 
 pub(in crate::inventory) use self::caches::NeighborCaches;
 use self::decoded::DecodedHosts;
@@ -55,6 +51,7 @@ use self::subnets::Subnets;
 pub(in crate::inventory) use self::subnets::put_deleted_subnet;
 use super::collections::handle;
 use super::hosts::HostTerms;
+use super::policy::{Actor, Review};
 use super::records::belongs_to;
 use super::schema::network_key;
 use super::{Entity, Error, ErrorKind, Inventory, Problem, require_level};
@@ -62,7 +59,8 @@ use crate::access::{Caller, DaemonCaller};
 use crate::discovery::Report;
 use crate::discovery::reconcile::{Identity, Merging, described_prefixes, join_pieces};
 use crate::discovery::report::{Device, PortRange, Reporter};
-use crate::model::{Cidr, Permission, Timestamp};
+use crate::model::{Cidr, HostId, NetworkId, OrganizationId, Permission, Timestamp};
+use crate::wire::DiscoveryReport;
 
 /// Number of devices after which neighbors are resolved.
 const DEVICES: usize = 64;
@@ -111,16 +109,15 @@ impl Reconciliation<'_> {
     /// use toposcope::access::{Caller, Scope};
     /// use toposcope::discovery::report::{Device, Report, Reporter};
     /// use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome};
-    /// use toposcope::model::{Permission, Timestamp};
+    /// use toposcope::model::{Permission, Timestamp, UserId};
     /// use toposcope::{Inventory, MemoryStore};
-    /// use uuid::Uuid;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// let inventory = Inventory::new(MemoryStore::new());
     /// let organization = inventory.organizations().create("Example").await?;
     /// let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
-    /// let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::only([network.id]));
+    /// let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::only([network.id]));
     ///
     /// let mut switch = Device::default();
     /// switch.sys_name = Some("core-1".to_owned());
@@ -167,7 +164,7 @@ impl Inventory {
         if !caller.scope().allows(options.network_id) {
             return Err(network_denied(options.network_id));
         }
-        self.run_discovery(organization, report, options, Merging::Allowed).await
+        self.run_discovery(Reporting::Caller(caller.clone()), report, options, Merging::Allowed).await
     }
 
     /// Reconciles a report like [`Daemons::report`](crate::inventory::Daemons::report), without a copy of it.
@@ -181,25 +178,29 @@ impl Inventory {
             return Err(network_denied(options.network_id));
         }
         self.check_discovered_network(daemon.organization_id, daemon.network_id).await?;
-        self.run_discovery(daemon.organization_id, report, options, Merging::Forbidden).await
+        self.run_discovery(Reporting::Daemon(*daemon), report, options, Merging::Forbidden).await
     }
 
-    async fn check_discovered_network(&self, organization: Uuid, id: Uuid) -> Result<(), Error> {
+    async fn check_discovered_network(
+        &self,
+        organization: OrganizationId,
+        id: NetworkId,
+    ) -> Result<(), Error> {
         let record = self.get(network_key(id)).await?;
         if belongs_to(organization, record.as_ref())? {
             return Ok(());
         }
-        Err(ErrorKind::NotFound { entity: Entity::Network, id }.into())
+        Err(ErrorKind::NotFound { entity: Entity::Network, id: id.uuid() }.into())
     }
 
     async fn run_discovery(
         &self,
-        organization: Uuid,
+        sender: Reporting,
         report: Report,
         options: DiscoverOptions,
         merging: Merging,
     ) -> Result<DiscoveryReport, Error> {
-        let mut discovery = self.begin_discovery(organization, &report, options, merging)?;
+        let mut discovery = self.begin_discovery(sender, &report, options, merging)?;
         let discovered = discovery.run(report.devices, options.create_neighbors).await;
         // Even after an error, because the devices before it are stored.
         let cached = discovery.resolve_macs().await;
@@ -210,7 +211,7 @@ impl Inventory {
 
     fn begin_discovery(
         &self,
-        organization: Uuid,
+        sender: Reporting,
         report: &Report,
         options: DiscoverOptions,
         merging: Merging,
@@ -221,6 +222,7 @@ impl Inventory {
         let mut inventory = self.clone();
         if options.dry_run {
             inventory.store = Arc::new(Overlay::new(Arc::clone(&self.store)));
+            inventory.policy = inventory.policy.map(Review::of_dry_run);
         }
         // The overlay has versions of its own.
         let caches = match options.dry_run {
@@ -229,7 +231,8 @@ impl Inventory {
         };
         let network = options.network_id;
         Ok(Discovery {
-            organization,
+            organization: sender.actor().organization_id(),
+            sender,
             network,
             merging,
             reporter: report.reporter.clone(),
@@ -256,12 +259,29 @@ impl Inventory {
     }
 }
 
+/// The sender of a report.
+#[derive(Clone, Debug)]
+enum Reporting {
+    Caller(Caller),
+    Daemon(DaemonCaller),
+}
+
+impl Reporting {
+    const fn actor(&self) -> Actor<'_> {
+        match self {
+            Self::Caller(caller) => Actor::Caller(caller),
+            Self::Daemon(daemon) => Actor::Daemon(daemon),
+        }
+    }
+}
+
 /// A report that is being reconciled with a network.
 #[derive(Debug)]
 struct Discovery {
     inventory: Inventory,
-    organization: Uuid,
-    network: Uuid,
+    sender: Reporting,
+    organization: OrganizationId,
+    network: NetworkId,
     merging: Merging,
     reporter: Reporter,
     scanned_ports: Arc<[PortRange]>,
@@ -272,7 +292,7 @@ struct Discovery {
     /// The identities that have appeared or disappeared. Hosts whose claims name them may have other neighbors.
     affected_identities: BTreeSet<Identity>,
     /// The hosts of the report whose own neighbors are to be resolved.
-    affected_hosts: BTreeSet<Uuid>,
+    affected_hosts: BTreeSet<HostId>,
     /// The prefixes of addresses whose interfaces only the hosts describe.
     prefixes: BTreeSet<Cidr>,
     /// The addresses whose hosts may have other MAC addresses by neighbor caches.
@@ -327,6 +347,6 @@ impl Discovery {
     }
 }
 
-fn network_denied(id: Uuid) -> Error {
-    ErrorKind::AccessDenied { entity: Entity::Network, id }.into()
+fn network_denied(id: NetworkId) -> Error {
+    ErrorKind::AccessDenied { entity: Entity::Network, id: id.uuid() }.into()
 }

@@ -1,19 +1,19 @@
-use uuid::Uuid;
+use crate::model::NetworkId;
 
 /// Options of [`Reconciliation::reconcile`](crate::inventory::Reconciliation::reconcile).
 ///
 /// ```
 /// use toposcope::inventory::DiscoverOptions;
-/// use uuid::Uuid;
+/// use toposcope::model::NetworkId;
 ///
-/// let options = DiscoverOptions::new(Uuid::from_u128(1)).dry_run();
+/// let options = DiscoverOptions::new(NetworkId::from_u128(1)).dry_run();
 /// assert!(options.dry_run && !options.create_neighbors);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DiscoverOptions {
     /// The network that the devices of the report are on.
-    pub network_id: Uuid,
+    pub network_id: NetworkId,
     /// Whether devices that others name as neighbors become hosts as well. Default: false.
     ///
     /// Such hosts are hidden until a report describes them.
@@ -25,7 +25,7 @@ pub struct DiscoverOptions {
 impl DiscoverOptions {
     /// Creates options for a network, with the defaults for everything else.
     #[must_use]
-    pub const fn new(network_id: Uuid) -> Self {
+    pub const fn new(network_id: NetworkId) -> Self {
         Self { network_id, create_neighbors: false, dry_run: false }
     }
 

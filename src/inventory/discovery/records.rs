@@ -6,17 +6,16 @@ use std::net::IpAddr;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 #[cfg(feature = "topology")]
-use super::claims::Claim;
-use super::claims::{ClaimRows, ClaimedTable};
+use super::claims::ClaimedTable;
 use crate::discovery::reconcile::{HostState, named_by};
 use crate::discovery::report::TableKind;
+use crate::discovery::{Claim, ClaimRows};
 use crate::inventory::hosts::identity_value;
 use crate::inventory::schema::{CLAIM, CLAIM_LINK, decode, discovered_hosts_key, encode, host_discovery_key};
 use crate::inventory::{Error, Inventory, unchanged};
-use crate::model::derived_id;
+use crate::model::{HostId, NetworkId, OrganizationId, derived_id};
 use crate::store::{
     Batch, Facets, Guard, Key, Link, Name, Precondition, Record, Term, TermFilter, TermRange,
 };
@@ -36,14 +35,14 @@ const MAX_NAMES: usize = 20_000;
 /// The body of a [`HOST_DISCOVERY`](crate::inventory::schema::HOST_DISCOVERY) record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct HostDiscovery {
-    pub(super) organization_id: Uuid,
-    pub(super) network_id: Uuid,
+    pub(super) organization_id: OrganizationId,
+    pub(super) network_id: NetworkId,
     /// The kinds of the host's claims.
     pub(super) claims: Vec<TableKind>,
     pub(super) state: HostState,
     /// The hosts that a user has split from this one. Discovery never merges them again.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub(super) separate: BTreeSet<Uuid>,
+    pub(super) separate: BTreeSet<HostId>,
 }
 
 /// The part of a [`HostDiscovery`] that names the claims.
@@ -55,28 +54,28 @@ struct ClaimKinds {
 /// The body of a [`CLAIM`] record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ClaimRecord {
-    pub(super) organization_id: Uuid,
-    pub(super) network_id: Uuid,
-    pub(super) host_id: Uuid,
+    pub(super) organization_id: OrganizationId,
+    pub(super) network_id: NetworkId,
+    pub(super) host_id: HostId,
     pub(super) claimed: ClaimedTable,
 }
 
 /// The part of a [`ClaimRecord`] that names the host.
 #[derive(Debug, Deserialize)]
 pub(super) struct ClaimOwner {
-    pub(super) host_id: Uuid,
+    pub(super) host_id: HostId,
 }
 
 /// A host in its organization and network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    pub(super) organization: Uuid,
-    pub(super) network: Uuid,
-    pub(super) host: Uuid,
+    pub(super) organization: OrganizationId,
+    pub(super) network: NetworkId,
+    pub(super) host: HostId,
 }
 
 /// Returns the key of a host's claim of this kind.
-pub(super) fn claim_key(host: Uuid, kind: TableKind) -> Key {
+pub(super) fn claim_key(host: HostId, kind: TableKind) -> Key {
     Key::new(CLAIM, derived_id("claim", &[host.as_bytes(), kind.as_str().as_bytes()]))
 }
 
@@ -84,8 +83,8 @@ pub(super) fn claim_key(host: Uuid, kind: TableKind) -> Key {
 fn state_facets(discovery: &HostDiscovery) -> Facets {
     let stale = discovery.state.stale().next().map(|_| Term::new(STALE, [1]));
     Facets::default()
-        .with_organization(discovery.organization_id)
-        .with_network(discovery.network_id)
+        .with_organization(discovery.organization_id.uuid())
+        .with_network(discovery.network_id.uuid())
         .with_terms(stale)
 }
 
@@ -106,7 +105,7 @@ pub(super) struct EncodedRecord {
 
 impl EncodedRecord {
     /// Encodes the state of a host.
-    pub(super) fn of_state(host: Uuid, discovery: &HostDiscovery) -> Result<Self, Error> {
+    pub(super) fn of_state(host: HostId, discovery: &HostDiscovery) -> Result<Self, Error> {
         let (key, facets) = (host_discovery_key(host), state_facets(discovery));
         Ok(Self { key, facets, body: encode(discovery)? })
     }
@@ -116,9 +115,9 @@ impl EncodedRecord {
         let Place { organization, network, host } = place;
         let key = claim_key(host, claimed.table.kind());
         let facets = Facets::default()
-            .with_organization(organization)
-            .with_network(network)
-            .with_links([Link::new(CLAIM_LINK, host)])
+            .with_organization(organization.uuid())
+            .with_network(network.uuid())
+            .with_links([Link::new(CLAIM_LINK, host.uuid())])
             .with_terms(claim_terms(&claimed));
         let record =
             ClaimRecord { organization_id: organization, network_id: network, host_id: host, claimed };
@@ -158,7 +157,7 @@ impl BodyDigest {
 
 /// Adds the state of a host to a batch. The batch must also write or guard the host.
 pub(super) fn put_state(
-    host: Uuid,
+    host: HostId,
     discovery: &HostDiscovery,
     replaced: Option<&Record>,
     batch: &mut Batch,
@@ -205,11 +204,11 @@ pub(super) fn put_claim(place: Place, claimed: ClaimedTable, batch: &mut Batch) 
 
 /// Adds the record of the discoveries of a network to a batch. Every discovery that creates or merges hosts writes it.
 pub(super) fn put_discovered_hosts(
-    (organization, network): (Uuid, Uuid),
+    (organization, network): (OrganizationId, NetworkId),
     replaced: Option<&Record>,
     batch: &mut Batch,
 ) {
-    let facets = Facets::default().with_organization(organization).with_network(network);
+    let facets = Facets::default().with_organization(organization.uuid()).with_network(network.uuid());
     batch.put(discovered_hosts_key(network), unchanged(replaced), facets, "{}");
 }
 
@@ -217,7 +216,7 @@ impl Inventory {
     /// Adds the deletion of the states and claims of hosts to a batch. The batch also removes the hosts.
     pub(in crate::inventory) async fn forget_hosts(
         &self,
-        hosts: &[Uuid],
+        hosts: &[HostId],
         batch: &mut Batch,
     ) -> Result<(), Error> {
         if hosts.is_empty() {
@@ -234,7 +233,7 @@ impl Inventory {
             if !written.contains(key) {
                 batch.delete(*key, unchanged(Some(&record)));
             }
-            for claim in claims.into_iter().map(|kind| claim_key(key.id, kind)) {
+            for claim in claims.into_iter().map(|kind| claim_key(key.id.into(), kind)) {
                 if !written.contains(&claim) {
                     batch.delete(claim, Precondition::Any);
                 }
@@ -251,7 +250,7 @@ pub(super) fn table_of(record: &Record) -> Result<ClaimRows, Error> {
 
 /// Returns the host that reports a claim.
 #[cfg(feature = "topology")]
-pub(in crate::inventory) fn host_of_claim(record: &Record) -> Result<Uuid, Error> {
+pub(in crate::inventory) fn host_of_claim(record: &Record) -> Result<HostId, Error> {
     Ok(decode::<ClaimOwner>(record)?.host_id)
 }
 

@@ -1,50 +1,7 @@
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-use uuid::Uuid;
-
-use crate::discovery::reconcile::MatchedBy;
-use crate::discovery::report::{TableKind, Warning};
-use crate::model::Cidr;
-
-/// The result of [`Reconciliation::reconcile`](crate::inventory::Reconciliation::reconcile).
-///
-/// Its size is bounded: everything is counted, but only the first [`DiscoveryReport::MAX_DETAILS`] hosts and tables are
-/// kept.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct DiscoveryReport {
-    /// Whether nothing was stored.
-    pub dry_run: bool,
-    /// The outcomes for the first devices, in the order of the report. Elements of a scan about one device have one outcome. Neighbors that became hosts follow.
-    pub hosts: Vec<DiscoveredHost>,
-    /// The number of outcomes of each kind, whether `hosts` has them or not.
-    #[serde(default)]
-    pub outcomes: BTreeMap<DiscoveryOutcome, u64>,
-    /// The first tables of the devices that are hosts.
-    pub tables: Vec<DiscoveredTable>,
-    /// The number of tables of the devices that are hosts, whether `tables` has them or not.
-    #[serde(default)]
-    pub table_count: u64,
-    /// The subnets that were created, because addresses of the devices have their prefixes.
-    #[serde(default)]
-    pub subnets: Vec<DiscoveredSubnet>,
-    /// The parts of the input that the parser could not use, the merges of hosts and the reasons against others, and the
-    /// values that two hosts have.
-    pub warnings: Vec<Warning>,
-    /// The number of rows that the input has: those that were used and those that the parser skipped.
-    pub read_rows: u64,
-    /// The number of rows of the input that were used.
-    pub used_rows: u64,
-    /// The number of rows that the parser skipped. The warnings state why.
-    pub skipped_rows: u64,
-}
+use crate::discovery::report::Warning;
+use crate::wire::{DiscoveredHost, DiscoveredTable, DiscoveryReport};
 
 impl DiscoveryReport {
-    /// The maximum number of hosts and of tables that are kept; more are only counted.
-    pub const MAX_DETAILS: usize = 10_000;
-
     pub(super) fn add_host(&mut self, host: DiscoveredHost) {
         *self.outcomes.entry(host.outcome).or_default() += 1;
         if self.hosts.len() < Self::MAX_DETAILS {
@@ -58,18 +15,6 @@ impl DiscoveryReport {
             self.tables.push(table);
         }
     }
-
-    /// Returns the number of devices that had an outcome.
-    #[must_use]
-    pub fn host_count(&self) -> u64 {
-        self.outcomes.values().sum()
-    }
-
-    /// Returns how often there was an outcome.
-    #[must_use]
-    pub fn count(&self, outcome: DiscoveryOutcome) -> u64 {
-        self.outcomes.get(&outcome).map_or(0, |count| *count)
-    }
 }
 
 /// Joins warnings of one code, which devices and daemons may repeat as often as they like.
@@ -82,67 +27,4 @@ pub(super) fn joined(warnings: &[Warning]) -> Vec<Warning> {
         }
     }
     joined
-}
-
-/// A subnet that a report created.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct DiscoveredSubnet {
-    /// The id of the subnet.
-    pub id: Uuid,
-    /// The addresses of the subnet.
-    pub cidr: Cidr,
-}
-
-/// The outcome for a device of a report.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct DiscoveredHost {
-    /// The host's id; `None`: the device is not a host.
-    pub id: Option<Uuid>,
-    /// The host's name, or the name that the device reports.
-    pub name: String,
-    /// The effect of the device on the inventory.
-    pub outcome: DiscoveryOutcome,
-    /// The common identity of the device and the host; `None` for a new host.
-    pub matched_by: Option<MatchedBy>,
-    /// The fields of the host that changed.
-    pub changes: Vec<String>,
-    /// The reason for the outcome, as a sentence; `None` if the outcome needs no explanation.
-    pub reason: Option<String>,
-}
-
-/// The effect of a reported device on the inventory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum DiscoveryOutcome {
-    /// A host was created.
-    Created,
-    /// A host changed.
-    Updated,
-    /// The host stays as it is.
-    Unchanged,
-    /// The device may be any of several hosts, and none of them was changed.
-    Ambiguous,
-    /// The device did not become a host.
-    Ignored,
-}
-
-/// A table of a device that is a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct DiscoveredTable {
-    /// The id of the host.
-    pub device_id: Uuid,
-    /// The kind of rows.
-    pub kind: TableKind,
-    /// The number of rows in the report.
-    pub rows: usize,
-    /// Whether these are all rows.
-    pub complete: bool,
 }

@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use uuid::Uuid;
-
 use super::plan::Role;
-use super::{DiscoverOptions, DiscoveryOutcome};
+use super::{DiscoverOptions, Reporting};
 use crate::access::DaemonCaller;
 use crate::discovery::reconcile::{Merging, device_of};
 use crate::discovery::report::{Device, Report, Reporter};
 use crate::inventory::schema::host_key;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
-use crate::model::{Host, Timestamp, derived_id};
+use crate::model::{Host, HostId, NetworkId, Timestamp, derived_id};
+use crate::wire::DiscoveryOutcome;
 
 /// A device to be discovered.
 #[derive(Clone, Debug)]
@@ -40,7 +39,8 @@ impl Inventory {
         }
         let report = Report::new(Reporter::new("daemon"), observed_at);
         let options = DiscoverOptions::new(network);
-        let mut discovery = self.begin_discovery(organization, &report, options, Merging::Forbidden)?;
+        let mut discovery =
+            self.begin_discovery(Reporting::Daemon(*caller), &report, options, Merging::Forbidden)?;
         let name = host.name.clone();
         let subject =
             Subject { device: Arc::new(device), reported: Some(Arc::new(host)), role: Role::Reported };
@@ -54,15 +54,18 @@ impl Inventory {
             }
             (_, Some(id)) => id,
         };
-        let record = self.get(host_key(id)).await?.ok_or(ErrorKind::NotFound { entity: Entity::Host, id })?;
+        let record = self
+            .get(host_key(id))
+            .await?
+            .ok_or(ErrorKind::NotFound { entity: Entity::Host, id: id.uuid() })?;
         self.decode_host(organization, &record).await
     }
 }
 
 /// Returns the ids that a host reported by a daemon may have. The first is the id in the report. The host has the
 /// second if another host has the first. There are none for the nil id.
-pub(super) fn given_ids(network: Uuid, given: Uuid) -> impl Iterator<Item = Uuid> {
+pub(super) fn given_ids(network: NetworkId, given: HostId) -> impl Iterator<Item = HostId> {
     // Always the same id, so that a second report of the host finds the first.
-    let derived = derived_id("discovered host", &[network.as_bytes(), given.as_bytes()]);
+    let derived: HostId = derived_id("discovered host", &[network.as_bytes(), given.as_bytes()]);
     [given, derived].into_iter().filter(move |_| !given.is_nil())
 }

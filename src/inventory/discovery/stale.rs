@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::opened::Opened;
@@ -10,32 +9,20 @@ use super::records::{put_state, stale_filter};
 use crate::access::Caller;
 use crate::inventory::discovery::Reconciliation;
 use crate::inventory::hosts::{Attempt, Before, HostChange, Summary};
+use crate::inventory::policy::Actor;
 use crate::inventory::schema::{
     HOST, HOST_DISCOVERY, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, host_key, on_network,
 };
 use crate::inventory::{Entity, Error, Inventory, require_level};
-use crate::model::{BindingTarget, Host, HostPart, Permission, for_each_part_type};
+use crate::model::{
+    BindingTarget, Host, HostId, HostPart, NetworkId, OrganizationId, Permission, ServiceId,
+    for_each_part_type,
+};
 use crate::store::{Batch, LinkFilter, Query, Start};
+use crate::wire::StaleDeletion;
 
 /// Number of hosts that are read at a time.
 const PAGE: usize = 32;
-
-/// The result of [`Reconciliation::delete_stale`](crate::inventory::Reconciliation::delete_stale).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct StaleDeletion {
-    /// The number of hosts that changed.
-    pub hosts: u64,
-    /// The number of deleted interfaces.
-    pub interfaces: u64,
-    /// The number of deleted ports.
-    pub ports: u64,
-    /// The number of deleted services.
-    pub services: u64,
-    /// The number of deleted interface entries.
-    pub if_entries: u64,
-}
 
 impl StaleDeletion {
     const fn parts(&self) -> u64 {
@@ -64,7 +51,7 @@ impl Reconciliation<'_> {
     /// - `PermissionDenied`: the caller is below Member.
     /// - `NotFound`: there is no such network, or it belongs to another organization.
     /// - `AccessDenied`: the caller cannot access the network.
-    pub async fn delete_stale(self, caller: &Caller, network: Uuid) -> Result<StaleDeletion, Error> {
+    pub async fn delete_stale(self, caller: &Caller, network: NetworkId) -> Result<StaleDeletion, Error> {
         require_level(caller, Permission::Member)?;
         let organization = caller.organization_id();
         self.inventory.check_discovered_network(organization, network).await?;
@@ -80,7 +67,7 @@ impl Reconciliation<'_> {
         loop {
             let page = self.inventory.store.list(&query).await?;
             for state in &page.records {
-                deleted.add(&self.inventory.delete_stale_of(organization, state.key.id).await?);
+                deleted.add(&self.inventory.delete_stale_of(caller, state.key.id.into()).await?);
             }
             let Some(next) = page.next else { return Ok(deleted) };
             query.start = Start::After(next);
@@ -89,8 +76,9 @@ impl Reconciliation<'_> {
 }
 
 impl Inventory {
-    async fn delete_stale_of(&self, organization: Uuid, id: Uuid) -> Result<StaleDeletion, Error> {
-        let mut transaction = self.transaction(Entity::Host, id);
+    async fn delete_stale_of(&self, caller: &Caller, id: HostId) -> Result<StaleDeletion, Error> {
+        let organization = caller.organization_id();
+        let mut transaction = self.reviewed_transaction(Entity::Host, id);
         loop {
             let Some(stored) = self.read_stored(id, &BTreeSet::new()).await? else {
                 return Ok(StaleDeletion::default());
@@ -113,6 +101,7 @@ impl Inventory {
             let encoder = self.host_encoder(organization).of_stored(bytes);
             let puts = [encoder.encode_in(&self.state.offload, host).await?];
             let before = Before::from([(id, (stored.record, summary))]);
+            self.review_hosts(Actor::Caller(caller), (&puts, &[]), &before).await?;
             let change = HostChange::putting(organization, &puts);
             if matches!(self.commit_hosts(&change, &before, batch).await?, Attempt::Committed) {
                 self.follow_host_change(&change, &before).await;
@@ -123,12 +112,16 @@ impl Inventory {
     }
 
     /// Returns the services of a host that virtualize a host or a service.
-    async fn virtualizing(&self, organization: Uuid, host: &Host) -> Result<HashSet<Uuid>, Error> {
+    async fn virtualizing(
+        &self,
+        organization: OrganizationId,
+        host: &Host,
+    ) -> Result<HashSet<ServiceId>, Error> {
         let mut virtualizing = HashSet::new();
         for service in host.services.iter().map(|service| service.id) {
             for relation in [VIRTUALIZED_BY_LINK, SERVICE_VIRTUALIZED_BY_LINK] {
-                let links = vec![LinkFilter::new(relation, [service])];
-                let guests = Query { organization: Some(organization), links, ..Query::new(HOST) };
+                let links = vec![LinkFilter::new(relation, [service.uuid()])];
+                let guests = Query { organization: Some(organization.uuid()), links, ..Query::new(HOST) };
                 if self.count(guests).await? > 0 {
                     virtualizing.insert(service);
                 }
@@ -140,7 +133,7 @@ impl Inventory {
 
 impl Opened {
     /// Deletes the stale parts of the host, except services that are needed.
-    fn delete_stale(&mut self, needed: &HashSet<Uuid>) -> StaleDeletion {
+    fn delete_stale(&mut self, needed: &HashSet<ServiceId>) -> StaleDeletion {
         let Some(discovery) = &mut self.discovery else { return StaleDeletion::default() };
         let stale: HashSet<Uuid> = discovery.state.stale().collect();
         let (host, mut gone) = (&mut self.host, HashSet::new());
@@ -152,15 +145,18 @@ impl Opened {
             is_gone
         };
         let services =
-            retain(&mut host.services, |part| is_gone(part.id, &mut gone, needed.contains(&part.id)));
+            retain(&mut host.services, |part| is_gone(part.id.uuid(), &mut gone, needed.contains(&part.id)));
         let bound = bound_parts(host);
-        let ports = retain(&mut host.ports, |part| is_gone(part.id, &mut gone, bound.contains(&part.id)));
-        let interfaces =
-            retain(&mut host.interfaces, |part| is_gone(part.id, &mut gone, bound.contains(&part.id)));
-        let if_entries = retain(&mut host.if_entries, |part| is_gone(part.id, &mut gone, false));
+        let ports = retain(&mut host.ports, |part| {
+            is_gone(part.id.uuid(), &mut gone, bound.contains(&part.id.uuid()))
+        });
+        let interfaces = retain(&mut host.interfaces, |part| {
+            is_gone(part.id.uuid(), &mut gone, bound.contains(&part.id.uuid()))
+        });
+        let if_entries = retain(&mut host.if_entries, |part| is_gone(part.id.uuid(), &mut gone, false));
         forget(host, &gone);
         let baseline = &mut discovery.state.baseline;
-        for_each_part_type!(P => P::list_mut(baseline).retain(|part| !gone.contains(&part.id)));
+        for_each_part_type!(P => P::list_mut(baseline).retain(|part| !gone.contains(&part.id.uuid())));
         forget(baseline, &gone);
         discovery.state.seen.retain(|id, _| !gone.contains(id));
         StaleDeletion { hosts: u64::from(!gone.is_empty()), interfaces, ports, services, if_entries }
@@ -180,15 +176,15 @@ fn bound_parts(host: &Host) -> HashSet<Uuid> {
         .credential_assignments
         .iter()
         .flat_map(|by| by.interface_ids.iter().flatten())
-        .copied()
+        .map(|id| id.uuid())
         .collect();
     for binding in host.services.iter().flat_map(|service| &service.bindings) {
         match binding.target {
             BindingTarget::Port { port_id, interface_id } => {
-                bound.insert(port_id);
-                bound.extend(interface_id);
+                bound.insert(port_id.uuid());
+                bound.extend(interface_id.map(Uuid::from));
             }
-            BindingTarget::Interface { interface_id } => drop(bound.insert(interface_id)),
+            BindingTarget::Interface { interface_id } => drop(bound.insert(interface_id.uuid())),
         }
     }
     bound
@@ -197,7 +193,7 @@ fn bound_parts(host: &Host) -> HashSet<Uuid> {
 /// Clears the references of interface entries to parts that are gone.
 fn forget(host: &mut Host, gone: &HashSet<Uuid>) {
     for entry in &mut host.if_entries {
-        entry.interface_id = entry.interface_id.filter(|id| !gone.contains(id));
-        entry.lag_id = entry.lag_id.filter(|id| !gone.contains(id));
+        entry.interface_id = entry.interface_id.filter(|id| !gone.contains(&id.uuid()));
+        entry.lag_id = entry.lag_id.filter(|id| !gone.contains(&id.uuid()));
     }
 }

@@ -2,7 +2,6 @@
 
 use bytes::Bytes;
 use serde::Deserialize;
-use uuid::Uuid;
 
 use super::Hosts;
 use super::document::without_comma;
@@ -10,13 +9,13 @@ use crate::access::Caller;
 use crate::inventory::records::belongs_to;
 use crate::inventory::schema::{HOST, network_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
-use crate::model::Host;
+use crate::model::{Host, HostId, NetworkId};
 use crate::store::{Query, Record};
 
 /// The part of a stored host that decides who may access it.
 #[derive(Debug, Deserialize)]
 struct Place {
-    network_id: Uuid,
+    network_id: NetworkId,
 }
 
 impl Hosts<'_> {
@@ -24,7 +23,7 @@ impl Hosts<'_> {
     ///
     /// # Errors
     /// `NotFound`, also for a host of another organization; `AccessDenied` when the caller cannot access its network.
-    pub async fn get(self, caller: &Caller, id: Uuid) -> Result<Host, Error> {
+    pub async fn get(self, caller: &Caller, id: HostId) -> Result<Host, Error> {
         let record = self.inventory.host_record_as(caller, id).await?;
         self.inventory.decode_host(caller.organization_id(), &record).await
     }
@@ -35,7 +34,7 @@ impl Hosts<'_> {
     ///
     /// # Errors
     /// Those of [`Hosts::get`](crate::inventory::Hosts::get).
-    pub async fn document(self, caller: &Caller, id: Uuid) -> Result<Bytes, Error> {
+    pub async fn document(self, caller: &Caller, id: HostId) -> Result<Bytes, Error> {
         Ok(without_comma(self.inventory.host_record_as(caller, id).await?.body))
     }
 }
@@ -44,7 +43,7 @@ impl Inventory {
     pub(in crate::inventory) async fn host_record_as(
         &self,
         caller: &Caller,
-        id: Uuid,
+        id: HostId,
     ) -> Result<Record, Error> {
         if let Some(record) = self.visible_host(caller, id).await? {
             return Ok(record);
@@ -58,11 +57,11 @@ impl Inventory {
     }
 
     /// Returns a host on a network in the caller's scope, without decoding it.
-    pub(super) async fn visible_host(&self, caller: &Caller, id: Uuid) -> Result<Option<Record>, Error> {
+    pub(super) async fn visible_host(&self, caller: &Caller, id: HostId) -> Result<Option<Record>, Error> {
         let query = Query {
-            organization: Some(caller.organization_id()),
-            networks: caller.scope().networks().map(<[Uuid]>::to_vec),
-            ids: Some(vec![id]),
+            organization: Some(caller.organization_id().uuid()),
+            networks: caller.scope().network_filter(),
+            ids: Some(vec![id.uuid()]),
             ..Query::new(HOST)
         };
         Ok(self.store.list(&query).await?.records.pop())
@@ -71,7 +70,7 @@ impl Inventory {
     /// Checks that the organization has a network and that the caller can access it.
     ///
     /// An error names the field `network_id`.
-    pub(super) async fn check_network(&self, caller: &Caller, network: Uuid) -> Result<(), Error> {
+    pub(super) async fn check_network(&self, caller: &Caller, network: NetworkId) -> Result<(), Error> {
         let record = self.get(network_key(network)).await?;
         if !belongs_to(caller.organization_id(), record.as_ref())? {
             return Err(reference_invalid(Entity::Network, "network_id"));
@@ -80,11 +79,11 @@ impl Inventory {
     }
 }
 
-pub(super) fn check_scope(caller: &Caller, network: Uuid) -> Result<(), Error> {
+pub(super) fn check_scope(caller: &Caller, network: NetworkId) -> Result<(), Error> {
     if caller.scope().allows(network) {
         Ok(())
     } else {
-        Err(ErrorKind::AccessDenied { entity: Entity::Network, id: network }.into())
+        Err(ErrorKind::AccessDenied { entity: Entity::Network, id: network.uuid() }.into())
     }
 }
 

@@ -10,8 +10,8 @@ use super::change::TakenPart;
 use super::parts::{Embedded, settle};
 use crate::inventory::{Entity, Error, Inventory};
 use crate::model::{
-    BindingTarget, Host, IfEntry, Interface, Neighbor, Port, Service, ServiceVirtualization, Timestamp,
-    for_each_part_type,
+    BindingTarget, Host, IfEntry, Interface, Neighbor, OrganizationId, Port, RecordId, Service,
+    ServiceVirtualization, Timestamp, for_each_part_type,
 };
 
 /// The number of hosts with taken ids that makes all new parts get new ids.
@@ -59,14 +59,14 @@ impl Inventory {
     /// Adds the ids of the host that has a taken part.
     pub(super) async fn note_taken(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         part: &TakenPart,
         taken: &mut TakenIds,
     ) -> Result<(), Error> {
         let holder = match self.store.get_by_unique_key(&part.unique_key).await? {
             // Read again as a host of the organization: the digest may collide with that of another organization's
             // part.
-            Some(holder) => self.own_hosts(organization, vec![holder.key.id]).await?.pop(),
+            Some(holder) => self.own_hosts(organization, vec![holder.key.id.into()]).await?.pop(),
             None => None,
         };
         match holder {
@@ -127,9 +127,10 @@ impl Assignment<'_> {
     }
 }
 
-fn rename(id: &mut Uuid, renamed: &Renamed) {
-    if let Some(new) = renamed.get(id) {
-        *id = *new;
+fn rename<I: RecordId>(id: &mut I, renamed: &Renamed) {
+    let old: Uuid = (*id).into();
+    if let Some(new) = renamed.get(&old) {
+        *id = (*new).into();
     }
 }
 

@@ -4,7 +4,7 @@
 //! created with:
 //!
 //! ```text
-//! read the hosts -> decide -> before_commit of each effect -> commit -> after_commit of the effects that wait for it
+//! read the hosts -> decide -> policy -> before_commit of each effect -> commit -> after_commit of the effects that wait for it
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -19,20 +19,21 @@ use super::document::{EncodedHost, decode};
 use super::parts::Embedded;
 use super::virtualization::{RemovedService, ServiceNames, Summary};
 use crate::access::Caller;
+use crate::inventory::policy::Actor;
 use crate::inventory::records::belongs_to;
 use crate::inventory::schema::{
     HOST, exists, host_key, network_key, organization_key, part_unique_key, tag_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged};
-use crate::model::{Host, for_each_part_type};
+use crate::model::{Host, HostId, NetworkId, OrganizationId, TagId, for_each_part_type};
 use crate::store::{Batch, Key, Query, Record, StoreErrorKind, UniqueKey};
 
 /// Hosts to put and to delete in one batch.
 #[derive(Debug)]
 pub(in crate::inventory) struct HostChange<'a> {
-    pub(in crate::inventory) organization: Uuid,
+    pub(in crate::inventory) organization: OrganizationId,
     pub(in crate::inventory) puts: &'a [EncodedHost],
-    pub(in crate::inventory) deletes: &'a [Uuid],
+    pub(in crate::inventory) deletes: &'a [HostId],
     pub(super) removed_service: Option<RemovedService>,
     /// Whether the identities and interface entries of the hosts stay as they are.
     pub(in crate::inventory) keeps_identities: bool,
@@ -63,7 +64,7 @@ impl From<TakenPart> for Error {
 }
 
 /// The hosts that a change replaces or deletes, as read.
-pub(in crate::inventory) type Before = HashMap<Uuid, (Record, Summary)>;
+pub(in crate::inventory) type Before = HashMap<HostId, (Record, Summary)>;
 
 /// An effect of changes of hosts on records that depend on them.
 #[async_trait]
@@ -94,22 +95,23 @@ impl Inventory {
     /// Waits for the turns of these hosts and, when creating hosts under a quota, of the organization.
     pub(super) async fn replace_hosts(
         &self,
-        organization: Uuid,
+        actor: Actor<'_>,
         puts: &[EncodedHost],
-    ) -> Result<Result<Vec<Uuid>, TakenPart>, Error> {
-        self.replace_hosts_if(organization, puts, |_| Ok(())).await
+    ) -> Result<Result<Vec<HostId>, TakenPart>, Error> {
+        self.replace_hosts_if(actor, puts, |_| Ok(())).await
     }
 
     /// Puts hosts like [`replace_hosts`](Self::replace_hosts) if `check` allows it for the hosts as read.
     pub(super) async fn replace_hosts_if(
         &self,
-        organization: Uuid,
+        actor: Actor<'_>,
         puts: &[EncodedHost],
         check: impl Fn(&Before) -> Result<(), Error>,
-    ) -> Result<Result<Vec<Uuid>, TakenPart>, Error> {
+    ) -> Result<Result<Vec<HostId>, TakenPart>, Error> {
+        let organization = actor.organization_id();
         let change = HostChange::putting(organization, puts);
         let id = puts.first().map(|encoded| encoded.host.id).unwrap_or_default();
-        let mut transaction = self.transaction(Entity::Host, id);
+        let mut transaction = self.reviewed_transaction(Entity::Host, id);
         loop {
             let before = self.read_before(&change).await?;
             if !self.check_ownership(&change, &before).await? {
@@ -122,7 +124,7 @@ impl Inventory {
                 continue;
             }
             self.check_host_quota(organization, created).await?;
-            match self.try_change_hosts(&change, &before).await? {
+            match self.change_hosts_as(actor, &change, &before).await? {
                 Attempt::Committed => return Ok(Ok(before.into_keys().collect())),
                 Attempt::Stale => transaction.retry().await?,
                 Attempt::Taken(part) => return Ok(Err(part)),
@@ -140,12 +142,23 @@ impl Inventory {
     /// Refuses to create this many hosts if the organization would exceed its quota.
     pub(in crate::inventory) async fn check_host_quota(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         created: usize,
     ) -> Result<(), Error> {
-        let hosts = Query { organization: Some(organization), ..Query::new(HOST) };
+        let hosts = Query { organization: Some(organization.uuid()), ..Query::new(HOST) };
         let limit = self.quotas.hosts_per_organization;
         self.check_quota(limit, Entity::Host, hosts, created as u64).await
+    }
+
+    /// Puts and deletes hosts like [`try_change_hosts`](Self::try_change_hosts) if the policy allows it.
+    pub(super) async fn change_hosts_as(
+        &self,
+        actor: Actor<'_>,
+        change: &HostChange<'_>,
+        before: &Before,
+    ) -> Result<Attempt, Error> {
+        let _turn = self.review_hosts(actor, (change.puts, change.deletes), before).await?;
+        self.try_change_hosts(change, before).await
     }
 
     /// Puts and deletes hosts on the condition that `before` still holds, with all effects.
@@ -213,7 +226,8 @@ impl Inventory {
         for encoded in change.puts {
             let name = self.virtualized_by(change.organization, &encoded.host, &mut names, batch).await?;
             let replaced = before.get(&encoded.host.id).map(|(record, _)| record);
-            let facets = encoded.facets(&name);
+            let mut facets = encoded.facets(&name);
+            self.custom_index.add_to(&mut facets, &encoded.host.custom);
             batch.put(host_key(encoded.host.id), unchanged(replaced), facets, encoded.body.clone());
         }
         for id in change.deletes {
@@ -234,12 +248,16 @@ impl Inventory {
     }
 
     /// Decodes the summaries of hosts, on a blocking thread if the hosts are large.
-    pub(super) async fn summarize(&self, organization: Uuid, records: Vec<Record>) -> Result<Before, Error> {
+    pub(super) async fn summarize(
+        &self,
+        organization: OrganizationId,
+        records: Vec<Record>,
+    ) -> Result<Before, Error> {
         let bytes = records.iter().map(|record| record.body.len()).sum();
         let summarize = move || {
             let summaries = records.into_iter().map(|record| {
                 let summary = decode(&record)?;
-                Ok((record.key.id, (record, summary)))
+                Ok((record.key.id.into(), (record, summary)))
             });
             summaries.collect()
         };
@@ -288,11 +306,11 @@ impl Inventory {
 }
 
 impl<'a> HostChange<'a> {
-    pub(in crate::inventory) const fn putting(organization: Uuid, puts: &'a [EncodedHost]) -> Self {
+    pub(in crate::inventory) const fn putting(organization: OrganizationId, puts: &'a [EncodedHost]) -> Self {
         Self { organization, puts, deletes: &[], removed_service: None, keeps_identities: false }
     }
 
-    pub(super) const fn deleting(organization: Uuid, deletes: &'a [Uuid]) -> Self {
+    pub(super) const fn deleting(organization: OrganizationId, deletes: &'a [HostId]) -> Self {
         Self { organization, puts: &[], deletes, removed_service: None, keeps_identities: false }
     }
 
@@ -303,7 +321,7 @@ impl<'a> HostChange<'a> {
 
     /// Returns the hosts that are deleted or move to another network.
     #[cfg(feature = "discovery")]
-    pub(in crate::inventory) fn removed(&self, before: &Before) -> Vec<Uuid> {
+    pub(in crate::inventory) fn removed(&self, before: &Before) -> Vec<HostId> {
         let has_moved = |host: &Host| {
             before.get(&host.id).is_some_and(|(_, summary)| summary.network_id != host.network_id)
         };
@@ -315,7 +333,7 @@ impl<'a> HostChange<'a> {
 /// Checks that the caller may replace a host of a network.
 ///
 /// The caller must have access to the network, and the host must stay on it.
-pub(super) fn check_replacement(caller: &Caller, host: &Host, network: Uuid) -> Result<(), Error> {
+pub(super) fn check_replacement(caller: &Caller, host: &Host, network: NetworkId) -> Result<(), Error> {
     check_scope(caller, network)?;
     if host.network_id == network {
         Ok(())
@@ -325,14 +343,14 @@ pub(super) fn check_replacement(caller: &Caller, host: &Host, network: Uuid) -> 
 }
 
 /// Returns the networks of the hosts, each with a field that refers to it.
-fn referred_networks(change: &HostChange<'_>) -> BTreeMap<Uuid, &'static str> {
+fn referred_networks(change: &HostChange<'_>) -> BTreeMap<NetworkId, &'static str> {
     change.puts.iter().map(|encoded| (encoded.host.network_id, "network_id")).collect()
 }
 
 /// Returns the tags that the change adds to hosts and services. Each comes with a field that refers to it.
 ///
 /// The others need neither a check nor a guard: the deletion of a tag changes all hosts that have it.
-fn added_tags<'a>(change: &HostChange<'a>, before: &Before) -> BTreeMap<Uuid, &'a str> {
+fn added_tags<'a>(change: &HostChange<'a>, before: &Before) -> BTreeMap<TagId, &'a str> {
     let mut added = BTreeMap::new();
     for encoded in change.puts {
         let stored = before.get(&encoded.host.id).map(|(_, summary)| summary);

@@ -15,16 +15,15 @@
 
 use std::slice;
 
-use uuid::Uuid;
-
 use super::Hosts;
 use super::age::keep_age;
 use super::assign::{Assignment, TakenIds};
 use super::document::EncodedHost;
 use super::texts::check_host_texts;
 use crate::access::Caller;
+use crate::inventory::policy::Actor;
 use crate::inventory::{Entity, Error, Inventory, require_level, transaction};
-use crate::model::{Host, Permission, Record, Timestamp};
+use crate::model::{Host, OrganizationId, Permission, Record, Timestamp};
 
 /// The maximum number of attempts to find ids for the embedded records of a host.
 const ATTEMPTS: usize = 16;
@@ -41,15 +40,14 @@ impl Hosts<'_> {
     /// # use toposcope::model::Network;
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::Inventory;
-    /// # use toposcope::model::{Host, Interface, Permission};
+    /// # use toposcope::model::{Host, Interface, Permission, UserId};
     /// # use toposcope::store::MemoryStore;
-    /// # use uuid::Uuid;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let inventory = Inventory::new(MemoryStore::new());
     /// # let organization = inventory.organizations().create("Example").await?;
     /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
-    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// # let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::all());
     /// let mut draft = Host::new(network.id, "printer");
     /// draft.interfaces.push(Interface::new(&draft, "192.0.2.7".parse()?));
     /// let host = inventory.hosts().create(&caller, draft.clone()).await?;
@@ -77,7 +75,7 @@ impl Hosts<'_> {
                 [self.inventory.encode_new(organization, host, taken.clone(), self.inventory.now()).await?];
             let [encoded] = &puts;
             self.inventory.note_answer(&encoded.host, Some(encoded.host.network_id))?;
-            let created = self.inventory.replace_hosts(organization, &puts).await?;
+            let created = self.inventory.replace_hosts(Actor::Caller(caller), &puts).await?;
             let [encoded] = puts;
             host = encoded.host;
             match created {
@@ -95,11 +93,12 @@ impl Inventory {
     /// A part whose id another record of the organization has gets a new id, and the times of the host.
     pub(in crate::inventory) async fn put_new_host(
         &self,
-        organization: Uuid,
+        caller: &Caller,
         encoded: &EncodedHost,
     ) -> Result<(), Error> {
+        let (organization, actor) = (caller.organization_id(), Actor::Caller(caller));
         let mut taken = TakenIds::default();
-        let mut part = match self.replace_hosts(organization, slice::from_ref(encoded)).await? {
+        let mut part = match self.replace_hosts(actor, slice::from_ref(encoded)).await? {
             Ok(_) => return Ok(()),
             Err(part) => part,
         };
@@ -107,7 +106,7 @@ impl Inventory {
             self.note_taken(organization, &part, &mut taken).await?;
             let now = encoded.host.created_at;
             let puts = [self.encode_new(organization, encoded.host.clone(), taken.clone(), now).await?];
-            match self.replace_hosts(organization, &puts).await? {
+            match self.replace_hosts(actor, &puts).await? {
                 Ok(_) => return Ok(()),
                 Err(other) => part = other,
             }
@@ -120,7 +119,7 @@ impl Inventory {
     /// A large host is encoded on a blocking thread.
     pub(super) async fn encode_new(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         mut host: Host,
         taken: TakenIds,
         now: Timestamp,

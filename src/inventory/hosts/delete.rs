@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use serde::de::DeserializeOwned;
-use uuid::Uuid;
 
 use super::Hosts;
 use super::access::check_scope;
 use super::change::{Attempt, Before, HostChange};
 use super::virtualization::Summary;
 use crate::access::Caller;
+use crate::inventory::policy::Actor;
 use crate::inventory::schema::{HOST, host_key};
 use crate::inventory::{Entity, Error, Inventory, Problem, require_level};
-use crate::model::{Host, Permission};
+use crate::model::{Host, HostId, Permission, uuids};
 use crate::store::Query;
 
 /// The maximum number of hosts deleted at once.
@@ -26,10 +26,10 @@ impl Hosts<'_> {
     /// # Errors
     /// `PermissionDenied` when the caller is below Member; `NotFound`, also for a host of another organization;
     /// `AccessDenied` when the caller cannot access its network.
-    pub async fn delete(self, caller: &Caller, id: Uuid) -> Result<(), Error> {
+    pub async fn delete(self, caller: &Caller, id: HostId) -> Result<(), Error> {
         require_level(caller, Permission::Member)?;
         let check = |summary: &Summary| check_scope(caller, summary.network_id);
-        self.inventory.remove_host(caller.organization_id(), id, check).await
+        self.inventory.remove_host(caller, id, check).await
     }
 
     /// Deletes a host that the caller, a Member or above, can access.
@@ -43,7 +43,7 @@ impl Hosts<'_> {
     pub async fn delete_if(
         self,
         caller: &Caller,
-        id: Uuid,
+        id: HostId,
         check: impl Fn(&Host) -> Result<(), Error> + Send + Sync,
     ) -> Result<(), Error> {
         require_level(caller, Permission::Member)?;
@@ -51,7 +51,7 @@ impl Hosts<'_> {
             check_scope(caller, host.network_id)?;
             check(host)
         };
-        self.inventory.remove_host(caller.organization_id(), id, check).await
+        self.inventory.remove_host(caller, id, check).await
     }
 
     /// Deletes hosts that the caller, a Member or above, can access, all or none. Returns how many.
@@ -60,7 +60,7 @@ impl Hosts<'_> {
     ///
     /// # Errors
     /// `PermissionDenied` when the caller is below Member; `Invalid` unless there are 1 to 1,000 ids.
-    pub async fn delete_many(self, caller: &Caller, ids: &[Uuid]) -> Result<usize, Error> {
+    pub async fn delete_many(self, caller: &Caller, ids: &[HostId]) -> Result<usize, Error> {
         require_level(caller, Permission::Member)?;
         if ids.is_empty() {
             return Err(Error::invalid("ids", Problem::Empty));
@@ -70,13 +70,13 @@ impl Hosts<'_> {
         }
         let organization = caller.organization_id();
         let query = Query {
-            organization: Some(organization),
-            networks: caller.scope().networks().map(<[Uuid]>::to_vec),
-            ids: Some(ids.to_vec()),
+            organization: Some(organization.uuid()),
+            networks: caller.scope().network_filter(),
+            ids: Some(uuids(ids)),
             ..Query::new(HOST)
         };
         let mut transaction =
-            self.inventory.transaction(Entity::Host, ids.first().copied().unwrap_or_default());
+            self.inventory.reviewed_transaction(Entity::Host, ids.first().copied().unwrap_or_default());
         loop {
             let records = self.inventory.store.list(&query).await?.records;
             if records.is_empty() {
@@ -85,13 +85,10 @@ impl Hosts<'_> {
             if !transaction.enter(records.iter().map(|record| record.key).collect()).await? {
                 continue;
             }
-            let deletes: Vec<Uuid> = records.iter().map(|record| record.key.id).collect();
+            let deletes: Vec<HostId> = records.iter().map(|record| record.key.id.into()).collect();
             let before = self.inventory.summarize(organization, records).await?;
-            match self
-                .inventory
-                .try_change_hosts(&HostChange::deleting(organization, &deletes), &before)
-                .await?
-            {
+            let change = HostChange::deleting(organization, &deletes);
+            match self.inventory.change_hosts_as(Actor::Caller(caller), &change, &before).await? {
                 Attempt::Committed => return Ok(deletes.len()),
                 Attempt::Stale | Attempt::Taken(_) => transaction.retry().await?,
             }
@@ -103,14 +100,15 @@ impl Inventory {
     /// Deletes a host, decoded as far as `check` needs it.
     async fn remove_host<T>(
         &self,
-        organization: Uuid,
-        id: Uuid,
+        caller: &Caller,
+        id: HostId,
         check: impl Fn(&T) -> Result<(), Error> + Send + Sync,
     ) -> Result<(), Error>
     where
         T: DeserializeOwned + Into<Summary> + Send + 'static,
     {
-        let mut transaction = self.transaction(Entity::Host, id);
+        let organization = caller.organization_id();
+        let mut transaction = self.reviewed_transaction(Entity::Host, id);
         loop {
             let record = self.host_record(organization, id).await?;
             if !transaction.enter(BTreeSet::from([host_key(id)])).await? {
@@ -119,7 +117,8 @@ impl Inventory {
             let host: T = self.decode_host(organization, &record).await?;
             check(&host)?;
             let before = Before::from([(id, (record, host.into()))]);
-            match self.try_change_hosts(&HostChange::deleting(organization, &[id]), &before).await? {
+            let change = HostChange::deleting(organization, std::slice::from_ref(&id));
+            match self.change_hosts_as(Actor::Caller(caller), &change, &before).await? {
                 Attempt::Committed => return Ok(()),
                 Attempt::Stale | Attempt::Taken(_) => transaction.retry().await?,
             }

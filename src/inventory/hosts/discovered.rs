@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use uuid::Uuid;
-
 use super::HOST;
 use super::assign::{Assignment, TakenIds};
 use super::texts::check_host_texts;
@@ -12,8 +10,8 @@ use crate::access::DaemonCaller;
 use crate::inventory::schema::{SERVICE_UNIQUE_KEY, SUBNET, on_network, part_unique_key};
 use crate::inventory::{Error, Inventory};
 use crate::model::{
-    BindingTarget, Host, HostPart, HostVirtualization, Record as _, ServiceVirtualization, Source,
-    for_each_part_type,
+    BindingTarget, Host, HostId, HostPart, HostVirtualization, InterfaceId, Record as _, ServiceId,
+    ServiceVirtualization, Source, SubnetId, for_each_part_type, uuids,
 };
 use crate::store::{Query, Record};
 
@@ -43,7 +41,7 @@ impl Inventory {
     pub(in crate::inventory) async fn discovered_host(
         &self,
         caller: &DaemonCaller,
-        id: Uuid,
+        id: HostId,
     ) -> Result<Option<Record>, Error> {
         #[derive(serde::Deserialize)]
         struct Origin {
@@ -51,7 +49,7 @@ impl Inventory {
             source: Source,
         }
         let own = on_network(HOST, caller.organization_id, caller.network_id);
-        let own = Query { ids: Some(vec![id]), ..own };
+        let own = Query { ids: Some(vec![id.uuid()]), ..own };
         let Some(record) = self.store.list(&own).await?.records.pop() else { return Ok(None) };
         let origin: Origin = self.decode_host(caller.organization_id, &record).await?;
         Ok(is_discovered(&origin.source).then_some(record))
@@ -65,7 +63,7 @@ impl Inventory {
         if !is_discovered(&host.source) {
             host.source = Source::Discovery { metadata: Vec::new() };
         }
-        let named: BTreeSet<Uuid> = host.interfaces.iter().filter_map(|part| part.subnet_id).collect();
+        let named: BTreeSet<SubnetId> = host.interfaces.iter().filter_map(|part| part.subnet_id).collect();
         let subnets = self.own_subnets(caller, named.into_iter().collect()).await?;
         for interface in &mut host.interfaces {
             interface.subnet_id = interface.subnet_id.filter(|id| subnets.contains(id));
@@ -91,24 +89,25 @@ impl Inventory {
     pub(in crate::inventory) async fn own_subnets(
         &self,
         caller: &DaemonCaller,
-        ids: Vec<Uuid>,
-    ) -> Result<HashSet<Uuid>, Error> {
+        ids: Vec<SubnetId>,
+    ) -> Result<HashSet<SubnetId>, Error> {
         if ids.is_empty() {
             return Ok(HashSet::new());
         }
-        let own = Query { ids: Some(ids), ..on_network(SUBNET, caller.organization_id, caller.network_id) };
-        Ok(self.store.list(&own).await?.records.iter().map(|record| record.key.id).collect())
+        let own =
+            Query { ids: Some(uuids(&ids)), ..on_network(SUBNET, caller.organization_id, caller.network_id) };
+        Ok(self.store.list(&own).await?.records.iter().map(|record| record.key.id.into()).collect())
     }
 
     /// Returns the services of the network that virtualize a host or its services.
     ///
     /// Each of them is part of the host itself or of a host that is stored on the network.
-    async fn own_services(&self, caller: &DaemonCaller, host: &Host) -> Result<HashSet<Uuid>, Error> {
+    async fn own_services(&self, caller: &DaemonCaller, host: &Host) -> Result<HashSet<ServiceId>, Error> {
         let by_services = host.services.iter().filter_map(|service| service.virtualization.as_ref());
         let by_services = by_services.map(ServiceVirtualization::service_id);
         let by_host = host.virtualization.as_ref().map(HostVirtualization::service_id);
-        let named: BTreeSet<Uuid> = by_services.chain(by_host).collect();
-        let embedded: HashSet<Uuid> = host.services.iter().map(|service| service.id).collect();
+        let named: BTreeSet<ServiceId> = by_services.chain(by_host).collect();
+        let embedded: HashSet<ServiceId> = host.services.iter().map(|service| service.id).collect();
         let mut own = HashSet::new();
         for id in named {
             if embedded.contains(&id) || self.is_service_on_network(caller, id).await? {
@@ -118,7 +117,7 @@ impl Inventory {
         Ok(own)
     }
 
-    async fn is_service_on_network(&self, caller: &DaemonCaller, id: Uuid) -> Result<bool, Error> {
+    async fn is_service_on_network(&self, caller: &DaemonCaller, id: ServiceId) -> Result<bool, Error> {
         let unique_key = part_unique_key(SERVICE_UNIQUE_KEY, caller.organization_id, id);
         let Some(holder) = self.store.get_by_unique_key(&unique_key).await? else { return Ok(false) };
         let own = on_network(HOST, caller.organization_id, caller.network_id);
@@ -133,7 +132,7 @@ pub(in crate::inventory) const fn is_discovered(source: &Source) -> bool {
 
 /// Clears optional references to interfaces that the report does not contain.
 fn drop_unknown_interfaces(host: &mut Host) {
-    let interfaces: HashSet<Uuid> = host.interfaces.iter().map(|interface| interface.id).collect();
+    let interfaces: HashSet<InterfaceId> = host.interfaces.iter().map(|interface| interface.id).collect();
     for entry in &mut host.if_entries {
         entry.interface_id = entry.interface_id.filter(|id| interfaces.contains(id));
     }
@@ -146,7 +145,7 @@ fn drop_unknown_interfaces(host: &mut Host) {
 
 impl Host {
     /// Returns a reported host with another id, which its parts then refer to.
-    pub(in crate::inventory) fn as_host(&self, id: Uuid) -> Self {
+    pub(in crate::inventory) fn as_host(&self, id: HostId) -> Self {
         let mut host = Self { id, ..self.clone() };
         for_each_part_type!(P => P::list_mut(&mut host).iter_mut().for_each(|part| part.host_id = id));
         host

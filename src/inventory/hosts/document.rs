@@ -23,7 +23,10 @@ use crate::inventory::schema::{
     UPDATED_AT, VIRTUALIZED_BY_LINK, decode_text, links, part_unique_key, time_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
-use crate::model::{Host, HostOrderField, IfEntry, Neighbor, Record as _, for_each_part_type};
+use crate::model::{
+    Host, HostOrderField, IfEntry, IfEntryId, Neighbor, OrganizationId, Record as _, SubnetId, TagId,
+    for_each_part_type,
+};
 use crate::store::{Facets, Link, Name, Record, SortKey, UniqueKey};
 
 const COMMA: u8 = b',';
@@ -107,7 +110,7 @@ pub(crate) fn without_comma(mut body: Bytes) -> Bytes {
 /// Validates and encodes hosts of one organization for the store.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::inventory) struct HostEncoder {
-    organization: Uuid,
+    organization: OrganizationId,
     /// The maximum size of a host in bytes of JSON; `None`: unlimited.
     max_bytes: Option<usize>,
     /// The host's stored size in bytes. Updates up to this size are allowed even beyond the quota.
@@ -121,10 +124,10 @@ pub(in crate::inventory) struct EncodedHost {
     pub(in crate::inventory) host: Host,
     pub(in crate::inventory) body: Bytes,
     /// The referenced tags, each with its path in the host as given.
-    pub(super) tags: BTreeMap<Uuid, String>,
+    pub(super) tags: BTreeMap<TagId, String>,
     encoder: HostEncoder,
     /// The ids of the interface entries that the host had when it was encoded, if they were dropped since.
-    dropped_entries: Vec<Uuid>,
+    dropped_entries: Vec<IfEntryId>,
     /// The facets as if no service virtualized the host. The first attempt to commit takes them.
     facets: Mutex<Option<Facets>>,
 }
@@ -207,7 +210,7 @@ impl EncodedHost {
     /// Returns the ids of the parts of a kind.
     pub(super) fn part_ids<P: Embedded>(&self) -> impl Iterator<Item = Uuid> {
         let ids = P::list(&self.host).iter().map(|part| part.common().id);
-        ids.chain(self.dropped_entries.iter().copied().filter(|_| P::ENTITY == Entity::IfEntry))
+        ids.chain(self.dropped_entries.iter().map(|id| id.uuid()).filter(|_| P::ENTITY == Entity::IfEntry))
     }
 
     /// Returns the facets of the host when virtualized by a named service.
@@ -227,13 +230,13 @@ impl EncodedHost {
 }
 
 impl Inventory {
-    pub(in crate::inventory) const fn host_encoder(&self, organization: Uuid) -> HostEncoder {
+    pub(in crate::inventory) const fn host_encoder(&self, organization: OrganizationId) -> HostEncoder {
         let max_bytes = self.quotas.host_bytes;
         HostEncoder { organization, max_bytes, stored_bytes: 0, terms: self.host_terms }
     }
 }
 
-pub(super) fn tags(host: &Host) -> BTreeMap<Uuid, String> {
+pub(super) fn tags(host: &Host) -> BTreeMap<TagId, String> {
     let own = host.tags.iter().enumerate().map(|(index, id)| (*id, format!("tags.{index}")));
     let services = host.services.iter().enumerate().flat_map(|(service, part)| {
         part.tags.iter().enumerate().map(move |(index, id)| (*id, format!("services.{service}.tags.{index}")))
@@ -259,23 +262,23 @@ pub(super) const fn sort_name(field: HostOrderField) -> Name {
 /// Computes the facets of a host with sorted lists, without terms.
 ///
 /// They are computed as if no service virtualized the host.
-pub(super) fn host_facets(organization: Uuid, host: &Host) -> Facets {
+pub(super) fn host_facets(organization: OrganizationId, host: &Host) -> Facets {
     let service_tags = host.services.iter().flat_map(|service| links(SERVICE_TAG_LINK, &service.tags));
     let virtualization =
-        host.virtualization.as_ref().map(|by| Link::new(VIRTUALIZED_BY_LINK, by.service_id()));
-    let subnets: BTreeSet<Uuid> =
+        host.virtualization.as_ref().map(|by| Link::new(VIRTUALIZED_BY_LINK, by.service_id().uuid()));
+    let subnets: BTreeSet<SubnetId> =
         host.interfaces.iter().filter_map(|interface| interface.subnet_id).collect();
-    let subnets = subnets.into_iter().map(|id| Link::new(SUBNET_LINK, id));
+    let subnets = subnets.into_iter().map(|id| Link::new(SUBNET_LINK, id.uuid()));
     let neighbors: BTreeSet<Uuid> = host.if_entries.iter().filter_map(neighbor_id).collect();
     let neighbors = neighbors.into_iter().map(|id| Link::new(NEIGHBOR_LINK, id));
     let virtualized = host.services.iter().filter_map(|service| service.virtualization.as_ref());
-    let virtualized = virtualized.map(|by| Link::new(SERVICE_VIRTUALIZED_BY_LINK, by.service_id()));
+    let virtualized = virtualized.map(|by| Link::new(SERVICE_VIRTUALIZED_BY_LINK, by.service_id().uuid()));
     let parts = host.interfaces.len() + host.ports.len() + host.services.len() + host.if_entries.len();
     let mut unique_keys = Vec::with_capacity(parts);
     for_each_part_type!(P => unique_keys.extend(unique_keys_of::<P>(organization, host)));
     Facets {
-        organization: Some(organization),
-        network: Some(host.network_id),
+        organization: Some(organization.uuid()),
+        network: Some(host.network_id.uuid()),
         expires_at: None,
         links: links(TAG_LINK, &host.tags)
             .chain(service_tags)
@@ -292,12 +295,10 @@ pub(super) fn host_facets(organization: Uuid, host: &Host) -> Facets {
 
 /// Returns the id of a port's neighbor, which is a host or an interface entry.
 fn neighbor_id(entry: &IfEntry) -> Option<Uuid> {
-    entry.neighbor.map(|neighbor| match neighbor {
-        Neighbor::IfEntry(id) | Neighbor::Host(id) => id,
-    })
+    entry.neighbor.map(Neighbor::uuid)
 }
 
-fn unique_keys_of<P: Embedded>(organization: Uuid, host: &Host) -> impl Iterator<Item = UniqueKey> {
+fn unique_keys_of<P: Embedded>(organization: OrganizationId, host: &Host) -> impl Iterator<Item = UniqueKey> {
     P::list(host).iter().map(move |part| {
         yield_turn();
         part_unique_key(P::UNIQUE_KEY, organization, part.common().id)

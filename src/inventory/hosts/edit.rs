@@ -1,14 +1,15 @@
 //! Edits of stored hosts: decode, change, encode, and commit unless the hosts have changed meanwhile.
 
 use serde::de::DeserializeOwned;
-use uuid::Uuid;
 
 use super::change::{Attempt, Before, HostChange};
 use super::document::{EncodedHost, HostEncoder, decode};
 use super::parts::Embedded;
 use super::virtualization::{RemovedService, Summary};
+use crate::access::Caller;
+use crate::inventory::policy::Actor;
 use crate::inventory::{Error, Inventory};
-use crate::model::{Host, Record as _, Timestamp};
+use crate::model::{Host, OrganizationId, Record as _, Timestamp};
 use crate::store::Record;
 
 /// A host to be changed, with what is known of it as stored.
@@ -53,7 +54,7 @@ impl HostEdit {
         let mut puts = Vec::with_capacity(self.hosts.len());
         for StoredHost { record, summary, host } in self.hosts {
             puts.push(encoder.of_stored(record.body.len()).encode(host)?);
-            before.insert(record.key.id, (record, summary));
+            before.insert(record.key.id.into(), (record, summary));
         }
         Ok((puts, before))
     }
@@ -63,7 +64,7 @@ impl Inventory {
     /// Decodes a stored host or a part of it. A large host is decoded on a blocking thread.
     pub(in crate::inventory) async fn decode_host<T: DeserializeOwned + Send + 'static>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         record: &Record,
     ) -> Result<T, Error> {
         let record = record.clone();
@@ -71,13 +72,20 @@ impl Inventory {
     }
 
     /// Decodes a stored host to be changed.
-    pub(super) async fn open_host(&self, organization: Uuid, record: Record) -> Result<StoredHost, Error> {
+    pub(super) async fn open_host(
+        &self,
+        organization: OrganizationId,
+        record: Record,
+    ) -> Result<StoredHost, Error> {
         let bytes = record.body.len();
         self.state.offload.run(organization, bytes, move || StoredHost::decode(record)).await?
     }
 
     /// Encodes and commits changed hosts. The attempt is stale unless they are still stored as they were decoded.
-    pub(super) async fn commit_edit(&self, organization: Uuid, mut edit: HostEdit) -> Result<Attempt, Error> {
+    ///
+    /// The policy is asked before.
+    pub(super) async fn commit_edit(&self, caller: &Caller, mut edit: HostEdit) -> Result<Attempt, Error> {
+        let organization = caller.organization_id();
         let (removed_service, keeps_identities) = (edit.removed_service.take(), edit.keeps_identities);
         let encoder = self.host_encoder(organization);
         let bytes = edit.hosts.iter().map(|stored| stored.host.likely_size()).sum();
@@ -85,6 +93,6 @@ impl Inventory {
             self.state.offload.run(organization, bytes, move || edit.encode(encoder)).await??;
         let change = HostChange::putting(organization, &puts);
         let change = HostChange { removed_service, keeps_identities, ..change };
-        self.try_change_hosts(&change, &before).await
+        self.change_hosts_as(Actor::Caller(caller), &change, &before).await
     }
 }

@@ -13,10 +13,11 @@ use super::validate::check_values;
 use crate::inventory::{Error, Problem, dotted};
 use crate::json_objects::Objects;
 use crate::model::{
-    AdminStatus, Binding, BindingTarget, CredentialAssignment, Host, HostRole, HostVirtualization, IfEntry,
-    Interface, LldpChassisId, LldpPortId, MacAddress, Neighbor, OperStatus, Port, PortNumber, Protocol,
-    Service, ServiceDefinition, ServiceVirtualization, Source, Timestamp, Vlans, host_fields,
-    if_entry_fields, interface_fields, port_fields, service_fields,
+    AdminStatus, Binding, BindingId, BindingTarget, CredentialAssignment, Custom, Host, HostRole,
+    HostVirtualization, IfEntry, IfEntryId, Interface, InterfaceId, LldpChassisId, LldpPortId, MacAddress,
+    Neighbor, NetworkId, OperStatus, Port, PortId, PortNumber, Protocol, RecordId, Service,
+    ServiceDefinition, ServiceId, ServiceVirtualization, Source, SubnetId, TagId, Timestamp, Vlans,
+    host_fields, if_entry_fields, interface_fields, port_fields, read_custom, service_fields,
 };
 
 /// The position of a part that the request leaves to the server.
@@ -185,7 +186,7 @@ macro_rules! given {
                 let mut record = Self {
                     $($field: given!(document.$field $(= $($required)? $($parts)? $($optional)?)?),)*
                 };
-                record.id = document.id;
+                record.id = document.id.into();
                 Ok(record)
             }
         }
@@ -226,7 +227,19 @@ impl<T: Given> Omissible for Vec<T> {
     }
 }
 
-impl Given for Uuid {
+impl Given for Custom {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read_custom(deserializer)
+    }
+}
+
+impl Omissible for Custom {
+    fn omitted() -> Self {
+        Self::new()
+    }
+}
+
+impl<I: RecordId> Given for I {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::deserialize(deserializer)
     }
@@ -279,10 +292,10 @@ impl Omissible for Source {
 #[derive(Deserialize)]
 struct BindingDocument {
     #[serde(default, deserialize_with = "or_default")]
-    id: Uuid,
+    id: BindingId,
     r#type: BindingType,
-    port_id: Option<Uuid>,
-    interface_id: Option<Uuid>,
+    port_id: Option<PortId>,
+    interface_id: Option<InterfaceId>,
 }
 
 /// The type of a binding, as its JSON names it.
@@ -296,8 +309,8 @@ impl BindingType {
     /// Returns what a binding of this type with these ids is bound to.
     pub(in crate::inventory) fn target(
         self,
-        port_id: Option<Uuid>,
-        interface_id: Option<Uuid>,
+        port_id: Option<PortId>,
+        interface_id: Option<InterfaceId>,
     ) -> Result<BindingTarget, &'static str> {
         match (self, port_id, interface_id) {
             (Self::Port, Some(port_id), interface_id) => Ok(BindingTarget::Port { port_id, interface_id }),
@@ -311,7 +324,7 @@ impl Given for Binding {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let BindingDocument { id, r#type, port_id, interface_id } = Deserialize::deserialize(deserializer)?;
         let target = r#type.target(port_id, interface_id).map_err(D::Error::custom)?;
-        let (service_id, network_id) = (Uuid::nil(), Uuid::nil());
+        let (service_id, network_id) = (ServiceId::nil(), NetworkId::nil());
         let (created_at, updated_at) = (Timestamp::default(), Timestamp::default());
         Ok(Self { id, service_id, network_id, target, created_at, updated_at })
     }

@@ -1,21 +1,20 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use uuid::Uuid;
 
 use super::Hosts;
 use super::document::{decode, host_facets, sort_name, without_comma};
-use super::query::HostQuery;
 use super::terms::{HostTerms, filters};
 use crate::access::Caller;
-use crate::inventory::collections::{DocumentPages, Documents, PageCursor, Parts};
+use crate::inventory::collections::{DocumentPages, Documents, Parts, PendingDocuments};
 use crate::inventory::natural::natural_key;
 use crate::inventory::schema::{HOST, SUBNET_LINK, TAG_LINK, time_key};
-use crate::inventory::{Error, Inventory, Problem};
-use crate::model::{HostOrderField, OrderDirection};
+use crate::inventory::{Error, ErrorKind, Inventory, Problem, custom};
+use crate::model::{Host, HostOrderField, OrderDirection, uuids};
 use crate::store::{
     Direction, KeyFilter, LinkFilter, Order, Query, Record, Revision, Start, Store, TermRange,
 };
+use crate::wire::{HostQuery, PageCursor};
 
 /// A page of hosts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,7 +58,7 @@ impl Hosts<'_> {
 
     /// Returns the revision of the organization's hosts; `None` if the store does not support it.
     pub(crate) async fn revision(self, caller: &Caller) -> Result<Option<Revision>, Error> {
-        Ok(self.inventory.store.revision(HOST, caller.organization_id()).await?)
+        Ok(self.inventory.store.revision(HOST, caller.organization_id().uuid()).await?)
     }
 }
 
@@ -70,19 +69,51 @@ impl Inventory {
         caller: &'q Caller,
         query: &'q HostQuery,
     ) -> Result<(Query, impl Fn() -> u64 + 'q), Error> {
+        self.require_index(query).await?;
         let mut store_query = self.hosts_query(caller, query)?;
         let list = || query.fingerprint(caller.organization_id());
         if let Some(cursor) = &query.cursor {
             let organization = caller.organization_id();
             let facets = |record: Record| {
                 let bytes = record.body.len();
-                let facets = move || decode(&record).map(|host| host_facets(organization, &host));
+                let index = self.custom_index.clone();
+                let facets = move || {
+                    let host: Host = decode(&record)?;
+                    let mut facets = host_facets(organization, &host);
+                    index.add_to(&mut facets, &host.custom);
+                    Ok(facets)
+                };
                 let computed = self.state.offload.run(organization, bytes, facets);
                 async { computed.await? }
             };
             store_query.start = self.start_of(cursor.position(list())?, &store_query, facets).await?;
         }
         Ok((store_query, list))
+    }
+
+    /// Checks that the custom fields of a query are indexed.
+    ///
+    /// # Errors
+    /// `Invalid` for a field that is not to be indexed; `IndexIncomplete` until all stored hosts are indexed.
+    async fn require_index(&self, query: &HostQuery) -> Result<(), Error> {
+        let filters = query.custom.keys().map(|name| (name, format!("custom.{name}")));
+        let order = query.order_by_custom.iter().map(|name| (name, "order_by_custom".to_owned()));
+        let mut is_needed = false;
+        for (name, field) in filters.chain(order) {
+            if !self.custom_index.contains(name) {
+                return Err(Error::invalid(field, Problem::Unsupported));
+            }
+            is_needed = true;
+        }
+        if !is_needed || self.custom_index.is_complete() {
+            return Ok(());
+        }
+        let indexed = self.indexed_fields().await?;
+        if !self.custom_index.names().iter().all(|name| indexed.contains(name)) {
+            return Err(ErrorKind::IndexIncomplete.into());
+        }
+        self.custom_index.set_complete();
+        Ok(())
     }
 
     /// Translates a list request to a store query.
@@ -106,14 +137,14 @@ fn store_query(caller: &Caller, query: &HostQuery) -> Query {
         Some(network) => caller.scope().narrowed_to(network),
         None => caller.scope().clone(),
     };
-    let any = query.tag_ids.iter().map(|tags| LinkFilter::new(TAG_LINK, tags.clone()));
-    let all = query.tag_ids_all.iter().flatten().map(|tag| LinkFilter::new(TAG_LINK, [*tag]));
-    let none = query.tag_ids_none.iter().map(|tags| LinkFilter::none(TAG_LINK, tags.clone()));
-    let subnets = query.subnet_ids.iter().map(|subnets| LinkFilter::new(SUBNET_LINK, subnets.clone()));
+    let any = query.tag_ids.iter().map(|tags| LinkFilter::new(TAG_LINK, uuids(tags)));
+    let all = query.tag_ids_all.iter().flatten().map(|tag| LinkFilter::new(TAG_LINK, [tag.uuid()]));
+    let none = query.tag_ids_none.iter().map(|tags| LinkFilter::none(TAG_LINK, uuids(tags)));
+    let subnets = query.subnet_ids.iter().map(|subnets| LinkFilter::new(SUBNET_LINK, uuids(subnets)));
     Query {
-        organization: Some(caller.organization_id()),
-        networks: scope.networks().map(<[Uuid]>::to_vec),
-        ids: query.ids.clone(),
+        organization: Some(caller.organization_id().uuid()),
+        networks: scope.network_filter(),
+        ids: query.ids.as_deref().map(uuids),
         links: any.chain(all).chain(subnets).chain(none).collect(),
         keys: key_filters(query),
         order: order(query),
@@ -143,10 +174,15 @@ fn order(query: &HostQuery) -> Vec<Order> {
         OrderDirection::Ascending => Direction::Ascending,
         OrderDirection::Descending => Direction::Descending,
     };
-    let by = query.order_by.unwrap_or(HostOrderField::CreatedAt);
     let group = query.group_by.map(|field| Order::new(sort_name(field), Direction::Ascending));
-    // Within a group of one field, ordering by that field has no effect.
-    let within = (query.group_by != Some(by)).then(|| Order::new(sort_name(by), direction));
+    let within = match &query.order_by_custom {
+        Some(name) => Some(custom::order(name, direction)),
+        None => {
+            let by = query.order_by.unwrap_or(HostOrderField::CreatedAt);
+            // Within a group of one field, ordering by that field has no effect.
+            (query.group_by != Some(by)).then(|| Order::new(sort_name(by), direction))
+        }
+    };
     group.into_iter().chain(within).collect()
 }
 
@@ -166,12 +202,14 @@ impl DocumentPages for HostPages {
         self.parts.unread()
     }
 
-    async fn next(&mut self) -> Result<Documents, Error> {
-        let page = self.parts.next().await?;
-        // A separate allocation: collecting in place would hold on to more than twice the memory.
-        let mut bodies = Vec::with_capacity(page.records.len());
-        bodies.extend(page.records.into_iter().map(|record| record.body));
-        let next = page.next.zip(self.list).map(|(cursor, list)| PageCursor::new(list, &cursor));
-        Ok(Documents { bodies, total: page.total, next })
+    fn next(&mut self) -> PendingDocuments<'_> {
+        Box::pin(async move {
+            let page = self.parts.next().await?;
+            // A separate allocation: collecting in place would hold on to more than twice the memory.
+            let mut bodies = Vec::with_capacity(page.records.len());
+            bodies.extend(page.records.into_iter().map(|record| record.body));
+            let next = page.next.zip(self.list).map(|(cursor, list)| PageCursor::new(list, &cursor));
+            Ok(Documents { bodies, total: page.total, next })
+        })
     }
 }

@@ -24,10 +24,8 @@ mod upgrade;
 mod validate;
 mod virtualization;
 
-use uuid::Uuid;
-
 pub(super) use bulk::adopt_parts;
-pub use bulk::{Atomicity, BulkChange, BulkHost, BulkResult};
+pub use bulk::{BulkChange, BulkHost, BulkResult};
 pub(super) use document::EncodedHost;
 pub(crate) use document::without_comma;
 pub(super) use input::{BindingType, Given, Omissible, or_default, parse_object};
@@ -35,8 +33,7 @@ pub(crate) use input::{parse_host, parse_host_changes};
 pub use list::HostPage;
 pub(super) use parts::PartLists;
 pub(crate) use parts::parse_part;
-pub use parts::{HostParts, Part, PortUpdate};
-pub use query::{HostQuery, PortFilter, PortFilterError};
+pub use parts::{HostParts, Part};
 pub(super) use terms::HostTerms;
 pub(super) use texts::check_host_texts;
 pub(super) use validate::check_source;
@@ -57,11 +54,12 @@ pub(super) use {
 use self::change::check_replacement;
 pub(super) use self::change::{Before, HostEffect};
 use super::collections::handle;
+use super::policy::Actor;
 use super::records::organization_of;
 use super::schema::{HOST, network_key};
 use super::{Entity, Error, ErrorKind, Inventory, require_system};
 use crate::access::Caller;
-use crate::model::Host;
+use crate::model::{Host, HostId, NetworkId, OrganizationId, uuids};
 use crate::store::{Query, Record};
 
 /// The outcome of [`Hosts::put`].
@@ -131,7 +129,11 @@ impl Inventory {
     ///
     /// # Errors
     /// `AccessDenied` and `NetworkMismatch` for the hosts to be replaced, except for the system.
-    pub(super) async fn put_hosts(&self, caller: &Caller, hosts: &[EncodedHost]) -> Result<Vec<Uuid>, Error> {
+    pub(super) async fn put_hosts(
+        &self,
+        caller: &Caller,
+        hosts: &[EncodedHost],
+    ) -> Result<Vec<HostId>, Error> {
         let check = |before: &Before| {
             if caller.is_system() {
                 return Ok(());
@@ -141,24 +143,25 @@ impl Inventory {
                 replaced.map(|(host, summary)| check_replacement(caller, host, summary.network_id));
             checks.find(Result::is_err).unwrap_or(Ok(()))
         };
-        self.replace_hosts_if(caller.organization_id(), hosts, check).await?.map_err(Error::from)
+        self.replace_hosts_if(Actor::Caller(caller), hosts, check).await?.map_err(Error::from)
     }
 
-    async fn host_record(&self, organization: Uuid, id: Uuid) -> Result<Record, Error> {
+    async fn host_record(&self, organization: OrganizationId, id: HostId) -> Result<Record, Error> {
         let found = self.own_hosts(organization, vec![id]).await?.pop();
-        found.ok_or_else(|| ErrorKind::NotFound { entity: Entity::Host, id }.into())
+        found.ok_or_else(|| ErrorKind::NotFound { entity: Entity::Host, id: id.uuid() }.into())
     }
 
     /// Returns the organization's hosts among these ids, by id, from one state of the store.
     ///
     /// The index filters by organization, so other organizations' hosts are never read.
-    async fn own_hosts(&self, organization: Uuid, ids: Vec<Uuid>) -> Result<Vec<Record>, Error> {
-        let query = Query { organization: Some(organization), ids: Some(ids), ..Query::new(HOST) };
+    async fn own_hosts(&self, organization: OrganizationId, ids: Vec<HostId>) -> Result<Vec<Record>, Error> {
+        let query =
+            Query { organization: Some(organization.uuid()), ids: Some(uuids(&ids)), ..Query::new(HOST) };
         Ok(self.store.list(&query).await?.records)
     }
 
     /// Returns the organization that owns a network; `None` when there is no such network.
-    async fn owner_of_network(&self, network: Uuid) -> Result<Option<Uuid>, Error> {
+    async fn owner_of_network(&self, network: NetworkId) -> Result<Option<OrganizationId>, Error> {
         self.get(network_key(network)).await?.as_ref().map(organization_of).transpose()
     }
 }

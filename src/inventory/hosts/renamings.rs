@@ -11,7 +11,6 @@
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use super::document::{decode as decode_host, set_virtualized_by};
 use super::rewrite::{FIRST_HOSTS, MAX_BYTES, MAX_HOSTS, first_bytes};
@@ -19,7 +18,7 @@ use super::virtualization::ServiceNames;
 use crate::inventory::schema::{HOST, SERVICE_RENAMING, VIRTUALIZED_BY_LINK, decode, encode, facets};
 use crate::inventory::transaction::conflict;
 use crate::inventory::{Entity, Error, Inventory};
-use crate::model::Host;
+use crate::model::{Host, OrganizationId, ServiceId, uuids};
 use crate::store::{Batch, Cursor, Facets, Key, LinkFilter, Precondition, Query, Record, Start};
 
 /// Maximum number of hosts that change in the commit that renames their services.
@@ -34,15 +33,15 @@ const ATTEMPTS: usize = 64;
 /// The services that one commit renamed or removed, while their hosts follow.
 #[derive(Debug, Serialize, Deserialize)]
 struct Renaming {
-    organization_id: Uuid,
-    services: Vec<Uuid>,
+    organization_id: OrganizationId,
+    services: Vec<ServiceId>,
 }
 
 /// A host that a service virtualizes, with facets that still lack the name of the service.
 #[derive(Debug)]
 pub(super) struct Guest {
     pub(super) record: Record,
-    pub(super) service: Option<Uuid>,
+    pub(super) service: Option<ServiceId>,
     facets: Facets,
 }
 
@@ -61,8 +60,8 @@ impl Inventory {
     /// `None` if there are more than one commit may change.
     pub(super) async fn few_guests(
         &self,
-        organization: Uuid,
-        services: &[Uuid],
+        organization: OrganizationId,
+        services: &[ServiceId],
         written: &HashSet<Key>,
     ) -> Result<Option<Vec<Record>>, Error> {
         let mut query = guests_of(organization, services);
@@ -88,16 +87,18 @@ impl Inventory {
     /// Decodes hosts and computes their facets, on a blocking thread if the hosts are large.
     pub(super) async fn as_guests(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         records: Vec<Record>,
     ) -> Result<Vec<Guest>, Error> {
-        let encoder = self.host_encoder(organization);
+        let (encoder, index) = (self.host_encoder(organization), self.custom_index.clone());
         let bytes = records.iter().map(|record| record.body.len()).sum();
         let decode = move || {
             let guests = records.into_iter().map(|record| {
                 let host: Host = decode_host(&record)?;
                 let service = host.virtualization.as_ref().map(|by| by.service_id());
-                Ok(Guest { record, service, facets: encoder.facets(&host) })
+                let mut facets = encoder.facets(&host);
+                index.add_to(&mut facets, &host.custom);
+                Ok(Guest { record, service, facets })
             });
             guests.collect()
         };
@@ -107,8 +108,8 @@ impl Inventory {
     /// Adds the record of a renaming to the batch that renames the services.
     pub(super) fn put_renaming(
         &self,
-        organization: Uuid,
-        services: &[Uuid],
+        organization: OrganizationId,
+        services: &[ServiceId],
         batch: &mut Batch,
     ) -> Result<(), Error> {
         let renaming = Renaming { organization_id: organization, services: services.to_vec() };
@@ -120,13 +121,14 @@ impl Inventory {
     /// Completes the renamings of an organization, or of all.
     ///
     /// They are stored, so that failures are only logged; the next call continues.
-    pub(in crate::inventory) async fn follow_renamings(&self, organization: Option<Uuid>) {
+    pub(in crate::inventory) async fn follow_renamings(&self, organization: Option<OrganizationId>) {
         if let Err(error) = self.complete_renamings(organization).await {
             tracing::warn!(error = error.with_causes(), "hosts were not sorted by the new name of a service");
         }
     }
 
-    async fn complete_renamings(&self, organization: Option<Uuid>) -> Result<(), Error> {
+    async fn complete_renamings(&self, organization: Option<OrganizationId>) -> Result<(), Error> {
+        let organization = organization.map(OrganizationId::uuid);
         let query = Query { organization, limit: Some(1), ..Query::new(SERVICE_RENAMING) };
         while let Some(record) = self.store.list(&query).await?.records.pop() {
             let Renaming { organization_id, services } = decode(&record)?;
@@ -142,7 +144,11 @@ impl Inventory {
     }
 
     /// Writes all hosts that these services virtualize with the present names of the services.
-    async fn rename_for_guests(&self, organization: Uuid, services: &[Uuid]) -> Result<(), Error> {
+    async fn rename_for_guests(
+        &self,
+        organization: OrganizationId,
+        services: &[ServiceId],
+    ) -> Result<(), Error> {
         let mut query = guests_of(organization, services);
         let mut attempts = 0;
         loop {
@@ -167,10 +173,10 @@ impl Inventory {
     }
 }
 
-fn guests_of(organization: Uuid, services: &[Uuid]) -> Query {
+fn guests_of(organization: OrganizationId, services: &[ServiceId]) -> Query {
     Query {
-        organization: Some(organization),
-        links: vec![LinkFilter::new(VIRTUALIZED_BY_LINK, services)],
+        organization: Some(organization.uuid()),
+        links: vec![LinkFilter::new(VIRTUALIZED_BY_LINK, uuids(services))],
         limit: Some(FIRST_HOSTS),
         ..Query::new(HOST)
     }

@@ -1,12 +1,10 @@
 //! Changes of all hosts that refer to a record which is being deleted.
 
-use uuid::Uuid;
-
 use super::document::{EncodedHost, decode};
 use super::virtualization::ServiceNames;
 use crate::inventory::schema::{HOST, host_key};
 use crate::inventory::{Entity, Error, Inventory, unchanged};
-use crate::model::{Host, Timestamp};
+use crate::model::{Host, OrganizationId, RecordId, Timestamp};
 use crate::store::{Batch, Cursor, Link, LinkFilter, Precondition, Query, Record, Start};
 
 /// Number of hosts that are read first. It grows while hosts are small, because hosts may have up to 32 MiB.
@@ -19,21 +17,21 @@ pub(in crate::inventory) const MAX_HOSTS: usize = 128;
 pub(super) const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// Removes the references to a record from a host. Everything else in the host stays valid.
-pub(in crate::inventory) type RemoveReference = fn(&mut Host, Uuid, Timestamp);
+pub(in crate::inventory) type RemoveReference<I> = fn(&mut Host, I, Timestamp);
 
 impl Inventory {
     /// Removes the references to a record from the hosts of an organization. Each host that has the link is changed
     /// once.
     ///
-    /// `entity` is the kind of the record.
-    pub(in crate::inventory) async fn rewrite_linked_hosts(
+    /// `entity` is the kind of the record, and `I` that of its id.
+    pub(in crate::inventory) async fn rewrite_linked_hosts<I: RecordId>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         (entity, link): (Entity, Link),
-        remove: RemoveReference,
+        remove: RemoveReference<I>,
     ) -> Result<(), Error> {
         let mut query = Query {
-            organization: Some(organization),
+            organization: Some(organization.uuid()),
             links: vec![LinkFilter::new(link.relation, [link.target])],
             limit: Some(FIRST_HOSTS),
             ..Query::new(HOST)
@@ -44,7 +42,8 @@ impl Inventory {
                 let records = first_bytes(self.store.list(&query).await?.records);
                 let Some(last) = records.last().map(|record| record.key.id) else { return Ok(()) };
                 let count = records.len();
-                let batch = self.without_reference(organization, records, link.target, remove).await?;
+                let batch =
+                    self.without_reference(organization, records, I::from(link.target), remove).await?;
                 if transaction.commit(batch).await? {
                     break (last, count);
                 }
@@ -57,12 +56,12 @@ impl Inventory {
     /// Returns the batch that removes the references from these hosts.
     ///
     /// It refers to nothing new and renames no service, so it needs no guards but those of the sort keys.
-    async fn without_reference(
+    async fn without_reference<I: RecordId>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         records: Vec<Record>,
-        id: Uuid,
-        remove: RemoveReference,
+        id: I,
+        remove: RemoveReference<I>,
     ) -> Result<Batch, Error> {
         let (encoder, now) = (self.host_encoder(organization), self.now());
         let bytes = records.iter().map(|record| record.body.len()).sum();
@@ -84,7 +83,9 @@ impl Inventory {
         for (precondition, encoded) in preconditions.into_iter().zip(&hosts) {
             let name = self.virtualized_by(organization, &encoded.host, &mut names, &mut batch).await?;
             let key = host_key(encoded.host.id);
-            batch.put(key, precondition, encoded.facets(&name), encoded.body.clone());
+            let mut facets = encoded.facets(&name);
+            self.custom_index.add_to(&mut facets, &encoded.host.custom);
+            batch.put(key, precondition, facets, encoded.body.clone());
         }
         Ok(batch)
     }
@@ -104,6 +105,7 @@ pub(in crate::inventory) fn first_bytes(mut records: Vec<Record>) -> Vec<Record>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::HostId;
     use crate::store::Version;
 
     #[test]
@@ -112,7 +114,7 @@ mod tests {
             [(vec![], 0), (vec![1; 9], 9), (vec![MAX_BYTES + 1, 1], 1), (vec![MAX_BYTES - 1, 1, 1], 2)]
         {
             let record = |size: &usize| Record {
-                key: host_key(Uuid::nil()),
+                key: host_key(HostId::nil()),
                 version: Version(1),
                 body: vec![0; *size].into(),
             };

@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use uuid::Uuid;
-
 use super::Hosts;
 use super::access::check_scope;
 use super::age::keep_age;
@@ -14,10 +12,11 @@ use super::document::EncodedHost;
 use super::edit::StoredHost;
 use super::texts::check_host_texts;
 use crate::access::Caller;
+use crate::inventory::policy::Actor;
 use crate::inventory::schema::host_key;
 use crate::inventory::transaction::Transaction;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
-use crate::model::{Host, Permission, Record, Timestamp};
+use crate::model::{Host, HostId, OrganizationId, Permission, Record, Timestamp};
 
 impl Hosts<'_> {
     /// Updates a host that the caller, a Member or above, can access.
@@ -32,15 +31,14 @@ impl Hosts<'_> {
     /// # use toposcope::model::Network;
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::Inventory;
-    /// # use toposcope::model::{Host, Permission};
+    /// # use toposcope::model::{Host, Permission, UserId};
     /// # use toposcope::store::MemoryStore;
-    /// # use uuid::Uuid;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
     /// # let organization = inventory.organizations().create("Example").await?;
     /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
-    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// # let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::all());
     /// let host = inventory.hosts().create(&caller, Host::new(network.id, "printer")).await?;
     /// let hide = |host: &mut Host| {
     ///     host.hidden = true;
@@ -63,7 +61,7 @@ impl Hosts<'_> {
     pub async fn update(
         self,
         caller: &Caller,
-        id: Uuid,
+        id: HostId,
         change: impl Fn(&mut Host) -> Result<(), Error> + Send + Sync,
     ) -> Result<Host, Error> {
         let mut update = self.inventory.host_update(caller, id)?;
@@ -84,7 +82,7 @@ impl Inventory {
     pub(crate) async fn update_host_with(
         &self,
         caller: &Caller,
-        id: Uuid,
+        id: HostId,
         bytes: usize,
         change: impl Fn(&mut Host) -> Result<(), Error> + Send + Sync + 'static,
     ) -> Result<Host, Error> {
@@ -98,9 +96,9 @@ impl Inventory {
         }
     }
 
-    fn host_update<'a>(&'a self, caller: &'a Caller, id: Uuid) -> Result<Update<'a>, Error> {
+    fn host_update<'a>(&'a self, caller: &'a Caller, id: HostId) -> Result<Update<'a>, Error> {
         require_level(caller, Permission::Member)?;
-        let transaction = self.transaction(Entity::Host, id);
+        let transaction = self.reviewed_transaction(Entity::Host, id);
         Ok(Update { inventory: self, caller, id, transaction, taken: TakenIds::default() })
     }
 }
@@ -109,7 +107,7 @@ impl Inventory {
 struct Update<'a> {
     inventory: &'a Inventory,
     caller: &'a Caller,
-    id: Uuid,
+    id: HostId,
     transaction: Transaction<'a>,
     taken: TakenIds,
 }
@@ -156,7 +154,8 @@ impl Update<'_> {
             return Ok(Some(encoded.host));
         };
         let puts = std::slice::from_ref(&encoded);
-        match inventory.try_change_hosts(&HostChange::putting(organization, puts), &before).await? {
+        let change = HostChange::putting(organization, puts);
+        match inventory.change_hosts_as(Actor::Caller(self.caller), &change, &before).await? {
             Attempt::Committed => return Ok(Some(encoded.host)),
             Attempt::Stale => {}
             Attempt::Taken(part) => inventory.note_taken(organization, &part, &mut self.taken).await?,
@@ -174,7 +173,7 @@ impl Inventory {
     /// Returns it with the host as stored, or with `None` if both are the same.
     pub(super) async fn encode_update(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         stored: StoredHost,
         mut host: Host,
         taken: TakenIds,
@@ -209,6 +208,7 @@ mod tests {
 
     use super::*;
     use crate::access::Scope;
+    use crate::model::UserId;
     use crate::store::MemoryStore;
 
     /// Returns whether a change of a host with a description of this length runs on the thread of the request.
@@ -221,7 +221,7 @@ mod tests {
             .await
             .unwrap()
             .id;
-        let caller = Caller::new(organization, Uuid::nil(), Permission::Member, Scope::all());
+        let caller = Caller::new(organization, UserId::nil(), Permission::Member, Scope::all());
         let mut host = Host::new(network, "printer");
         host.if_entries = (0..10)
             .map(|index| {

@@ -12,14 +12,14 @@ use super::terms::HostTerms;
 use super::virtualization::ServiceNames;
 use crate::inventory::schema::{HOST, HOST_FACETS, ORGANIZATION, decode as decode_record, encode};
 use crate::inventory::{Entity, Error, Inventory, unchanged};
-use crate::model::Host;
+use crate::model::{Host, OrganizationId};
 use crate::store::{Batch, Cursor, Facets, Key, Query, Record, Start, StoreErrorKind};
 
 /// The present form of the facets of hosts. It increases with every change of the terms and sort keys.
 const FORM: u32 = 2;
 
 /// The form in which all hosts of a store have been stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct StoredForm {
     form: u32,
     /// Whether the hosts have terms.
@@ -27,6 +27,9 @@ struct StoredForm {
     /// The form of the unique keys of users.
     #[serde(default)]
     users: u32,
+    /// The custom fields by which the hosts are indexed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    custom: Vec<String>,
 }
 
 /// The present form of the unique keys of users. It increases when e-mail addresses are compared in another way.
@@ -37,7 +40,8 @@ const ORGANIZATIONS: usize = 128;
 
 impl Inventory {
     /// Brings the hosts and users that an earlier version of the library has stored up to date, and hosts that were
-    /// stored [without terms](crate::Inventory::without_host_terms). Returns the number of these records.
+    /// stored [without terms](crate::Inventory::without_host_terms) or without one of the present
+    /// [indexes](crate::Inventory::with_custom_index). Returns the number of these records.
     ///
     /// Filters and orders that are new do not find such hosts before, and such users cannot log in. The records
     /// themselves do not change, nor do their `updated_at`. [`bootstrap`](crate::Inventory::bootstrap) does the same; an application that does not call it calls this once
@@ -58,17 +62,21 @@ impl Inventory {
     /// # Errors
     /// Only those that every method may return. Records that cannot be decoded are left as they are.
     pub async fn upgrade(&self) -> Result<u64, Error> {
-        let key = Key::new(HOST_FACETS, Uuid::nil());
+        let key = host_facets_key();
         let found = self.get(key).await?;
         let stored: Option<StoredForm> = found.as_ref().map(decode_record).transpose()?;
         let terms = self.host_terms == HostTerms::All;
-        let present = StoredForm { form: FORM, terms, users: USER_FORM };
-        if stored.is_some_and(|stored| stored == present || stored.form > FORM) {
+        let custom = self.custom_index.names().to_vec();
+        let present = StoredForm { form: FORM, terms, users: USER_FORM, custom };
+        if stored.as_ref().is_some_and(|stored| *stored == present || stored.form > FORM) {
             return Ok(0);
         }
         // Terms that are not needed do no harm.
-        let is_complete = |stored: StoredForm| stored.form == FORM && (stored.terms || !present.terms);
-        let hosts = if stored.is_some_and(is_complete) { 0 } else { self.upgrade_all().await? };
+        let is_complete = |stored: &StoredForm| {
+            let has_index = |name: &String| stored.custom.contains(name);
+            stored.form == FORM && (stored.terms || !present.terms) && present.custom.iter().all(has_index)
+        };
+        let hosts = if stored.as_ref().is_some_and(is_complete) { 0 } else { self.upgrade_all().await? };
         let are_users_complete = stored.is_some_and(|stored| stored.users == USER_FORM);
         let users = if are_users_complete { 0 } else { self.upgrade_users().await? };
         let count = hosts + users;
@@ -81,13 +89,20 @@ impl Inventory {
         }
     }
 
+    /// Returns the custom fields by which all stored hosts are indexed.
+    pub(super) async fn indexed_fields(&self) -> Result<Vec<String>, Error> {
+        let stored: Option<StoredForm> =
+            self.get(host_facets_key()).await?.as_ref().map(decode_record).transpose()?;
+        Ok(stored.map(|stored| stored.custom).unwrap_or_default())
+    }
+
     async fn upgrade_all(&self) -> Result<u64, Error> {
         let mut count = 0;
         let mut organizations = Query { limit: Some(ORGANIZATIONS), ..Query::new(ORGANIZATION) };
         loop {
             let page = self.store.list(&organizations).await?;
             for record in &page.records {
-                match self.upgrade_hosts(record.key.id).await {
+                match self.upgrade_hosts(record.key.id.into()).await {
                     Ok(hosts) => count += hosts,
                     // It was deleted meanwhile.
                     Err(error) if error.is_of_missing_organization() => {}
@@ -99,9 +114,9 @@ impl Inventory {
         }
     }
 
-    async fn upgrade_hosts(&self, organization: Uuid) -> Result<u64, Error> {
+    async fn upgrade_hosts(&self, organization: OrganizationId) -> Result<u64, Error> {
         let mut query =
-            Query { organization: Some(organization), limit: Some(FIRST_HOSTS), ..Query::new(HOST) };
+            Query { organization: Some(organization.uuid()), limit: Some(FIRST_HOSTS), ..Query::new(HOST) };
         let mut total = 0;
         loop {
             let mut transaction = self.transaction(Entity::Organization, organization);
@@ -121,12 +136,20 @@ impl Inventory {
     }
 
     /// Returns the batch that stores hosts again, as they are, with the facets of this version.
-    async fn with_present_facets(&self, organization: Uuid, records: Vec<Record>) -> Result<Batch, Error> {
-        let encoder = self.host_encoder(organization);
+    async fn with_present_facets(
+        &self,
+        organization: OrganizationId,
+        records: Vec<Record>,
+    ) -> Result<Batch, Error> {
+        let (encoder, index) = (self.host_encoder(organization), self.custom_index.clone());
         let bytes = records.iter().map(|record| record.body.len()).sum();
         let compute = move || {
             let computed = records.into_iter().filter_map(|record| match decode::<Host>(&record) {
-                Ok(host) => Some((encoder.facets(&host), record, host)),
+                Ok(host) => {
+                    let mut facets = encoder.facets(&host);
+                    index.add_to(&mut facets, &host.custom);
+                    Some((facets, record, host))
+                }
                 Err(error) => {
                     tracing::warn!("a stored host was left out of an upgrade: {}", error.with_causes());
                     None
@@ -143,4 +166,9 @@ impl Inventory {
         }
         Ok(batch)
     }
+}
+
+/// Returns the key of the form in which the hosts are stored.
+const fn host_facets_key() -> Key {
+    Key::new(HOST_FACETS, Uuid::nil())
 }

@@ -5,25 +5,21 @@ use std::fmt;
 use std::hash::Hash;
 
 use serde_json::{Map, Value};
-use uuid::Uuid;
 
 use super::texts::{is_too_long, too_long};
 use crate::fair_threads::yield_turn;
+use crate::inventory::custom::check_custom;
+use crate::inventory::validate::is_readable;
 use crate::inventory::{Entity, Error, ErrorKind, Problem};
 use crate::model::{
-    Binding, BindingTarget, Common, Host, HostPart, IfEntry, Service, Source, for_each_part_type,
+    Binding, BindingTarget, Common, Host, HostPart, IfEntry, InterfaceId, PortId, RecordId, Service, Source,
+    for_each_part_type,
 };
 
 type Object = Map<String, Value>;
 
 /// The maximum number of VLANs of a port: as many as the standard has.
 const MAX_VLANS: usize = 4_096;
-
-/// The maximum nesting depth of values in `metadata` and `details`.
-const MAX_DEPTH: usize = 64;
-
-/// The prefix of field names reserved by `serde_json`.
-const RESERVED: &str = "$serde_json::private::";
 
 /// Checks that the parts of a host belong to it and to each other. Reports the first violation.
 pub(super) fn validate_host(host: &Host) -> Result<(), Error> {
@@ -67,6 +63,7 @@ pub(super) fn validate_host(host: &Host) -> Result<(), Error> {
 /// Checks the values that are valid or not by themselves.
 pub(super) fn check_values(host: &Host) -> Result<(), Error> {
     check_source(&host.source, format_args!("source"))?;
+    check_custom(&host.custom)?;
     for (index, service) in host.services.iter().enumerate() {
         check_source(&service.source, format_args!("services.{index}.source"))?;
     }
@@ -116,8 +113,8 @@ fn check_service(
     host: &Host,
     service: &Service,
     field: fmt::Arguments<'_>,
-    interfaces: &[Uuid],
-    ports: &[Uuid],
+    interfaces: &[InterfaceId],
+    ports: &[PortId],
 ) -> Result<(), Error> {
     check_length(format_args!("{field}.name"), &service.name)?;
     check_unique(format_args!("{field}.tags"), service.tags.iter().copied())?;
@@ -148,33 +145,18 @@ pub(in crate::inventory) fn check_source(source: &Source, field: fmt::Arguments<
         _ => (&[], &[]),
     };
     for (name, objects) in [("metadata", metadata), ("details", details)] {
-        if !objects.iter().all(|object| is_readable(object, MAX_DEPTH)) {
+        if !objects.iter().all(is_readable) {
             return Err(Error::invalid(format!("{field}.{name}"), Problem::InvalidFormat));
         }
     }
     Ok(())
 }
 
-/// Returns whether an object can be read back.
-fn is_readable(object: &Object, depth: usize) -> bool {
-    object.iter().all(|(name, value)| !name.starts_with(RESERVED) && is_readable_value(value, depth))
-}
-
-fn is_readable_value(value: &Value, depth: usize) -> bool {
-    match value {
-        Value::Array(elements) => {
-            depth > 0 && elements.iter().all(|element| is_readable_value(element, depth - 1))
-        }
-        Value::Object(fields) => depth > 0 && is_readable(fields, depth - 1),
-        _ => true,
-    }
-}
-
 fn check_binding(
     binding: &Binding,
     field: fmt::Arguments<'_>,
-    interfaces: &[Uuid],
-    ports: &[Uuid],
+    interfaces: &[InterfaceId],
+    ports: &[PortId],
 ) -> Result<(), Error> {
     let interface_field = || format!("{field}.interface_id");
     match binding.target {
@@ -188,15 +170,20 @@ fn check_binding(
     }
 }
 
-fn check_member(sorted: &[Uuid], id: Uuid, entity: Entity, field: impl Fn() -> String) -> Result<(), Error> {
+fn check_member<I: RecordId>(
+    sorted: &[I],
+    id: I,
+    entity: Entity,
+    field: impl Fn() -> String,
+) -> Result<(), Error> {
     if sorted.binary_search(&id).is_ok() { Ok(()) } else { Err(reference_invalid(entity, field())) }
 }
 
 /// Checks that no id occurs twice, and returns the sorted ids.
-fn check_unique(
+fn check_unique<I: RecordId>(
     list: fmt::Arguments<'_>,
-    ids: impl Iterator<Item = Uuid> + Clone,
-) -> Result<Vec<Uuid>, Error> {
+    ids: impl Iterator<Item = I> + Clone,
+) -> Result<Vec<I>, Error> {
     distinct(ids).map_err(|(index, _)| Error::invalid(format!("{list}.{index}"), Problem::Duplicate))
 }
 

@@ -5,50 +5,49 @@
 use std::collections::{HashMap, HashSet};
 
 use serde::Deserialize;
-use uuid::Uuid;
 
 use super::document::{EncodedHost, decode};
 use crate::inventory::schema::{
     HOST, SERVICE_UNIQUE_KEY, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, linked, part_unique_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
-use crate::model::{Host, Service};
+use crate::model::{Host, NetworkId, OrganizationId, Service, ServiceId, TagId};
 use crate::store::{Batch, Guard, Key, Link, Precondition, Query};
 
 /// The part of a stored host that changes of hosts need.
 #[derive(Debug, Deserialize)]
 #[serde(from = "StoredSummary")]
 pub(in crate::inventory) struct Summary {
-    pub(in crate::inventory) network_id: Uuid,
+    pub(in crate::inventory) network_id: NetworkId,
     /// The tags of the host and of its services.
-    pub(super) tags: HashSet<Uuid>,
+    pub(super) tags: HashSet<TagId>,
     pub(in crate::inventory) services: Vec<ServiceSummary>,
 }
 
 #[derive(Debug)]
 pub(in crate::inventory) struct ServiceSummary {
-    pub(in crate::inventory) id: Uuid,
+    pub(in crate::inventory) id: ServiceId,
     pub(super) name: String,
 }
 
 /// The part of a stored host that its summary is made of.
 #[derive(Deserialize)]
 struct StoredSummary {
-    network_id: Uuid,
-    tags: Vec<Uuid>,
+    network_id: NetworkId,
+    tags: Vec<TagId>,
     services: Vec<StoredService>,
 }
 
 #[derive(Deserialize)]
 struct StoredService {
-    id: Uuid,
+    id: ServiceId,
     name: String,
-    tags: Vec<Uuid>,
+    tags: Vec<TagId>,
 }
 
 impl From<StoredSummary> for Summary {
     fn from(StoredSummary { network_id, tags, services }: StoredSummary) -> Self {
-        let mut tags: HashSet<Uuid> = tags.into_iter().collect();
+        let mut tags: HashSet<TagId> = tags.into_iter().collect();
         let summarize = |StoredService { id, name, tags: of_service }| {
             tags.extend(of_service);
             ServiceSummary { id, name }
@@ -79,7 +78,7 @@ impl From<Host> for Summary {
 /// A service that a change removes only if nothing is virtualized by it.
 #[derive(Clone, Debug)]
 pub(in crate::inventory) struct RemovedService {
-    pub(super) id: Uuid,
+    pub(super) id: ServiceId,
     pub(super) name: String,
 }
 
@@ -87,22 +86,22 @@ pub(in crate::inventory) struct RemovedService {
 #[derive(Debug, Default)]
 pub(super) struct ServiceNames {
     /// The name of each service after the change; `None` when deleted.
-    after: HashMap<Uuid, Option<String>>,
+    after: HashMap<ServiceId, Option<String>>,
     /// The services whose names change.
-    changed: Vec<Uuid>,
+    changed: Vec<ServiceId>,
 }
 
 impl ServiceNames {
     pub(super) fn after<'a>(puts: &[EncodedHost], before: impl Iterator<Item = &'a Summary>) -> Self {
-        let before: HashMap<Uuid, &str> = before
+        let before: HashMap<ServiceId, &str> = before
             .flat_map(|summary| &summary.services)
             .map(|service| (service.id, service.name.as_str()))
             .collect();
-        let mut after: HashMap<Uuid, Option<String>> = before.keys().map(|id| (*id, None)).collect();
+        let mut after: HashMap<ServiceId, Option<String>> = before.keys().map(|id| (*id, None)).collect();
         for service in puts.iter().flat_map(|encoded| &encoded.host.services) {
             after.insert(service.id, Some(service.name.clone()));
         }
-        let is_changed = |id: &Uuid, name: &Option<String>| before.get(id).copied() != name.as_deref();
+        let is_changed = |id: &ServiceId, name: &Option<String>| before.get(id).copied() != name.as_deref();
         let changed = after.iter().filter(|(id, name)| is_changed(id, name)).map(|(id, _)| *id).collect();
         Self { after, changed }
     }
@@ -116,7 +115,7 @@ impl Inventory {
     /// Adds guards on everything the result depends on.
     pub(super) async fn virtualized_by(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         host: &Host,
         names: &mut ServiceNames,
         batch: &mut Batch,
@@ -130,8 +129,8 @@ impl Inventory {
     /// Adds guards on everything the result depends on. A host with services is read once, for all of them.
     pub(super) async fn service_name(
         &self,
-        organization: Uuid,
-        service: Option<Uuid>,
+        organization: OrganizationId,
+        service: Option<ServiceId>,
         names: &mut ServiceNames,
         batch: &mut Batch,
     ) -> Result<String, Error> {
@@ -162,14 +161,14 @@ impl Inventory {
     /// Adds guards that nothing is virtualized by it meanwhile.
     pub(super) async fn check_not_virtualizing(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         removed: &RemovedService,
         batch: &mut Batch,
     ) -> Result<(), Error> {
         let written: HashSet<Key> = batch.writes().iter().map(|write| write.key()).collect();
         let relations = [(VIRTUALIZED_BY_LINK, Entity::Host), (SERVICE_VIRTUALIZED_BY_LINK, Entity::Service)];
         for (relation, used_by) in relations {
-            let link = Link::new(relation, removed.id);
+            let link = Link::new(relation, removed.id.uuid());
             // One more than the batch writes: if they are all among the written ones, there are no others.
             let limit = Some(written.len() + 1);
             let guests = self.store.list(&Query { limit, ..linked(HOST, organization, link) }).await?.records;
@@ -177,7 +176,7 @@ impl Inventory {
                 let (entity, name) = (Entity::Service, removed.name.clone());
                 return Err(ErrorKind::InUse { entity, name, used_by }.into());
             }
-            batch.guard(Guard::LinkedWithin { organization: Some(organization), link });
+            batch.guard(Guard::LinkedWithin { organization: Some(organization.uuid()), link });
         }
         Ok(())
     }
@@ -188,7 +187,7 @@ impl Inventory {
     /// [follow](Self::follow_renamings) after the commit, and the result is `false`.
     pub(super) async fn update_virtualized_hosts(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         names: &ServiceNames,
         batch: &mut Batch,
     ) -> Result<bool, Error> {
@@ -206,8 +205,8 @@ impl Inventory {
         }
         for service in &names.changed {
             batch.guard(Guard::LinkedWithin {
-                organization: Some(organization),
-                link: Link::new(VIRTUALIZED_BY_LINK, *service),
+                organization: Some(organization.uuid()),
+                link: Link::new(VIRTUALIZED_BY_LINK, service.uuid()),
             });
         }
         Ok(true)

@@ -24,7 +24,7 @@ use self::store::AnsweringStore;
 use super::schema::{IDEMPOTENCY_KEY, REQUEST_LINK, decode, linked};
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::Caller;
-use crate::model::{Timestamp, derived_id};
+use crate::model::{NetworkId, Timestamp, derived_id};
 use crate::store::{Key, Link, Precondition};
 
 /// The time for which an answer is kept, in microseconds.
@@ -110,7 +110,7 @@ impl Inventory {
         request: KeyedRequest<'_>,
     ) -> Result<Begun, Error> {
         let id = request_id(caller, &request);
-        let digest = derived_id("idempotent body", &[request.key.as_bytes(), request.body]);
+        let digest: Uuid = derived_id("idempotent body", &[request.key.as_bytes(), request.body]);
         let running = self.state.running_requests.begin(id).ok_or(ErrorKind::RequestRunning)?;
         let (key, now) = (Key::new(IDEMPOTENCY_KEY, id), self.now());
         let mut progress = Progress::new(Precondition::Absent);
@@ -149,7 +149,7 @@ impl Inventory {
 
     /// Returns the user's oldest answers that have to go for a new one.
     async fn surplus_answers(&self, caller: &Caller, own: Key) -> Result<Vec<Key>, Error> {
-        let link = Link::new(REQUEST_LINK, caller.user_id());
+        let link = Link::new(REQUEST_LINK, caller.user_id().uuid());
         let mut answers = linked(IDEMPOTENCY_KEY, caller.organization_id(), link);
         let surplus = (self.count(answers.clone()).await? + 1).saturating_sub(MAX_ANSWERS).min(MAX_DELETED);
         if surplus == 0 {
@@ -170,7 +170,11 @@ impl Inventory {
     /// Notes the answer to the request, which the next commit of writes stores.
     ///
     /// Does nothing unless the request has an idempotency key.
-    pub(super) fn note_answer(&self, record: &impl Serialize, network: Option<Uuid>) -> Result<(), Error> {
+    pub(super) fn note_answer(
+        &self,
+        record: &impl Serialize,
+        network: Option<NetworkId>,
+    ) -> Result<(), Error> {
         match &self.pending_answer {
             Some(pending) => pending.note_record(record, network),
             None => Ok(()),
@@ -227,7 +231,7 @@ fn request_id(caller: &Caller, request: &KeyedRequest<'_>) -> Uuid {
 /// Checks that the caller can still access the networks of an answer, or of what is known of it.
 fn check_networks(caller: &Caller, answer: &Answer) -> Result<(), Error> {
     match answer.networks.iter().find(|network| !caller.scope().allows(**network)) {
-        Some(network) => Err(ErrorKind::AccessDenied { entity: Entity::Network, id: *network }.into()),
+        Some(network) => Err(ErrorKind::AccessDenied { entity: Entity::Network, id: network.uuid() }.into()),
         None => Ok(()),
     }
 }

@@ -17,7 +17,7 @@ use super::record::{Answer, AnsweredRequest, DoneHost};
 use crate::access::{Caller, Clock};
 use crate::inventory::schema::{REQUEST_LINK, decode, encode, facets};
 use crate::inventory::{BulkChange, Error};
-use crate::model::Timestamp;
+use crate::model::{HostId, NetworkId, OrganizationId, Timestamp, UserId};
 use crate::store::{Batch, Facets, Key, Link, Precondition, Store, StoreError, StoreErrorKind, Version};
 
 /// The maximum size of the data of a stored answer, in bytes.
@@ -29,8 +29,8 @@ pub(super) const LEASE_MICROS: i64 = 60 * 1_000_000;
 /// The answer to a request that is being executed.
 pub(in crate::inventory) struct PendingAnswer {
     key: Key,
-    organization: Uuid,
-    user: Uuid,
+    organization: OrganizationId,
+    user: UserId,
     digest: Uuid,
     /// Identifies this execution among those of the same request.
     execution: Uuid,
@@ -51,9 +51,9 @@ pub(super) struct Progress {
     /// The answer that the next commit stores, and whether it is complete.
     noted: Option<(Answer, bool)>,
     /// The networks of the answer.
-    networks: BTreeSet<Uuid>,
+    networks: BTreeSet<NetworkId>,
     /// The hosts that a former execution has stored.
-    done: BTreeMap<usize, (Uuid, BulkChange)>,
+    done: BTreeMap<usize, (HostId, BulkChange)>,
     /// The commit in progress. It outlasts a request that is dropped meanwhile.
     commit: Option<Commit>,
     /// Whether the stored answer is that of a running request.
@@ -111,7 +111,11 @@ impl PendingAnswer {
     }
 
     /// Notes the created record as the answer.
-    pub(super) fn note_record(&self, record: &impl Serialize, network: Option<Uuid>) -> Result<(), Error> {
+    pub(super) fn note_record(
+        &self,
+        record: &impl Serialize,
+        network: Option<NetworkId>,
+    ) -> Result<(), Error> {
         let data = to_raw_value(record).map_err(Error::internal)?;
         let mut progress = self.progress();
         progress.networks.extend(network);
@@ -119,15 +123,15 @@ impl PendingAnswer {
     }
 
     /// Returns the hosts of a bulk request that a former execution has stored, by their places.
-    pub(in crate::inventory) fn done(&self) -> BTreeMap<usize, (Uuid, BulkChange)> {
+    pub(in crate::inventory) fn done(&self) -> BTreeMap<usize, (HostId, BulkChange)> {
         self.progress().done.clone()
     }
 
     /// Notes what the next commit of a bulk request completes: all results, or those of a part of the hosts.
     pub(in crate::inventory) fn note_hosts(
         &self,
-        hosts: &[(usize, Uuid, BulkChange)],
-        networks: impl IntoIterator<Item = Uuid>,
+        hosts: &[(usize, HostId, BulkChange)],
+        networks: impl IntoIterator<Item = NetworkId>,
         is_complete: bool,
     ) -> Result<(), Error> {
         let data = if is_complete {
@@ -272,7 +276,8 @@ impl PendingAnswer {
 
     fn facets(&self, expires_at: Timestamp) -> Facets {
         let facets = facets(self.organization, self.began_at);
-        Facets { expires_at: Some(expires_at), ..facets }.with_links([Link::new(REQUEST_LINK, self.user)])
+        Facets { expires_at: Some(expires_at), ..facets }
+            .with_links([Link::new(REQUEST_LINK, self.user.uuid())])
     }
 
     /// Records the outcome of a commit with the answer.

@@ -5,13 +5,13 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use crate::inventory::BulkChange;
-use crate::model::Timestamp;
+use crate::model::{HostId, NetworkId, OrganizationId, Timestamp, UserId};
 
 /// The body of an [`IDEMPOTENCY_KEY`](crate::inventory::schema::IDEMPOTENCY_KEY) record.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct AnsweredRequest {
-    pub(super) organization_id: Uuid,
-    pub(super) user_id: Uuid,
+    pub(super) organization_id: OrganizationId,
+    pub(super) user_id: UserId,
     /// The digest of the key and the body. Without the key, which is not stored, guesses of the body cannot be tested.
     pub(super) digest: Uuid,
     /// The execution that has stored the record. Nil in records of earlier versions.
@@ -32,8 +32,8 @@ pub(crate) struct Answer {
     /// Whether the data is the whole answer, and not its ids alone.
     pub(crate) is_whole: bool,
     /// The networks that a caller must have access to in order to see the answer.
-    pub(super) networks: Vec<Uuid>,
+    pub(super) networks: Vec<NetworkId>,
 }
 
 /// A host of a bulk request that is stored: its place, its id, and what was done.
-pub(super) type DoneHost = (usize, Uuid, BulkChange);
+pub(super) type DoneHost = (usize, HostId, BulkChange);

@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use tokio::io::AsyncRead;
 use tokio::task::JoinSet;
-use uuid::Uuid;
 
 use super::parse::{LineParser, ParsedLine};
-use super::report::Refusal;
 use super::rows::{Row, Rows};
 use crate::fair_threads::yield_turn;
 use crate::inventory::Error;
-use crate::model::Host;
+use crate::model::{Host, NetworkId};
+use crate::wire::Refusal;
 
 /// The maximum lines and bytes that are stored together; a longer line is stored alone.
 const CHUNK_LINES: usize = 256;
@@ -87,7 +86,7 @@ impl Chunk {
 
 impl Chunk {
     /// Refuses the lines on other networks than this one.
-    pub(super) fn refuse_other_networks(&mut self, network: Uuid) {
+    pub(super) fn refuse_other_networks(&mut self, network: NetworkId) {
         self.refuse(|host| {
             (host.network_id != network).then(|| format!("is not {network}, the only network to be imported"))
         });

@@ -13,9 +13,10 @@ use uuid::Uuid;
 
 use crate::inventory::hosts::{BindingType, Given, Omissible, or_default};
 use crate::model::{
-    AdminStatus, BindingTarget, CredentialAssignment, Host, HostRole, HostVirtualization, LldpChassisId,
-    LldpPortId, MacAddress, MacSource, Neighbor, OperStatus, PortNumber, Protocol, ServiceDefinition,
-    ServiceVirtualization, Source, Timestamp, Vlans, host_fields,
+    AdminStatus, BindingId, BindingTarget, CredentialAssignment, Custom, Host, HostRole, HostVirtualization,
+    IfEntryId, InterfaceId, LldpChassisId, LldpPortId, MacAddress, MacSource, Neighbor, NetworkId,
+    OperStatus, PortId, PortNumber, Protocol, ServiceDefinition, ServiceId, ServiceVirtualization, Source,
+    SubnetId, TagId, Timestamp, Vlans, host_fields,
 };
 
 /// Defines the document of a host by the table of its fields.
@@ -73,8 +74,8 @@ host_fields!(host_document);
 #[derive(Debug, Deserialize)]
 pub(super) struct InterfaceDocument {
     #[serde(default, deserialize_with = "or_default")]
-    pub(super) id: Uuid,
-    pub(super) subnet_id: Option<Uuid>,
+    pub(super) id: InterfaceId,
+    pub(super) subnet_id: Option<SubnetId>,
     pub(super) name: Option<String>,
     pub(super) ip_address: IpAddr,
     #[serde(default)]
@@ -91,7 +92,7 @@ pub(super) struct InterfaceDocument {
 #[derive(Debug, Deserialize)]
 pub(super) struct PortDocument {
     #[serde(default, deserialize_with = "or_default")]
-    pub(super) id: Uuid,
+    pub(super) id: PortId,
     pub(super) number: NumberDocument,
     pub(super) protocol: Protocol,
     pub(super) created_at: Option<Timestamp>,
@@ -104,13 +105,13 @@ pub(super) struct PortDocument {
 #[derive(Debug, Deserialize)]
 pub(super) struct ServiceDocument {
     #[serde(default, deserialize_with = "or_default")]
-    pub(super) id: Uuid,
+    pub(super) id: ServiceId,
     pub(super) name: String,
     pub(super) position: Option<i64>,
     pub(super) service_definition: ServiceDefinition,
     pub(super) source: Option<Source>,
     #[serde(default, deserialize_with = "or_default")]
-    pub(super) tags: Vec<Uuid>,
+    pub(super) tags: Vec<TagId>,
     pub(super) virtualization: Option<ServiceVirtualization>,
     #[serde(default, deserialize_with = "or_default")]
     pub(super) bindings: Vec<BindingDocument>,
@@ -124,7 +125,7 @@ pub(super) struct ServiceDocument {
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "FlatBinding")]
 pub(super) struct BindingDocument {
-    pub(super) id: Uuid,
+    pub(super) id: BindingId,
     pub(super) target: BindingTarget,
     pub(super) created_at: Option<Timestamp>,
     pub(super) updated_at: Option<Timestamp>,
@@ -134,10 +135,10 @@ pub(super) struct BindingDocument {
 #[derive(Deserialize)]
 struct FlatBinding {
     #[serde(default, deserialize_with = "or_default")]
-    id: Uuid,
+    id: BindingId,
     r#type: BindingType,
-    port_id: Option<Uuid>,
-    interface_id: Option<Uuid>,
+    port_id: Option<PortId>,
+    interface_id: Option<InterfaceId>,
     created_at: Option<Timestamp>,
     updated_at: Option<Timestamp>,
 }
@@ -154,8 +155,8 @@ impl TryFrom<FlatBinding> for BindingDocument {
 #[derive(Debug, Deserialize)]
 pub(super) struct IfEntryDocument {
     #[serde(default, deserialize_with = "or_default")]
-    pub(super) id: Uuid,
-    pub(super) interface_id: Option<Uuid>,
+    pub(super) id: IfEntryId,
+    pub(super) interface_id: Option<InterfaceId>,
     pub(super) if_index: i64,
     pub(super) if_name: Option<String>,
     pub(super) if_descr: Option<String>,
@@ -166,7 +167,7 @@ pub(super) struct IfEntryDocument {
     pub(super) mac_address: MacDocument,
     pub(super) admin_status: Option<AdminStatus>,
     pub(super) oper_status: Option<OperStatus>,
-    pub(super) lag_id: Option<Uuid>,
+    pub(super) lag_id: Option<IfEntryId>,
     pub(super) vlans: Option<Vlans>,
     pub(super) neighbor: Option<Neighbor>,
     pub(super) cdp_address: Option<String>,

@@ -16,10 +16,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use tokio::io::AsyncRead;
-use uuid::Uuid;
 
 pub use options::Import;
-pub use report::{Alteration, DroppedPort, ImportReport, Reassignment, Refusal};
 
 use self::chunk::{Chunk, Parsing, split_repeated_ids};
 use self::dry_run::DryRunStore;
@@ -27,12 +25,14 @@ use self::parse::{LineParser, ParsedLine, refusal};
 use self::rows::Rows;
 use self::target::{Target, require_importer};
 use super::hosts::{EncodedHost, Hosts};
+use super::policy::Review;
 use super::records::belongs_to;
 use super::schema::network_key;
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::Caller;
-use crate::model::Network;
+use crate::model::{HostId, Network, NetworkId, OrganizationId};
 use crate::store::{Key, Store};
+use crate::wire::{ImportReport, Reassignment, Refusal};
 
 impl Hosts<'_> {
     /// Imports hosts from JSON lines, one host per line.
@@ -60,16 +60,15 @@ impl Hosts<'_> {
     /// # use toposcope::model::Network;
     /// use toposcope::access::{Caller, Scope};
     /// use toposcope::inventory::Import;
-    /// use toposcope::model::{Host, Permission};
+    /// use toposcope::model::{Host, Permission, UserId};
     /// use toposcope::{Inventory, MemoryStore};
-    /// use uuid::Uuid;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let inventory = Inventory::new(MemoryStore::new());
     /// let organization = inventory.organizations().create("Example").await?;
     /// let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
-    /// let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::only([network.id]));
+    /// let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::only([network.id]));
     ///
     /// let line = serde_json::to_vec(&Host::new(network.id, "printer"))?;
     /// let import = Import::new().only_network(network.id).dry_run();
@@ -116,7 +115,7 @@ impl Inventory {
 
     async fn run_import<R>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         caller: Option<Caller>,
         input: R,
         import: Import<'_>,
@@ -137,6 +136,7 @@ impl Inventory {
         let mut inventory = self.clone();
         if let Some(checking) = &checking {
             inventory.store = Arc::clone(checking) as Arc<dyn Store>;
+            inventory.policy = inventory.policy.map(Review::of_dry_run);
         }
         #[cfg(feature = "csv")]
         let mut rows = if is_csv {
@@ -171,11 +171,11 @@ impl Inventory {
     }
 
     /// Checks the only network of an import.
-    async fn check_only_network(&self, target: &Target, id: Uuid) -> Result<(), Error> {
+    async fn check_only_network(&self, target: &Target, id: NetworkId) -> Result<(), Error> {
         let network = self.get(network_key(id)).await?;
         let is_allowed = target.caller.as_ref().is_none_or(|caller| caller.scope().allows(id));
         if belongs_to(target.organization, network.as_ref())? {
-            let denied = ErrorKind::AccessDenied { entity: Entity::Network, id };
+            let denied = ErrorKind::AccessDenied { entity: Entity::Network, id: id.uuid() };
             if is_allowed { Ok(()) } else { Err(denied.into()) }
         } else if target.create_networks && network.is_none() {
             Ok(())
@@ -211,17 +211,19 @@ impl Inventory {
     /// Other networks outside of the scope do not exist for the organization, and are refused like unknown ones.
     async fn refuse_denied_networks(&self, caller: &Caller, chunk: &mut Chunk) -> Result<(), Error> {
         let networks = chunk.accepted.iter().map(|line| line.encoded.host.network_id);
-        let outside: BTreeSet<Uuid> = networks.filter(|id| !caller.scope().allows(*id)).collect();
+        let outside: BTreeSet<NetworkId> = networks.filter(|id| !caller.scope().allows(*id)).collect();
         let keys: Vec<Key> = outside.into_iter().map(network_key).collect();
         let mut denied = HashSet::new();
         for record in self.store.get(&keys).await?.into_iter().flatten() {
             if belongs_to(caller.organization_id(), Some(&record))? {
-                denied.insert(record.key.id);
+                denied.insert(NetworkId::new(record.key.id));
             }
         }
         chunk.refuse(|host| {
             let id = host.network_id;
-            denied.contains(&id).then(|| ErrorKind::AccessDenied { entity: Entity::Network, id }.to_string())
+            denied
+                .contains(&id)
+                .then(|| ErrorKind::AccessDenied { entity: Entity::Network, id: id.uuid() }.to_string())
         });
         Ok(())
     }
@@ -231,7 +233,7 @@ impl Inventory {
     /// A host that occurs again gets the same id, as long as the report contains it.
     async fn reassign_foreign_ids(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         lines: Vec<ParsedLine>,
         report: &ImportReport,
     ) -> Result<Vec<ParsedLine>, Error> {
@@ -241,7 +243,7 @@ impl Inventory {
             return Ok(lines);
         }
         let known = report.reassignments.iter().map(|known| (known.given_id, known.id));
-        let mut new_ids: HashMap<Uuid, Uuid> = known.collect();
+        let mut new_ids: HashMap<HostId, HostId> = known.collect();
         let mut reassigned = Vec::with_capacity(lines.len());
         for mut line in lines {
             let given = line.encoded.host.id;
@@ -298,21 +300,23 @@ impl Inventory {
         &self,
         target: &Target,
         hosts: &[EncodedHost],
-    ) -> Result<Result<Vec<Uuid>, Error>, Error> {
-        let system = Caller::system(target.organization);
-        let caller = target.caller.as_ref().unwrap_or(&system);
-        unless_fatal(self.put_hosts(caller, hosts).await)
+    ) -> Result<Result<Vec<HostId>, Error>, Error> {
+        unless_fatal(self.put_hosts(&target.importer(), hosts).await)
     }
 
     /// Stores the host of a line without an id. Its parts get new ids where parts of other hosts have theirs.
     async fn put_new_line(&self, target: &Target, host: &EncodedHost) -> Result<Result<(), Error>, Error> {
-        let stored = self.put_new_host(target.organization, host).await;
+        let stored = self.put_new_host(&target.importer(), host).await;
         unless_fatal(stored)
     }
 
     /// Creates missing networks named by the lines. Returns how many.
-    async fn create_missing_networks(&self, organization: Uuid, lines: &[ParsedLine]) -> Result<u64, Error> {
-        let named: BTreeSet<Uuid> = lines.iter().map(|parsed| parsed.encoded.host.network_id).collect();
+    async fn create_missing_networks(
+        &self,
+        organization: OrganizationId,
+        lines: &[ParsedLine],
+    ) -> Result<u64, Error> {
+        let named: BTreeSet<NetworkId> = lines.iter().map(|parsed| parsed.encoded.host.network_id).collect();
         let keys: Vec<Key> = named.iter().map(|id| network_key(*id)).collect();
         let found = self.store.get(&keys).await?;
         let mut created = 0;
@@ -332,7 +336,12 @@ impl Inventory {
 /// Separates errors that refuse a host from those that end the import.
 fn unless_fatal<T>(stored: Result<T, Error>) -> Result<Result<T, Error>, Error> {
     match stored.as_ref().map_err(Error::kind) {
-        Err(ErrorKind::StoreUnavailable | ErrorKind::Internal | ErrorKind::Busy) => stored.map(Ok),
+        Err(
+            ErrorKind::StoreUnavailable
+            | ErrorKind::PolicyUnavailable
+            | ErrorKind::Internal
+            | ErrorKind::Busy,
+        ) => stored.map(Ok),
         _ => Ok(stored),
     }
 }

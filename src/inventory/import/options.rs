@@ -1,11 +1,10 @@
 use std::fmt;
 use std::pin::Pin;
 
-use uuid::Uuid;
-
-use super::ImportReport;
 use crate::access::Caller;
 use crate::inventory::{Error, Inventory};
+use crate::model::NetworkId;
+use crate::wire::ImportReport;
 
 /// The default maximum length of a line, in bytes.
 const MAX_LINE: usize = 64 * 1024 * 1024;
@@ -42,7 +41,7 @@ impl Inventory {
 /// # }
 /// ```
 pub struct Import<'p> {
-    pub(super) network: Option<Uuid>,
+    pub(super) network: Option<NetworkId>,
     pub(super) create_networks: bool,
     pub(super) dry_run: bool,
     pub(super) max_line: usize,
@@ -83,7 +82,7 @@ impl<'p> Import<'p> {
 
     /// Refuses hosts of other networks than this one. Default: every host is imported on its own network.
     #[must_use]
-    pub fn only_network(self, id: Uuid) -> Self {
+    pub fn only_network(self, id: NetworkId) -> Self {
         Self { network: Some(id), ..self }
     }
 

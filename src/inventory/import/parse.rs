@@ -2,18 +2,20 @@
 
 use std::mem;
 
-use uuid::Uuid;
-
 use super::document::{
     BindingDocument, HostDocument, IfEntryDocument, InterfaceDocument, MacDocument, NumberDocument,
     PortDocument, ServiceDocument,
 };
-use super::report::{Alteration, Alterations, DroppedPort, Reassignment, Refusal};
+use super::report::Alterations;
 use super::times::count_truncated_times;
 use crate::inventory::hosts::{EncodedHost, adopt_parts, check_host_texts, parse_object};
 use crate::inventory::{Error, ErrorKind, Inventory};
 use crate::lines::is_utf_16;
-use crate::model::{Binding, Host, IfEntry, Interface, MacAddress, Port, Service, Source, Timestamp};
+use crate::model::{
+    Binding, Host, HostId, IfEntry, Interface, MacAddress, NetworkId, OrganizationId, Port, RecordId,
+    Service, ServiceId, Source, Timestamp,
+};
+use crate::wire::{Alteration, DroppedPort, Reassignment, Refusal};
 
 /// A line that was parsed to a host.
 #[derive(Debug)]
@@ -31,7 +33,7 @@ pub(super) struct ParsedLine {
 #[derive(Clone, Debug)]
 pub(super) struct LineParser {
     pub(super) inventory: Inventory,
-    pub(super) organization: Uuid,
+    pub(super) organization: OrganizationId,
     /// When the import began.
     pub(super) began_at: Timestamp,
 }
@@ -98,7 +100,7 @@ pub(super) fn refusal(line: u64, error: &Error) -> Refusal {
             field: Some(field.clone()),
             reason: format!("does not refer to an existing {entity}"),
         },
-        _ => Refusal { line, field: None, reason: error.to_string() },
+        _ => Refusal { line, field: error.field().map(str::to_owned), reason: error.to_string() },
     }
 }
 
@@ -111,8 +113,8 @@ struct Draft<'a> {
 }
 
 impl Draft<'_> {
-    fn id(&self, given: Uuid) -> Result<Uuid, Error> {
-        if given.is_nil() { self.inventory.new_id() } else { Ok(given) }
+    fn id<I: RecordId + Default>(&self, given: I) -> Result<I, Error> {
+        if given == I::default() { self.inventory.new_id() } else { Ok(given) }
     }
 
     /// Returns when a record was created and last changed. If only one of the times is given, it counts as both.
@@ -122,7 +124,7 @@ impl Draft<'_> {
     }
 
     fn complete(&self, mut document: HostDocument, alterations: &mut Alterations) -> Result<Host, Error> {
-        let id = self.id(document.id)?;
+        let id = self.id(HostId::new(document.id))?;
         let interfaces = mem::take(&mut document.interfaces).into_iter().enumerate();
         let interfaces = interfaces.map(|(index, part)| self.interface(part, index, alterations));
         let interfaces = interfaces.collect::<Result<_, _>>()?;
@@ -135,7 +137,7 @@ impl Draft<'_> {
         let services = mem::take(&mut document.services).into_iter().enumerate();
         let services = services.map(|(index, part)| self.service(part, index)).collect::<Result<_, _>>()?;
         let (created_at, updated_at) = self.times(document.created_at, document.updated_at);
-        let mut host = Host::with_id(id, Uuid::nil(), "");
+        let mut host = Host::with_id(id, NetworkId::nil(), "");
         (host.created_at, host.updated_at) = (created_at, updated_at);
         (host.last_seen_at, host.is_stale) = (document.last_seen_at, document.is_stale);
         document.move_values(&mut host);
@@ -154,8 +156,8 @@ impl Draft<'_> {
         let (created_at, updated_at) = self.times(part.created_at, part.updated_at);
         Ok(Interface {
             id: self.id(part.id)?,
-            host_id: Uuid::nil(),
-            network_id: Uuid::nil(),
+            host_id: HostId::nil(),
+            network_id: NetworkId::nil(),
             subnet_id: part.subnet_id,
             name: part.name,
             ip_address: part.ip_address,
@@ -173,7 +175,7 @@ impl Draft<'_> {
         &self,
         part: &PortDocument,
         index: usize,
-        host_id: Uuid,
+        host_id: HostId,
         alterations: &mut Alterations,
     ) -> Result<Option<Port>, Error> {
         let id = self.id(part.id)?;
@@ -189,7 +191,7 @@ impl Draft<'_> {
         Ok(Some(Port {
             id,
             host_id,
-            network_id: Uuid::nil(),
+            network_id: NetworkId::nil(),
             number,
             protocol: part.protocol,
             created_at,
@@ -205,8 +207,8 @@ impl Draft<'_> {
         let bindings = bindings.map(|(index, binding)| self.binding(&binding, index));
         Ok(Service {
             id: self.id(part.id)?,
-            host_id: Uuid::nil(),
-            network_id: Uuid::nil(),
+            host_id: HostId::nil(),
+            network_id: NetworkId::nil(),
             name: part.name,
             position: position(part.position, index),
             service_definition: part.service_definition,
@@ -227,8 +229,8 @@ impl Draft<'_> {
         let (created_at, updated_at) = draft.times(part.created_at, part.updated_at);
         Ok(Binding {
             id: self.id(part.id)?,
-            service_id: Uuid::nil(),
-            network_id: Uuid::nil(),
+            service_id: ServiceId::nil(),
+            network_id: NetworkId::nil(),
             target: part.target,
             created_at,
             updated_at,
@@ -239,8 +241,8 @@ impl Draft<'_> {
         let (created_at, updated_at) = self.times(part.created_at, part.updated_at);
         Ok(IfEntry {
             id: self.id(part.id)?,
-            host_id: Uuid::nil(),
-            network_id: Uuid::nil(),
+            host_id: HostId::nil(),
+            network_id: NetworkId::nil(),
             interface_id: part.interface_id,
             if_index: part.if_index,
             if_name: part.if_name,

@@ -3,15 +3,15 @@
 use std::io;
 
 use tokio::io::{AsyncRead, BufReader};
-#[cfg(feature = "csv")]
-use uuid::Uuid;
 
 #[cfg(feature = "csv")]
 use super::csv::{Cells, CsvRows};
-use super::report::Refusal;
 #[cfg(feature = "csv")]
 use crate::inventory::Error;
 use crate::lines::{Line, Lines};
+#[cfg(feature = "csv")]
+use crate::model::NetworkId;
+use crate::wire::Refusal;
 
 /// Size of the buffer through which input is read, in bytes.
 const BUFFER: usize = 64 * 1024;
@@ -43,7 +43,11 @@ impl<R: AsyncRead + Unpin> Rows<R> {
 
     /// Begins with a CSV, whose header is read. Rows without a network are on the given one.
     #[cfg(feature = "csv")]
-    pub(super) async fn of_csv(input: R, max_length: usize, network: Option<Uuid>) -> Result<Self, Error> {
+    pub(super) async fn of_csv(
+        input: R,
+        max_length: usize,
+        network: Option<NetworkId>,
+    ) -> Result<Self, Error> {
         let input = BufReader::with_capacity(BUFFER, input);
         CsvRows::begin(input, max_length, network).await.map(Self::Csv)
     }

@@ -1,24 +1,27 @@
 //! The caller of an import, and what the caller may import.
 
-use uuid::Uuid;
-
 use super::options::Identify;
 use crate::access::Caller;
 use crate::inventory::{Entity, Error, ErrorKind, require_level, require_session};
-use crate::model::Permission;
+use crate::model::{NetworkId, OrganizationId, Permission};
 
 /// The target of an import: an organization, and the caller on whose behalf it runs.
 #[derive(Debug)]
 pub(super) struct Target {
-    pub(super) organization: Uuid,
+    pub(super) organization: OrganizationId,
     /// `None`: the host application, which may access all networks.
     pub(super) caller: Option<Caller>,
     /// The only network to be imported; `None`: any.
-    pub(super) network: Option<Uuid>,
+    pub(super) network: Option<NetworkId>,
     pub(super) create_networks: bool,
 }
 
 impl Target {
+    /// Returns the caller on whose behalf hosts are stored.
+    pub(super) fn importer(&self) -> Caller {
+        self.caller.clone().unwrap_or_else(|| Caller::system(self.organization))
+    }
+
     /// Identifies the caller again, who must still be allowed to do what the import does.
     pub(super) async fn identify_again(&mut self, identify: &mut Option<Identify<'_>>) -> Result<(), Error> {
         let Some(identify) = identify else { return Ok(()) };
@@ -28,7 +31,7 @@ impl Target {
         }
         require_importer(&caller, self.create_networks)?;
         if let Some(id) = self.network.filter(|id| !caller.scope().allows(*id)) {
-            return Err(ErrorKind::AccessDenied { entity: Entity::Network, id }.into());
+            return Err(ErrorKind::AccessDenied { entity: Entity::Network, id: id.uuid() }.into());
         }
         self.caller = Some(caller);
         Ok(())

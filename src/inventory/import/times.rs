@@ -5,8 +5,9 @@ use std::fmt;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::report::{Alteration, Alterations};
+use super::report::Alterations;
 use crate::inventory::hosts::or_default;
+use crate::wire::Alteration;
 
 /// Counts the times of a valid line that are finer than a microsecond.
 ///

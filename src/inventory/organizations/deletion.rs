@@ -9,15 +9,13 @@
 //! the id taken until then. Each further commit requires the stand-in that the call has found. A slow call can therefore
 //! never delete records of a later organization with the same id.
 
-use uuid::Uuid;
-
 use super::Organizations;
 use crate::inventory::schema::{
     CREATED_AT, KINDS_OF_ORGANIZATION, ORGANIZATION_DELETION, encode, organization_deletion_key,
     organization_key, time_key,
 };
 use crate::inventory::{Entity, Error, Inventory, unchanged};
-use crate::model::Organization;
+use crate::model::{Organization, OrganizationId};
 use crate::store::{
     Batch, Direction, Facets, Guard, Key, Name, Order, Precondition, Query, Record, Start, StoreErrorKind,
 };
@@ -51,7 +49,7 @@ impl Organizations<'_> {
     ///
     /// # Errors
     /// `NotFound`, also once the deletion is complete.
-    pub async fn delete(self, id: Uuid) -> Result<(), Error> {
+    pub async fn delete(self, id: OrganizationId) -> Result<(), Error> {
         let inventory = self.inventory;
         let mut transaction = inventory.transaction(Entity::Organization, id);
         let stand_in = loop {
@@ -95,7 +93,7 @@ impl Inventory {
 
     /// Deletes all records of the organization that a stand-in stands for, and then the stand-in.
     async fn delete_records_of_organization(&self, stand_in: &Record) -> Result<(), Error> {
-        let organization = stand_in.key.id;
+        let organization = OrganizationId::from(stand_in.key.id);
         for kind in KINDS_OF_ORGANIZATION {
             loop {
                 let keys = self.some_records(kind, organization).await?;
@@ -125,9 +123,9 @@ impl Inventory {
     }
 
     /// Returns the keys of some of an organization's records of a kind, without reading their bodies.
-    async fn some_records(&self, kind: Name, organization: Uuid) -> Result<Vec<Key>, Error> {
+    async fn some_records(&self, kind: Name, organization: OrganizationId) -> Result<Vec<Key>, Error> {
         let query = Query {
-            organization: Some(organization),
+            organization: Some(organization.uuid()),
             limit: Some(MAX_DELETED),
             max_bytes: Some(0),
             ..Query::new(kind)

@@ -2,8 +2,6 @@
 
 mod deletion;
 
-use uuid::Uuid;
-
 use crate::access::Caller;
 use crate::inventory::collections::{CollectionRecord, Requirement, Requirements, handle};
 use crate::inventory::records::named;
@@ -11,7 +9,7 @@ use crate::inventory::schema::{
     CREATED_AT, ORGANIZATION, encode, organization_deletion_key, organization_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, validate};
-use crate::model::{Organization, Permission, Timestamp, derived_id};
+use crate::model::{Organization, OrganizationId, Permission, Timestamp, derived_id};
 use crate::store::{Batch, Direction, Facets, Guard, Name, Order, Precondition, Query};
 
 /// An organization to be created.
@@ -24,7 +22,7 @@ pub struct NewOrganization {
     pub api_access: bool,
     /// The id; `None`: [`create`](Organizations::create) makes one, and [`ensure`](Organizations::ensure) derives it from
     /// the name. The nil id is refused.
-    pub id: Option<Uuid>,
+    pub id: Option<OrganizationId>,
 }
 
 impl NewOrganization {
@@ -36,8 +34,8 @@ impl NewOrganization {
 
     /// Sets the id, such as that of a tenant of the host application.
     #[must_use]
-    pub fn id(self, id: Uuid) -> Self {
-        Self { id: Some(id), ..self }
+    pub fn id(self, id: impl Into<OrganizationId>) -> Self {
+        Self { id: Some(id.into()), ..self }
     }
 }
 
@@ -142,7 +140,7 @@ impl Organizations<'_> {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn get(self, id: Uuid) -> Result<Organization, Error> {
+    pub async fn get(self, id: OrganizationId) -> Result<Organization, Error> {
         self.inventory.organization(id).await
     }
 
@@ -156,7 +154,7 @@ impl Organizations<'_> {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn enable_api_access(self, id: Uuid) -> Result<Organization, Error> {
+    pub async fn enable_api_access(self, id: OrganizationId) -> Result<Organization, Error> {
         self.inventory.set_api_access(id, true).await
     }
 
@@ -164,13 +162,13 @@ impl Organizations<'_> {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn disable_api_access(self, id: Uuid) -> Result<Organization, Error> {
+    pub async fn disable_api_access(self, id: OrganizationId) -> Result<Organization, Error> {
         self.inventory.set_api_access(id, false).await
     }
 }
 
 impl Inventory {
-    async fn set_api_access(&self, id: Uuid, api_access: bool) -> Result<Organization, Error> {
+    async fn set_api_access(&self, id: OrganizationId, api_access: bool) -> Result<Organization, Error> {
         let set = |organization: &mut Organization, now| {
             organization.api_access = api_access;
             organization.updated_at = now;
@@ -183,11 +181,11 @@ impl Inventory {
 /// Returns the id of an organization that its name identifies.
 ///
 /// Equal ids let concurrent calls compete for the same record instead of creating two.
-pub(super) fn id_of_name(name: &str) -> Uuid {
+pub(super) fn id_of_name(name: &str) -> OrganizationId {
     derived_id("bootstrap organization", &[name.as_bytes()])
 }
 
-fn organization(new: NewOrganization, id: Uuid, now: Timestamp) -> Result<Organization, Error> {
+fn organization(new: NewOrganization, id: OrganizationId, now: Timestamp) -> Result<Organization, Error> {
     let NewOrganization { name, api_access, .. } = new;
     let mut organization = Organization { id, name, api_access, created_at: now, updated_at: now };
     organization.validate(None, now)?;
@@ -213,6 +211,8 @@ pub(super) fn put_organization(organization: &Organization, batch: &mut Batch) -
 }
 
 impl CollectionRecord for Organization {
+    type Id = OrganizationId;
+
     const ENTITY: Entity = Entity::Organization;
     const KIND: Name = ORGANIZATION;
     const REQUIREMENTS: Requirements = Requirements {
@@ -221,7 +221,7 @@ impl CollectionRecord for Organization {
         change: Requirement::session(Permission::Owner),
     };
 
-    fn id(&self) -> Uuid {
+    fn id(&self) -> OrganizationId {
         self.id
     }
 
@@ -233,7 +233,7 @@ impl CollectionRecord for Organization {
         query
     }
 
-    fn begin(&mut self, id: Uuid, _organization: Uuid, now: Timestamp) {
+    fn begin(&mut self, id: OrganizationId, _organization: OrganizationId, now: Timestamp) {
         (self.id, self.created_at, self.updated_at) = (id, now, now);
     }
 
@@ -256,7 +256,7 @@ impl CollectionRecord for Organization {
     }
 
     /// An organization belongs to itself, so that its callers find it like their other records.
-    fn facets(&self, _organization: Uuid) -> Facets {
+    fn facets(&self, _organization: OrganizationId) -> Facets {
         named(self.id, &self.name, self.created_at, self.updated_at)
     }
 }

@@ -9,9 +9,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use uuid::Uuid;
-
-use crate::model::Timestamp;
+use crate::model::{Timestamp, UserId};
 
 /// The maximum number of decoys. Only their ids are kept, 16 bytes each.
 pub(super) const MAX_DECOYS: usize = 256;
@@ -30,12 +28,12 @@ pub(in crate::inventory) struct Decoys {
 struct Chosen {
     at: Timestamp,
     /// Ids of users with a password. Not empty.
-    users: Arc<[Uuid]>,
+    users: Arc<[UserId]>,
 }
 
 impl Decoys {
     /// Returns the decoy for an address. It is stable, so that repeated logins do not distinguish it from a user.
-    pub(super) fn of(&self, address: &str, now: Timestamp) -> Option<Uuid> {
+    pub(super) fn of(&self, address: &str, now: Timestamp) -> Option<UserId> {
         let Chosen { at, users } = self.lock().clone()?;
         if !(0..LIFETIME_MICROS).contains(&(now.unix_micros() - at.unix_micros())) {
             return None;
@@ -46,7 +44,7 @@ impl Decoys {
     }
 
     /// Makes these users with a password the decoys.
-    pub(super) fn choose(&self, users: Arc<[Uuid]>, at: Timestamp) {
+    pub(super) fn choose(&self, users: Arc<[UserId]>, at: Timestamp) {
         *self.lock() = (!users.is_empty()).then_some(Chosen { at, users });
     }
 

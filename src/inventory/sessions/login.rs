@@ -1,15 +1,14 @@
 use std::fmt;
 
-use uuid::Uuid;
-
 use super::decoys::MAX_DECOYS;
 use super::session_facets;
 use crate::access::{ClientPrefix, LoginAttempts, PasswordError, PasswordHasher, SessionId};
 use crate::inventory::email::{EmailAddress, email_unique_key};
 use crate::inventory::records::SessionRecord;
 use crate::inventory::schema::{PASSWORD, SESSION, decode, encode, facets, password_key, user_key};
+use crate::inventory::security_log::FailedLogin;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
-use crate::model::{Session, User};
+use crate::model::{Session, User, UserId};
 use crate::store::{Batch, Guard, Key, Precondition, Query, Record};
 
 /// The longest password that is verified, in bytes.
@@ -144,16 +143,28 @@ impl Inventory {
         name: &str,
         attempt: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        let _turn = attempts.turn(client, name).await.ok_or(ErrorKind::Busy)?;
+        let Some(_turn) = attempts.turn(client, name).await else {
+            attempts.counters.refused.increment();
+            return Err(ErrorKind::Busy.into());
+        };
         let begun_at = self.monotonic();
+        let note_failure = |is_locked_out| {
+            let failure = FailedLogin { account: attempts.log_digest(name), is_locked_out };
+            self.state.security_log.note(client, &failure, begun_at);
+        };
         if let Err(retry_after) = attempts.begin(client, name, begun_at) {
+            attempts.counters.locked_out.increment();
+            note_failure(true);
             return Err(ErrorKind::TooManyAttempts { retry_after }.into());
         }
         let outcome = attempt.await;
         let is_failure = |error: &Error| {
             matches!(error.kind(), ErrorKind::InvalidCredentials | ErrorKind::SharePasswordIncorrect)
         };
-        if !outcome.as_ref().is_err_and(is_failure) {
+        if outcome.as_ref().is_err_and(is_failure) {
+            attempts.counters.failed.increment();
+            note_failure(false);
+        } else {
             attempts.take_back(client, name, begun_at);
         }
         outcome
@@ -186,7 +197,10 @@ impl Inventory {
             // Not `transaction.commit`: its turns would be held while a retry waits for the quota turn.
             let turn = self.session_turn(&owner, &mut batch).await?;
             match self.commit_if_unchanged(batch).await {
-                Ok(true) => return Ok(IssuedSession { user: owner, session, id }),
+                Ok(true) => {
+                    self.state.sessions_begun.increment();
+                    return Ok(IssuedSession { user: owner, session, id });
+                }
                 Ok(false) => {}
                 // The organization is being deleted.
                 Err(error) if error.is_of_missing_organization() => {
@@ -204,13 +218,13 @@ impl Inventory {
     /// It is the nil id while no user has a password.
     ///
     /// Must be called before the address is looked up, so that the choice of decoys reveals nothing about it.
-    async fn decoy(&self, address: &str) -> Result<Uuid, Error> {
+    async fn decoy(&self, address: &str) -> Result<UserId, Error> {
         let (decoys, now) = (&self.state.decoys, self.now());
         if let Some(decoy) = decoys.of(address, now) {
             return Ok(decoy);
         }
         let page = self.store.list(&Query { limit: Some(MAX_DECOYS), ..Query::new(PASSWORD) }).await?;
-        decoys.choose(page.records.iter().map(|record| record.key.id).collect(), now);
+        decoys.choose(page.records.iter().map(|record| record.key.id.into()).collect(), now);
         Ok(decoys.of(address, now).unwrap_or_default())
     }
 
@@ -240,9 +254,9 @@ impl Inventory {
     ) -> Result<(Record, Record), Error> {
         let address = address.comparable();
         let decoy = self.decoy(&address).await?;
-        let instead_of = |record: Option<&Record>| if record.is_some() { Uuid::nil() } else { decoy };
+        let instead_of = |record: Option<&Record>| if record.is_some() { UserId::nil() } else { decoy };
         let user = self.store.get_by_unique_key(&email_unique_key(&address)).await?;
-        let id = user.as_ref().map_or(Uuid::nil(), |user| user.key.id);
+        let id = user.as_ref().map_or(UserId::nil(), |user| user.key.id.into());
         let keys = [user_key(instead_of(user.as_ref())), password_key(id)];
         let hash = self.store.get(&keys).await?.pop().flatten();
         let hash_of_decoy = self.get(password_key(instead_of(hash.as_ref()))).await?;
@@ -294,7 +308,7 @@ impl Inventory {
         };
         let mut batch = Batch::new();
         let facets = session_facets(&record, &id);
-        batch.put(Key::new(SESSION, session.id), Precondition::Absent, facets, encode(&record)?);
+        batch.put(Key::new(SESSION, session.id.uuid()), Precondition::Absent, facets, encode(&record)?);
         Ok((session, id, batch))
     }
 }

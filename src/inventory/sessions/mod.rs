@@ -6,8 +6,6 @@ mod login;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use uuid::Uuid;
-
 pub(super) use decoys::Decoys;
 pub use login::IssuedSession;
 pub(super) use login::bounded;
@@ -19,7 +17,7 @@ use super::schema::{
 };
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::SessionId;
-use crate::model::{Timestamp, User};
+use crate::model::{OrganizationId, Timestamp, User, UserId};
 use crate::store::{Batch, Direction, Facets, Guard, Key, Link, Order, Precondition, Query, UniqueKey};
 
 /// The time between two purges of expired sessions by logins, in microseconds.
@@ -36,6 +34,7 @@ impl Inventory {
             let mut batch = Batch::new();
             batch.delete(key, Precondition::Any);
             self.store.commit(batch).await?;
+            self.state.sessions_ended.increment();
         }
         Ok(())
     }
@@ -111,7 +110,10 @@ impl Inventory {
     }
 
     /// Ends all sessions of a user, in commits of at most 1,000. A session that begins meanwhile ends as well.
-    pub(super) async fn end_sessions_of(&self, (organization, user): (Uuid, Uuid)) -> Result<(), Error> {
+    pub(super) async fn end_sessions_of(
+        &self,
+        (organization, user): (OrganizationId, UserId),
+    ) -> Result<(), Error> {
         let some = Query { limit: Some(MAX_ENDED), ..sessions_of(organization, user) };
         let mut transaction = self.transaction(Entity::User, user);
         loop {
@@ -121,8 +123,8 @@ impl Inventory {
             }
             let is_last = batch.writes().len() < MAX_ENDED;
             if is_last {
-                let link = Link::new(SESSION_LINK, user);
-                batch.guard(Guard::LinkedWithin { organization: Some(organization), link });
+                let link = Link::new(SESSION_LINK, user.uuid());
+                batch.guard(Guard::LinkedWithin { organization: Some(organization.uuid()), link });
             }
             if transaction.commit(batch).await? && is_last {
                 return Ok(());
@@ -133,7 +135,7 @@ impl Inventory {
     /// Deletes the sessions of a user who has been disabled or deleted.
     ///
     /// They are refused anyway, and none begin, so that failures are only logged.
-    pub(super) async fn forget_sessions_of(&self, user: (Uuid, Uuid)) {
+    pub(super) async fn forget_sessions_of(&self, user: (OrganizationId, UserId)) {
         if let Err(error) = self.end_sessions_of(user).await {
             tracing::warn!(error = error.with_causes(), "sessions of a former user were not deleted");
         }
@@ -152,7 +154,7 @@ impl Inventory {
             Some(id) => self.find_session(id).await?.map(|(key, _)| (key, id)),
             None => None,
         };
-        let (organization, link) = (user.organization_id, Link::new(SESSION_LINK, user.id));
+        let (organization, link) = (user.organization_id, Link::new(SESSION_LINK, user.id.uuid()));
         for record in self.store.list(&sessions_of(organization, user.id)).await?.records {
             match kept.filter(|(key, _)| *key == record.key) {
                 // Written as it is, because the guard requires a write of every session.
@@ -165,7 +167,7 @@ impl Inventory {
                 }
             }
         }
-        batch.guard(Guard::LinkedWithin { organization: Some(organization), link });
+        batch.guard(Guard::LinkedWithin { organization: Some(organization.uuid()), link });
         Ok(())
     }
 }
@@ -173,12 +175,12 @@ impl Inventory {
 fn session_facets(session: &SessionRecord, id: &SessionId) -> Facets {
     facets(session.organization_id, session.created_at)
         .with_expires_at(session.expires_at)
-        .with_links([Link::new(SESSION_LINK, session.user_id)])
+        .with_links([Link::new(SESSION_LINK, session.user_id.uuid())])
         .with_unique_keys([UniqueKey::new(SESSION_UNIQUE_KEY, id.digest().lookup())])
 }
 
-fn sessions_of(organization: Uuid, user: Uuid) -> Query {
-    linked(SESSION, organization, Link::new(SESSION_LINK, user))
+fn sessions_of(organization: OrganizationId, user: UserId) -> Query {
+    linked(SESSION, organization, Link::new(SESSION_LINK, user.uuid()))
 }
 
 /// Deletes expired sessions, and completes changes that were interrupted.

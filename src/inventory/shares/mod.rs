@@ -5,17 +5,14 @@ mod record;
 #[cfg(feature = "topology")]
 mod topology;
 
-use std::fmt;
-
-use uuid::Uuid;
-
+pub use self::password::PasswordChange;
 use self::password::SharePassword;
-pub use self::password::{PasswordChange, ShareToken};
 #[cfg(feature = "topology")]
 pub(crate) use self::topology::OpenShare;
 #[cfg(feature = "topology")]
 use self::topology::put_share_secret;
 use super::collections::{CollectionRecord, guard_references, handle};
+use super::policy::Actor;
 use super::records::share_facets;
 #[cfg(feature = "topology")]
 use super::schema::share_secret_key;
@@ -24,69 +21,9 @@ use super::{Entity, Error, ErrorKind, Inventory, Problem, validate};
 use crate::access::Caller;
 #[cfg(feature = "topology")]
 use crate::access::PseudonymSecret;
-use crate::model::{Redaction, Share, ShareMetadata, ShareOptions, Timestamp, TopologyView};
+use crate::model::{Share, ShareId, ShareMetadata};
 use crate::store::{Batch, Precondition};
-
-/// The input for [`Shares::create`].
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct NewShare {
-    /// The network the share shows; `None`: not limited to one network.
-    pub network_id: Option<Uuid>,
-    /// The name, of 1 to 100 characters.
-    pub name: String,
-    /// The view's password, of 10 to 1,000 characters; `None`: no password is required.
-    pub password: Option<String>,
-    /// The controls that the view shows.
-    pub options: ShareOptions,
-    /// The topology view that the share shows.
-    pub view: TopologyView,
-    /// The values that the share replaces by pseudonyms. Repeated entries are dropped.
-    pub redact: Vec<Redaction>,
-    /// Whether the share can be opened.
-    pub is_enabled: bool,
-    /// When the share stops being accessible; must be in the future. `None`: never.
-    pub expires_at: Option<Timestamp>,
-}
-
-impl NewShare {
-    /// Creates an enabled share without expiry, password or redaction, with all controls shown.
-    #[must_use]
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            network_id: None,
-            name: name.into(),
-            password: None,
-            options: ShareOptions {
-                show_export_button: true,
-                show_inspect_panel: true,
-                show_minimap: true,
-                show_zoom_controls: true,
-            },
-            view: TopologyView::default(),
-            redact: Vec::new(),
-            is_enabled: true,
-            expires_at: None,
-        }
-    }
-}
-
-/// Omits the password.
-impl fmt::Debug for NewShare {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("NewShare")
-            .field("network_id", &self.network_id)
-            .field("name", &self.name)
-            .field("requires_password", &self.password.is_some())
-            .field("options", &self.options)
-            .field("view", &self.view)
-            .field("redact", &self.redact)
-            .field("is_enabled", &self.is_enabled)
-            .field("expires_at", &self.expires_at)
-            .finish()
-    }
-}
+use crate::wire::NewShare;
 
 handle! {
     /// The shares of the topologies of an organization.
@@ -132,7 +69,7 @@ impl Shares<'_> {
     ///
     /// # Errors
     /// `NotFound`, also for disabled and expired shares.
-    pub async fn metadata(self, id: Uuid) -> Result<ShareMetadata, Error> {
+    pub async fn metadata(self, id: ShareId) -> Result<ShareMetadata, Error> {
         let (_, share) = self.inventory.read::<Share>(share_key(id), Entity::Share).await?;
         if self.inventory.is_open(&share) { Ok(ShareMetadata::from(&share)) } else { Err(not_found(id)) }
     }
@@ -166,8 +103,9 @@ impl Inventory {
         };
         #[cfg(feature = "topology")]
         let secret = PseudonymSecret::generate(&*self.random)?;
-        let mut transaction = self.transaction(Entity::Share, share.id);
+        let mut transaction = self.reviewed_transaction(Entity::Share, share.id);
         loop {
+            self.review(Actor::Caller(caller), None, Some(&share)).await?;
             #[cfg_attr(
                 not(feature = "topology"),
                 allow(unused_mut, reason = "only topologies have pseudonyms")
@@ -197,7 +135,7 @@ impl Inventory {
 }
 
 /// Adds the deletion of a share's secrets to a batch. The batch also deletes the share.
-pub(super) fn delete_share_secrets(id: Uuid, batch: &mut Batch) {
+pub(super) fn delete_share_secrets(id: ShareId, batch: &mut Batch) {
     batch.delete(share_password_key(id), Precondition::Any);
     #[cfg(feature = "topology")]
     batch.delete(share_secret_key(id), Precondition::Any);
@@ -214,6 +152,6 @@ fn creation(share: &Share, password: Option<&SharePassword>) -> Result<Batch, Er
     Ok(batch)
 }
 
-fn not_found(id: Uuid) -> Error {
-    ErrorKind::NotFound { entity: Entity::Share, id }.into()
+fn not_found(id: ShareId) -> Error {
+    ErrorKind::NotFound { entity: Entity::Share, id: id.uuid() }.into()
 }

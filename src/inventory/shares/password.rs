@@ -3,15 +3,15 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use super::{Shares, not_found};
 use crate::access::{Caller, ClientPrefix, ShareSecret};
 use crate::inventory::schema::{decode, encode, facets, share_key, share_password_key};
 use crate::inventory::sessions::bounded;
 use crate::inventory::{Error, ErrorKind, Inventory, validate};
-use crate::model::{Share, Timestamp};
+use crate::model::{Share, ShareId, Timestamp};
 use crate::store::{Batch, Precondition};
+use crate::wire::ShareToken;
 
 /// The time for which a token opens a share, in microseconds: 12 hours.
 const TOKEN_LIFETIME_MICROS: i64 = 12 * 60 * 60 * 1_000_000;
@@ -39,24 +39,6 @@ impl fmt::Debug for PasswordChange {
     }
 }
 
-/// A token that opens a share in place of its password.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct ShareToken {
-    /// The token, in base64url.
-    pub token: String,
-    /// When the token expires: 12 hours after it was issued.
-    pub expires_at: Timestamp,
-}
-
-/// Omits the token.
-impl fmt::Debug for ShareToken {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("ShareToken").field("expires_at", &self.expires_at).finish_non_exhaustive()
-    }
-}
-
 /// The body of a [`SHARE_PASSWORD`](crate::inventory::schema::SHARE_PASSWORD) record.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SharePassword {
@@ -68,7 +50,7 @@ pub(super) struct SharePassword {
 impl SharePassword {
     /// Returns whether a token for the share is valid. It must have been issued under this password and not have
     /// expired.
-    pub(super) fn verifies(&self, share: Uuid, token: &str, now: Timestamp) -> bool {
+    pub(super) fn verifies(&self, share: ShareId, token: &str, now: Timestamp) -> bool {
         self.secret.verifies(share, token, now)
     }
 
@@ -89,15 +71,14 @@ impl Shares<'_> {
     /// # use toposcope::model::Network;
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::{Inventory, NewShare, PasswordChange};
-    /// # use toposcope::model::Permission;
+    /// # use toposcope::model::{Permission, UserId};
     /// # use toposcope::store::MemoryStore;
-    /// # use uuid::Uuid;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
     /// # let organization = inventory.organizations().create("Example").await?;
     /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
-    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// # let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::all());
     /// let mut new = NewShare::new("The office");
     /// new.network_id = Some(network.id);
     /// let share = inventory.shares().create(&caller, new).await?;
@@ -114,7 +95,7 @@ impl Shares<'_> {
     pub async fn update_with_password(
         self,
         caller: &Caller,
-        id: Uuid,
+        id: ShareId,
         password: PasswordChange,
         change: impl Fn(&mut Share) -> Result<(), Error> + Send + Sync,
     ) -> Result<Share, Error> {
@@ -148,7 +129,7 @@ impl Shares<'_> {
     ///
     /// # Errors
     /// `NotFound`, also for disabled and expired shares.
-    pub async fn verify_password(self, id: Uuid, password: String) -> Result<bool, Error> {
+    pub async fn verify_password(self, id: ShareId, password: String) -> Result<bool, Error> {
         match self.inventory.password_of_open_share(id).await? {
             Some(stored) => {
                 Ok(self.inventory.passwords.of_shares().verify(bounded(password), stored.hash).await?)
@@ -186,7 +167,7 @@ impl Shares<'_> {
     /// many passwords are being verified, in total, for this share or for this client.
     pub async fn issue_token(
         self,
-        id: Uuid,
+        id: ShareId,
         password: String,
         client: Option<ClientPrefix>,
     ) -> Result<ShareToken, Error> {
@@ -206,7 +187,7 @@ impl Shares<'_> {
     ///
     /// # Errors
     /// `NotFound`, also for disabled and expired shares.
-    pub async fn check_token(self, id: Uuid, token: &str) -> Result<bool, Error> {
+    pub async fn check_token(self, id: ShareId, token: &str) -> Result<bool, Error> {
         let password = self.inventory.password_of_open_share(id).await?;
         Ok(password.is_none_or(|password| password.verifies(id, token, self.inventory.now())))
     }
@@ -220,7 +201,7 @@ impl Inventory {
     }
 
     /// Returns the password of an open share; `None` if it requires none. An open share is enabled and has not expired.
-    async fn password_of_open_share(&self, id: Uuid) -> Result<Option<SharePassword>, Error> {
+    async fn password_of_open_share(&self, id: ShareId) -> Result<Option<SharePassword>, Error> {
         // One call, so that both are of one state of the store.
         let records = self.store.get(&[share_key(id), share_password_key(id)]).await?;
         let [Some(share), password] = records.as_slice() else { return Err(not_found(id)) };
@@ -235,7 +216,7 @@ impl Inventory {
     }
 
     /// Returns the secret of a share's tokens if the password is correct.
-    async fn verify_attempt(&self, id: Uuid, password: String) -> Result<ShareSecret, Error> {
+    async fn verify_attempt(&self, id: ShareId, password: String) -> Result<ShareSecret, Error> {
         // Read after waiting for the turn: the password may have changed.
         let Some(SharePassword { hash, secret }) = self.password_of_open_share(id).await? else {
             return Ok(ShareSecret::generate(&*self.random)?);

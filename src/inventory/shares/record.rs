@@ -2,24 +2,24 @@
 
 use std::collections::HashSet;
 
-use uuid::Uuid;
-
 use crate::access::Caller;
 use crate::inventory::collections::{CollectionRecord, Reference, Requirements};
 use crate::inventory::records::share_facets;
 use crate::inventory::schema::{SHARE, network_key};
 use crate::inventory::shares::delete_share_secrets;
 use crate::inventory::{Entity, Error, Inventory, validate};
-use crate::model::{Permission, Share, Timestamp};
+use crate::model::{NetworkId, OrganizationId, Permission, Share, ShareId, Timestamp};
 use crate::store::{Batch, Facets, Name};
 
 impl CollectionRecord for Share {
+    type Id = ShareId;
+
     const ENTITY: Entity = Entity::Share;
     const KIND: Name = SHARE;
     const REQUIREMENTS: Requirements =
         Requirements::levels(Permission::Member, Permission::Member, Permission::Member);
 
-    fn id(&self) -> Uuid {
+    fn id(&self) -> ShareId {
         self.id
     }
 
@@ -27,7 +27,7 @@ impl CollectionRecord for Share {
         self.name.clone()
     }
 
-    fn network(&self) -> Option<Uuid> {
+    fn network(&self) -> Option<NetworkId> {
         self.network_id
     }
 
@@ -36,7 +36,7 @@ impl CollectionRecord for Share {
         self.network_id.is_none() && caller.scope().networks().is_some()
     }
 
-    fn begin(&mut self, id: Uuid, organization: Uuid, now: Timestamp) {
+    fn begin(&mut self, id: ShareId, organization: OrganizationId, now: Timestamp) {
         (self.id, self.organization_id) = (id, organization);
         (self.created_at, self.updated_at) = (now, now);
     }
@@ -69,7 +69,7 @@ impl CollectionRecord for Share {
         self.network_id.map(network).into_iter().collect()
     }
 
-    fn facets(&self, _organization: Uuid) -> Facets {
+    fn facets(&self, _organization: OrganizationId) -> Facets {
         share_facets(self)
     }
 

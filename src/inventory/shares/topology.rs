@@ -1,14 +1,12 @@
 //! Shares as the view of a topology opens them.
 
-use uuid::Uuid;
-
 use super::{not_found, password::SharePassword};
 use crate::access::PseudonymSecret;
 use crate::inventory::schema::{
     decode, encode, exists, facets, share_key, share_password_key, share_secret_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged};
-use crate::model::Share;
+use crate::model::{NetworkId, Share, ShareId};
 use crate::store::{Batch, Precondition};
 
 /// A share that a viewer may open.
@@ -16,7 +14,7 @@ use crate::store::{Batch, Precondition};
 pub(crate) struct OpenShare {
     pub(crate) share: Share,
     /// The network that the share shows.
-    pub(crate) network_id: Uuid,
+    pub(crate) network_id: NetworkId,
     pub(crate) secret: PseudonymSecret,
 }
 
@@ -26,7 +24,7 @@ impl Inventory {
     /// # Errors
     /// `NotFound`, also for disabled and expired shares, and for shares without a network; `SharePasswordRequired` without a
     /// valid token.
-    pub(crate) async fn open_share(&self, id: Uuid, token: Option<&str>) -> Result<OpenShare, Error> {
+    pub(crate) async fn open_share(&self, id: ShareId, token: Option<&str>) -> Result<OpenShare, Error> {
         // One call, so that all are of one state of the store.
         let keys = [share_key(id), share_password_key(id), share_secret_key(id)];
         let records = self.store.get(&keys).await?;

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use uuid::Uuid;
-
 use crate::access::Caller;
 use crate::inventory::collections::handle;
+use crate::inventory::policy::Actor;
 use crate::inventory::schema::{TOPOLOGY_LAYOUT, decode, encode, exists, network_key};
 use crate::inventory::{Entity, Error, Inventory, Problem, require_level, unchanged};
-use crate::model::{NodePosition, Permission, TopologyLayout, TopologyView, derived_id};
+use crate::model::{
+    NetworkId, NodePosition, OrganizationId, Permission, TopologyLayout, TopologyView, derived_id,
+};
 use crate::store::{Batch, Facets, Key, Record};
 
 /// The maximum number of positions of a layout. As JSON, this many fit into the usual limit of a body.
@@ -32,7 +33,7 @@ impl TopologyRecords<'_> {
     pub async fn layout(
         self,
         caller: &Caller,
-        network: Uuid,
+        network: NetworkId,
         view: TopologyView,
     ) -> Result<TopologyLayout, Error> {
         self.inventory.require_network(caller, network).await?;
@@ -56,7 +57,7 @@ impl TopologyRecords<'_> {
         validate(&layout.positions)?;
         let (network, view) = (layout.network_id, layout.view);
         let key = layout_key(network, view);
-        let mut transaction = self.inventory.transaction(Entity::TopologyLayout, network);
+        let mut transaction = self.inventory.reviewed_transaction(Entity::TopologyLayout, network);
         loop {
             self.inventory.require_network(caller, network).await?;
             let stored = self.inventory.get(key).await?;
@@ -65,6 +66,9 @@ impl TopologyRecords<'_> {
                 None => TopologyLayout { network_id: network, view, positions: Vec::new() },
             };
             check(&present)?;
+            let before = stored.is_some().then_some(&present);
+            let record = (Entity::TopologyLayout, network.uuid(), Some(network));
+            self.inventory.review_as(Actor::Caller(caller), record, before, Some(&layout)).await?;
             // Also for the first layout: without a turn, most of many clients would give up.
             if !transaction.enter(BTreeSet::from([key])).await? {
                 continue;
@@ -83,7 +87,7 @@ impl Inventory {
     /// Returns the positions of a network whose access was checked.
     pub(crate) async fn topology_layout(
         &self,
-        network: Uuid,
+        network: NetworkId,
         view: TopologyView,
     ) -> Result<TopologyLayout, Error> {
         match self.get(layout_key(network, view)).await? {
@@ -93,18 +97,19 @@ impl Inventory {
     }
 }
 
-pub(super) fn layout_key(network: Uuid, view: TopologyView) -> Key {
+pub(super) fn layout_key(network: NetworkId, view: TopologyView) -> Key {
     Key::new(TOPOLOGY_LAYOUT, derived_id("layout", &[network.as_bytes(), view.as_str().as_bytes()]))
 }
 
 /// Adds a layout to a batch, in place of the present one.
 pub(super) fn put_layout(
-    organization: Uuid,
+    organization: OrganizationId,
     layout: &TopologyLayout,
     replaced: Option<&Record>,
     batch: &mut Batch,
 ) -> Result<(), Error> {
-    let facets = Facets::default().with_organization(organization).with_network(layout.network_id);
+    let facets =
+        Facets::default().with_organization(organization.uuid()).with_network(layout.network_id.uuid());
     batch.put(layout_key(layout.network_id, layout.view), unchanged(replaced), facets, encode(layout)?);
     Ok(())
 }

@@ -1,7 +1,5 @@
 //! Links that users enter.
 
-use uuid::Uuid;
-
 use crate::access::Caller;
 use crate::inventory::collections::{
     CollectionRecord, Creatable, Deletable, Reference, Requirements, handle,
@@ -10,7 +8,9 @@ use crate::inventory::schema::{
     HOST, LINKED_HOST, TOPOLOGY_LINK, UPDATED_AT, exists, facets, host_key, network_key, on_network, time_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem};
-use crate::model::{Host, LinkEnd, Permission, Timestamp, TopologyLink};
+use crate::model::{
+    Host, LinkEnd, NetworkId, OrganizationId, Permission, Timestamp, TopologyLink, TopologyLinkId,
+};
 use crate::store::{Batch, Facets, Link, Name, Query};
 
 /// The maximum number of links that users may enter for a network. Concurrent requests may exceed it by a few.
@@ -19,9 +19,9 @@ const MAX_LINKS: u64 = 10_000;
 impl TopologyLink {
     /// Creates a link between hosts of a network, for [`Collection::create`](crate::inventory::Collection::create), which sets id and times.
     #[must_use]
-    pub fn new(network_id: Uuid, source: LinkEnd, target: LinkEnd) -> Self {
+    pub fn new(network_id: NetworkId, source: LinkEnd, target: LinkEnd) -> Self {
         let now = Timestamp::now();
-        let id = Uuid::nil();
+        let id = TopologyLinkId::nil();
         Self { id, network_id, source, target, suppressed: false, created_at: now, updated_at: now }
     }
 
@@ -31,12 +31,14 @@ impl TopologyLink {
 }
 
 impl CollectionRecord for TopologyLink {
+    type Id = TopologyLinkId;
+
     const ENTITY: Entity = Entity::TopologyLink;
     const KIND: Name = TOPOLOGY_LINK;
     const REQUIREMENTS: Requirements =
         Requirements::levels(Permission::Viewer, Permission::Member, Permission::Member);
 
-    fn id(&self) -> Uuid {
+    fn id(&self) -> TopologyLinkId {
         self.id
     }
 
@@ -44,11 +46,11 @@ impl CollectionRecord for TopologyLink {
         self.id.to_string()
     }
 
-    fn network(&self) -> Option<Uuid> {
+    fn network(&self) -> Option<NetworkId> {
         Some(self.network_id)
     }
 
-    fn begin(&mut self, id: Uuid, _organization: Uuid, now: Timestamp) {
+    fn begin(&mut self, id: TopologyLinkId, _organization: OrganizationId, now: Timestamp) {
         (self.id, self.created_at, self.updated_at) = (id, now, now);
     }
 
@@ -76,11 +78,11 @@ impl CollectionRecord for TopologyLink {
         vec![Reference { entity: Entity::Network, key: network_key(self.network_id), field }]
     }
 
-    fn facets(&self, organization: Uuid) -> Facets {
+    fn facets(&self, organization: OrganizationId) -> Facets {
         facets(organization, self.created_at)
             .with_sort_keys([time_key(UPDATED_AT, self.updated_at)])
-            .with_network(self.network_id)
-            .with_links(self.ends().map(|(_, end)| Link::new(LINKED_HOST, end.host_id)))
+            .with_network(self.network_id.uuid())
+            .with_links(self.ends().map(|(_, end)| Link::new(LINKED_HOST, end.host_id.uuid())))
     }
 
     async fn prepare(
@@ -116,12 +118,12 @@ impl Inventory {
     /// Checks that an end is a host of the network. Its interface entry, if any, must be an entry of the host.
     async fn check_link_end(
         &self,
-        organization: Uuid,
-        network: Uuid,
+        organization: OrganizationId,
+        network: NetworkId,
         side: &str,
         end: LinkEnd,
     ) -> Result<(), Error> {
-        let own = Query { ids: Some(vec![end.host_id]), ..on_network(HOST, organization, network) };
+        let own = Query { ids: Some(vec![end.host_id.uuid()]), ..on_network(HOST, organization, network) };
         let Some(record) = self.store.list(&own).await?.records.pop() else {
             let field = format!("{side}.host_id");
             return Err(ErrorKind::ReferenceInvalid { entity: Entity::Host, field }.into());

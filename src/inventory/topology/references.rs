@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use uuid::Uuid;
-
 use super::layouts::{layout_key, put_layout};
 use crate::inventory::collections::CollectionRecord;
+use crate::inventory::discovery::Replaced;
 use crate::inventory::hosts::{Before, HostChange};
 use crate::inventory::schema::{LINKED_HOST, TOPOLOGY_LINK, all_of, decode, encode};
 use crate::inventory::{Entity, Error, Inventory, unchanged};
-use crate::model::{LinkEnd, NodePosition, TopologyLayout, TopologyLink, TopologyView, group_node_id};
+use crate::model::{
+    HostId, IfEntryId, LinkEnd, NetworkId, NodeId, NodePosition, OrganizationId, SubnetId, TopologyLayout,
+    TopologyLink, TopologyView, group_node_id, uuids,
+};
 use crate::store::{Batch, Guard, Key, Link, LinkFilter, Query};
 
 /// Maximum number of targets of a query.
@@ -23,30 +25,30 @@ impl Inventory {
     /// host to itself are deleted.
     pub(in crate::inventory) async fn move_topology(
         &self,
-        (organization, network, host): (Uuid, Uuid, Uuid),
-        replaced: &HashMap<Uuid, Uuid>,
+        (organization, network, host): (OrganizationId, NetworkId, HostId),
+        replaced: &Replaced,
         batch: &mut Batch,
     ) -> Result<(), Error> {
-        let gone: Vec<Uuid> = replaced.iter().filter(|(_, by)| **by == host).map(|(id, _)| *id).collect();
+        let gone = replaced.hosts_replaced_by(host);
         self.move_links((organization, host), &gone, replaced, batch).await?;
-        let groups: HashMap<Uuid, Uuid> =
-            gone.iter().map(|id| (group_node_id(*id), group_node_id(host))).collect();
-        let renamed = |id: &Uuid| replaced.get(id).or_else(|| groups.get(id)).copied();
-        self.rename_nodes((organization, network), |id| Some(renamed(&id).unwrap_or(id)), batch).await
+        let groups: HashMap<NodeId, NodeId> =
+            gone.iter().map(|id| (group_node_id((*id).into()), group_node_id(host.into()))).collect();
+        let renamed = |id: NodeId| replaced.by(id).or_else(|| groups.get(&id).copied());
+        self.rename_nodes((organization, network), |id| Some(renamed(id).unwrap_or(id)), batch).await
     }
 
     async fn move_links(
         &self,
-        (organization, host): (Uuid, Uuid),
-        gone: &[Uuid],
-        replaced: &HashMap<Uuid, Uuid>,
+        (organization, host): (OrganizationId, HostId),
+        gone: &[HostId],
+        replaced: &Replaced,
         batch: &mut Batch,
     ) -> Result<(), Error> {
         let mut own = BTreeSet::new();
         let mut moving = BTreeMap::new();
-        let hosts: Vec<Uuid> = gone.iter().copied().chain([host]).collect();
+        let hosts: Vec<HostId> = gone.iter().copied().chain([host]).collect();
         for hosts in hosts.chunks(MAX_TARGETS) {
-            let links = vec![LinkFilter::new(LINKED_HOST, hosts)];
+            let links = vec![LinkFilter::new(LINKED_HOST, uuids(hosts))];
             let query = Query { links, ..all_of(TOPOLOGY_LINK, organization) };
             for record in self.store.list(&query).await?.records {
                 let link: TopologyLink = decode(&record)?;
@@ -62,8 +64,8 @@ impl Inventory {
         let now = self.now();
         for (record, mut link) in moving.into_values() {
             for end in [&mut link.source, &mut link.target] {
-                let renamed = |id: Uuid| replaced.get(&id).copied().unwrap_or(id);
-                *end = LinkEnd { host_id: renamed(end.host_id), if_entry_id: end.if_entry_id.map(renamed) };
+                let if_entry_id = end.if_entry_id.map(|id| replaced.latest(id));
+                *end = LinkEnd { host_id: replaced.latest(end.host_id), if_entry_id };
             }
             if link.source.host_id == link.target.host_id || !own.insert(pair(&link)) {
                 batch.delete(record.key, unchanged(Some(&record)));
@@ -81,12 +83,12 @@ impl Inventory {
     /// Moves the ends of manual links at ports that become those of a new host. The batch also moves the ports.
     pub(in crate::inventory) async fn split_links(
         &self,
-        organization: Uuid,
-        (host, new): (Uuid, Uuid),
-        is_moved: impl Fn(Uuid) -> bool,
+        organization: OrganizationId,
+        (host, new): (HostId, HostId),
+        is_moved: impl Fn(IfEntryId) -> bool,
         batch: &mut Batch,
     ) -> Result<(), Error> {
-        let links = vec![LinkFilter::new(LINKED_HOST, [host])];
+        let links = vec![LinkFilter::new(LINKED_HOST, [host.uuid()])];
         let query = Query { links, ..all_of(TOPOLOGY_LINK, organization) };
         let now = self.now();
         for record in self.store.list(&query).await?.records {
@@ -109,13 +111,13 @@ impl Inventory {
     /// Deletes manual links of removed hosts, in the batch that removes the hosts.
     pub(in crate::inventory) async fn forget_topology_links(
         &self,
-        organization: Uuid,
-        hosts: &[Uuid],
+        organization: OrganizationId,
+        hosts: &[HostId],
         batch: &mut Batch,
     ) -> Result<(), Error> {
         let mut deleted: BTreeSet<Key> = BTreeSet::new();
         for some in hosts.chunks(MAX_TARGETS) {
-            let links = vec![LinkFilter::new(LINKED_HOST, some)];
+            let links = vec![LinkFilter::new(LINKED_HOST, uuids(some))];
             let query = Query { links, ..all_of(TOPOLOGY_LINK, organization) };
             for record in self.store.list(&query).await?.records {
                 // A link between two of the hosts is found for both.
@@ -146,8 +148,8 @@ impl Inventory {
     /// Removes the positions of nodes from all views of a network.
     pub(in crate::inventory) async fn remove_nodes(
         &self,
-        (organization, network): (Uuid, Uuid),
-        gone: &HashSet<Uuid>,
+        (organization, network): (OrganizationId, NetworkId),
+        gone: &HashSet<NodeId>,
     ) -> Result<(), Error> {
         let mut transaction = self.transaction(Entity::TopologyLayout, network);
         loop {
@@ -164,8 +166,8 @@ impl Inventory {
     /// are gone.
     async fn rename_nodes(
         &self,
-        (organization, network): (Uuid, Uuid),
-        rename: impl Fn(Uuid) -> Option<Uuid>,
+        (organization, network): (OrganizationId, NetworkId),
+        rename: impl Fn(NodeId) -> Option<NodeId>,
         batch: &mut Batch,
     ) -> Result<(), Error> {
         let keys: Vec<Key> = TopologyView::ALL.iter().map(|view| layout_key(network, *view)).collect();
@@ -180,8 +182,8 @@ impl Inventory {
 }
 
 /// Returns the guard that the batch writes all manual links of a host.
-const fn linked_to(organization: Uuid, host: Uuid) -> Guard {
-    Guard::linked_within(Some(organization), Link::new(LINKED_HOST, host))
+const fn linked_to(organization: OrganizationId, host: HostId) -> Guard {
+    Guard::linked_within(Some(organization.uuid()), Link::new(LINKED_HOST, host.uuid()))
 }
 
 /// Returns the ends of a link in ascending order, whatever its direction.
@@ -191,9 +193,9 @@ fn pair(link: &TopologyLink) -> (LinkEnd, LinkEnd) {
 
 /// Renames nodes, and removes those that are gone. If two positions then have one node, the node's former position
 /// stays.
-fn rename_positions(positions: &mut Vec<NodePosition>, rename: impl Fn(Uuid) -> Option<Uuid>) -> bool {
+fn rename_positions(positions: &mut Vec<NodePosition>, rename: impl Fn(NodeId) -> Option<NodeId>) -> bool {
     let stays = |position: &&NodePosition| rename(position.id) == Some(position.id);
-    let mut known: HashSet<Uuid> = positions.iter().filter(stays).map(|position| position.id).collect();
+    let mut known: HashSet<NodeId> = positions.iter().filter(stays).map(|position| position.id).collect();
     let is_changed = known.len() < positions.len();
     positions.retain_mut(|position| match rename(position.id) {
         Some(id) if id == position.id => true,
@@ -207,27 +209,30 @@ fn rename_positions(positions: &mut Vec<NodePosition>, rename: impl Fn(Uuid) -> 
 }
 
 /// Returns the nodes that stand for a subnet.
-pub(in crate::inventory) fn subnet_nodes(subnet: Uuid) -> HashSet<Uuid> {
-    HashSet::from([subnet, group_node_id(subnet)])
+pub(in crate::inventory) fn subnet_nodes(subnet: SubnetId) -> HashSet<NodeId> {
+    let node = NodeId::from(subnet);
+    HashSet::from([node, group_node_id(node)])
 }
 
 /// Returns the nodes that a change removes, by their former network. They are nodes of hosts and services.
 pub(in crate::inventory) fn removed_nodes(
     change: &HostChange<'_>,
     before: &Before,
-) -> BTreeMap<Uuid, HashSet<Uuid>> {
-    let mut removed: BTreeMap<Uuid, HashSet<Uuid>> = BTreeMap::new();
+) -> BTreeMap<NetworkId, HashSet<NodeId>> {
+    let mut removed: BTreeMap<NetworkId, HashSet<NodeId>> = BTreeMap::new();
     let puts = change.puts.iter().map(|put| put.host.id);
     for id in puts.chain(change.deletes.iter().copied()) {
         let Some((_, summary)) = before.get(&id) else { continue };
-        let services = summary.services.iter().map(|service| service.id);
-        let nodes = [id, group_node_id(id)].into_iter().chain(services);
+        let services = summary.services.iter().map(|service| NodeId::from(service.id));
+        let node = NodeId::from(id);
+        let nodes = [node, group_node_id(node)].into_iter().chain(services);
         removed.entry(summary.network_id).or_default().extend(nodes);
     }
     for host in change.puts.iter().map(|put| &put.host) {
         let Some(removed) = removed.get_mut(&host.network_id) else { continue };
-        let services = host.services.iter().map(|service| service.id);
-        for id in [host.id, group_node_id(host.id)].into_iter().chain(services) {
+        let services = host.services.iter().map(|service| NodeId::from(service.id));
+        let node = NodeId::from(host.id);
+        for id in [node, group_node_id(node)].into_iter().chain(services) {
             removed.remove(&id);
         }
     }

@@ -1,24 +1,15 @@
 //! Users whom the host application authenticates, and users that it ensures.
 
-use uuid::Uuid;
-
-use super::{EmailAddress, NewUser, Users};
+use super::{EmailAddress, Users};
 use crate::access::Caller;
 use crate::inventory::email::email_unique_key;
 use crate::inventory::schema::{decode, user_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, require_system};
-use crate::model::{Permission, User, derived_id};
+use crate::model::{OrganizationId, Permission, User, UserId, derived_id};
+use crate::wire::NewUser;
 
 /// Maximum number of characters of an external id.
 const MAX_EXTERNAL_ID: usize = 255;
-
-/// What identifies a user of the host application.
-#[derive(Clone, Debug)]
-pub(super) struct External {
-    organization: Uuid,
-    /// The id that the host application has for the user.
-    pub(super) id: String,
-}
 
 impl NewUser {
     /// Creates the input for a user of the host application, without an e-mail address.
@@ -47,9 +38,12 @@ impl NewUser {
     /// # }
     /// ```
     #[must_use]
-    pub fn external(organization: Uuid, external_id: impl Into<String>, permissions: Permission) -> Self {
-        let external = External { organization, id: external_id.into() };
-        Self { external: Some(external), ..Self::new("", permissions) }
+    pub fn external(
+        organization: OrganizationId,
+        external_id: impl Into<String>,
+        permissions: Permission,
+    ) -> Self {
+        Self { external: Some((organization, external_id.into())), ..Self::new("", permissions) }
     }
 }
 
@@ -89,7 +83,7 @@ impl Inventory {
     /// `AlreadyExists` if it is a user of another organization; `Invalid` for what identifies it.
     async fn find_user(&self, caller: &Caller, new: &NewUser) -> Result<Option<User>, Error> {
         let found = match &new.external {
-            Some(external) => self.get(user_key(external.checked_id(caller)?)).await?,
+            Some(external) => self.get(user_key(record_id(caller, external)?)).await?,
             None => {
                 let address = EmailAddress::parse("email", &new.email)?.into_string();
                 self.store.get_by_unique_key(&email_unique_key(&address)).await?
@@ -103,28 +97,28 @@ impl Inventory {
     }
 }
 
-impl External {
-    /// Validates the external id, and returns the id of the user's record.
-    ///
-    /// It is derived, so that of several creations at once one succeeds, and so that no unique key is needed.
-    ///
-    /// # Errors
-    /// `Invalid`; `NotFound` for an organization other than the caller's.
-    pub(super) fn checked_id(&self, caller: &Caller) -> Result<Uuid, Error> {
-        let invalid = |problem| Err(Error::invalid("external_id", problem));
-        if self.id.is_empty() {
-            return invalid(Problem::Empty);
-        }
-        if self.id.chars().count() > MAX_EXTERNAL_ID {
-            return invalid(Problem::MaxLength { max: MAX_EXTERNAL_ID });
-        }
-        if self.id.trim() != self.id || self.id.contains(char::is_control) {
-            return invalid(Problem::InvalidFormat);
-        }
-        if self.organization != caller.organization_id() {
-            let (entity, id) = (Entity::Organization, self.organization);
-            return Err(ErrorKind::NotFound { entity, id }.into());
-        }
-        Ok(derived_id("external user", &[self.organization.as_bytes(), self.id.as_bytes()]))
+/// Validates the external id of a user of an organization, and returns the id of the user's record.
+///
+/// It is derived, so that of several creations at once one succeeds, and so that no unique key is needed.
+///
+/// # Errors
+/// `Invalid`; `NotFound` for an organization other than the caller's.
+pub(super) fn record_id(
+    caller: &Caller,
+    (organization, external_id): &(OrganizationId, String),
+) -> Result<UserId, Error> {
+    let invalid = |problem| Err(Error::invalid("external_id", problem));
+    if external_id.is_empty() {
+        return invalid(Problem::Empty);
     }
+    if external_id.chars().count() > MAX_EXTERNAL_ID {
+        return invalid(Problem::MaxLength { max: MAX_EXTERNAL_ID });
+    }
+    if external_id.trim() != external_id || external_id.contains(char::is_control) {
+        return invalid(Problem::InvalidFormat);
+    }
+    if *organization != caller.organization_id() {
+        return Err(ErrorKind::NotFound { entity: Entity::Organization, id: organization.uuid() }.into());
+    }
+    Ok(derived_id("external user", &[organization.as_bytes(), external_id.as_bytes()]))
 }

@@ -6,13 +6,10 @@ mod record;
 mod referrals;
 mod upgrade;
 
-use std::fmt;
-
-use uuid::Uuid;
-
-use self::external::External;
+use self::external::record_id;
 use super::collections::{CollectionRecord, Reference, handle};
 use super::email::EmailAddress;
+use super::policy::Actor;
 use super::records::{delete_key_records, guard_networks, user_facets};
 use super::schema::{
     OWNER_LINK, REFERRAL, USER, USER_API_KEY, USER_LINK, encode, exists, facets, linked, organization_key,
@@ -20,47 +17,9 @@ use super::schema::{
 };
 use super::{Entity, Error, ErrorKind, Inventory, Problem, validate};
 use crate::access::{Caller, Scope};
-use crate::model::{Permission, User};
+use crate::model::{NetworkId, Permission, User, UserId};
 use crate::store::{Batch, Guard, Link, Precondition, Query, StoreErrorKind};
-
-/// The input for [`Users::create`].
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct NewUser {
-    /// The e-mail address, of 3 to 254 characters in lower case.
-    ///
-    /// Stored in lower case. No two users in a store have addresses that differ only in case.
-    pub email: String,
-    /// The permission level.
-    pub permissions: Permission,
-    /// The password, of 10 to 1,000 characters; `None`: the user cannot log in.
-    pub password: Option<String>,
-    /// The networks granted to a Member or Viewer.
-    pub network_ids: Vec<Uuid>,
-    /// What identifies a user without an e-mail address.
-    external: Option<External>,
-}
-
-impl NewUser {
-    /// Creates the input for a user without password or networks.
-    #[must_use]
-    pub fn new(email: impl Into<String>, permissions: Permission) -> Self {
-        Self { email: email.into(), permissions, password: None, network_ids: Vec::new(), external: None }
-    }
-}
-
-/// Omits the password.
-impl fmt::Debug for NewUser {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("NewUser")
-            .field("email", &self.email)
-            .field("external", &self.external)
-            .field("permissions", &self.permissions)
-            .field("network_ids", &self.network_ids)
-            .finish_non_exhaustive()
-    }
-}
+use crate::wire::NewUser;
 
 handle! {
     /// The users of an organization.
@@ -141,9 +100,9 @@ impl Users<'_> {
     pub async fn set_rights(
         self,
         caller: &Caller,
-        id: Uuid,
+        id: UserId,
         permissions: Permission,
-        network_ids: Vec<Uuid>,
+        network_ids: Vec<NetworkId>,
     ) -> Result<User, Error> {
         let set = |user: &mut User| {
             user.permissions = permissions;
@@ -160,7 +119,7 @@ impl Inventory {
         let scope = caller.scope();
         let now = self.now();
         let (id, email, external_id) = match &new.external {
-            Some(external) => (external.checked_id(caller)?, String::new(), Some(external.id.clone())),
+            Some(external) => (record_id(caller, external)?, String::new(), Some(external.1.clone())),
             None => (self.new_id()?, EmailAddress::parse("email", &new.email)?.into_string(), None),
         };
         match &new.password {
@@ -186,9 +145,10 @@ impl Inventory {
             Some(password) => Some(self.passwords.hash(password).await?),
             None => None,
         };
-        let mut transaction = self.transaction(Entity::User, user.id);
+        let mut transaction = self.reviewed_transaction(Entity::User, user.id);
         let external = user.external_id.is_some();
         loop {
+            self.review(Actor::Caller(caller), None, Some(&user)).await?;
             let Err(error) = self.store.commit(creation(&user, hash.clone())?).await else { return Ok(user) };
             match error.kind() {
                 StoreErrorKind::UniqueKeyTaken(_) => return Err(already_exists(&user)),
@@ -237,7 +197,7 @@ impl Inventory {
     ///
     /// # Errors
     /// `NotFound`.
-    pub(in crate::inventory) async fn user(&self, id: Uuid) -> Result<User, Error> {
+    pub(in crate::inventory) async fn user(&self, id: UserId) -> Result<User, Error> {
         Ok(self.read(user_key(id), Entity::User).await?.1)
     }
 
@@ -245,7 +205,7 @@ impl Inventory {
     ///
     /// Sessions without a user are refused, so that they can end afterwards.
     pub(super) async fn delete_records_of(&self, user: &User, batch: &mut Batch) -> Result<(), Error> {
-        let link = Link::new(USER_LINK, user.id);
+        let link = Link::new(USER_LINK, user.id.uuid());
         batch.delete(password_key(user.id), Precondition::Any);
         for kind in [USER_API_KEY, REFERRAL] {
             for owned in self.store.list(&linked(kind, user.organization_id, link)).await?.records {
@@ -256,7 +216,7 @@ impl Inventory {
             }
         }
         // A key created in the meantime makes the commit fail and the deletion start over.
-        batch.guard(Guard::LinkedWithin { organization: Some(user.organization_id), link });
+        batch.guard(Guard::LinkedWithin { organization: Some(user.organization_id.uuid()), link });
         Ok(())
     }
 
@@ -266,9 +226,9 @@ impl Inventory {
     /// `InUse` if there is none.
     pub(super) async fn keep_an_owner(&self, user: &User, batch: &mut Batch) -> Result<(), Error> {
         let organization = user.organization_id;
-        let owners = linked(USER, organization, Link::new(OWNER_LINK, organization));
+        let owners = linked(USER, organization, Link::new(OWNER_LINK, organization.uuid()));
         let first_two = self.store.list(&Query { limit: Some(2), ..owners }).await?.records;
-        let other = first_two.iter().find(|owner| owner.key.id != user.id).ok_or_else(|| {
+        let other = first_two.iter().find(|owner| owner.key.id != user.id.uuid()).ok_or_else(|| {
             let (entity, used_by) = (Entity::User, Entity::Organization);
             ErrorKind::InUse { entity, name: user.label().to_owned(), used_by }
         })?;

@@ -1,14 +1,14 @@
 //! Passwords of users.
 
-use uuid::Uuid;
-
 use super::{EmailAddress, Users, no_password};
 use crate::access::{Caller, SessionId};
 use crate::inventory::email::email_unique_key;
+use crate::inventory::policy::Actor;
 use crate::inventory::schema::{decode, facets, password_key, user_key};
 use crate::inventory::sessions::bounded;
+use crate::inventory::transaction::conflict;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_session, require_system, validate};
-use crate::model::User;
+use crate::model::{User, UserId};
 use crate::store::{Batch, Guard, Precondition};
 
 impl Users<'_> {
@@ -37,7 +37,7 @@ impl Users<'_> {
         let record = found.ok_or_else(|| {
             Error::from(ErrorKind::ReferenceInvalid { entity: Entity::User, field: "email".to_owned() })
         })?;
-        let user = self.inventory.user(record.key.id).await?;
+        let user = self.inventory.user(record.key.id.into()).await?;
         self.set_password(&Caller::system(user.organization_id), user.id, Some(password)).await?;
         Ok(user)
     }
@@ -53,7 +53,7 @@ impl Users<'_> {
     pub async fn set_password(
         self,
         caller: &Caller,
-        id: Uuid,
+        id: UserId,
         password: Option<String>,
     ) -> Result<(), Error> {
         require_system(caller)?;
@@ -62,7 +62,7 @@ impl Users<'_> {
             Some(password) => Some(self.inventory.passwords.hash(password).await?),
             None => None,
         };
-        let mut transaction = self.inventory.transaction(Entity::User, id);
+        let mut transaction = self.inventory.reviewed_transaction(Entity::User, id);
         loop {
             let (record, user) = self.inventory.own_record::<User>(caller, id).await?;
             if user.email.is_empty() && hash.is_some() {
@@ -81,6 +81,7 @@ impl Users<'_> {
                 None => batch.delete(password_key(id), Precondition::Any),
             };
             self.inventory.delete_other_sessions(&user, None, &mut batch).await?;
+            self.inventory.review(Actor::Caller(caller), Some(&user), Some(&user)).await?;
             if transaction.commit(batch).await? {
                 return Ok(());
             }
@@ -91,7 +92,7 @@ impl Users<'_> {
     ///
     /// # Errors
     /// `PermissionDenied`; `NotFound`.
-    pub async fn end_sessions(self, caller: &Caller, id: Uuid) -> Result<(), Error> {
+    pub async fn end_sessions(self, caller: &Caller, id: UserId) -> Result<(), Error> {
         require_system(caller)?;
         let user = self.get(caller, id).await?;
         self.inventory.end_sessions_of((user.organization_id, user.id)).await
@@ -138,11 +139,12 @@ impl Users<'_> {
         validate::password("new_password", &new)?;
         let user = self.inventory.user(caller.user_id()).await?;
         if user.organization_id != caller.organization_id() {
-            return Err(ErrorKind::NotFound { entity: Entity::User, id: user.id }.into());
+            return Err(ErrorKind::NotFound { entity: Entity::User, id: user.id.uuid() }.into());
         }
         if user.email.is_empty() {
             return Err(ErrorKind::InvalidCredentials.into());
         }
+        self.inventory.review(Actor::Caller(caller), Some(&user), Some(&user)).await?;
         let address = EmailAddress::normalize("email", &user.email)?;
         let kept = kept_session.and_then(SessionId::parse);
         let replacement =
@@ -155,21 +157,29 @@ impl Users<'_> {
 
 impl Inventory {
     /// Replaces the current password by the new one and ends all sessions but one.
+    ///
+    /// `reviewed` is the user as the policy saw it.
     async fn replace_password(
         &self,
-        user: &User,
+        reviewed: &User,
         address: &EmailAddress,
         (current, new): (String, String),
         kept: Option<&SessionId>,
     ) -> Result<(), Error> {
-        let mut transaction = self.transaction(Entity::User, user.id);
+        let id = reviewed.id;
+        let mut transaction = self.transaction(Entity::User, id);
         let mut new_hash = None;
         loop {
             let (record, hash) = self.verify_login(address, current.clone()).await?;
-            if record.key != user_key(user.id) {
+            if record.key != user_key(id) {
                 return Err(ErrorKind::InvalidCredentials.into());
             }
-            if !decode::<User>(&record)?.is_enabled {
+            let user: User = decode(&record)?;
+            if self.policy.is_some() && user != *reviewed {
+                // The policy has not seen this state of the user, and the attempt holds a login slot.
+                return Err(conflict(Entity::User, id));
+            }
+            if !user.is_enabled {
                 return Err(ErrorKind::Disabled { entity: Entity::User }.into());
             }
             let new_hash: &String = match &mut new_hash {
@@ -180,7 +190,7 @@ impl Inventory {
             batch.guard(Guard::record(record.key, Precondition::Version(record.version)));
             let facets = facets(user.organization_id, self.now());
             batch.put(hash.key, Precondition::Version(hash.version), facets, new_hash.clone());
-            self.delete_other_sessions(user, kept, &mut batch).await?;
+            self.delete_other_sessions(&user, kept, &mut batch).await?;
             if transaction.commit(batch).await? {
                 return Ok(());
             }

@@ -1,16 +1,16 @@
 //! Users as records of a collection.
 
-use uuid::Uuid;
-
 use crate::access::Caller;
 use crate::inventory::collections::{CollectionRecord, Reference, Requirement, Requirements};
 use crate::inventory::records::{is_enabled_owner, user_facets};
 use crate::inventory::schema::{USER, network_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, validate};
-use crate::model::{Permission, Timestamp, User};
+use crate::model::{OrganizationId, Permission, Timestamp, User, UserId};
 use crate::store::{Batch, Facets, Name, Query};
 
 impl CollectionRecord for User {
+    type Id = UserId;
+
     const ENTITY: Entity = Entity::User;
     const KIND: Name = USER;
     const REQUIREMENTS: Requirements = Requirements {
@@ -19,7 +19,7 @@ impl CollectionRecord for User {
         change: Requirement::session(Permission::Admin),
     };
 
-    fn id(&self) -> Uuid {
+    fn id(&self) -> UserId {
         self.id
     }
 
@@ -31,7 +31,7 @@ impl CollectionRecord for User {
         if sees_others(caller) {
             return query;
         }
-        let own = caller.user_id();
+        let own = caller.user_id().uuid();
         let is_asked_for = query.ids.as_ref().is_none_or(|ids| ids.contains(&own));
         Query { ids: Some(is_asked_for.then_some(own).into_iter().collect()), ..query }
     }
@@ -40,7 +40,7 @@ impl CollectionRecord for User {
         !sees_others(caller) && self.id != caller.user_id()
     }
 
-    fn begin(&mut self, id: Uuid, organization: Uuid, now: Timestamp) {
+    fn begin(&mut self, id: UserId, organization: OrganizationId, now: Timestamp) {
         (self.id, self.organization_id) = (id, organization);
         (self.created_at, self.updated_at) = (now, now);
     }
@@ -71,7 +71,7 @@ impl CollectionRecord for User {
         self.network_ids = validate::distinct(std::mem::take(&mut self.network_ids));
     }
 
-    fn facets(&self, _organization: Uuid) -> Facets {
+    fn facets(&self, _organization: OrganizationId) -> Facets {
         user_facets(self)
     }
 
@@ -117,7 +117,7 @@ impl CollectionRecord for User {
     async fn finish_deletion<'a>(
         inventory: &'a Inventory,
         caller: &'a Caller,
-        id: Uuid,
+        id: UserId,
     ) -> Result<bool, Error> {
         inventory.forget_sessions_of((caller.organization_id(), id)).await;
         Ok(false)

@@ -26,14 +26,13 @@ impl Users<'_> {
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::Inventory;
     /// # use toposcope::store::MemoryStore;
-    /// # use uuid::Uuid;
-    /// use toposcope::model::{Permission, referral_source};
+    /// use toposcope::model::{Permission, UserId, referral_source};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
     /// # let organization = inventory.organizations().create("Example").await?;
-    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Viewer, Scope::only([]));
+    /// # let caller = Caller::new(organization.id, UserId::nil(), Permission::Viewer, Scope::only([]));
     /// inventory.users().submit_referral(&caller, referral_source::WORD_OF_MOUTH, None).await?;
     /// inventory.users().submit_referral(&caller, referral_source::OTHER, Some("a conference")).await?;
     /// assert_eq!(inventory.users().referrals(&Caller::system(organization.id)).await?.len(), 1);
@@ -80,10 +79,10 @@ impl Users<'_> {
                 updated_at: now,
             };
             let mut facets = facets(organization, created_at);
-            facets.links.push(Link::new(USER_LINK, user));
+            facets.links.push(Link::new(USER_LINK, user.uuid()));
             facets.unique_keys.push(unique_key.clone());
             let mut batch = Batch::new();
-            batch.put(Key::new(REFERRAL, id), unchanged(known.as_ref()), facets, encode(&referral)?);
+            batch.put(Key::new(REFERRAL, id.uuid()), unchanged(known.as_ref()), facets, encode(&referral)?);
             // When a host application authenticates users itself, they need not be in the store.
             if caller.credential() == Credential::Session {
                 if self.inventory.get(user_key(user)).await?.is_none() {

@@ -14,6 +14,7 @@ use crate::service::endpoints::reports::{REPORT_ROWS, REPORTS_AT_ONCE, report_by
 #[cfg(feature = "topology")]
 use crate::service::endpoints::topology::{DrawingSlots, Drawings};
 use crate::service::input::{body_bytes, incoming_bytes};
+use crate::service::observation::Requests;
 use crate::service::response::Responder;
 use crate::service::response::body::Sweeper;
 use crate::service::response::error::ApiError;
@@ -418,6 +419,7 @@ impl ApiBuilder {
             incoming_bodies: Budget::new(incoming_bytes(largest_body), ApiError::too_many_bodies),
             path_prefix: self.path_prefix,
             removed: self.removed,
+            requests: Requests::default(),
             buckets: self.rate_limit.map(Buckets::new),
             client_prefixes: ClientPrefixes::new(self.client_address, self.client_prefixes),
             body_limit: self.body_limit,
@@ -456,7 +458,7 @@ impl ApiBuilder {
 /// Returns a path with one slash in front and none at its end; an empty text for the root.
 ///
 /// With two slashes in front, clients would take the first segment for a host name.
-fn absolute_path(path: &str) -> String {
+pub(in crate::service) fn absolute_path(path: &str) -> String {
     let path = path.trim_matches('/');
     let mut absolute = String::with_capacity(path.len() + 1);
     if !path.is_empty() {

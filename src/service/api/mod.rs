@@ -12,14 +12,17 @@ use std::task::{Context, Poll};
 
 use http::{Request, Response};
 use http_body::Body;
-use uuid::Uuid;
 
 pub use self::builder::ApiBuilder;
+#[cfg(feature = "openapi")]
+pub(super) use self::builder::absolute_path;
 pub use self::own_endpoints::Admitted;
 use super::input::box_body;
+use super::observation::ApiFigures;
 use super::response::body::ResponseBody;
 use super::state::ApiState;
 use crate::inventory::{Error, Inventory};
+use crate::model::UserId;
 
 /// The network inventory API over an [`Inventory`], as a [`tower::Service`](tower_service::Service).
 ///
@@ -69,19 +72,42 @@ impl Api {
     ///
     /// ```
     /// # use toposcope::{Api, Inventory, MemoryStore};
-    /// # use uuid::Uuid;
+    /// # use toposcope::model::UserId;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// let api = Api::builder(Inventory::new(MemoryStore::new())).build();
-    /// api.revoke(Uuid::from_u128(42)).await?;
+    /// api.revoke(UserId::from_u128(42)).await?;
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
     /// `StoreUnavailable`: the responses of this instance have ended, but other instances may not know.
-    pub async fn revoke(&self, user_id: Uuid) -> Result<(), Error> {
+    pub async fn revoke(&self, user_id: UserId) -> Result<(), Error> {
         self.state.revocations.revoke(user_id).await
+    }
+
+    /// Returns figures for monitoring: requests, limits, caches, and those of the inventory.
+    ///
+    /// ```
+    /// use http::Request;
+    /// use toposcope::{Api, Inventory, MemoryStore};
+    /// use tower::ServiceExt;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let api = Api::builder(Inventory::new(MemoryStore::new())).build();
+    /// api.clone().oneshot(Request::get("/api/version").body(String::new())?).await?;
+    /// let figures = api.figures();
+    /// assert_eq!(figures.requests[0].route, "/api/version");
+    /// assert_eq!(figures.requests[0].by_status, [(200, 1)]);
+    /// println!("{}", figures.to_openmetrics());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn figures(&self) -> ApiFigures {
+        self.state.figures()
     }
 
     /// Waits until the [shutdown](ApiBuilder::shutdown) has begun, all requests are answered, and their responses have been read or

@@ -16,6 +16,7 @@ use crate::service::response::body::{RequestRoom, ResponseBody};
 use crate::service::response::error::{ApiError, catch_panic};
 use crate::service::sender::Sender;
 use crate::service::sender::rate_limit::Allowance;
+use crate::service::served::Served;
 use crate::service::state::ApiState;
 
 /// A request to an endpoint of the host application that [`Api::admit`] has admitted.
@@ -53,10 +54,10 @@ impl Api {
     /// use toposcope::service::{Api, ResponseBody};
     /// # use toposcope::inventory::{Bootstrap, Inventory};
     /// # use toposcope::store::MemoryStore;
-    /// use uuid::Uuid;
+    /// use toposcope::model::HostId;
     ///
     /// /// Answers how many ports a host has.
-    /// async fn port_count(api: &Api, request: Request<String>, host: Uuid) -> Response<ResponseBody> {
+    /// async fn port_count(api: &Api, request: Request<String>, host: HostId) -> Response<ResponseBody> {
     ///     let (request, _) = request.into_parts();
     ///     let admitted = match api.admit(&request).await {
     ///         Ok(admitted) => admitted,
@@ -74,10 +75,10 @@ impl Api {
     /// # let api = Api::builder(inventory).build();
     ///
     /// let request = Request::get("/racks/ports").body(String::new())?;
-    /// assert_eq!(port_count(&api, request, Uuid::nil()).await.status(), 401);
+    /// assert_eq!(port_count(&api, request, HostId::nil()).await.status(), 401);
     /// # let key = format!("Bearer {}", key.plaintext());
     /// # let request = Request::get("/racks/ports").header("authorization", key).body(String::new())?;
-    /// # assert_eq!(port_count(&api, request, Uuid::nil()).await.status(), 404);
+    /// # assert_eq!(port_count(&api, request, HostId::nil()).await.status(), 404);
     /// # Ok(())
     /// # }
     /// ```
@@ -88,15 +89,17 @@ impl Api {
     pub async fn admit(&self, request: &Parts) -> Result<Admitted, Response<ResponseBody>> {
         let state = &*self.state;
         let sender = catch_panic(pin!(state.credentials.identify_caller(request))).await.map(Sender::Caller);
-        let identified = sender.as_ref().ok();
+        let identified = sender.as_ref().ok().cloned();
         let prefix = if identified.is_none() { state.client_prefixes.of(request) } else { None };
-        let allowance = state.allowance(identified, prefix);
+        let allowance = state.allowance(identified.as_ref(), prefix);
         let admitted = match allowance.and_then(|allowance| allowance.retry_after) {
             Some(seconds) => Err(ApiError::rate_limit_exceeded(seconds)),
             None => state.admit(sender, request).and_then(|sender| Ok(sender.into_caller()?)),
         };
         admitted.map(|caller| Admitted { caller, allowance }).map_err(|error| {
+            let served = Served::own(identified.as_ref(), Some(error.code));
             let mut response = state.responder.respond(Err(error));
+            response.extensions_mut().insert(served);
             if let Some(allowance) = &allowance {
                 add_allowance(&mut response, allowance);
             }
@@ -122,7 +125,9 @@ impl Api {
         let sender = Sender::Caller(admitted.caller.clone());
         let room = RequestRoom::new(state.body_budgets(), ApiState::holder(Some(&sender), None));
         let outcome = outcome.and_then(|outcome| state.hold_bytes(room, outcome));
+        let served = Served::own(Some(&sender), outcome.as_ref().err().map(|error| error.code));
         let mut response = state.responder.respond(outcome);
+        response.extensions_mut().insert(served);
         if let Some(allowance) = &admitted.allowance {
             add_allowance(&mut response, allowance);
         }

@@ -2,7 +2,6 @@
 //! their secrets.
 
 use serde::Serialize;
-use uuid::Uuid;
 
 use super::collections::{Template, check_precondition, check_time, check_values};
 use crate::inventory::{
@@ -159,7 +158,7 @@ pub(in crate::service) fn create_share(mut call: Call<'_>) -> Pending<'_> {
 fn read_share(fields: &Fields<'_>) -> Result<NewShare, Error> {
     let name: String = fields.required("name")?;
     let mut new = NewShare::new(name);
-    new.network_id = Some(fields.required::<Uuid>("network_id")?);
+    new.network_id = Some(fields.required("network_id")?);
     new.password = fields.optional("password")?;
     new.options = fields.optional("options")?.unwrap_or(new.options);
     new.is_enabled = fields.optional("is_enabled")?.unwrap_or(new.is_enabled);

@@ -147,7 +147,7 @@ pub(in crate::service) fn check_time<T: Resource>(fields: &Fields<'_>, record: &
     if fields.expected_updated_at()?.is_none_or(|expected| expected == record.updated_at()) {
         return Ok(());
     }
-    Err(ErrorKind::Outdated { entity: T::ENTITY, id: record.id() }.into())
+    Err(ErrorKind::Outdated { entity: T::ENTITY, id: record.id().into() }.into())
 }
 
 /// Checks the `If-Match` of a request against the present record.
@@ -155,5 +155,5 @@ pub(in crate::service) fn check_precondition<T: Resource>(request: &Parts, recor
     if EntityTag::allows(request, &record.tagged())? {
         return Ok(());
     }
-    Err(ErrorKind::PreconditionFailed { entity: T::ENTITY, id: record.id() }.into())
+    Err(ErrorKind::PreconditionFailed { entity: T::ENTITY, id: record.id().into() }.into())
 }

@@ -4,11 +4,10 @@ use serde::Deserialize;
 #[cfg(feature = "openapi")]
 use serde::Serialize;
 use serde_json::Value;
-use uuid::Uuid;
 
 use crate::inventory::{Error, NewDiscovery, Problem};
 use crate::json_objects::object;
-use crate::model::{DiscoveryType, SnmpCredentials};
+use crate::model::{DiscoveryType, SnmpCredentials, SubnetId};
 use crate::service::input::{Fields, read_id, read_no_query};
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::routes::route::{Call, Pending};
@@ -58,7 +57,7 @@ pub(in crate::service) struct NamedWork {
     r#type: DiscoveryType,
     /// The subnets to scan.
     #[serde(default)]
-    subnet_ids: Option<Vec<Uuid>>,
+    subnet_ids: Option<Vec<SubnetId>>,
     /// The credentials that the daemon gets.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schemars(with = "Option<crate::model::SnmpCredentials>"))]
@@ -69,7 +68,7 @@ pub(in crate::service) struct NamedWork {
 #[derive(Default)]
 struct GivenWork {
     discovery_type: Option<DiscoveryType>,
-    subnet_ids: Option<Vec<Uuid>>,
+    subnet_ids: Option<Vec<SubnetId>>,
     snmp_credentials: Option<Value>,
 }
 

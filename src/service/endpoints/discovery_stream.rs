@@ -8,11 +8,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::request::Parts;
 use tokio::time::{Instant, sleep, timeout_at};
-use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::inventory::{Error, ErrorKind, Inventory, ListOrderField, ListQuery};
-use crate::model::{Discovery, OrderDirection};
+use crate::model::{Discovery, DiscoveryId, NetworkId, OrderDirection};
 use crate::service::input::read_stream_query;
 use crate::service::response::Outcome;
 use crate::service::response::body::{Events, NextEvents, ResponseBody};
@@ -78,11 +77,11 @@ struct DiscoveryStream {
     request: Parts,
     access: Access,
     caller: Caller,
-    network_id: Option<Uuid>,
+    network_id: Option<NetworkId>,
     /// The revision up to which everything is sent; `None` if the store has none.
     revision: Option<Revision>,
     /// The latest discoveries as sent.
-    sent: HashMap<Uuid, Discovery>,
+    sent: HashMap<DiscoveryId, Discovery>,
     silent_since: Instant,
 }
 

@@ -1,5 +1,6 @@
 //! Endpoints of single hosts and of their parts: interfaces, ports, services and interface entries.
 
+use std::fmt;
 use std::mem;
 
 use http::request::Parts;
@@ -12,7 +13,7 @@ use super::lists::{begin_list, shaped_page};
 use crate::inventory::{
     Entity, Error, ErrorKind, Inventory, Part, parse_host, parse_host_changes, parse_part,
 };
-use crate::model::{Common, Host, Record, Timestamp};
+use crate::model::{Common, Host, HostId, NetworkId, Record, Timestamp};
 #[cfg(feature = "csv")]
 use crate::service::input::fields_of;
 use crate::service::input::{
@@ -77,7 +78,7 @@ pub(in crate::service) fn update_host(mut call: Call<'_>) -> Pending<'_> {
 
 /// An update of a host, as a request describes it.
 struct HostUpdate {
-    id: Uuid,
+    id: HostId,
     request: Parts,
     body: Vec<u8>,
     content: RequestContent,
@@ -90,10 +91,10 @@ struct HostUpdate {
 
 impl HostUpdate {
     /// Reads a body. Its faults are reported before those of the record.
-    fn read(id: Uuid, body: Vec<u8>, content: RequestContent, request: Parts) -> Result<Self, ApiError> {
+    fn read(id: HostId, body: Vec<u8>, content: RequestContent, request: Parts) -> Result<Self, ApiError> {
         let fields = Fields::read(&body, content)?;
         let given = if fields.is_patch() {
-            patched_host(&fields.without_objects(), &mut Host::with_id(id, Uuid::nil(), ""))?;
+            patched_host(&fields.without_objects(), &mut Host::with_id(id, NetworkId::nil(), ""))?;
             None
         } else {
             Some(parse_host_changes(&body)?)
@@ -175,10 +176,10 @@ pub(in crate::service) fn list_parts<P: Part>(call: Call<'_>) -> Pending<'_> {
         }
         let organization = caller.organization_id();
         if host.is_none() && query.limit.is_none() {
-            let pages = state.inventory.parts::<P>().pages(&caller, &query).await?;
+            let pages = Box::new(state.inventory.parts::<P>().pages(&caller, &query).await?);
             let inventory = state.inventory.clone();
             let pages = Shaped { pages, shape, inventory, organization, has_begun: false };
-            let body = begin_list(state, &caller, request, pages, paging, representation).await?;
+            let body = begin_list(state, &caller, request, Box::new(pages), paging, representation).await?;
             return Ok(vary(representation.outcome(request, body).with_tag(tag)));
         }
         let documents = state.inventory.parts::<P>().list(&caller, host, &query).await?.into_documents()?;
@@ -218,7 +219,12 @@ pub(in crate::service) fn create_part<P: Part>(mut call: Call<'_>) -> Pending<'_
 }
 
 /// Answers with a new record, its tag and its place.
-fn created(state: &ApiState, route: &Route, record: &impl Serialize, id: Uuid) -> Result<Outcome, ApiError> {
+fn created(
+    state: &ApiState,
+    route: &Route,
+    record: &impl Serialize,
+    id: impl fmt::Display,
+) -> Result<Outcome, ApiError> {
     state.responder.record(record, EntityTag::of_record(record)?)?.with_location(route, id)
 }
 
@@ -256,7 +262,7 @@ pub(in crate::service) fn update_part<P: Part>(mut call: Call<'_>) -> Pending<'_
         let id = read_id(&call.path)?;
         let (body, caller) = call.read().await?;
         let fields = Fields::read(&body, call.route.body)?;
-        let (host, network): (Option<Uuid>, Option<Uuid>) =
+        let (host, network): (Option<HostId>, Option<NetworkId>) =
             (fields.optional("host_id")?, fields.optional("network_id")?);
         // Faults of the body are reported before those of the record.
         if fields.is_patch() {
@@ -303,24 +309,24 @@ pub(in crate::service) fn delete_part<P: Part>(call: Call<'_>) -> Pending<'_> {
 pub(super) fn check_precondition(
     request: &Parts,
     entity: Entity,
-    id: Uuid,
+    id: impl Into<Uuid>,
     record: &impl Serialize,
 ) -> Result<(), Error> {
     if EntityTag::allows(request, record)? {
         return Ok(());
     }
-    Err(ErrorKind::PreconditionFailed { entity, id }.into())
+    Err(ErrorKind::PreconditionFailed { entity, id: id.into() }.into())
 }
 
 /// Checks the `expected_updated_at` of a body against the present record.
 fn check_time(
     expected: Option<Timestamp>,
     entity: Entity,
-    id: Uuid,
+    id: impl Into<Uuid>,
     updated_at: Timestamp,
 ) -> Result<(), Error> {
     if expected.is_none_or(|expected| expected == updated_at) {
         return Ok(());
     }
-    Err(ErrorKind::Outdated { entity, id }.into())
+    Err(ErrorKind::Outdated { entity, id: id.into() }.into())
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::request::Parts;
-use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::inventory::{DocumentPages, Documents, Error, ErrorKind, Resource};
+use crate::model::OrganizationId;
 use crate::service::input::{Paging, read_hosts_query, read_list_query};
 use crate::service::response::body::{FirstPart, Holds, NextPart, Part, ResponseBody};
 #[cfg(feature = "csv")]
@@ -50,9 +50,9 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
         {
             return Ok(vary(representation.outcome(request, body).with_tag(tag)));
         }
-        let pages = inventory.hosts().pages(caller, &query).await?;
+        let pages = Box::new(inventory.hosts().pages(caller, &query).await?);
         let pages = Shaped { pages, shape, inventory: inventory.clone(), organization, has_begun: false };
-        let body = begin_list(state, caller, request, pages, paging, representation).await?;
+        let body = begin_list(state, caller, request, Box::new(pages), paging, representation).await?;
         let body = match &tag {
             Some(tag) if query.limit.is_some() => state.page_cache.insert(tag, body),
             _ => body,
@@ -74,7 +74,7 @@ pub(in crate::service) fn list<T: Resource>(call: Call<'_>) -> Pending<'_> {
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(Outcome::not_modified(tag));
         }
-        let pages = state.inventory.records::<T>().pages(caller, &query).await?;
+        let pages = Box::new(state.inventory.records::<T>().pages(caller, &query).await?);
         let body = begin_list(state, caller, request, pages, paging, Representation::Envelope).await?;
         Ok(Outcome::new(body).with_tag(tag))
     })
@@ -83,7 +83,7 @@ pub(in crate::service) fn list<T: Resource>(call: Call<'_>) -> Pending<'_> {
 /// Creates the body of a page in a shape.
 pub(in crate::service) async fn shaped_page(
     state: &ApiState,
-    organization: Uuid,
+    organization: OrganizationId,
     documents: Documents,
     shape: &Shape,
     paging: Paging,
@@ -114,14 +114,14 @@ fn pagination(Documents { bodies, total, next }: &Documents, paging: Paging, unr
 }
 
 /// A list that is being sent.
-struct SentList<P> {
+struct SentList {
     credentials: Credentials,
     responder: Responder,
     shutdown: Shutdown,
     revocable: Arc<Revocable>,
     request: Parts,
     caller: Caller,
-    pages: P,
+    pages: Box<dyn DocumentPages>,
     paging: Paging,
     representation: Representation,
     /// Number of items sent so far.
@@ -134,11 +134,11 @@ struct SentList<P> {
 ///
 /// Errors up to here get an error response; later ones abort the body. A list that these items complete is sent as an
 /// ordinary page.
-pub(super) async fn begin_list<P: DocumentPages>(
+pub(super) async fn begin_list(
     state: &ApiState,
     caller: &Caller,
     request: &Parts,
-    mut pages: P,
+    mut pages: Box<dyn DocumentPages>,
     paging: Paging,
     representation: Representation,
 ) -> Result<ResponseBody, ApiError> {
@@ -184,7 +184,7 @@ pub(super) async fn begin_list<P: DocumentPages>(
     ResponseBody::list(first, next_part(list), reserve, &state.sweeper)
 }
 
-fn next_part<P: DocumentPages>(list: SentList<P>) -> NextPart {
+fn next_part(list: SentList) -> NextPart {
     Box::pin(async move {
         let revocable = Arc::clone(&list.revocable);
         let part = revocable.unless_revoked(catch_panic(pin!(list.read_next()))).await;
@@ -194,7 +194,7 @@ fn next_part<P: DocumentPages>(list: SentList<P>) -> NextPart {
     })
 }
 
-impl<P: DocumentPages> SentList<P> {
+impl SentList {
     async fn read_next(mut self) -> Result<Part, Error> {
         if self.pages.is_finished() && self.representation != Representation::Envelope {
             return Ok(Part::Tail(Bytes::new()));

@@ -8,11 +8,11 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, ReadBuf};
-use uuid::Uuid;
 
 use crate::inventory::{
     Atomicity, BulkChange, BulkHost, BulkResult, Error, ErrorKind, Import, ImportReport, Inventory,
 };
+use crate::model::HostId;
 use crate::service::input::{BodyReadError, BoxedBody, Fields, read_import_query};
 use crate::service::response::error::ApiError;
 use crate::service::response::shape::LINES;
@@ -76,7 +76,7 @@ fn split_hosts(body: &Bytes, content: RequestContent) -> Result<(Vec<BulkHost>, 
 #[cfg_attr(feature = "openapi", schemars(rename = "BulkResult"))]
 pub(in crate::service) struct ItemResult {
     pub(in crate::service) index: usize,
-    pub(in crate::service) id: Option<Uuid>,
+    pub(in crate::service) id: Option<HostId>,
     pub(in crate::service) outcome: Outcome,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schemars(with = "ItemError"))]
@@ -96,8 +96,8 @@ pub(in crate::service) enum Outcome {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "openapi", schemars(rename = "BulkError"))]
 pub(in crate::service) struct ItemError {
-    #[cfg_attr(feature = "openapi", schemars(with = "crate::wire::ErrorCode"))]
-    pub(in crate::service) code: &'static str,
+    #[cfg_attr(feature = "openapi", schemars(schema_with = "crate::wire::code_schema"))]
+    pub(in crate::service) code: String,
     pub(in crate::service) error: String,
     pub(in crate::service) params: Map<String, Value>,
 }
@@ -110,7 +110,7 @@ impl From<BulkResult> for ItemResult {
             Err(error) => (Outcome::Failed("failed"), Some(ApiError::from(error))),
         };
         let error = error.map(|error| ItemError {
-            code: error.code.as_str(),
+            code: error.code_text().to_owned(),
             error: error.message,
             params: error.params,
         });

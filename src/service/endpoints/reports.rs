@@ -1,14 +1,13 @@
 //! The endpoints by which reports become hosts.
 
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use super::hosts::check_precondition;
 use crate::discovery::{Format, ParseError, ParseErrorKind, ParseOptions, Report, ReporterId, parse};
 use crate::inventory::{
     DiscoverOptions, DiscoveryOutcome, DiscoveryReport, Entity, Error, HostSplit, Problem,
 };
-use crate::model::Host;
+use crate::model::{Host, HostId, NetworkId};
 use crate::service::input::{
     Fields, ReportQuery, read_claims_query, read_id, read_no_query, read_report_query,
 };
@@ -39,7 +38,7 @@ const LONG_REPORT: usize = 1024 * 1024;
 pub(in crate::service) const MEDIA_TYPES: &[&str] =
     &["application/json", "application/octet-stream", "application/xml", "text/plain", "text/xml"];
 
-fn options_of(query: &ReportQuery, network: Uuid) -> DiscoverOptions {
+fn options_of(query: &ReportQuery, network: NetworkId) -> DiscoverOptions {
     let mut options = DiscoverOptions::new(network);
     options.create_neighbors = query.create_neighbors;
     options.dry_run = query.dry_run;
@@ -203,7 +202,7 @@ pub(in crate::service) fn delete_stale(mut call: Call<'_>) -> Pending<'_> {
 pub(in crate::service) fn consolidate_hosts(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, id) = (call.state, read_id(&call.path)?);
-        let other = call.path.get("other").and_then(|other| Uuid::try_parse(other).ok());
+        let other = call.path.get("other").and_then(|other| other.parse::<HostId>().ok());
         let other = other.ok_or_else(|| Error::invalid("other", Problem::InvalidFormat))?;
         read_no_query(&call.input)?;
         let room = call.input.room;

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::json_text::{as_text, malformed};
 use crate::inventory::{Error, MAX_BULK, Problem, dotted};
 use crate::json_objects::Objects;
-use crate::model::Timestamp;
+use crate::model::{RecordId, Timestamp};
 use crate::service::response::error::ApiError;
 use crate::service::routes::parameter::{
     EXPECTED_UPDATED_AT, Kind, MAX_NAME, Parameter, Presence, RequestContent,
@@ -32,7 +32,7 @@ pub(in crate::service) fn read_referral(fields: &Fields<'_>) -> Result<(String, 
 }
 
 /// Reads the body of a bulk deletion: a list of ids.
-pub(in crate::service) fn read_ids(body: &[u8]) -> Result<Vec<Uuid>, ApiError> {
+pub(in crate::service) fn read_ids<I: RecordId>(body: &[u8]) -> Result<Vec<I>, ApiError> {
     let text = as_text(body)?;
     let values: Vec<&RawValue> =
         serde_json::from_str(text).map_err(|error| malformed(text, "list", &error))?;
@@ -115,7 +115,8 @@ impl<'b> Fields<'b> {
             | Kind::Choices { .. }
             | Kind::Schema(_)
             | Kind::Schemas(_)
-            | Kind::Sized { .. } => Ok(()),
+            | Kind::Sized { .. }
+            | Kind::Custom { .. } => Ok(()),
         }
     }
 

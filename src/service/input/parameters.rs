@@ -1,17 +1,16 @@
 //! Parameters of paths and queries.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::str::FromStr;
-
-use uuid::Uuid;
 
 use super::{Input, PathParameters};
 #[cfg(feature = "discovery")]
 use crate::discovery::report::TableKind;
 use crate::invariant::Invariant;
 use crate::inventory::{Error, HostQuery, ListQuery, PageCursor, Problem};
-use crate::model::{Cidr, CidrError};
+use crate::model::{Cidr, CidrError, HostId, NetworkId, RecordId};
 use crate::service::response::error::ApiError;
 
 use crate::service::response::shape::FieldNames;
@@ -40,7 +39,7 @@ pub(in crate::service) struct Paging {
 }
 
 /// Parses the id in a path.
-pub(in crate::service) fn read_id(path: &PathParameters<'_>) -> Result<Uuid, ApiError> {
+pub(in crate::service) fn read_id<I: RecordId>(path: &PathParameters<'_>) -> Result<I, ApiError> {
     path.get("id").asserted_or_default().parse().map_err(|_| invalid_format("id"))
 }
 
@@ -92,8 +91,10 @@ pub(in crate::service) fn read_hosts_query(
         seen_since: values.value("seen_since")?,
         stale: values.boolean("stale")?,
         search: values.text("search")?.map(str::to_owned),
+        custom: values.custom()?,
         group_by: values.value("group_by")?,
         order_by: values.value("order_by")?,
+        order_by_custom: values.order_by_custom()?,
         order_direction: values.value("order_direction")?.unwrap_or_default(),
         ..page
     };
@@ -139,7 +140,7 @@ pub(in crate::service) fn read_list_query(
 pub(in crate::service) fn read_import_query(
     query: Option<&str>,
     known: Known<'_>,
-) -> Result<(Option<Uuid>, bool), ApiError> {
+) -> Result<(Option<NetworkId>, bool), ApiError> {
     let values = QueryValues::read(query, known)?;
     Ok((values.value("network_id")?, values.flag("dry_run")?))
 }
@@ -158,7 +159,7 @@ pub(in crate::service) fn read_claims_query(
 pub(in crate::service) fn read_stream_query(
     query: Option<&str>,
     known: Known<'_>,
-) -> Result<Option<Uuid>, ApiError> {
+) -> Result<Option<NetworkId>, ApiError> {
     QueryValues::read(query, known)?.value("network_id")
 }
 
@@ -166,7 +167,7 @@ pub(in crate::service) fn read_stream_query(
 pub(in crate::service) fn read_parts_query(
     query: Option<&str>,
     known: Known<'_>,
-) -> Result<(Option<Uuid>, ListQuery, Paging), ApiError> {
+) -> Result<(Option<HostId>, ListQuery, Paging), ApiError> {
     let host = QueryValues::read(query, known)?.value("host_id")?;
     let (query, paging) = read_list_query(query, known)?;
     Ok((host, query, paging))
@@ -211,7 +212,13 @@ impl<'q> QueryValues<'q> {
             if value.is_empty() && name != CURSOR {
                 continue;
             }
-            if matches!(parameter.kind, Kind::Choice(choices) if !choices.contains(&&*value)) {
+            let is_wrong = match parameter.kind {
+                Kind::Choice(choices) => !choices.contains(&&*value),
+                // Its values have names.
+                Kind::Custom { .. } => name.len() <= CUSTOM_PREFIX.len(),
+                _ => false,
+            };
+            if is_wrong {
                 wrong = wrong.or(Some(parameter.name));
             }
             values.push((name, value));
@@ -244,7 +251,7 @@ impl<'q> QueryValues<'q> {
     pub(super) fn text(&self, field: &str) -> Result<Option<&str>, ApiError> {
         let Some(text) = self.once(field)? else { return Ok(None) };
         match find(self.known, field).map(|known| known.kind) {
-            Some(Kind::Text { max, .. }) if text.chars().nth(max).is_some() => {
+            Some(Kind::Text { max, .. } | Kind::Custom { max }) if text.chars().nth(max).is_some() => {
                 Err(Error::invalid(field, Problem::MaxLength { max }).into())
             }
             _ => Ok(Some(text)),
@@ -297,6 +304,26 @@ impl<'q> QueryValues<'q> {
         Ok(Some(values))
     }
 
+    /// Returns the values of custom fields by the names of these.
+    fn custom(&self) -> Result<BTreeMap<String, String>, ApiError> {
+        let named =
+            self.values.iter().filter_map(|(name, _)| Some((name, name.strip_prefix(CUSTOM_PREFIX)?)));
+        let values = named.map(|(name, field)| {
+            let text = self.text(name)?.unwrap_or_default();
+            Ok::<_, ApiError>((field.to_owned(), text.to_owned()))
+        });
+        values.collect()
+    }
+
+    /// Returns the custom field to order by, which is given in place of `order_by`.
+    fn order_by_custom(&self) -> Result<Option<String>, ApiError> {
+        let field = self.text("order_by_custom")?;
+        if field.is_some() && self.once("order_by")?.is_some() {
+            return Err(invalid_format("order_by_custom"));
+        }
+        Ok(field.map(str::to_owned))
+    }
+
     /// Returns the fields that the client selects, each once.
     fn fields(&self) -> Result<Option<FieldNames>, ApiError> {
         if self.all("fields").next().is_none() {
@@ -334,7 +361,12 @@ pub(in crate::service) fn fields_of(known: Known<'_>) -> &'static [&'static str]
     }
 }
 
+/// What precedes the name of a custom field in the name of a parameter.
+const CUSTOM_PREFIX: &str = "custom.";
+
+/// Finds a parameter. Those of custom fields are one.
 fn find(known: Known<'_>, name: &str) -> Option<&'static Parameter> {
+    let name = if name.starts_with(CUSTOM_PREFIX) { "custom" } else { name };
     known.iter().copied().flatten().find(|parameter| parameter.name == name)
 }
 

@@ -1,10 +1,9 @@
 //! The query of an import of a report.
 
-use uuid::Uuid;
-
 use super::parameters::{Known, QueryValues};
 use crate::discovery::Format;
 use crate::inventory::{Error, Problem};
+use crate::model::NetworkId;
 use crate::service::response::error::ApiError;
 use crate::service::routes::parameter::MAX_REPORTER;
 
@@ -13,7 +12,7 @@ use crate::service::routes::parameter::MAX_REPORTER;
 pub(in crate::service) struct ReportQuery {
     pub(in crate::service) format: Format,
     /// `None`: the network of the daemon's key.
-    pub(in crate::service) network_id: Option<Uuid>,
+    pub(in crate::service) network_id: Option<NetworkId>,
     pub(in crate::service) reporter: Option<String>,
     pub(in crate::service) complete: bool,
     pub(in crate::service) create_neighbors: bool,

@@ -1,9 +1,8 @@
 //! The query of a topology.
 
-use uuid::Uuid;
-
 use super::parameters::{Known, MAX_IDS, QueryValues, invalid_format};
 use crate::inventory::{Error, Problem};
+use crate::model::NetworkId;
 use crate::service::response::error::ApiError;
 use crate::topology::graph::GraphOptions;
 use crate::topology::links::Confidence;
@@ -15,7 +14,7 @@ pub(in crate::service) const MAX_DEPTH: u32 = 100;
 /// The query of a request for a topology.
 #[derive(Clone, Debug)]
 pub(in crate::service) struct TopologyQuery {
-    pub(in crate::service) network_id: Uuid,
+    pub(in crate::service) network_id: NetworkId,
     pub(in crate::service) options: GraphOptions,
     pub(in crate::service) has_layout: bool,
     pub(in crate::service) format: Format,

@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 use super::envelopes::Envelopes;
 use super::inputs::Inputs;
 use super::operation::{Shared, operation};
-use super::parameters::set;
 use super::schemas::{self, TypeSchemas};
 use crate::service::routes::route::Route;
 
@@ -54,7 +53,6 @@ pub(in crate::service) fn build(
         "components": {
             "schemas": components,
             "responses": errors,
-            "headers": headers(),
             "securitySchemes": security_schemes(cookie),
         },
     })
@@ -104,26 +102,4 @@ fn security_schemes(cookie: &str) -> Value {
         ),
     ];
     schemes.into_iter().map(|(name, scheme)| (name.to_owned(), scheme)).collect::<Map<_, _>>().into()
-}
-
-/// Returns the headers that several responses share.
-fn headers() -> Value {
-    let number = |description: &str| json!({"description": description, "required": true, "schema": {"type": "integer", "minimum": 0}});
-    let text = |description: &str| json!({"description": description, "required": true, "schema": {"type": "string"}});
-    let optional = |header: Value| {
-        let mut header = header;
-        set(&mut header, "required", json!(false));
-        header
-    };
-    json!({
-        "ETag": optional(text("The state of the response, for `If-None-Match` and `If-Match`.")),
-        "Location": text("The path of the new record."),
-        "RetryAfter": number("Seconds after which the client may retry."),
-        "WwwAuthenticate": text("The scheme of the `Authorization` header: `Bearer`."),
-        "IdempotentReplayed": optional(text("`true`: the answer to an earlier request with the same `Idempotency-Key`.")),
-        "SetCookie": text("The session cookie; one of age 0 ends the session."),
-        "RateLimitLimit": optional(number("Requests a minute.")),
-        "RateLimitRemaining": optional(number("Requests that are left.")),
-        "RateLimitReset": optional(number("Seconds until the client has its whole burst again.")),
-    })
 }

@@ -46,7 +46,7 @@ fn of_access(route: &Route) -> Vec<ErrorCode> {
     }
     let is_for_users = route.access.requirement().is_some() || matches!(route.access, Access::Session);
     if is_for_users && route.method != Method::GET {
-        codes.push(ErrorCode::AuthCrossSiteRequest);
+        codes.extend([ErrorCode::AuthCrossSiteRequest, ErrorCode::PolicyRefused]);
     }
     #[cfg(feature = "discovery")]
     if matches!(route.access, Access::Daemon) {
@@ -138,7 +138,9 @@ fn of_parameter(parameter: &Parameter) -> Vec<ErrorCode> {
             codes.push(ErrorCode::ValidationMaxLength);
             codes.extend((min > 0).then_some(ErrorCode::ValidationEmpty));
         }
-        Kind::Texts { .. } | Kind::Choices { .. } => codes.push(ErrorCode::ValidationMaxLength),
+        Kind::Texts { .. } | Kind::Choices { .. } | Kind::Custom { .. } => {
+            codes.push(ErrorCode::ValidationMaxLength);
+        }
         Kind::Number { .. } | Kind::Time => codes.push(ErrorCode::ValidationOutOfRange),
         Kind::Name => codes.extend([ErrorCode::ValidationEmpty, ErrorCode::ValidationMaxLength]),
         Kind::Text { min, max } if min < max => {
@@ -191,7 +193,8 @@ fn of_field(field: &Parameter) -> Vec<ErrorCode> {
         | Kind::Number { .. }
         | Kind::Choice(_)
         | Kind::Texts { .. }
-        | Kind::Choices { .. } => {}
+        | Kind::Choices { .. }
+        | Kind::Custom { .. } => {}
     }
     match field.name {
         "network_id" => codes.extend([ErrorCode::EntityAccessDenied, ErrorCode::EntityNetworkMismatch]),

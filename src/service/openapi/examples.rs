@@ -17,12 +17,12 @@ use crate::inventory::{
     Alteration, BulkChange, DroppedPort, ErrorKind, ImportReport, Reassignment, Refusal, ShareToken,
 };
 use crate::model::{
-    AdminStatus, BindingTarget, Cidr, Color, CredentialAssignment, DaemonApiKey, DockerVirtualization, Host,
-    HostVirtualization, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId,
-    LldpPortIdSubtype, MacAddress, MacSource, Neighbor, Network, OperStatus, Organization, Permission, Port,
-    PortNumber, Protocol, ProxmoxVirtualization, Redaction, Service, ServiceDefinition,
-    ServiceVirtualization, Share, ShareMetadata, ShareOptions, Source, Subnet, SubnetType, Tag, Timestamp,
-    TopologyView, User, UserApiKey, Vlans,
+    AdminStatus, BindingTarget, Cidr, Color, CredentialAssignment, Custom, DaemonApiKey,
+    DockerVirtualization, Host, HostVirtualization, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype,
+    LldpPortId, LldpPortIdSubtype, MacAddress, MacSource, Neighbor, Network, NetworkId, OperStatus,
+    Organization, OrganizationId, Permission, Port, PortNumber, Protocol, ProxmoxVirtualization, Redaction,
+    Service, ServiceDefinition, ServiceVirtualization, Share, ShareMetadata, ShareOptions, Source, Subnet,
+    SubnetId, SubnetType, Tag, TagId, Timestamp, TopologyView, User, UserApiKey, UserId, Vlans,
 };
 use crate::service::endpoints::accounts::Issued;
 use crate::service::endpoints::collections::BulkDeletion;
@@ -35,14 +35,18 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// 2026-01-15T12:00:00Z.
 const NOW: i64 = 1_768_478_400_000_000;
 
-const ORGANIZATION: Uuid = id(1);
-const NETWORK: Uuid = id(2);
-const USER: Uuid = id(3);
-const TAG: Uuid = id(4);
-const SUBNET: Uuid = id(5);
+const ORGANIZATION: OrganizationId = OrganizationId::new(uuid(1));
+const NETWORK: NetworkId = NetworkId::new(uuid(2));
+const USER: UserId = UserId::new(uuid(3));
+const TAG: TagId = TagId::new(uuid(4));
+const SUBNET: SubnetId = SubnetId::new(uuid(5));
+
+fn id<I: From<Uuid>>(number: u128) -> I {
+    uuid(number).into()
+}
 
 /// Returns an id of version 7, as the inventory makes them.
-const fn id(number: u128) -> Uuid {
+const fn uuid(number: u128) -> Uuid {
     Uuid::from_u128(0x019b_c150_e000_7000_8000_0000_0000_0000 + number)
 }
 
@@ -83,7 +87,7 @@ fn add_bulk(schemas: &mut Schemas) {
     let outcome = Outcome::Changed(BulkChange::Created);
     schemas.add(&ItemResult { index: 0, id: Some(id(9)), outcome, error: None });
     schemas.add(&ItemError {
-        code: ErrorCode::EntityReferenceInvalid.as_str(),
+        code: ErrorCode::EntityReferenceInvalid.as_str().to_owned(),
         error: "hosts.1.network_id does not refer to an existing Network.".to_owned(),
         params: Map::new(),
     });
@@ -124,6 +128,7 @@ fn add_organization(schemas: &mut Schemas) {
         name: "Office".to_owned(),
         description: None,
         tags: vec![TAG],
+        custom: Custom::from([("asset_tag".to_owned(), "A-17".into())]),
         created_at,
         updated_at,
     });

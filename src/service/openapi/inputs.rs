@@ -175,6 +175,7 @@ impl Types<'_> {
                 json!([self.example_of_schema(record_name(name))])
             }
             (Kind::Ids { .. } | Kind::Choice(_) | Kind::Texts { .. } | Kind::Choices { .. }, _) => json!([]),
+            (Kind::Custom { .. }, _) => json!({}),
         }
     }
 

@@ -6,6 +6,8 @@ mod endpoints;
 mod envelopes;
 mod errors;
 mod examples;
+mod excerpt;
+mod headers;
 mod inputs;
 mod operation;
 mod parameters;
@@ -14,3 +16,4 @@ mod schemas;
 
 pub(super) use self::document::build;
 pub(super) use self::endpoints::{Descriptions, at_root, under_api};
+pub(super) use self::excerpt::excerpt;

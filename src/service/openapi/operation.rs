@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::envelopes::Envelopes;
 use super::errors;
+use super::headers::headers;
 use super::inputs::Inputs;
 use super::parameters::{in_header, in_path, in_query, reference, set};
 use crate::invariant::Invariant;
@@ -172,21 +173,15 @@ fn responses(route: &Route, shared: &mut Shared<'_>) -> Value {
         Repetition::Answered => shared.envelopes.repeatable_schema(route.answer),
         _ => shared.envelopes.schema(route.answer),
     };
-    let mut success = response(route, 200, Some(&schema));
+    let success = response(route, 200, Some(&schema));
     #[cfg(feature = "discovery")]
-    if matches!(route.answer, Answer::Events) {
-        let events = "Events named `discovery`, whose data is a discovery. The first are the present ones.";
-        // Without a type, because tools disagree on whether a schema describes the whole stream or an event.
-        let events = json!({"schema": {"description": events}});
-        set(&mut success, "content", json!({"text/event-stream": events}));
-    }
+    let success = with_events(route, success);
     #[cfg(feature = "topology")]
-    set_files(route, &mut success);
+    let success = with_files(route, success);
     #[cfg(feature = "topology")]
     if matches!(route.answer, Answer::Html) {
         for status in [404, 429, 500, 503] {
-            let mut page = response(route, status, Some(&schema));
-            set_files(route, &mut page);
+            let page = with_files(route, response(route, status, Some(&schema)));
             responses.insert(status.to_string(), page);
         }
     }
@@ -232,18 +227,30 @@ fn share(response: Value, reason: &str, errors: &mut Map<String, Value>) -> Stri
     name
 }
 
+/// Describes an answer that is a stream of events, in place of JSON.
+#[cfg(feature = "discovery")]
+fn with_events(route: &Route, mut response: Value) -> Value {
+    if matches!(route.answer, Answer::Events) {
+        let events = "Events named `discovery`, whose data is a discovery. The first are the present ones.";
+        // Without a type, because tools disagree on whether a schema describes the whole stream or an event.
+        let events = json!({"schema": {"description": events}});
+        set(&mut response, "content", json!({"text/event-stream": events}));
+    }
+    response
+}
+
 /// Describes answers that are files, in place of JSON or beside it.
 #[cfg(feature = "topology")]
-fn set_files(route: &Route, success: &mut Value) {
+fn with_files(route: &Route, mut response: Value) -> Value {
     let text = json!({"schema": {"type": "string"}});
     let types: Vec<&str> = match route.answer {
         Answer::TopologyFile => Format::ALL.iter().map(|format| format.media_type()).collect(),
         Answer::Picture => vec![Format::Svg.media_type()],
         Answer::Html => vec!["text/html"],
-        _ => return,
+        _ => return response,
     };
     let is_also_json = matches!(route.answer, Answer::TopologyFile);
-    let Some(Value::Object(content)) = success.get_mut("content") else { return };
+    let Some(Value::Object(content)) = response.get_mut("content") else { return response };
     if !is_also_json {
         content.clear();
     }
@@ -254,6 +261,7 @@ fn set_files(route: &Route, success: &mut Value) {
     for media_type in types {
         content.entry(media_type.split(';').next().unwrap_or(media_type)).or_insert_with(|| text.clone());
     }
+    response
 }
 
 fn reason(status: u16) -> &'static str {
@@ -267,26 +275,4 @@ fn response(route: &Route, status: u16, schema: Option<&Value>) -> Value {
         set(&mut response, "content", json!({"application/json": {"schema": schema}}));
     }
     response
-}
-
-fn headers(route: &Route, status: u16) -> Value {
-    let is_limited = !matches!(route.access, Access::Unlimited);
-    let sets_cookie = route.path.starts_with("/api/auth/log");
-    let named = [
-        ("ETag", "ETag", route.is_tagged && (status == 200 || status == 304)),
-        (
-            "Idempotent-Replayed",
-            "IdempotentReplayed",
-            route.repetition == Repetition::Answered && status == 200,
-        ),
-        ("Location", "Location", status == 200 && route.creates_in.is_some()),
-        ("Set-Cookie", "SetCookie", sets_cookie && status == 200),
-        ("WWW-Authenticate", "WwwAuthenticate", status == 401),
-        ("Retry-After", "RetryAfter", status == 429 || status == 503),
-        ("X-RateLimit-Limit", "RateLimitLimit", is_limited),
-        ("X-RateLimit-Remaining", "RateLimitRemaining", is_limited),
-        ("X-RateLimit-Reset", "RateLimitReset", is_limited),
-    ];
-    let sent = named.into_iter().filter(|(_, _, is_sent)| *is_sent);
-    sent.map(|(header, name, _)| (header, json!({"$ref": format!("#/components/headers/{name}")}))).collect()
 }

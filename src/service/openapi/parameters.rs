@@ -35,6 +35,11 @@ pub(super) fn schema_of(kind: Kind, item: &dyn Fn(&str) -> Value) -> Value {
         Kind::Secret { min, max } => {
             json!({"type": "string", "minLength": min, "maxLength": max, "writeOnly": true})
         }
+        Kind::Custom { max } => json!({
+            "type": "object",
+            "propertyNames": {"pattern": "^custom\\.[a-z0-9_.-]{1,64}$"},
+            "additionalProperties": {"type": "string", "maxLength": max},
+        }),
         Kind::Number { min, max, .. } => {
             let format = if i32::try_from(min).and(i32::try_from(max)).is_ok() { "int32" } else { "int64" };
             json!({"type": "integer", "format": format, "minimum": min, "maximum": max})
@@ -72,7 +77,10 @@ pub(super) fn in_query(parameter: &Parameter) -> Value {
         "description": parameter.description,
         "schema": schema,
     });
-    if matches!(parameter.kind, Kind::Ids { .. } | Kind::Texts { .. } | Kind::Choices { .. }) {
+    if matches!(
+        parameter.kind,
+        Kind::Ids { .. } | Kind::Texts { .. } | Kind::Choices { .. } | Kind::Custom { .. }
+    ) {
         set(&mut described, "style", json!("form"));
         set(&mut described, "explode", json!(true));
     }
@@ -98,5 +106,6 @@ pub(super) fn in_path(name: &str) -> Value {
 
 /// Returns the description of a header with entity tags.
 pub(super) fn in_header(name: &str, description: &str) -> Value {
-    json!({"name": name, "in": "header", "description": description, "schema": {"type": "string"}})
+    let schema = json!({"type": "string"});
+    json!({"name": name, "in": "header", "required": false, "description": description, "schema": schema})
 }

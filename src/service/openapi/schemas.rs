@@ -44,6 +44,7 @@ pub(super) fn of_types(routes: &[&Route]) -> TypeSchemas {
         records.insert(name.to_owned(), schema);
         schemas.examples.insert(name.to_owned(), example);
     }
+    schemas.examples.insert("Custom".to_owned(), json!({"asset_tag": "A-17"}));
     schemas.examples.insert("Details".to_owned(), json!({"confidence": "high"}));
     let writable = writable_fields(routes);
     let mut examples = schemas.examples;

@@ -6,13 +6,13 @@ use http::request::Parts;
 use http::{HeaderName, HeaderValue};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-#[cfg(feature = "topology")]
-use uuid::Uuid;
 
 use super::error::ApiError;
 use crate::access::Caller;
 use crate::invariant::Invariant;
 use crate::inventory::Error;
+#[cfg(feature = "topology")]
+use crate::model::OrganizationId;
 use crate::store::Revision;
 
 /// Number of bytes of the digest in a tag.
@@ -48,7 +48,7 @@ impl EntityTag {
     ) -> Option<Self> {
         let mut digest = digest_of_list(revision, caller, request, server_version);
         digest.update([0]);
-        digest.update(caller.user_id());
+        digest.update(caller.user_id().as_bytes());
         digest.update(caller.permission().to_string());
         weak(digest)
     }
@@ -57,11 +57,11 @@ impl EntityTag {
     #[cfg(feature = "topology")]
     pub(in crate::service) fn of_topology(
         revision: &[u128],
-        organization: Uuid,
+        organization: OrganizationId,
         request: &Parts,
         server_version: &str,
     ) -> Option<Self> {
-        let digest = digest_of_topology(revision, server_version).chain_update(organization);
+        let digest = digest_of_topology(revision, server_version).chain_update(organization.as_bytes());
         let path = request.uri.path();
         let digest = digest.chain_update((path.len() as u64).to_be_bytes()).chain_update(path);
         weak(digest.chain_update(request.uri.query().unwrap_or("")))
@@ -160,7 +160,7 @@ impl EntityTag {
 fn digest_of_list(revision: Revision, caller: &Caller, request: &Parts, server_version: &str) -> Sha256 {
     let mut digest = caller.scope().begin_digest();
     digest.update(revision.number().to_be_bytes());
-    digest.update(caller.organization_id());
+    digest.update(caller.organization_id().as_bytes());
     // Clients compare tags of one path only. A query contains no zero, and is in one block of the hash with the rest if it is
     // short.
     for text in [env!("CARGO_PKG_VERSION"), "\0", server_version, "\0", request.uri.query().unwrap_or("")] {

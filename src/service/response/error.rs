@@ -15,6 +15,8 @@ use crate::wire::{ErrorCode, MAX_LIMIT};
 #[derive(Debug)]
 pub(crate) struct ApiError {
     pub(crate) code: ErrorCode,
+    /// The code of a policy of the host application, which the response has in place of `code`.
+    pub(crate) policy_code: Option<String>,
     pub(crate) message: String,
     pub(crate) params: Map<String, Value>,
     /// Seconds after which the client may retry; `None` if no `Retry-After` header is sent.
@@ -37,7 +39,13 @@ impl ApiError {
             Value::Object(params) => params,
             _ => Map::new(),
         };
-        Self { code, message: message.into(), params, retry_after: None, allow: None, cause: None }
+        let message = message.into();
+        Self { code, policy_code: None, message, params, retry_after: None, allow: None, cause: None }
+    }
+
+    /// Returns the code as the response has it.
+    pub(crate) fn code_text(&self) -> &str {
+        self.policy_code.as_deref().unwrap_or(self.code.as_str())
     }
 
     pub(crate) fn unknown_parameter(field: &str) -> Self {
@@ -218,16 +226,23 @@ impl From<Error> for ApiError {
             return Self::from(*exhausted);
         }
         let (code, params) = (error.code(), error.params());
+        let policy_code = match error.kind() {
+            ErrorKind::PolicyRefused { code, .. } => Some(code.clone()),
+            _ => None,
+        };
         let is_fault =
             matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unreadable | ErrorKind::StoreUnavailable);
         let message = error.client_message();
         let retry_after = match error.kind() {
-            ErrorKind::StoreUnavailable | ErrorKind::Busy => Some(STORE_RETRY_AFTER),
+            ErrorKind::StoreUnavailable
+            | ErrorKind::PolicyUnavailable
+            | ErrorKind::IndexIncomplete
+            | ErrorKind::Busy => Some(STORE_RETRY_AFTER),
             ErrorKind::TooManyAttempts { retry_after } => Some(*retry_after),
             _ => None,
         };
         let cause = is_fault.then_some(error);
-        Self { code, message, params, retry_after, allow: None, cause }
+        Self { code, policy_code, message, params, retry_after, allow: None, cause }
     }
 }
 

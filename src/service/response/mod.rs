@@ -6,6 +6,7 @@ pub(super) mod error;
 pub(super) mod page_cache;
 pub(super) mod shape;
 
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,7 +18,6 @@ use http::header::{
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde::Serialize;
 use serde_json::json;
-use uuid::Uuid;
 
 use self::body::ResponseBody;
 use self::entity_tag::EntityTag;
@@ -25,6 +25,7 @@ use self::error::ApiError;
 use super::routes::route::Route;
 use super::sender::rate_limit::Allowance;
 use crate::access::Clock;
+use crate::figures::Counter;
 use crate::invariant::Invariant;
 use crate::wire::{API_VERSION, ErrorCode, Failure, Meta, Pagination};
 
@@ -101,7 +102,7 @@ impl Outcome {
     }
 
     /// Adds the `Location` of a record that a request to this route has created, where the record has a path.
-    pub(super) fn with_location(self, route: &Route, id: Uuid) -> Result<Self, ApiError> {
+    pub(super) fn with_location(self, route: &Route, id: impl fmt::Display) -> Result<Self, ApiError> {
         let Some(collection) = route.creates_in else { return Ok(self) };
         let location = HeaderValue::try_from(format!("{collection}/{id}"));
         Ok(self.with_header(LOCATION, location.map_err(|_| ApiError::internal())?))
@@ -151,6 +152,8 @@ pub(super) struct Responder {
     /// The text of the [`Meta`] of a success, up to the place of the pagination.
     meta: Bytes,
     refusals: Arc<RefusalLog>,
+    /// Number of requests that failed because the store was unavailable.
+    outages: Arc<Counter>,
 }
 
 impl Responder {
@@ -158,7 +161,7 @@ impl Responder {
     pub(super) fn new(server_version: String, clock: Arc<dyn Clock>) -> Self {
         let meta = json!({"api_version": API_VERSION, "server_version": &server_version}).to_string();
         let meta = format!(",\"meta\":{}", meta.trim_end_matches('}')).into();
-        Self { server_version, meta, refusals: Arc::new(RefusalLog::new(clock)) }
+        Self { server_version, meta, refusals: Arc::new(RefusalLog::new(clock)), outages: Arc::default() }
     }
 
     /// Encodes a value in its envelope.
@@ -200,6 +203,11 @@ impl Responder {
         self.value(&Empty {})
     }
 
+    /// Returns the number of requests that failed because the store was unavailable.
+    pub(super) fn outages(&self) -> u64 {
+        self.outages.get()
+    }
+
     pub(super) fn server_version(&self) -> &str {
         &self.server_version
     }
@@ -231,8 +239,8 @@ impl Responder {
     fn error(&self, error: ApiError) -> Response<ResponseBody> {
         self.log(&error);
         let meta = Meta::new(&self.server_version);
-        let envelope =
-            Failure { params: error.params, ..Failure::new(error.code.as_str(), error.message, meta) };
+        let code = error.code_text().to_owned();
+        let envelope = Failure { params: error.params, ..Failure::new(code, error.message, meta) };
         // Strings and numbers always encode; if they did not, the status would still be right.
         let body = ResponseBody::full(serde_json::to_vec(&envelope).ok().asserted_or_default().into());
         let mut response = with_body(error.code.status(), JSON, body, MAX_HEADERS);
@@ -254,6 +262,7 @@ impl Responder {
         match &error.cause {
             // While the store is away, every request fails in the same way.
             Some(cause) if error.code == ErrorCode::StoreUnavailable => {
+                self.outages.increment();
                 match self.refusals.count(error.code, true) {
                     Some(count) => log_outage(count, &cause.with_causes()),
                     None => tracing::debug!("{}", cause.with_causes()),
@@ -295,9 +304,25 @@ fn success(outcome: Outcome) -> Response<ResponseBody> {
 /// Adds the rate-limit headers, with the state at the time of the request.
 pub(super) fn add_allowance(response: &mut Response<ResponseBody>, allowance: &Allowance) {
     let headers = response.headers_mut();
-    headers.insert(RATE_LIMIT, HeaderValue::from(allowance.limit));
-    headers.insert(RATE_REMAINING, HeaderValue::from(allowance.remaining));
-    headers.insert(RATE_RESET, HeaderValue::from(allowance.reset));
+    headers.insert(RATE_LIMIT, number(allowance.limit.into()));
+    headers.insert(RATE_REMAINING, number(allowance.remaining));
+    headers.insert(RATE_RESET, number(allowance.reset));
+}
+
+/// Returns a number as the value of a header. Its conversion to one takes two allocations, and this takes one.
+fn number(mut number: u64) -> HeaderValue {
+    let mut digits = [b'0'; 20];
+    let mut begin = digits.len();
+    for (place, digit) in digits.iter_mut().enumerate().rev() {
+        *digit = b'0' + u8::try_from(number % 10).ok().asserted_or_default();
+        number /= 10;
+        begin = place;
+        if number == 0 {
+            break;
+        }
+    }
+    let value = digits.get(begin..).and_then(|digits| HeaderValue::from_bytes(digits).ok());
+    value.asserted().unwrap_or(HeaderValue::from_static("0"))
 }
 
 /// Creates a response with the headers that all responses have, and space for some more.
@@ -345,10 +370,10 @@ const INTERVAL: Duration = Duration::from_secs(60);
 /// codes.
 struct RefusalLog {
     clock: Arc<dyn Clock>,
-    counters: Mutex<Vec<Counter>>,
+    counters: Mutex<Vec<CodeCounter>>,
 }
 
-struct Counter {
+struct CodeCounter {
     code: ErrorCode,
     /// Whether the requests failed, rather than being refused by design.
     is_outage: bool,
@@ -367,9 +392,9 @@ impl RefusalLog {
     fn count(&self, code: ErrorCode, is_outage: bool) -> Option<u64> {
         let now = self.clock.monotonic();
         let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |counter: &&mut Counter| (counter.code, counter.is_outage) == (code, is_outage);
+        let is_same = |counter: &&mut CodeCounter| (counter.code, counter.is_outage) == (code, is_outage);
         let Some(counter) = counters.iter_mut().find(is_same) else {
-            counters.push(Counter { code, is_outage, count: 0, logged_at: now });
+            counters.push(CodeCounter { code, is_outage, count: 0, logged_at: now });
             return Some(1);
         };
         counter.count = counter.count.saturating_add(1);
@@ -384,7 +409,8 @@ impl RefusalLog {
 impl Drop for RefusalLog {
     fn drop(&mut self) {
         let counters = self.counters.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for Counter { code, is_outage, count, .. } in counters.iter().filter(|counter| counter.count > 0) {
+        for CodeCounter { code, is_outage, count, .. } in counters.iter().filter(|counter| counter.count > 0)
+        {
             let cause = "the service is shutting down";
             if *is_outage { log_outage(*count, cause) } else { log_refusals(*code, *count, cause) }
         }

@@ -5,6 +5,7 @@ use bytes::Bytes;
 
 use super::body::ResponseBody;
 use super::entity_tag::EntityTag;
+use crate::figures::{CacheCounters, CacheFigures};
 
 /// Maximum number of entries. Most of them have a tag only and no body.
 const MAX_ENTRIES: usize = 64;
@@ -18,6 +19,7 @@ pub(in crate::service) struct PageCache {
     /// Maximum size of all bodies together, in bytes.
     capacity: usize,
     entries: Mutex<Entries>,
+    counters: CacheCounters,
 }
 
 #[derive(Default)]
@@ -36,17 +38,29 @@ struct Entry {
 
 impl PageCache {
     pub(in crate::service) fn new(capacity: usize) -> Self {
-        Self { capacity, entries: Mutex::default() }
+        Self { capacity, entries: Mutex::default(), counters: CacheCounters::default() }
     }
 
     /// Returns the cached page with this tag.
     pub(in crate::service) fn get(&self, tag: &EntityTag) -> Option<ResponseBody> {
+        let body = self.find(tag);
+        self.counters.count(body.is_some());
+        body.map(ResponseBody::full)
+    }
+
+    fn find(&self, tag: &EntityTag) -> Option<Bytes> {
         let mut entries = self.lock();
         let entry = entries.remove(tag)?;
         let body = entry.body.clone();
         // Nothing is evicted: the entry was just removed.
         entries.push(entry, self.capacity);
-        body.map(ResponseBody::full)
+        body
+    }
+
+    /// Returns the figures of the cache. Its entries are those with a body.
+    pub(in crate::service) fn figures(&self) -> CacheFigures {
+        let entries = self.lock().queue.iter().filter(|entry| entry.body.is_some()).count();
+        CacheFigures::new("pages", &self.counters, entries)
     }
 
     /// Caches a page that [`get`](Self::get) did not find, if it was requested before.
@@ -68,7 +82,7 @@ impl PageCache {
         drop(entries);
         let body = match page.into_bytes() {
             Ok(body) => body,
-            Err(page) => return page,
+            Err(page) => return *page,
         };
         let mut entries = self.lock();
         // A concurrent request may have inserted the page in the meantime.

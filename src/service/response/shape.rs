@@ -11,7 +11,6 @@ use http::header::CONTENT_DISPOSITION;
 use http::request::Parts;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
-use uuid::Uuid;
 
 use super::body::ResponseBody;
 #[cfg(feature = "csv")]
@@ -20,7 +19,8 @@ use super::entity_tag::EntityTag;
 use super::{JSON, Outcome};
 #[cfg(feature = "csv")]
 use crate::csv::MEDIA_TYPE;
-use crate::inventory::{DocumentPages, Documents, Error, Inventory};
+use crate::inventory::{DocumentPages, Documents, Error, Inventory, PendingDocuments};
+use crate::model::OrganizationId;
 use crate::service::input::Accept;
 
 /// The media type of JSON Lines.
@@ -117,16 +117,16 @@ pub(in crate::service) struct Shape {
 }
 
 /// Pages of documents in a shape.
-pub(in crate::service) struct Shaped<P> {
-    pub(in crate::service) pages: P,
+pub(in crate::service) struct Shaped {
+    pub(in crate::service) pages: Box<dyn DocumentPages>,
     pub(in crate::service) shape: Shape,
     pub(in crate::service) inventory: Inventory,
-    pub(in crate::service) organization: Uuid,
+    pub(in crate::service) organization: OrganizationId,
     /// Whether the first documents have been read.
     pub(in crate::service) has_begun: bool,
 }
 
-impl<P: DocumentPages> DocumentPages for Shaped<P> {
+impl DocumentPages for Shaped {
     fn is_finished(&self) -> bool {
         self.pages.is_finished()
     }
@@ -135,13 +135,15 @@ impl<P: DocumentPages> DocumentPages for Shaped<P> {
         self.pages.unread()
     }
 
-    async fn next(&mut self) -> Result<Documents, Error> {
-        let documents = self.pages.next().await?;
-        let mut documents = self.shape.apply(documents, &self.inventory, self.organization).await?;
-        if !std::mem::replace(&mut self.has_begun, true) {
-            documents.bodies = self.shape.with_header(documents.bodies);
-        }
-        Ok(documents)
+    fn next(&mut self) -> PendingDocuments<'_> {
+        Box::pin(async move {
+            let documents = self.pages.next().await?;
+            let mut documents = self.shape.apply(documents, &self.inventory, self.organization).await?;
+            if !std::mem::replace(&mut self.has_begun, true) {
+                documents.bodies = self.shape.with_header(documents.bodies);
+            }
+            Ok(documents)
+        })
     }
 }
 
@@ -185,7 +187,7 @@ impl Shape {
         &self,
         documents: Documents,
         inventory: &Inventory,
-        organization: Uuid,
+        organization: OrganizationId,
     ) -> Result<Documents, Error> {
         if self.fields.is_none() && self.representation == Representation::Envelope {
             return Ok(documents);

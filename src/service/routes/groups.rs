@@ -90,7 +90,12 @@ const HOST_ORDER_FIELDS: Kind = Kind::Choice(HostOrderField::TEXTS);
 pub(super) const HOST_ORDER: &[Parameter] = &[
     Parameter::nullable("group_by", HOST_ORDER_FIELDS, "The primary order field, always ascending."),
     Parameter::optional("order_by", HOST_ORDER_FIELDS, "The field to order by, within groups."),
-    Parameter::optional("order_direction", DIRECTIONS, "The direction of `order_by`."),
+    Parameter::optional(
+        "order_by_custom",
+        text(0, 64),
+        "The name of the indexed custom field to order by, in place of `order_by`.",
+    ),
+    Parameter::optional("order_direction", DIRECTIONS, "The direction of `order_by` or `order_by_custom`."),
 ];
 
 const fn texts(format: &'static str) -> Kind {
@@ -132,6 +137,11 @@ pub(super) const HOST_FILTERS: &[Parameter] = &[
         "Only hosts that reports no longer show, or only the others.",
     ),
     Parameter::optional("search", text(2, 100), "Only hosts that are found by every word of this text."),
+    Parameter::optional(
+        "custom",
+        Kind::Custom { max: 1_024 },
+        "Only hosts whose indexed custom fields have these values, such as `custom.asset_tag=A-17`.",
+    ),
 ];
 
 const fn selection(of: &'static [&'static str]) -> Parameter {
@@ -254,6 +264,11 @@ pub(super) const NETWORK_FIELDS: &[Parameter] = &[
     Parameter::required("name", NAME, "The display name."),
     DESCRIPTION,
     Parameter::optional("tags", TAG_IDS, "The ids of the network's tags."),
+    Parameter::nullable(
+        "custom",
+        Kind::Schema("Custom"),
+        "Fields of the host application or of users, by name.",
+    ),
 ];
 
 const fn subnet_fields(network_id: Parameter, name: Parameter, subnet_type: Kind) -> [Parameter; 7] {

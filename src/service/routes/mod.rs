@@ -42,7 +42,10 @@ struct PathRoutes {
 static ROUTES: LazyLock<RouteTable> = LazyLock::new(|| RouteTable::new(table::routes()));
 
 impl RouteTable {
-    fn new(routes: Vec<Route>) -> Self {
+    fn new(mut routes: Vec<Route>) -> Self {
+        for (index, route) in routes.iter_mut().enumerate() {
+            route.index = index;
+        }
         let mut by_path: BTreeMap<&str, PathRoutes> = BTreeMap::new();
         for (index, route) in routes.iter().enumerate() {
             let path = by_path.entry(route.path).or_default();
@@ -60,10 +63,15 @@ impl RouteTable {
         Self { routes, paths }
     }
 
+    /// Returns all routes.
+    pub(super) fn all() -> &'static [Route] {
+        &ROUTES.routes
+    }
+
     /// Returns all routes that are not of these groups.
     #[cfg(any(feature = "axum", feature = "openapi"))]
     pub(super) fn without(removed: Endpoints) -> impl Iterator<Item = &'static Route> {
-        ROUTES.routes.iter().filter(move |route| !removed.intersects(Endpoints::of_path(route.path)))
+        Self::all().iter().filter(move |route| !removed.intersects(Endpoints::of_path(route.path)))
     }
 
     /// Returns the template of each path once, except for those of these groups.

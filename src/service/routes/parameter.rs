@@ -52,6 +52,10 @@ pub(in crate::service) enum Kind {
         min: usize,
         max: Option<usize>,
     },
+    /// Texts of at most this many characters by name. In a query, each is a parameter `custom.` and the name.
+    Custom {
+        max: usize,
+    },
     /// A number between these bounds. In a query, a missing one counts as `default`.
     Number {
         min: i64,

@@ -17,6 +17,8 @@ use crate::wire::ErrorCode;
 #[derive(Clone, Debug)]
 #[cfg_attr(not(feature = "openapi"), allow(dead_code, reason = "only the OpenAPI document shows all of it"))]
 pub(in crate::service) struct Route {
+    /// The place in the route table.
+    pub(in crate::service) index: usize,
     pub(in crate::service) method: Method,
     pub(in crate::service) path: &'static str,
     /// The name of the operation in the OpenAPI document. `None` for another path of a documented endpoint.

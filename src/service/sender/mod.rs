@@ -27,7 +27,7 @@ impl Sender {
         match self {
             Self::Caller(caller) => caller.into(),
             #[cfg(feature = "discovery")]
-            Self::Daemon(daemon) => Holder { organization: daemon.organization_id, id: daemon.key_id },
+            Self::Daemon(daemon) => Holder { organization: daemon.organization_id, id: daemon.key_id.uuid() },
         }
     }
 

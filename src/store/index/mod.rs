@@ -64,6 +64,7 @@ mod index_snapshot;
 mod interner;
 mod list;
 mod lookup;
+mod memory;
 mod query;
 mod rows;
 mod run;

@@ -51,6 +51,16 @@ impl Table {
         &self.sort_names
     }
 
+    /// Returns the number of rows.
+    pub(super) fn count(&self) -> usize {
+        self.organizations.values().map(|organization| length(&organization.all)).sum()
+    }
+
+    /// Estimates the memory of all postings, in bytes.
+    pub(super) fn postings_bytes(&self) -> usize {
+        self.organizations.values().map(|organization| organization.postings.bytes()).sum()
+    }
+
     /// Returns the number of runs in a set. There is one run by id, and one for each sort name.
     pub(super) fn slots(&self) -> usize {
         self.sort_names.len() + 1

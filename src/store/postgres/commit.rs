@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::append::{Outcome, Proposal, append};
 use super::connection::{Connection, Purpose};
-use super::error::{Fault, store_error, timed_out, undecodable};
+use super::error::{Fault, held, store_error, timed_out, undecodable};
 use super::load::{random, random_id};
 use super::occasional::Occasional;
 use super::shared::Shared;
@@ -355,6 +355,10 @@ impl Committer {
             }
             Err(Fault { error, .. }) => return Outcome::Failed(error),
         };
+        if self.shared.pool.connector.holds_commits() {
+            self.connection = Some(connection);
+            return Outcome::Interrupted(held());
+        }
         self.contended = self.contended.saturating_sub(1);
         let outcome = append(&mut connection, proposal, nonce, self.contended > 0).await;
         let connector = &self.shared.pool.connector;

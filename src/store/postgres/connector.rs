@@ -76,6 +76,12 @@ impl Connector {
         }
     }
 
+    /// Returns whether commits have to wait, because other instances may still use an old primary. A single address leads
+    /// every instance to the same server.
+    pub(super) fn holds_commits(&self) -> bool {
+        self.hosts.may_lead_to_several() && self.servers.holds_commits()
+    }
+
     /// Returns whether a call that has found no server may try again: at the beginning of an outage. Later calls fail at
     /// once, so that requests of several calls do not wait for each of them.
     pub(super) fn may_wait(&self) -> bool {

@@ -17,13 +17,15 @@ pub(super) struct Fault {
     pub(super) is_transient: bool,
     /// Whether a server has answered, though with a refusal: it is alive.
     pub(super) is_answer: bool,
+    /// Whether nothing listens at the address, so that no server answers there on connections that are open either.
+    pub(super) is_down: bool,
 }
 
 impl Fault {
     /// Returns the fault for an error of the driver.
     pub(super) fn of(error: &Error) -> Self {
-        let (is_transient, is_answer) = (is_transient(error), is_answer(error));
-        Self { error: store_error(error), is_transient, is_answer }
+        let (is_transient, is_answer, is_down) = (is_transient(error), is_answer(error), is_down(error));
+        Self { error: store_error(error), is_transient, is_answer, is_down }
     }
 
     /// Returns the fault of a server that fails to tell what it is, although it can.
@@ -32,7 +34,8 @@ impl Fault {
         let source = store_error(error);
         let cause = source.source().map_or_else(|| source.to_string(), |cause| format!("{source}: {cause}"));
         let is_answer = is_answer(error);
-        Self { error: StoreError::unavailable(text).with_source(cause), is_transient: true, is_answer }
+        let error = StoreError::unavailable(text).with_source(cause);
+        Self { error, is_transient: true, is_answer, is_down: false }
     }
 
     pub(super) fn unresolved(host: &str, error: Arc<io::Error>) -> Self {
@@ -98,15 +101,16 @@ impl Fault {
         let Some(other) = other else { return self };
         let is_transient = self.is_transient || other.is_transient;
         let is_answer = self.is_answer || other.is_answer;
+        let is_down = self.is_down && other.is_down;
         let error = if self.is_transient { other.error } else { self.error };
-        Self { error, is_transient, is_answer }
+        Self { error, is_transient, is_answer, is_down }
     }
 }
 
 impl From<StoreError> for Fault {
     fn from(error: StoreError) -> Self {
         let is_transient = *error.kind() == StoreErrorKind::Unavailable;
-        Self { error, is_transient, is_answer: false }
+        Self { error, is_transient, is_answer: false, is_down: false }
     }
 }
 
@@ -181,6 +185,14 @@ fn is_answer(error: &Error) -> bool {
     error.as_db_error().is_some_and(|error| is_up(error.code()))
 }
 
+/// Returns whether nothing listens at the address, or the Unix socket does not exist.
+fn is_down(error: &Error) -> bool {
+    let cause = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    cause.is_some_and(|cause| {
+        matches!(cause.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound)
+    })
+}
+
 /// Returns whether the server cannot tell what it is: it lacks a function, or the user may not call it.
 pub(super) fn is_unsupported(error: &Error) -> bool {
     error.code().is_some_and(|code| ["0A", "42"].iter().any(|class| code.code().starts_with(class)))
@@ -195,6 +207,13 @@ pub(super) fn is_read_only(error: &Error) -> bool {
 pub(super) fn is_missing_table(error: &Error) -> bool {
     let missing = [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME];
     error.code().is_some_and(|code| missing.contains(code))
+}
+
+/// Returns the error of a commit that has to wait until other instances know of a promotion.
+pub(super) fn held() -> StoreError {
+    StoreError::unavailable(
+        "a server was promoted, and others may not know it yet, so it takes no commits for a second",
+    )
 }
 
 pub(super) fn timed_out() -> StoreError {

@@ -82,6 +82,11 @@ impl Hosts {
         self.must_be_writable.is_none_or(|must| must == server.is_writable)
     }
 
+    /// Returns whether there are several hosts, or a name that may have several addresses.
+    pub(super) fn may_lead_to_several(&self) -> bool {
+        self.hosts.len() > 1 || self.hosts.iter().any(Target::is_unresolved)
+    }
+
     pub(super) const fn count(&self) -> usize {
         self.hosts.len()
     }

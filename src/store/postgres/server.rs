@@ -56,7 +56,7 @@ pub(super) struct Server {
 impl Server {
     /// Returns whether both are one server, which may have several addresses. Only one server of a timeline accepts
     /// writes.
-    fn is_same_as(&self, other: &Self) -> bool {
+    pub(super) fn is_same_as(&self, other: &Self) -> bool {
         let is_primary = self.timeline().is_some() && self.is_writable && other.is_writable;
         self == other || (is_primary && self.history == other.history)
     }
@@ -80,12 +80,23 @@ pub(super) struct Epoch {
     pub(super) server: u64,
 }
 
+/// The time within which every instance that reaches a promoted server uses it: until the next question, and for the
+/// answer.
+///
+/// An old primary may go on beside it, as when its manager has died. Until an instance knows better, it returns the
+/// state of the old one. So nobody commits on the new one before.
+const NOTICE: Duration = Duration::from_secs(1);
+
 /// The server in use, as it was when an attempt to connect began.
 #[derive(Clone, Debug, Default)]
 pub(super) struct View {
     pub(super) epoch: Epoch,
     /// The server that was used last.
     pub(super) server: Option<Server>,
+    /// When it was chosen. What servers answered before may have led to the choice.
+    pub(super) since: Option<Instant>,
+    /// Until when commits are held, because the server was promoted and the one before may go on.
+    held_until: Option<Instant>,
     /// Addresses of that server which connections of this epoch lead to.
     pub(super) addresses: Addresses,
     /// Whether all servers have to be asked before the next connection.
@@ -144,6 +155,17 @@ impl View {
         self.server.as_ref().is_some_and(|server| server.timeline().is_some())
     }
 
+    /// Returns whether a server has a later timeline than the one that was used last, or is the first one.
+    fn has_later_timeline(&self, server: &Server) -> bool {
+        let last = self.server.as_ref().and_then(Server::timeline);
+        server.timeline().is_some_and(|found| last.is_none_or(|last| found > last))
+    }
+
+    /// Returns whether commits are held at a time.
+    pub(super) fn holds_commits(&self, now: Instant) -> bool {
+        self.held_until.is_some_and(|until| now < until)
+    }
+
     /// Returns whether a server passes the [`check`](Self::check).
     pub(super) fn accepts(&self, server: &Server) -> bool {
         self.check(server).is_ok()
@@ -199,6 +221,9 @@ impl Servers {
             view.server = Some(server.clone());
             return Some(view.epoch);
         }
+        if view.has_later_timeline(server) {
+            view.held_until = Some(Instant::now() + NOTICE);
+        }
         view.epoch.server += u64::from(is_other);
         // Choices of others that were made at the same time are out of date now.
         view.epoch.trust += 1;
@@ -206,9 +231,23 @@ impl Servers {
         view.addresses = Addresses::default();
         view.addresses.note_connection(server.address);
         view.server = Some(server.clone());
+        view.since = Some(Instant::now());
         view.is_distrusted = false;
         self.epoch.send_replace(view.epoch);
         Some(view.epoch)
+    }
+
+    /// Returns whether commits have to wait, because other instances may still use an old primary.
+    pub(super) fn holds_commits(&self) -> bool {
+        self.lock().holds_commits(Instant::now())
+    }
+
+    /// Lets commits pass: since the server was chosen as in a view, no other one was a primary any more.
+    pub(super) fn release_commits(&self, chosen_in: &View) {
+        let mut view = self.lock();
+        if view.since == chosen_in.since {
+            view.held_until = None;
+        }
     }
 
     /// Closes the connections for single statements, unless that was done since this epoch. The next connection is

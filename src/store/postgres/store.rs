@@ -29,7 +29,9 @@ use crate::store::lock::StateLock;
 use crate::store::log::group_collector::GroupCollector;
 use crate::store::log::queue::{Job, Queue, closed};
 use crate::store::log::replica::Replica;
-use crate::store::{Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey};
+use crate::store::{
+    Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, StoreFigures, UniqueKey,
+};
 
 /// Maximum number of open snapshots, each of which has a connection.
 const MAX_SNAPSHOTS: usize = 4;
@@ -302,6 +304,10 @@ impl Store for PostgresStore {
         self.require_open()?;
         self.reader.probe().await?;
         Ok(Some(self.shared.replica.read()?.revision(kind, organization)))
+    }
+
+    fn figures(&self) -> StoreFigures {
+        self.shared.replica.read().map(|state| state.index.figures()).unwrap_or_default()
     }
 }
 

@@ -8,7 +8,7 @@
 //! on answering on the connections that it has. So another connection is made from time to time, beside the one that is
 //! kept, and replaces it once the server has answered on it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::pin::{Pin, pin};
 use std::sync::Weak;
 use std::time::Duration;
@@ -55,6 +55,8 @@ struct Watched {
     silent_since: Option<Instant>,
     /// What the server was at its last answer, and when that question was put.
     found: Option<(Server, Instant)>,
+    /// When the last question was put that showed that there is no primary at the address.
+    no_primary: Option<Instant>,
 }
 
 enum Event {
@@ -89,12 +91,13 @@ pub(super) async fn run(shared: Weak<Shared>) {
     let Some(connector) = shared.upgrade().map(|shared| shared.pool.connector.clone()) else { return };
     let (watched, asking) = (HashMap::new(), FuturesUnordered::new());
     let mut watch = Watch { connector, watched, asking, is_resolving: false, count: 0 };
-    let mut next = Instant::now() + INTERVAL;
+    let mut next = Instant::now();
     while shared.strong_count() > 0 {
         if Instant::now() >= next {
             next = Instant::now() + INTERVAL;
             watch.ask_all();
         }
+        watch.release_commits();
         let wake = [watch.connect_late(), watch.decide()].into_iter().flatten().fold(next, Instant::min);
         let timer = pin!(sleep_until(wake));
         if watch.asking.is_empty() {
@@ -180,14 +183,39 @@ impl Watch {
                     watched.asked = None;
                 }
                 watched.link = Some(kept);
+                watched.no_primary = (!server.is_writable).then_some(asked);
                 watched.found = Some((server, asked));
                 true
             }
-            Err(fault) => fault.is_answer,
+            Err(fault) => {
+                watched.no_primary = fault.is_down.then_some(asked);
+                fault.is_answer
+            }
         };
         if is_answer {
             watched.silent_since = None;
             self.connector.servers.note_answer(address, asked.into_std());
+        }
+    }
+
+    /// Lets commits pass on a promoted server once there is no primary at all other addresses.
+    fn release_commits(&self) {
+        let view = self.connector.servers.view();
+        let Some(since) = view.since.filter(|_| view.holds_commits(std::time::Instant::now())) else {
+            return;
+        };
+        let hosts: HashSet<usize> = self.watched.keys().map(|address| address.host).collect();
+        let is_used = |address: &Address| view.addresses.iter().any(|used| used == *address);
+        let mut others = self.watched.iter().filter(|(address, _)| !is_used(address));
+        let is_later = |asked: Instant| asked.into_std() > since;
+        let has_no_other = others.all(|(_, watched)| {
+            let is_same = |(server, asked): &(Server, Instant)| {
+                is_later(*asked) && view.trusted().is_some_and(|used| used.is_same_as(server))
+            };
+            watched.no_primary.is_some_and(is_later) || watched.found.as_ref().is_some_and(is_same)
+        });
+        if hosts.len() == self.connector.hosts.count() && has_no_other {
+            self.connector.servers.release_commits(&view);
         }
     }
 
@@ -207,7 +235,7 @@ impl Watch {
             let is_usable = self.connector.hosts.can_use(server) && view.accepts(server);
             is_usable && (is_silent || is_preferred)
         };
-        let answering = self.watched.values().filter_map(|watched| watched.answering(now));
+        let answering = self.watched.values().filter_map(|watched| watched.answering(now, view.since));
         if let Some(server) = answering.filter(is_better).max_by_key(|server| view.rank(server)) {
             let reason = if is_silent { "answers, and an address in use does not" } else { "accepts writes" };
             tracing::warn!("the database server {} {reason}: closing all connections", server.name);
@@ -231,6 +259,7 @@ impl Watched {
             may_connect: true,
             silent_since: None,
             found: None,
+            no_primary: None,
         }
     }
 
@@ -264,10 +293,11 @@ impl Watched {
         }))
     }
 
-    /// Returns what the server is, unless its last answer is too old.
-    fn answering(&self, now: Instant) -> Option<&Server> {
+    /// Returns what the server is, unless its last answer is too old, or older than the choice of the server in use.
+    fn answering(&self, now: Instant, chosen: Option<std::time::Instant>) -> Option<&Server> {
         let (server, asked) = self.found.as_ref()?;
-        (now.duration_since(*asked) < SILENCE).then_some(server)
+        let is_later = chosen.is_none_or(|chosen| asked.into_std() > chosen);
+        (is_later && now.duration_since(*asked) < SILENCE).then_some(server)
     }
 }
 

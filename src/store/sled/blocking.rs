@@ -2,6 +2,7 @@ use std::sync::{Arc, Weak};
 
 use tokio::runtime::Handle;
 
+use crate::erased_job::{erase, result_of};
 use crate::store::StoreError;
 use crate::store::log::queue::closed;
 
@@ -13,7 +14,8 @@ pub(super) async fn blocking<T: Send + 'static>(
         StoreError::invalid("a SledStore needs a tokio runtime: call it from a task").with_source(error)
     })?;
     // The work does not panic, so a failed join means that the runtime has shut down.
-    runtime.spawn_blocking(work).await.map_err(|_| closed())
+    let done = runtime.spawn_blocking(erase(work)).await.map_err(|_| closed())?;
+    result_of(done).ok_or_else(closed)
 }
 
 /// Runs long work on a blocking thread, and cancels it when the future is dropped.

@@ -16,7 +16,9 @@ use super::scrub::{Verification, scrub};
 use super::snapshot::SledSnapshot;
 use crate::model::Timestamp;
 use crate::store::log::queue::Job;
-use crate::store::{Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey};
+use crate::store::{
+    Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, StoreFigures, UniqueKey,
+};
 
 /// A durable store in a local folder, for one process at a time. Clones are handles to the same open store.
 ///
@@ -283,6 +285,10 @@ impl Store for SledStore {
 
     fn is_shared(&self) -> bool {
         false
+    }
+
+    fn figures(&self) -> StoreFigures {
+        self.handle.shared().state.read().map(|state| state.index.figures()).unwrap_or_default()
     }
 }
 

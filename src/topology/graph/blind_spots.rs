@@ -1,13 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use super::GraphInput;
-use super::context::Context;
-use super::shape::Node;
+use super::context::{Context, HostFacts};
 use super::views::l2::stub_label;
 use crate::discovery::report::Capability;
+use crate::model::{HostId, NodeId};
 use crate::topology::links::{Confidence, CrowdedPort, End, Link, PortRef, Stub};
 
 /// A device or a port that a scan would reveal more about.
@@ -18,9 +17,9 @@ pub struct BlindSpot {
     /// The reason why a scan is worthwhile.
     pub reason: BlindSpotReason,
     /// The node that stands for the device, the segment, or the port's host.
-    pub node_id: Uuid,
+    pub node_id: NodeId,
     /// The host to scan, or the host that has the port. `None` for a device that is not a host yet.
-    pub host_id: Option<Uuid>,
+    pub host_id: Option<HostId>,
     /// The name of the device or of the host that has the port.
     pub label: String,
     /// The port in question; `None` when it is about the whole device.
@@ -66,7 +65,7 @@ pub fn blind_spots(input: &GraphInput<'_>) -> Vec<BlindSpot> {
 }
 
 fn unknown_devices(context: &Context<'_>) -> Vec<BlindSpot> {
-    let mut named: BTreeMap<Uuid, usize> = BTreeMap::new();
+    let mut named: BTreeMap<NodeId, usize> = BTreeMap::new();
     for link in &context.input.links {
         for end in [&link.source, &link.target] {
             if let End::Stub { id, .. } = end {
@@ -105,10 +104,10 @@ fn unknown_devices(context: &Context<'_>) -> Vec<BlindSpot> {
 /// Returns a spot for each port behind which there are several devices. Ports that an unmanaged switch explains are
 /// left out.
 fn crowded_ports(context: &Context<'_>) -> Vec<BlindSpot> {
-    let unmanaged: BTreeSet<Uuid> =
+    let unmanaged: BTreeSet<NodeId> =
         context.input.stubs.iter().filter(|stub| stub.is_unmanaged_switch).map(|stub| stub.id).collect();
-    let mut on_segment: BTreeMap<Uuid, Vec<&End>> = BTreeMap::new();
-    let mut explained: BTreeSet<(Uuid, &PortRef)> = BTreeSet::new();
+    let mut on_segment: BTreeMap<NodeId, Vec<&End>> = BTreeMap::new();
+    let mut explained: BTreeSet<(HostId, &PortRef)> = BTreeSet::new();
     for link in &context.input.links {
         for (end, other) in [(&link.source, &link.target), (&link.target, &link.source)] {
             match end {
@@ -122,13 +121,13 @@ fn crowded_ports(context: &Context<'_>) -> Vec<BlindSpot> {
     let learned = context.input.crowded_ports.iter();
     let learned = learned.filter(|crowded| !explained.contains(&(crowded.host_id, &crowded.port)));
     let learned = learned.filter_map(|CrowdedPort { host_id, port, devices }| {
-        let node = context.hosts.get(host_id)?.node();
-        Some(crowded_port(*host_id, node, port.clone(), *devices))
+        let host = context.hosts.get(host_id)?;
+        Some(crowded_port((*host_id).into(), host, port.clone(), *devices))
     });
     segments(context, on_segment).into_iter().chain(learned).collect()
 }
 
-fn port_of(end: &End) -> Option<(Uuid, &PortRef)> {
+fn port_of(end: &End) -> Option<(HostId, &PortRef)> {
     match end {
         End::Host { host_id, port } => Some((*host_id, port.as_ref()?)),
         End::Stub { .. } | End::Segment { .. } => None,
@@ -136,29 +135,29 @@ fn port_of(end: &End) -> Option<(Uuid, &PortRef)> {
 }
 
 /// Returns a spot for each segment: its port is the one that sees the devices.
-fn segments(context: &Context<'_>, on_segment: BTreeMap<Uuid, Vec<&End>>) -> Vec<BlindSpot> {
-    let spot = |(segment, ends): (Uuid, Vec<&End>)| {
+fn segments(context: &Context<'_>, on_segment: BTreeMap<NodeId, Vec<&End>>) -> Vec<BlindSpot> {
+    let spot = |(segment, ends): (NodeId, Vec<&End>)| {
         // The end whose port is known is the switch; the others are the devices behind it.
         let (host, port) = ends.iter().find_map(|end| port_of(end))?;
-        let node = context.hosts.get(&host)?.node();
-        Some(crowded_port(segment, node, port.clone(), ends.len().saturating_sub(1)))
+        let host = context.hosts.get(&host)?;
+        Some(crowded_port(segment, host, port.clone(), ends.len().saturating_sub(1)))
     };
     on_segment.into_iter().filter_map(spot).collect()
 }
 
-fn crowded_port(node_id: Uuid, host: Node, port: PortRef, count: usize) -> BlindSpot {
+fn crowded_port(node_id: NodeId, host: &HostFacts<'_>, port: PortRef, count: usize) -> BlindSpot {
     let weight = count.saturating_mul(4).max(1);
     spot_of_host(BlindSpotReason::CrowdedPort, node_id, host, Some(port), Vec::new(), count, weight)
 }
 
 /// Returns the number of links to each host that only its neighbors report.
-fn one_sided(input: &GraphInput<'_>) -> BTreeMap<Uuid, usize> {
+fn one_sided(input: &GraphInput<'_>) -> BTreeMap<HostId, usize> {
     let mut hosts = BTreeMap::new();
     for link in &input.links {
         if link.confidence != Confidence::Reported {
             continue;
         }
-        let reporters: BTreeSet<Uuid> =
+        let reporters: BTreeSet<HostId> =
             link.evidence.iter().filter_map(|evidence| evidence.reporter_host_id).collect();
         for host in ends(link).filter(|host| !reporters.contains(host)) {
             let count: &mut usize = hosts.entry(host).or_default();
@@ -168,7 +167,7 @@ fn one_sided(input: &GraphInput<'_>) -> BTreeMap<Uuid, usize> {
     hosts
 }
 
-fn conflicting(input: &GraphInput<'_>) -> BTreeMap<Uuid, usize> {
+fn conflicting(input: &GraphInput<'_>) -> BTreeMap<HostId, usize> {
     let mut hosts = BTreeMap::new();
     for link in input.links.iter().filter(|link| link.confidence == Confidence::Conflicting) {
         for host in ends(link) {
@@ -179,30 +178,31 @@ fn conflicting(input: &GraphInput<'_>) -> BTreeMap<Uuid, usize> {
     hosts
 }
 
-fn ends(link: &Link) -> impl Iterator<Item = Uuid> + '_ {
+fn ends(link: &Link) -> impl Iterator<Item = HostId> + '_ {
     [&link.source, &link.target].into_iter().filter_map(|end| match end {
         End::Host { host_id, .. } => Some(*host_id),
         End::Stub { .. } | End::Segment { .. } => None,
     })
 }
 
-fn hosts(context: &Context<'_>, reason: BlindSpotReason, counts: BTreeMap<Uuid, usize>) -> Vec<BlindSpot> {
-    let spot = |(host, count): (Uuid, usize)| {
+fn hosts(context: &Context<'_>, reason: BlindSpotReason, counts: BTreeMap<HostId, usize>) -> Vec<BlindSpot> {
+    let spot = |(host, count): (HostId, usize)| {
         let facts = context.hosts.get(&host)?;
         let addresses = facts.summary.address().map(|address| address.to_string()).into_iter().collect();
-        Some(spot_of_host(reason, host, facts.node(), None, addresses, count, count.saturating_mul(6)))
+        Some(spot_of_host(reason, host.into(), facts, None, addresses, count, count.saturating_mul(6)))
     };
     counts.into_iter().filter_map(spot).collect()
 }
 
 fn spot_of_host(
     reason: BlindSpotReason,
-    node_id: Uuid,
-    host: Node,
+    node_id: NodeId,
+    host: &HostFacts<'_>,
     port: Option<PortRef>,
     addresses: Vec<String>,
     count: usize,
     weight: usize,
 ) -> BlindSpot {
-    BlindSpot { reason, node_id, host_id: Some(host.id), label: host.label, port, addresses, count, weight }
+    let (host_id, label) = (Some(host.summary.id), host.node().label);
+    BlindSpot { reason, node_id, host_id, label, port, addresses, count, weight }
 }

@@ -2,22 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use uuid::Uuid;
-
 use super::arrange::text::cut_text;
 use super::role::{self, RoleReason, RoleSource};
 use super::shape::{Node, NodeKind, TextKind};
 use super::{GraphInput, HostSummary};
 use crate::fair_threads::yield_turn;
-use crate::model::{HostRole, Timestamp};
+use crate::model::{HostId, HostRole, ServiceId, TagId, Timestamp};
 use crate::topology::links::{End, Evidence, Link};
 
 /// The hosts that a graph may show, and the services on them.
 pub(super) struct Context<'a> {
     pub(super) input: &'a GraphInput<'a>,
-    pub(super) hosts: BTreeMap<Uuid, HostFacts<'a>>,
+    pub(super) hosts: BTreeMap<HostId, HostFacts<'a>>,
     /// The host of each service, hosts that are not shown included.
-    pub(super) service_hosts: BTreeMap<Uuid, Uuid>,
+    pub(super) service_hosts: BTreeMap<ServiceId, HostId>,
     /// The number of hosts left out because they are stale.
     pub(super) hidden_stale: usize,
 }
@@ -68,8 +66,8 @@ impl HostFacts<'_> {
             (None, Some(address)) => (address, TextKind::Address, None),
             (None, None) => ("Unnamed".to_owned(), TextKind::Fixed, None),
         };
-        let mut node = Node::new(self.summary.id, NodeKind::Host, label, kind);
-        node.entity_id = Some(self.summary.id);
+        let mut node = Node::new(self.summary.id.into(), NodeKind::Host, label, kind);
+        node.entity_id = Some(self.summary.id.uuid());
         node.detail = detail;
         node.role = self.role;
         node.role_reason.clone_from(&self.role_reason);
@@ -79,7 +77,7 @@ impl HostFacts<'_> {
 }
 
 /// Returns whether one of these tags is asked for. Without tags asked for, everything is.
-pub(super) fn has_tag(tags: &[Uuid], asked: &BTreeSet<Uuid>) -> bool {
+pub(super) fn has_tag(tags: &[TagId], asked: &BTreeSet<TagId>) -> bool {
     asked.is_empty() || tags.iter().any(|tag| asked.contains(tag))
 }
 
@@ -99,7 +97,7 @@ fn role_of(
     }
 }
 
-fn service_hosts(hosts: &[&HostSummary]) -> BTreeMap<Uuid, Uuid> {
+fn service_hosts(hosts: &[&HostSummary]) -> BTreeMap<ServiceId, HostId> {
     let of_host = |host: &&HostSummary| {
         let id = host.id;
         host.services.iter().map(move |service| (service.id, id)).collect::<Vec<_>>()
@@ -108,7 +106,7 @@ fn service_hosts(hosts: &[&HostSummary]) -> BTreeMap<Uuid, Uuid> {
 }
 
 /// Returns the hosts of which other hosts are guests.
-fn hypervisors(hosts: &[&HostSummary], service_hosts: &BTreeMap<Uuid, Uuid>) -> BTreeSet<Uuid> {
+fn hypervisors(hosts: &[&HostSummary], service_hosts: &BTreeMap<ServiceId, HostId>) -> BTreeSet<HostId> {
     let owner = |host: &&HostSummary| {
         let owner = service_hosts.get(&host.virtualized_by?)?;
         (*owner != host.id).then_some(*owner)
@@ -117,7 +115,7 @@ fn hypervisors(hosts: &[&HostSummary], service_hosts: &BTreeMap<Uuid, Uuid>) -> 
 }
 
 /// Returns when neighbors saw each host last.
-fn sightings(links: &[&Link]) -> BTreeMap<Uuid, Timestamp> {
+fn sightings(links: &[&Link]) -> BTreeMap<HostId, Timestamp> {
     let mut latest = BTreeMap::new();
     for link in links {
         let Some(seen) = link.evidence.iter().filter_map(|evidence| evidence.last_seen).max() else {
@@ -134,8 +132,8 @@ fn sightings(links: &[&Link]) -> BTreeMap<Uuid, Timestamp> {
 }
 
 /// Returns from when on each host counts as gone for its neighbors; `None` for hosts with a link that is not stale.
-fn absences(links: &[&Link]) -> BTreeMap<Uuid, Option<Timestamp>> {
-    let mut absences: BTreeMap<Uuid, Option<Timestamp>> = BTreeMap::new();
+fn absences(links: &[&Link]) -> BTreeMap<HostId, Option<Timestamp>> {
+    let mut absences: BTreeMap<HostId, Option<Timestamp>> = BTreeMap::new();
     for link in links {
         let gone_at = link.evidence.iter().filter_map(Evidence::gone_at).max();
         let gone_at = gone_at.filter(|_| link.stale);

@@ -2,15 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use uuid::Uuid;
-
 use super::shape::{Edge, Hidden, Node, NodeKind, Warning};
+use crate::model::{LinkId, NodeId};
 
 /// Nodes and edges by id.
 #[derive(Default)]
 pub(super) struct Draft {
-    pub(super) nodes: BTreeMap<Uuid, Node>,
-    pub(super) edges: BTreeMap<Uuid, Edge>,
+    pub(super) nodes: BTreeMap<NodeId, Node>,
+    pub(super) edges: BTreeMap<LinkId, Edge>,
     pub(super) hidden: Hidden,
     pub(super) warnings: Vec<Warning>,
 }
@@ -41,7 +40,7 @@ impl Draft {
 
     /// Makes stale what is connected by stale edges only and is no host, and then the edges of stale nodes.
     pub(super) fn spread_staleness(&mut self) {
-        let mut is_away: BTreeMap<Uuid, bool> = BTreeMap::new();
+        let mut is_away: BTreeMap<NodeId, bool> = BTreeMap::new();
         for edge in self.edges.values() {
             for end in [edge.source, edge.target] {
                 *is_away.entry(end).or_insert(true) &= edge.stale;
@@ -59,8 +58,8 @@ impl Draft {
     }
 
     /// Returns the nodes that edges connect with each node.
-    pub(super) fn neighbors(&self) -> BTreeMap<Uuid, BTreeSet<Uuid>> {
-        let mut neighbors: BTreeMap<Uuid, BTreeSet<Uuid>> = BTreeMap::new();
+    pub(super) fn neighbors(&self) -> BTreeMap<NodeId, BTreeSet<NodeId>> {
+        let mut neighbors: BTreeMap<NodeId, BTreeSet<NodeId>> = BTreeMap::new();
         for edge in self.edges.values() {
             neighbors.entry(edge.source).or_default().insert(edge.target);
             neighbors.entry(edge.target).or_default().insert(edge.source);
@@ -69,8 +68,8 @@ impl Draft {
     }
 
     /// Returns the nodes that each container directly contains.
-    pub(super) fn contents(&self) -> BTreeMap<Uuid, Vec<Uuid>> {
-        let mut contents: BTreeMap<Uuid, Vec<Uuid>> = BTreeMap::new();
+    pub(super) fn contents(&self) -> BTreeMap<NodeId, Vec<NodeId>> {
+        let mut contents: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
         for node in self.nodes.values() {
             if let Some(parent) = node.parent_id {
                 contents.entry(parent).or_default().push(node.id);
@@ -80,7 +79,7 @@ impl Draft {
     }
 
     /// Removes all nodes but these, and the edges that lose an end.
-    pub(super) fn retain(&mut self, kept: &BTreeSet<Uuid>) {
+    pub(super) fn retain(&mut self, kept: &BTreeSet<NodeId>) {
         self.nodes.retain(|id, _| kept.contains(id));
         self.edges.retain(|_, edge| kept.contains(&edge.source) && kept.contains(&edge.target));
     }
@@ -88,7 +87,7 @@ impl Draft {
     /// Returns the nodes, containers before what they contain, and then by id.
     pub(super) fn into_parts(mut self) -> (Vec<Node>, Vec<Edge>, Hidden, Vec<Warning>) {
         let contents = self.contents();
-        let mut level: Vec<Uuid> =
+        let mut level: Vec<NodeId> =
             self.nodes.values().filter(|node| node.parent_id.is_none()).map(|node| node.id).collect();
         let mut sorted = Vec::with_capacity(self.nodes.len());
         while !level.is_empty() {

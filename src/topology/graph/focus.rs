@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use uuid::Uuid;
-
 use super::draft::Draft;
+use crate::model::NodeId;
 
 /// Keeps the nodes within a distance of the focus, and their containers.
 ///
 /// A container is next to what it contains.
-pub(super) fn focus(draft: &mut Draft, focus: Uuid, depth: u32) {
+pub(super) fn focus(draft: &mut Draft, focus: NodeId, depth: u32) {
     if !draft.nodes.contains_key(&focus) {
         draft.nodes.clear();
         draft.edges.clear();
@@ -37,12 +36,12 @@ pub(super) fn focus(draft: &mut Draft, focus: Uuid, depth: u32) {
         }
         frontier = next;
     }
-    let containers: Vec<Uuid> = kept.iter().flat_map(|id| containers(draft, *id)).collect();
+    let containers: Vec<NodeId> = kept.iter().flat_map(|id| containers(draft, *id)).collect();
     kept.extend(containers);
     draft.retain(&kept);
 }
 
-fn containers(draft: &Draft, id: Uuid) -> BTreeSet<Uuid> {
+fn containers(draft: &Draft, id: NodeId) -> BTreeSet<NodeId> {
     let mut containers = BTreeSet::new();
     let mut current = id;
     while let Some(parent) = draft.nodes.get(&current).and_then(|node| node.parent_id) {

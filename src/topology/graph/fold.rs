@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use uuid::Uuid;
-
 use super::GraphOptions;
 use super::arrange::text::sort_key;
 use super::draft::Draft;
 use super::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
 use super::views::l2::is_infrastructure;
-use crate::model::{HostRole, derived_id, group_node_id};
+use crate::model::{HostRole, LinkId, NodeId, derived_id, group_node_id};
 use crate::topology::links::Confidence;
 
 /// Number of leaves of a device that are drawn one by one.
@@ -25,7 +23,7 @@ pub(super) fn fold(draft: &mut Draft, options: &GraphOptions) {
     }
     let neighbors = draft.neighbors();
     let contents = draft.contents();
-    let mut leaves: BTreeMap<(Uuid, bool), Vec<Uuid>> = BTreeMap::new();
+    let mut leaves: BTreeMap<(NodeId, bool), Vec<NodeId>> = BTreeMap::new();
     for node in draft.nodes.values() {
         let is_empty = !contents.contains_key(&node.id);
         if !is_empty || options.focus == Some(node.id) || !may_be_folded(node) {
@@ -38,8 +36,8 @@ pub(super) fn fold(draft: &mut Draft, options: &GraphOptions) {
             _ => {}
         }
     }
-    let mut edges_at: BTreeMap<Uuid, Vec<Uuid>> = BTreeMap::new();
-    let folded: BTreeSet<Uuid> = leaves.values().flatten().copied().collect();
+    let mut edges_at: BTreeMap<NodeId, Vec<LinkId>> = BTreeMap::new();
+    let folded: BTreeSet<NodeId> = leaves.values().flatten().copied().collect();
     for edge in draft.edges.values() {
         for end in [edge.source, edge.target].into_iter().filter(|end| folded.contains(end)) {
             edges_at.entry(end).or_default().push(edge.id);
@@ -70,7 +68,7 @@ const fn may_be_folded(node: &Node) -> bool {
 }
 
 /// Returns the leaves to fold. They are the least informative ones.
-fn select(draft: &Draft, mut leaves: Vec<Uuid>, shown: usize) -> Vec<Uuid> {
+fn select(draft: &Draft, mut leaves: Vec<NodeId>, shown: usize) -> Vec<NodeId> {
     leaves.sort_by_cached_key(|id| {
         let node = draft.nodes.get(id);
         let standing = node.map(|node| {
@@ -100,14 +98,14 @@ const fn place(role: HostRole) -> u8 {
 
 fn replace(
     draft: &mut Draft,
-    group: Uuid,
-    (anchor, is_container): (Uuid, bool),
-    leaves: Vec<Uuid>,
-    edges_at: &BTreeMap<Uuid, Vec<Uuid>>,
+    group: NodeId,
+    (anchor, is_container): (NodeId, bool),
+    leaves: Vec<NodeId>,
+    edges_at: &BTreeMap<NodeId, Vec<LinkId>>,
 ) {
-    let folded: BTreeSet<Uuid> = leaves.into_iter().collect();
+    let folded: BTreeSet<NodeId> = leaves.into_iter().collect();
     let at_leaves = folded.iter().filter_map(|leaf| edges_at.get(leaf)).flatten();
-    let ids: BTreeSet<Uuid> = at_leaves.copied().collect();
+    let ids: BTreeSet<LinkId> = at_leaves.copied().collect();
     let edges: Vec<Edge> = ids.iter().filter_map(|id| draft.edges.remove(id)).collect();
     let nodes: Vec<Node> = folded.iter().filter_map(|id| draft.nodes.remove(id)).collect();
     let mut node = Node::new(group, NodeKind::Group, format!("+{}", nodes.len()), TextKind::Fixed);

@@ -1,10 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use uuid::Uuid;
-
 use super::HostSummary;
 use crate::discovery::report::Capability;
-use crate::model::{Subnet, Timestamp, TopologyView};
+use crate::model::{HostId, NetworkId, NodeId, Subnet, TagId, Timestamp, TopologyView};
 use crate::topology::links::{Confidence, CrowdedPort, Link, LinkWarning, Segment, Stub};
 
 /// Options that select what a graph shows of a network.
@@ -14,15 +12,15 @@ pub struct GraphOptions {
     /// The view.
     pub view: TopologyView,
     /// The node around which the graph is drawn; `None`: the whole network.
-    pub focus: Option<Uuid>,
+    pub focus: Option<NodeId>,
     /// The distance from the focus, in nodes, up to which nodes are drawn.
     pub depth: u32,
     /// Shows only hosts with at least one of these tags, and what connects them. Empty: all hosts.
-    pub tag_ids: BTreeSet<Uuid>,
+    pub tag_ids: BTreeSet<TagId>,
     /// Whether leaves beyond a number are drawn as one node.
     pub collapse: bool,
     /// Groups, or the nodes whose leaves they hold, that are drawn in full.
-    pub expand: BTreeSet<Uuid>,
+    pub expand: BTreeSet<NodeId>,
     /// The least certain links to show. Conflicting links are always shown.
     pub min_confidence: Confidence,
     /// Whether hosts are drawn that recent scans do not show any more.
@@ -55,7 +53,7 @@ impl GraphOptions {
 #[non_exhaustive]
 pub struct GraphInput<'a> {
     /// The network.
-    pub network_id: Uuid,
+    pub network_id: NetworkId,
     /// The network's hosts.
     pub hosts: Vec<&'a HostSummary>,
     /// The network's subnets.
@@ -71,7 +69,7 @@ pub struct GraphInput<'a> {
     /// The ports behind which several devices were learned, but no switch is known.
     pub crowded_ports: Vec<CrowdedPort>,
     /// The capabilities that neighbors announce of hosts, by host.
-    pub capabilities: BTreeMap<Uuid, Vec<Capability>>,
+    pub capabilities: BTreeMap<HostId, Vec<Capability>>,
     /// The options that select what to show.
     pub options: &'a GraphOptions,
     /// A value that changes whenever the network changes.
@@ -85,7 +83,7 @@ pub struct GraphInput<'a> {
 impl<'a> GraphInput<'a> {
     /// Creates the input for a network without hosts.
     #[must_use]
-    pub const fn new(network_id: Uuid, options: &'a GraphOptions) -> Self {
+    pub const fn new(network_id: NetworkId, options: &'a GraphOptions) -> Self {
         Self {
             network_id,
             hosts: Vec::new(),

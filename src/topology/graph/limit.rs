@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use uuid::Uuid;
-
 use super::GraphOptions;
 use super::draft::Draft;
 use super::fold::fold;
 use super::shape::{Node, NodeKind};
 use super::views::l2::is_infrastructure;
+use crate::model::NodeId;
 
 /// Maximum number of nodes of a graph.
 pub(super) const MAX_NODES: usize = 50_000;
@@ -25,12 +24,12 @@ pub(super) fn limit(draft: &mut Draft, options: &GraphOptions) {
         draft.warn_count("folded_to_fit", all.saturating_sub(draft.nodes.len()));
     }
     if draft.nodes.len() > MAX_NODES {
-        let mut order: Vec<(u8, Uuid)> = draft.nodes.values().map(|node| (place(node), node.id)).collect();
+        let mut order: Vec<(u8, NodeId)> = draft.nodes.values().map(|node| (place(node), node.id)).collect();
         order.sort_unstable();
         let left_out = order.split_off(MAX_NODES);
-        let mut kept: BTreeSet<Uuid> = order.into_iter().map(|(_, id)| id).collect();
+        let mut kept: BTreeSet<NodeId> = order.into_iter().map(|(_, id)| id).collect();
         // What is within a container that is left out is left out as well.
-        let mut inner: Vec<Uuid> = left_out.iter().map(|(_, id)| *id).collect();
+        let mut inner: Vec<NodeId> = left_out.iter().map(|(_, id)| *id).collect();
         let contents = draft.contents();
         while let Some(outer) = inner.pop() {
             inner.extend(contents.get(&outer).into_iter().flatten().filter(|id| kept.remove(id)));

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::RoleReason;
-use crate::model::{HostRole, Timestamp, TopologyView};
+use crate::model::{HostRole, LinkId, NetworkId, NodeId, Timestamp, TopologyView};
 use crate::topology::links::{Confidence, Evidence, LinkMember, PortRef};
 
 /// A network as one view shows it.
@@ -14,7 +14,7 @@ use crate::topology::links::{Confidence, Evidence, LinkMember, PortRef};
 pub struct Graph {
     /// The network; absent in a share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub network_id: Option<Uuid>,
+    pub network_id: Option<NetworkId>,
     /// The view.
     pub view: TopologyView,
     /// Changes whenever the graph changes.
@@ -54,7 +54,7 @@ pub struct Bounds {
 #[non_exhaustive]
 pub struct Node {
     /// The node's id. It is the id of the host or the subnet, or one derived from what the node stands for.
-    pub id: Uuid,
+    pub id: NodeId,
     /// The kind of thing that the node represents.
     pub kind: NodeKind,
     /// The id of the host or the subnet. `None` for other nodes, absent in a share.
@@ -62,7 +62,7 @@ pub struct Node {
     #[cfg_attr(feature = "openapi", schemars(skip_serializing_if = "Option::is_none"))]
     pub entity_id: Option<Uuid>,
     /// The id of the node that contains this one; `None` on the outermost level.
-    pub parent_id: Option<Uuid>,
+    pub parent_id: Option<NodeId>,
     /// The name to show.
     pub label: String,
     /// A second line: the address of a host or the prefix of a subnet. Absent if the label shows it.
@@ -129,7 +129,7 @@ pub enum NodeKind {
 
 impl Node {
     /// Creates a node on the outermost level, without extent.
-    pub(super) const fn new(id: Uuid, kind: NodeKind, label: String, label_kind: TextKind) -> Self {
+    pub(super) const fn new(id: NodeId, kind: NodeKind, label: String, label_kind: TextKind) -> Self {
         Self {
             id,
             kind,
@@ -157,13 +157,13 @@ impl Node {
 #[non_exhaustive]
 pub struct Edge {
     /// The edge's id, derived from its ends.
-    pub id: Uuid,
+    pub id: LinkId,
     /// The kind of connection that the edge represents.
     pub kind: EdgeKind,
     /// The id of the node at one end.
-    pub source: Uuid,
+    pub source: NodeId,
     /// The id of the node at the other end.
-    pub target: Uuid,
+    pub target: NodeId,
     /// The port at the source; `None` when unknown.
     pub source_port: Option<PortRef>,
     /// The port at the target; `None` when unknown.
@@ -185,7 +185,7 @@ pub struct Edge {
 
 impl Edge {
     /// Creates an edge of which only the ends are known.
-    pub(super) const fn new(id: Uuid, kind: EdgeKind, source: Uuid, target: Uuid) -> Self {
+    pub(super) const fn new(id: LinkId, kind: EdgeKind, source: NodeId, target: NodeId) -> Self {
         Self {
             id,
             kind,

@@ -1,12 +1,11 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use uuid::Uuid;
-
 use super::role::{self, RoleReason};
-use crate::inventory::Claim;
+use crate::discovery::Claim;
 use crate::model::{
-    Host, HostPart, HostRole, Record, Redaction, ServiceVirtualization, Timestamp, for_each_part_type,
+    Host, HostId, HostPart, HostRole, InterfaceId, Record, Redaction, ServiceId, ServiceVirtualization,
+    SubnetId, TagId, Timestamp, for_each_part_type,
 };
 
 /// The summary of a host that the views show. It is much smaller than the host.
@@ -14,7 +13,7 @@ use crate::model::{
 #[non_exhaustive]
 pub struct HostSummary {
     /// The host's id.
-    pub id: Uuid,
+    pub id: HostId,
     /// The first name that is not blank. The order is the display name, `sysName`, the DNS name, and the name as a
     /// guest.
     pub name: Option<String>,
@@ -29,13 +28,13 @@ pub struct HostSummary {
     /// The role of a switch or a router, by whether most ports bridge or route. `None` if that is unclear.
     pub role_by_ports: Option<HostRole>,
     /// The ids of the host's tags.
-    pub tags: Vec<Uuid>,
+    pub tags: Vec<TagId>,
     /// The addresses, in display order.
     pub interfaces: Vec<InterfaceSummary>,
     /// The services that run other things, or run in containers, and all others by id.
     pub services: Vec<ServiceSummary>,
     /// The service, of another host, that runs this host.
-    pub virtualized_by: Option<Uuid>,
+    pub virtualized_by: Option<ServiceId>,
     /// The number of ports with a neighbor by LLDP or CDP.
     pub neighbor_ports: u32,
     /// The number of Ethernet ports that are up.
@@ -49,11 +48,11 @@ pub struct HostSummary {
 #[non_exhaustive]
 pub struct InterfaceSummary {
     /// The interface's id.
-    pub id: Uuid,
+    pub id: InterfaceId,
     /// The address.
     pub ip_address: IpAddr,
     /// The subnet that contains the address; `None` when unknown.
-    pub subnet_id: Option<Uuid>,
+    pub subnet_id: Option<SubnetId>,
 }
 
 /// The summary of a service that the views show.
@@ -61,11 +60,11 @@ pub struct InterfaceSummary {
 #[non_exhaustive]
 pub struct ServiceSummary {
     /// The service's id.
-    pub id: Uuid,
+    pub id: ServiceId,
     /// The display name; kept only for a service in a container.
     pub name: String,
     /// The service that runs the container; `None` when the service is not containerized.
-    pub virtualized_by: Option<Uuid>,
+    pub virtualized_by: Option<ServiceId>,
 }
 
 impl HostSummary {
@@ -175,7 +174,7 @@ mod tests {
     use serde::de::DeserializeOwned;
 
     use super::*;
-    use crate::model::{Form, Interface, Service, ServiceDefinition, Setter};
+    use crate::model::{Form, Interface, NetworkId, Service, ServiceDefinition, Setter};
 
     /// Returns a record of which each text is marked, and the marks.
     fn marked<R: Record + Serialize + DeserializeOwned>(record: &R, kind: &str) -> (R, Vec<String>) {
@@ -193,12 +192,12 @@ mod tests {
 
     #[test]
     fn shares_conceal_every_text_of_a_host_that_pictures_show() {
-        let (mut host, mut marks) = marked(&Host::new(Uuid::nil(), ""), "host");
+        let (mut host, mut marks) = marked(&Host::new(NetworkId::nil(), ""), "host");
         let definition = ServiceDefinition::new("Web").unwrap();
         let mut web = Service::new(&host, "", definition);
         let container = serde_json::json!({
             "type": "Docker",
-            "details": {"container_name": null, "container_id": null, "service_id": Uuid::nil()},
+            "details": {"container_name": null, "container_id": null, "service_id": ServiceId::nil()},
         });
         web.virtualization = Some(serde_json::from_value(container).unwrap());
         let (web, of_service) = marked(&web, "service");

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use uuid::Uuid;
-
 use super::arrange::text::cut_text;
 use super::context::Context;
 use super::draft::Draft;
 use super::shape::Warning;
+use crate::model::HostId;
 use crate::topology::links::LinkWarning;
 
 /// Maximum number of warnings with one code. `more_warnings` counts the others.
@@ -35,7 +34,7 @@ fn described(
     warning: &LinkWarning,
     context: &Context<'_>,
 ) -> Option<(&'static str, Vec<(&'static str, String)>)> {
-    let shown = |id: &Uuid| context.hosts.contains_key(id).then(|| ("host_id", id.to_string()));
+    let shown = |id: &HostId| context.hosts.contains_key(id).then(|| ("host_id", id.to_string()));
     Some(match warning {
         LinkWarning::DuplicateChassisId { chassis_id, host_ids } => {
             let host = host_ids.iter().find_map(shown)?;

@@ -1,8 +1,7 @@
 //! The input and the result of an arrangement.
 
-use uuid::Uuid;
-
 use super::geometry::{Point, Rect, Size};
+use crate::model::{LinkId, NodeId};
 
 /// Shapes, and the connections between them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,7 +20,7 @@ pub struct Diagram {
 #[non_exhaustive]
 pub struct Shape {
     /// The identity of the shape; the order of ids decides where nothing else does.
-    pub id: Uuid,
+    pub id: NodeId,
     /// The index of the container in [`Diagram::shapes`]; `None` on the outermost level.
     pub parent: Option<usize>,
     /// The extent in pixels, label included. It is between 1 and 10,000 in each direction; other values are replaced.
@@ -48,7 +47,7 @@ pub struct Shape {
 impl Shape {
     /// Creates a shape on the outermost level, without role, pin and history.
     #[must_use]
-    pub const fn new(id: Uuid, size: Size) -> Self {
+    pub const fn new(id: NodeId, size: Size) -> Self {
         Self {
             id,
             parent: None,
@@ -67,7 +66,7 @@ impl Shape {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connection {
     /// The identity of the connection; the order of ids decides the order of parallel lines.
-    pub id: Uuid,
+    pub id: LinkId,
     /// The index of the shape at one end.
     pub source: usize,
     /// The index of the shape at the other end.

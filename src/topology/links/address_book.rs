@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::device::resolved::Resolved;
 use super::few::FewBy;
 use super::key::Key;
-use crate::model::MacAddress;
+use crate::model::{HostId, MacAddress};
 
 /// Maximum number of addresses that are compared. A MAC address with more IP addresses answers for other devices, and an
 /// IP address with more MAC addresses belongs to none of them.
@@ -17,9 +17,9 @@ const MAX_COMPARED: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub(super) struct AddressBook {
     /// Pairs of a MAC address and the host that states it, by IP address.
-    by_ip: FewBy<Key, (MacAddress, Uuid)>,
+    by_ip: FewBy<Key, (MacAddress, HostId)>,
     /// Pairs of an IP address and the host that states it, by MAC address.
-    by_mac: FewBy<MacAddress, (Key, Uuid)>,
+    by_mac: FewBy<MacAddress, (Key, HostId)>,
 }
 
 impl AddressBook {
@@ -29,14 +29,14 @@ impl AddressBook {
         self.by_mac.reserve(rows);
     }
 
-    pub(super) fn add<'r>(&mut self, reporter: Uuid, rows: impl Iterator<Item = &'r Resolved>) {
+    pub(super) fn add<'r>(&mut self, reporter: HostId, rows: impl Iterator<Item = &'r Resolved>) {
         for row in rows {
             self.by_ip.add(row.ip, (row.mac_address, reporter));
             self.by_mac.add(row.mac_address, (row.ip, reporter));
         }
     }
 
-    pub(super) fn remove<'r>(&mut self, reporter: Uuid, rows: impl Iterator<Item = &'r Resolved>) {
+    pub(super) fn remove<'r>(&mut self, reporter: HostId, rows: impl Iterator<Item = &'r Resolved>) {
         for row in rows {
             self.by_ip.remove(&row.ip, (row.mac_address, reporter));
             self.by_mac.remove(&row.mac_address, (row.ip, reporter));
@@ -45,18 +45,19 @@ impl AddressBook {
 
     /// Returns the IP addresses that have a MAC address; `None` for too many.
     pub(super) fn ips(&self, address: MacAddress) -> Option<BTreeSet<Key>> {
-        let distinct = self.by_mac.distinct(&address, |(ip, _)| (ip, Uuid::max()), MAX_COMPARED);
+        let distinct = self.by_mac.distinct(&address, |(ip, _)| (ip, HostId::new(Uuid::max())), MAX_COMPARED);
         distinct.map(|found| found.into_iter().map(|(ip, _)| ip).collect())
     }
 
     /// Returns the MAC addresses of an IP address; `None` for too many.
     pub(super) fn macs(&self, ip: Key) -> Option<BTreeSet<MacAddress>> {
-        let distinct = self.by_ip.distinct(&ip, |(address, _)| (address, Uuid::max()), MAX_COMPARED);
+        let distinct =
+            self.by_ip.distinct(&ip, |(address, _)| (address, HostId::new(Uuid::max())), MAX_COMPARED);
         distinct.map(|found| found.into_iter().map(|(address, _)| address).collect())
     }
 
     /// Returns the first of the hosts that state the MAC address of an IP address, if no host states another one.
-    pub(super) fn reporter(&self, ip: Key, address: MacAddress) -> Option<Uuid> {
+    pub(super) fn reporter(&self, ip: Key, address: MacAddress) -> Option<HostId> {
         let macs = self.macs(ip)?;
         let (found, reporter) = self.by_ip.get(&ip).next()?;
         (macs.len() == 1 && found == address).then_some(reporter)

@@ -2,36 +2,35 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use uuid::Uuid;
-
 use super::contest::candidate::{DeviceKey, Source};
 use super::devices::Devices;
 use super::few::FewBy;
 use super::rules::adjacency::{Adjacent, adjacent};
 use super::rules::fdb::{FdbView, FdbViews};
 use crate::fair_threads::yield_turn;
+use crate::model::HostId;
 
 /// The forwarding databases of a network, and which bridges are adjacent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bridges {
     views: FdbViews,
     /// The bridges that have others behind at least two ports.
-    branching: BTreeSet<Uuid>,
+    branching: BTreeSet<HostId>,
     /// The hosts that have a port towards each bridge as shared entries show it.
-    inferred: FewBy<Uuid, Uuid>,
-    adjacent: HashMap<Uuid, BTreeMap<u32, Adjacent>>,
+    inferred: FewBy<HostId, HostId>,
+    adjacent: HashMap<HostId, BTreeMap<u32, Adjacent>>,
     /// The bridges that each bridge may be linked with, in order.
-    listed: HashMap<Uuid, Vec<Uuid>>,
-    listed_by: FewBy<Uuid, Uuid>,
+    listed: HashMap<HostId, Vec<HostId>>,
+    listed_by: FewBy<HostId, HostId>,
 }
 
 /// Hosts whose views are others.
 #[derive(Debug, Default)]
 pub(super) struct ChangedViews {
     /// All of them, and those whose claims changed.
-    pub(super) hosts: BTreeSet<Uuid>,
+    pub(super) hosts: BTreeSet<HostId>,
     /// Those with other ports towards bridges.
-    pub(super) moved: BTreeSet<Uuid>,
+    pub(super) moved: BTreeSet<HostId>,
 }
 
 impl Bridges {
@@ -40,7 +39,7 @@ impl Bridges {
     }
 
     /// Replaces the view of a host, and returns the former one.
-    pub(super) fn replace(&mut self, host: Uuid, found: FdbView) -> FdbView {
+    pub(super) fn replace(&mut self, host: HostId, found: FdbView) -> FdbView {
         let former = self.views.remove(&host).unwrap_or_default();
         for (other, _) in former.all_towards().iter().filter(|(_, towards)| towards.is_inferred) {
             self.inferred.remove(other, host);
@@ -66,7 +65,7 @@ impl Bridges {
         changed: &ChangedViews,
         devices: &Devices,
         pairs: &mut Vec<Source>,
-    ) -> BTreeSet<Uuid> {
+    ) -> BTreeSet<HostId> {
         let mut affected = changed.hosts.clone();
         self.add_facing(&changed.moved, devices, &mut affected);
         let mut flipped = BTreeSet::new();
@@ -95,15 +94,15 @@ impl Bridges {
     }
 
     /// Returns whether two bridges are adjacent, and not only by a segment that others connect them with.
-    pub(super) fn are_linked(&self, one: Uuid, other: Uuid) -> bool {
-        let lists = |one: &Uuid, other: &Uuid| {
+    pub(super) fn are_linked(&self, one: HostId, other: HostId) -> bool {
+        let lists = |one: &HostId, other: &HostId| {
             self.listed.get(one).is_some_and(|listed| listed.binary_search(other).is_ok())
         };
         (lists(&one, &other) || lists(&other, &one)) && self.accepts(one, other) && self.accepts(other, one)
     }
 
     /// Returns the ports behind which more bridges are than were compared, with the number of these bridges.
-    pub(super) fn cut_ports(&self) -> impl Iterator<Item = (Uuid, u32, usize)> {
+    pub(super) fn cut_ports(&self) -> impl Iterator<Item = (HostId, u32, usize)> {
         let is_cut = |adjacent: &Adjacent| matches!(adjacent, Adjacent::Segment { is_cut: true, .. });
         let ports = self.adjacent.iter().flat_map(|(host, ports)| ports.iter().map(move |it| (*host, it)));
         ports.filter(move |(_, (_, adjacent))| is_cut(adjacent)).map(|(host, (port, _))| {
@@ -112,7 +111,7 @@ impl Bridges {
     }
 
     /// Returns whether a bridge is adjacent to another one, as it sees it.
-    fn accepts(&self, own: Uuid, other: Uuid) -> bool {
+    fn accepts(&self, own: HostId, other: HostId) -> bool {
         let port = self.views.get(&own).and_then(|view| view.towards(other)).map(|towards| towards.port);
         match port.and_then(|port| self.adjacent.get(&own)?.get(&port)) {
             Some(Adjacent::Few(all)) => all.binary_search(&other).is_ok(),
@@ -122,7 +121,7 @@ impl Bridges {
     }
 
     /// Lists the bridges that a bridge may be linked with. Adds its pairs if they are others, or if `is_changed`.
-    fn list(&mut self, host: Uuid, is_changed: bool, pairs: &mut Vec<Source>) {
+    fn list(&mut self, host: HostId, is_changed: bool, pairs: &mut Vec<Source>) {
         let mut found = Vec::new();
         for adjacent in self.adjacent.get(&host).into_iter().flat_map(BTreeMap::values) {
             match adjacent {
@@ -153,13 +152,13 @@ impl Bridges {
     }
 
     /// Returns whether the port of a bridge towards another one is on a segment.
-    fn is_on_segment(&self, own: Uuid, other: Uuid) -> bool {
+    fn is_on_segment(&self, own: HostId, other: HostId) -> bool {
         let port = self.views.get(&own).and_then(|view| view.towards(other)).map(|towards| towards.port);
         port.and_then(|port| self.adjacent.get(&own)?.get(&port)).is_some_and(Adjacent::is_segment)
     }
 
     /// Adds the hosts that have a port towards one of these bridges.
-    fn add_facing(&self, bridges: &BTreeSet<Uuid>, devices: &Devices, hosts: &mut BTreeSet<Uuid>) {
+    fn add_facing(&self, bridges: &BTreeSet<HostId>, devices: &Devices, hosts: &mut BTreeSet<HostId>) {
         let mut known = hosts.iter().filter(|host| self.views.contains_key(host)).count();
         for bridge in bridges {
             // After a change of all, nothing remains to be found.
@@ -178,7 +177,7 @@ impl Bridges {
     }
 }
 
-fn pair(one: Uuid, other: Uuid) -> Source {
+fn pair(one: HostId, other: HostId) -> Source {
     Source::pair(DeviceKey::Host(one), DeviceKey::Host(other))
 }
 

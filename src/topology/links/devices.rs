@@ -10,26 +10,26 @@ use super::few::FewBy;
 use super::key::Key;
 use super::rules::fdb::MAX_LEARNERS;
 use crate::discovery::reconcile::Known;
-use crate::model::MacAddress;
+use crate::model::{HostId, MacAddress};
 
 /// The devices and their indexes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Devices {
-    by_id: BTreeMap<Uuid, Device>,
+    by_id: BTreeMap<HostId, Device>,
     /// The hosts that have an identity.
-    holders: FewBy<Key, Uuid>,
+    holders: FewBy<Key, HostId>,
     /// The hosts that have a MAC address.
-    owners: FewBy<MacAddress, Uuid>,
+    owners: FewBy<MacAddress, HostId>,
     /// The hosts by their own ids and the ids of their ports. `None` as long as no device names one by its id.
-    records: Option<FewBy<Uuid, Uuid>>,
+    records: Option<FewBy<Uuid, HostId>>,
     /// The hosts that name an identity.
-    namers: FewBy<Key, Uuid>,
+    namers: FewBy<Key, HostId>,
     /// The hosts that learned a MAC address.
-    learners: FewBy<MacAddress, Uuid>,
+    learners: FewBy<MacAddress, HostId>,
     /// The hosts that no longer have a MAC address learned.
-    losers: FewBy<MacAddress, Uuid>,
+    losers: FewBy<MacAddress, HostId>,
     /// The hosts that are bridges.
-    bridges: HashSet<Uuid>,
+    bridges: HashSet<HostId>,
     address_book: AddressBook,
     /// Rows that neighbor caches no longer have.
     former_addresses: AddressBook,
@@ -38,15 +38,15 @@ pub(super) struct Devices {
 /// The host to which a neighbor cache gives a MAC address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Joined {
-    pub(super) host: Uuid,
+    pub(super) host: HostId,
     /// The address by which the host is known.
     pub(super) ip: Key,
     /// The host that has the neighbor cache, or had the row in it.
-    pub(super) reporter: Uuid,
+    pub(super) reporter: HostId,
 }
 
 impl Devices {
-    pub(super) fn get(&self, id: Uuid) -> Option<&Device> {
+    pub(super) fn get(&self, id: HostId) -> Option<&Device> {
         self.by_id.get(&id)
     }
 
@@ -54,7 +54,7 @@ impl Devices {
         self.by_id.values()
     }
 
-    pub(super) fn ids(&self) -> impl Iterator<Item = Uuid> {
+    pub(super) fn ids(&self) -> impl Iterator<Item = HostId> {
         self.by_id.keys().copied()
     }
 
@@ -106,7 +106,7 @@ impl Devices {
         former
     }
 
-    pub(super) fn remove(&mut self, id: Uuid) -> Option<Device> {
+    pub(super) fn remove(&mut self, id: HostId) -> Option<Device> {
         let device = self.by_id.remove(&id)?;
         self.bridges.remove(&id);
         device.keys.iter().for_each(|key| self.holders.remove(key, id));
@@ -125,7 +125,7 @@ impl Devices {
     }
 
     /// Adds the hosts that name one of the identities of a device.
-    pub(super) fn add_namers(&self, device: &Device, namers: &mut BTreeSet<Uuid>) {
+    pub(super) fn add_namers(&self, device: &Device, namers: &mut BTreeSet<HostId>) {
         let macs = device.macs.iter().map(|address| Key::of_mac(*address));
         let records = self.records.iter().flat_map(|_| device.records()).map(Key::of_record);
         for key in device.keys.iter().copied().chain(macs).chain(records) {
@@ -134,22 +134,22 @@ impl Devices {
     }
 
     /// Returns the only host that has an id, or a port with it.
-    pub(super) fn host_of_record(&self, id: Uuid) -> Option<Uuid> {
+    pub(super) fn host_of_record(&self, id: Uuid) -> Option<HostId> {
         self.records.as_ref()?.only(&id)
     }
 
     /// Returns the hosts that have an identity.
-    pub(super) fn holders(&self, key: Key) -> impl Iterator<Item = Uuid> {
+    pub(super) fn holders(&self, key: Key) -> impl Iterator<Item = HostId> {
         self.holders.get(&key)
     }
 
     /// Returns the only host that has a MAC address.
-    pub(super) fn owner(&self, address: MacAddress) -> Option<Uuid> {
+    pub(super) fn owner(&self, address: MacAddress) -> Option<HostId> {
         self.owners.only(&address)
     }
 
     /// Returns the only host that has a MAC address, if it is a bridge.
-    pub(super) fn bridge_with(&self, address: MacAddress) -> Option<Uuid> {
+    pub(super) fn bridge_with(&self, address: MacAddress) -> Option<HostId> {
         self.owner(address).filter(|owner| self.bridges.contains(owner))
     }
 
@@ -181,7 +181,7 @@ impl Devices {
 
     /// Adds the hosts whose learned addresses may lead to other hosts because of a device. The device was set or removed,
     /// and has IP addresses or a neighbor cache.
-    pub(super) fn add_joining(&self, device: &Device, learners: &mut BTreeSet<Uuid>) {
+    pub(super) fn add_joining(&self, device: &Device, learners: &mut BTreeSet<HostId>) {
         let told = device.resolved.iter().chain(device.formerly_resolved.iter().map(|(row, _)| row));
         let ips = device.keys.iter().copied().filter(|key| key.ip().is_some());
         for ip in ips.chain(told.clone().map(|row| row.ip)) {
@@ -196,7 +196,7 @@ impl Devices {
     }
 
     /// Adds the hosts that learned an address, unless a host is known to have it: neighbor caches do not count then.
-    fn add_joined_learners(&self, address: MacAddress, learners: &mut BTreeSet<Uuid>) {
+    fn add_joined_learners(&self, address: MacAddress, learners: &mut BTreeSet<HostId>) {
         if self.owners.len(&address) == 0 {
             learners.extend(self.learners_ever(address));
         }
@@ -210,7 +210,7 @@ impl Devices {
         &self,
         former: Option<&Device>,
         current: Option<&Device>,
-        learners: &mut BTreeSet<Uuid>,
+        learners: &mut BTreeSet<HostId>,
     ) {
         let is_same = former.zip(current).is_some_and(|(former, current)| {
             former.macs == current.macs && former.is_bridge == current.is_bridge
@@ -233,12 +233,12 @@ impl Devices {
     }
 
     /// Returns the hosts that learned a MAC address, also those that no longer have it, some of them repeatedly.
-    pub(super) fn learners_ever(&self, address: MacAddress) -> impl Iterator<Item = Uuid> {
+    pub(super) fn learners_ever(&self, address: MacAddress) -> impl Iterator<Item = HostId> {
         self.learners.get(&address).chain(self.losers.get(&address))
     }
 
     /// Returns the hosts that learned a MAC address.
-    pub(super) fn learners(&self, address: MacAddress) -> impl Iterator<Item = Uuid> {
+    pub(super) fn learners(&self, address: MacAddress) -> impl Iterator<Item = HostId> {
         self.learners.get(&address)
     }
 
@@ -248,16 +248,16 @@ impl Devices {
 }
 
 impl Known<Key> for Devices {
-    type Host = Uuid;
+    type Host = HostId;
 
-    fn add_holders(&self, key: &Key, holders: &mut BTreeSet<Uuid>) {
+    fn add_holders(&self, key: &Key, holders: &mut BTreeSet<HostId>) {
         holders.extend(self.holders.get(key));
         if let Some(address) = key.mac() {
             holders.extend(self.owners.get(&address));
         }
     }
 
-    fn may_announce(&self, host: Uuid, address: MacAddress) -> bool {
+    fn may_announce(&self, host: HostId, address: MacAddress) -> bool {
         let device = self.get(host);
         device
             .is_some_and(|device| device.chassis_mac.is_none() || device.macs.binary_search(&address).is_ok())

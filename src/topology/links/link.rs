@@ -1,10 +1,9 @@
 //! Links and their parts.
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use crate::discovery::report::Capability;
-use crate::model::{LldpChassisId, Timestamp};
+use crate::model::{HostId, IfEntryId, LinkId, LldpChassisId, NodeId, Timestamp};
 use crate::text_enum::text_enum;
 
 /// A link between two ends, with everything that supports and contradicts it.
@@ -12,7 +11,7 @@ use crate::text_enum::text_enum;
 #[non_exhaustive]
 pub struct Link {
     /// The link's id, derived from its ends.
-    pub id: Uuid,
+    pub id: LinkId,
     /// The end with the smaller id.
     pub source: End,
     /// The other end.
@@ -39,21 +38,21 @@ pub enum End {
     /// A host, and its port when known.
     Host {
         /// The host's id.
-        host_id: Uuid,
+        host_id: HostId,
         /// The port; `None` when unknown.
         port: Option<PortRef>,
     },
     /// A device that is not a host yet.
     Stub {
         /// The id of the [`Stub`].
-        id: Uuid,
+        id: NodeId,
         /// The device's port; `None` when unknown.
         port: Option<PortRef>,
     },
     /// A segment that several devices share.
     Segment {
         /// The id of the [`Segment`].
-        id: Uuid,
+        id: NodeId,
     },
 }
 
@@ -62,7 +61,7 @@ pub enum End {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct PortRef {
     /// The id of the interface entry. `None` for a port that is known by name only.
-    pub if_entry_id: Option<Uuid>,
+    pub if_entry_id: Option<IfEntryId>,
     /// The port's name, as short as the device gives it.
     pub name: String,
 }
@@ -162,9 +161,9 @@ pub struct Evidence {
     /// The rule that applied.
     pub rule: Rule,
     /// The host that made the claim; `None` for a link that a user entered.
-    pub reporter_host_id: Option<Uuid>,
+    pub reporter_host_id: Option<HostId>,
     /// The reporter's port; `None` when unknown.
-    pub if_entry_id: Option<Uuid>,
+    pub if_entry_id: Option<IfEntryId>,
     /// When the claim was first observed, as far as known.
     pub first_seen: Option<Timestamp>,
     /// When the claim was last observed.
@@ -208,7 +207,7 @@ pub struct RejectedClaim {
 #[non_exhaustive]
 pub struct Stub {
     /// The stub's id, derived from what identifies the device.
-    pub id: Uuid,
+    pub id: NodeId,
     /// The device's name, or else its chassis id; empty for an unmanaged switch.
     pub label: String,
     /// The chassis id that the device announces.
@@ -226,7 +225,7 @@ pub struct Stub {
 #[non_exhaustive]
 pub struct Segment {
     /// The segment's id, derived from the port or the devices on it.
-    pub id: Uuid,
+    pub id: NodeId,
     /// The name of the port that sees the devices.
     pub label: String,
 }

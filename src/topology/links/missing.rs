@@ -3,8 +3,8 @@
 use super::device::Device;
 use super::link::midway;
 use super::{Evidence, Method};
+use crate::discovery::MissingRows;
 use crate::discovery::reconcile::STALE_AFTER;
-use crate::inventory::MissingRows;
 use crate::model::Timestamp;
 
 /// When a device made a claim last, and since when its tables lack it.

@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use uuid::Uuid;
-
 use super::bridges::{Bridges, ChangedViews};
 use super::contest::candidate::{Candidate, DeviceKey, Source};
 use super::contest::components::{Components, extend};
@@ -19,6 +17,7 @@ use super::stub::stub;
 use super::{CrowdedPort, Link, LinkWarning, Segment, Stub, warning};
 use crate::discovery::report::Capability;
 use crate::fair_threads::yield_turn;
+use crate::model::{HostId, LinkId, NodeId};
 
 /// The links of a network.
 ///
@@ -26,11 +25,10 @@ use crate::fair_threads::yield_turn;
 /// of one device computes again only what its claims, and the claims about it, can affect.
 ///
 /// ```
-/// use toposcope::model::{Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype};
+/// use toposcope::model::{Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, NetworkId};
 /// use toposcope::topology::links::{Confidence, Device, Links};
-/// use uuid::Uuid;
 ///
-/// let network = Uuid::from_u128(1);
+/// let network = NetworkId::from_u128(1);
 /// let mut core = Host::new(network, "core");
 /// core.sys_name = Some("core".to_owned());
 /// let access = Host::new(network, "access");
@@ -51,32 +49,32 @@ use crate::fair_threads::yield_turn;
 #[derive(Clone, Debug, Default)]
 pub struct Links {
     devices: Devices,
-    seen: BTreeMap<Uuid, Vec<Seen>>,
+    seen: BTreeMap<HostId, Vec<Seen>>,
     /// The hosts that see each stub.
-    seen_stubs: FewBy<Uuid, Uuid>,
+    seen_stubs: FewBy<NodeId, HostId>,
     bridges: Bridges,
     access_ports: AccessPorts,
     /// The ports that learned an address last, of addresses that they no longer have.
     lost_ports: AccessPorts,
     manual: BTreeMap<Source, Vec<ManualLink>>,
     components: Components,
-    stubs: BTreeMap<Uuid, Box<Stub>>,
+    stubs: BTreeMap<NodeId, Box<Stub>>,
 }
 
 /// The parts that must be computed again.
 #[derive(Debug, Default)]
 struct Dirty {
     /// Hosts that were set or removed.
-    changed: BTreeSet<Uuid>,
+    changed: BTreeSet<HostId>,
     /// Hosts whose neighbors may be others.
-    sightings: BTreeSet<Uuid>,
+    sightings: BTreeSet<HostId>,
     /// Hosts whose forwarding databases may mean something else.
-    views: BTreeSet<Uuid>,
-    access: BTreeSet<Uuid>,
+    views: BTreeSet<HostId>,
+    access: BTreeSet<HostId>,
     /// Pairs of devices, some of them repeatedly.
     pairs: Vec<Source>,
     /// Stubs, some of them repeatedly.
-    stubs: Vec<Uuid>,
+    stubs: Vec<NodeId>,
 }
 
 impl Links {
@@ -91,7 +89,7 @@ impl Links {
             yield_turn();
             links.devices.insert(device);
         }
-        let all: BTreeSet<Uuid> = links.devices.ids().collect();
+        let all: BTreeSet<HostId> = links.devices.ids().collect();
         let mut dirty =
             Dirty { sightings: all.clone(), views: all.clone(), changed: all, ..Dirty::default() };
         links.replace_manual(manual, &mut dirty);
@@ -107,7 +105,7 @@ impl Links {
     }
 
     /// Removes the device of a host.
-    pub fn remove(&mut self, host: Uuid) {
+    pub fn remove(&mut self, host: HostId) {
         if let Some(former) = self.devices.remove(host) {
             self.follow(host, Some(&former));
         }
@@ -127,7 +125,7 @@ impl Links {
 
     /// Returns the link with an id.
     #[must_use]
-    pub fn get(&self, id: Uuid) -> Option<&Link> {
+    pub fn get(&self, id: LinkId) -> Option<&Link> {
         self.components.links.get(&id).map(Box::as_ref)
     }
 
@@ -149,8 +147,8 @@ impl Links {
 
     /// Returns the capabilities that neighbors announce, by host and in ascending order.
     #[must_use]
-    pub fn capabilities(&self) -> BTreeMap<Uuid, Vec<Capability>> {
-        let mut announced: BTreeMap<Uuid, BTreeSet<Capability>> = BTreeMap::new();
+    pub fn capabilities(&self) -> BTreeMap<HostId, Vec<Capability>> {
+        let mut announced: BTreeMap<HostId, BTreeSet<Capability>> = BTreeMap::new();
         for (reporter, seen) in &self.seen {
             let Some(device) = self.devices.get(*reporter) else { continue };
             for seen in seen {
@@ -191,7 +189,7 @@ impl Links {
     }
 
     /// Computes again what the change of a device affects.
-    fn follow(&mut self, id: Uuid, former: Option<&Device>) {
+    fn follow(&mut self, id: HostId, former: Option<&Device>) {
         let mut dirty = Dirty::default();
         dirty.changed.insert(id);
         dirty.sightings.insert(id);
@@ -295,10 +293,10 @@ impl Links {
 
     fn replace_view(
         &mut self,
-        host: Uuid,
+        host: HostId,
         found: FdbView,
         changed: &mut ChangedViews,
-        access: &mut BTreeSet<Uuid>,
+        access: &mut BTreeSet<HostId>,
     ) {
         let former = self.bridges.replace(host, found);
         let empty = FdbView::default();
@@ -350,8 +348,8 @@ impl Links {
         candidates
     }
 
-    fn update_stubs(&mut self, ids: &[Uuid]) {
-        let mut by_host: Vec<(Uuid, Uuid)> = Vec::with_capacity(ids.len());
+    fn update_stubs(&mut self, ids: &[NodeId]) {
+        let mut by_host: Vec<(HostId, NodeId)> = Vec::with_capacity(ids.len());
         for id in ids {
             self.stubs.remove(id);
             if self.components.has_links(*id) {
@@ -361,11 +359,11 @@ impl Links {
         // The names of one host are close together in memory.
         by_host.sort_unstable();
         let found = by_host.into_iter().map(|(_, id)| (id, Box::new(self.stub(id))));
-        let found: Vec<(Uuid, Box<Stub>)> = found.collect();
+        let found: Vec<(NodeId, Box<Stub>)> = found.collect();
         extend(&mut self.stubs, found);
     }
 
-    fn stub(&self, id: Uuid) -> Stub {
+    fn stub(&self, id: NodeId) -> Stub {
         let key = DeviceKey::Stub(id);
         let hosts = self.seen_stubs.get(&id);
         let seen = hosts.filter_map(|host| Some((self.devices.get(host)?, self.seen.get(&host)?)));

@@ -13,6 +13,7 @@ use super::key::Key;
 use super::port_key::PortKey;
 use super::stub::stub_id;
 use crate::discovery::reconcile::{Found, Named, trimmed};
+use crate::model::{HostId, NodeId};
 
 /// A sighting whose neighbor has been looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub(super) fn resolve(device: &Device, devices: &Devices) -> Vec<Seen> {
     let mut seen = Vec::with_capacity(device.sightings.len());
     let mut unknown = Vec::new();
     for (place, sighting) in device.sightings.iter().enumerate() {
-        let counts = |host: Option<Uuid>| {
+        let counts = |host: Option<HostId>| {
             let host = host.and_then(|host| devices.get(host));
             sighting.missing.as_ref().is_none_or(|missing| missing.counts(host))
         };
@@ -73,7 +74,7 @@ fn by_record(
 ) -> Option<Seen> {
     let host = devices.host_of_record(id).filter(|host| *host != device.id)?;
     let ports = &devices.get(host)?.ports;
-    let port = ports.iter().zip(0..).find(|(port, _)| port.id == id).map(|(_, place)| place);
+    let port = ports.iter().zip(0..).find(|(port, _)| port.id.uuid() == id).map(|(_, place)| place);
     Some(Seen {
         device: DeviceKey::Host(host),
         method: sighting.method,
@@ -111,7 +112,7 @@ fn by_stubs(device: &Device, unknown: &[Unknown<'_>]) -> Vec<Seen> {
     let mut seen = Vec::with_capacity(unknown.len());
     for entries in sorted.chunk_by(|one, other| one.1.port == other.1.port) {
         // The places of the stubs by their identities; of several stubs with an identity, the first.
-        let mut stubs: Vec<Uuid> = Vec::new();
+        let mut stubs: Vec<NodeId> = Vec::new();
         let mut by_identity: BTreeMap<Key, usize> = BTreeMap::new();
         for (place, sighting, named, is_ambiguous) in entries.iter().copied() {
             let may_be_same = sighting.method != Method::Lldp;

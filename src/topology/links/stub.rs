@@ -1,7 +1,5 @@
 //! Devices that claims name, and that are not hosts yet.
 
-use uuid::Uuid;
-
 use super::Stub;
 use super::device::Device;
 use super::device::sighting::{About, Sighting};
@@ -9,13 +7,13 @@ use super::key::Key;
 use super::port_key::PortKey;
 use crate::discovery::reconcile::Named;
 use crate::discovery::report::Capability;
-use crate::model::derived_id;
+use crate::model::{NodeId, derived_id};
 
 /// Returns the id of the stub for an unknown device.
 ///
 /// It follows from the strongest identity that the device announces. A device without one has a stub for each port that
 /// sees it.
-pub(super) fn stub_id(reporter: &Device, sighting: &Sighting, named: &Named<Key>, place: usize) -> Uuid {
+pub(super) fn stub_id(reporter: &Device, sighting: &Sighting, named: &Named<Key>, place: usize) -> NodeId {
     let network = reporter.network_id;
     if let Some(key) = named.identities().next() {
         return derived_id("stub", &[network.as_bytes(), key.as_bytes()]);
@@ -50,7 +48,7 @@ pub(super) fn port_bytes(device: &Device, port: &PortKey) -> Vec<u8> {
 }
 
 /// Returns a stub that shows everything that is announced of a device.
-pub(super) fn stub(id: Uuid, abouts: &[&About]) -> Stub {
+pub(super) fn stub(id: NodeId, abouts: &[&About]) -> Stub {
     let named = abouts.iter().filter(|about| !about.label.is_empty());
     let label = named.map(|about| (is_chassis_id(about), &*about.label)).min();
     let chassis_ids = abouts.iter().filter_map(|about| about.chassis_id.as_ref());

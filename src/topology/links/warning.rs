@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use uuid::Uuid;
-
 use super::PortRef;
 use super::bridges::Bridges;
 use super::device::Device;
@@ -13,6 +11,7 @@ use super::resolve::Seen;
 use super::rules::fdb::FdbViews;
 use crate::discovery::report::TableKind;
 use crate::invariant::Invariant;
+use crate::model::{HostId, IfEntryId};
 
 /// A reason why links may be missing or wrong.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,30 +22,30 @@ pub enum LinkWarning {
         /// The chassis id, as one of the hosts has it.
         chassis_id: String,
         /// The hosts.
-        host_ids: Vec<Uuid>,
+        host_ids: Vec<HostId>,
     },
     /// Several hosts have the identity of a neighbor.
     AmbiguousNeighbor {
         /// The host that names the neighbor.
-        host_id: Uuid,
+        host_id: HostId,
         /// The host's port; `None` when unknown.
-        if_entry_id: Option<Uuid>,
+        if_entry_id: Option<IfEntryId>,
         /// The neighbor, as the host names it.
         names: String,
     },
     /// A table of a host may lack rows.
     TruncatedTable {
         /// The host.
-        host_id: Uuid,
+        host_id: HostId,
         /// The table.
         kind: TableKind,
     },
     /// More bridges are behind a port than are compared with each other. The port is shown on a segment.
     TooManyBridges {
         /// The host.
-        host_id: Uuid,
+        host_id: HostId,
         /// The host's port; `None` when unknown.
-        if_entry_id: Option<Uuid>,
+        if_entry_id: Option<IfEntryId>,
         /// The number of bridges.
         count: usize,
     },
@@ -57,7 +56,7 @@ pub enum LinkWarning {
 #[non_exhaustive]
 pub struct CrowdedPort {
     /// The host.
-    pub host_id: Uuid,
+    pub host_id: HostId,
     /// The port.
     pub port: PortRef,
     /// The number of devices.
@@ -66,10 +65,10 @@ pub struct CrowdedPort {
 
 pub(super) fn warnings(
     devices: &Devices,
-    seen: &BTreeMap<Uuid, Vec<Seen>>,
+    seen: &BTreeMap<HostId, Vec<Seen>>,
     bridges: &Bridges,
 ) -> Vec<LinkWarning> {
-    let port = |host: Uuid, place| devices.get(host)?.port(&PortKey::Known(place)).map(|port| port.id);
+    let port = |host: HostId, place| devices.get(host)?.port(&PortKey::Known(place)).map(|port| port.id);
     let cut = bridges.cut_ports().map(|(host_id, place, count)| LinkWarning::TooManyBridges {
         host_id,
         if_entry_id: port(host_id, place),
@@ -104,7 +103,7 @@ pub(super) fn warnings(
 
 /// Returns the warning about the chassis id of a device. Only the first of the hosts that have the id gets it.
 fn duplicate(device: &Device, devices: &Devices) -> Option<LinkWarning> {
-    let host_ids: Vec<Uuid> = devices.holders(device.chassis_key?).collect();
+    let host_ids: Vec<HostId> = devices.holders(device.chassis_key?).collect();
     let is_first = host_ids.len() > 1 && host_ids.first() == Some(&device.id);
     let chassis_id = device.chassis_id.as_ref().map(|id| id.value.clone()).asserted_or_default();
     is_first.then_some(LinkWarning::DuplicateChassisId { chassis_id, host_ids })

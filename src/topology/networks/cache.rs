@@ -1,9 +1,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use uuid::Uuid;
-
 use super::state::NetworkState;
+use crate::model::{NetworkId, OrganizationId};
 
 /// Maximum number of networks in memory.
 const MAX_NETWORKS: usize = 64;
@@ -32,7 +31,7 @@ pub(super) struct Cache(Arc<Mutex<Entries>>);
 
 #[derive(Default)]
 struct Entries {
-    by_network: HashMap<(Uuid, Uuid), Entry>,
+    by_network: HashMap<(OrganizationId, NetworkId), Entry>,
     /// Number of uses so far.
     uses: u64,
 }
@@ -45,7 +44,7 @@ struct Entry {
 
 impl Cache {
     /// Returns the slot of a network of an organization.
-    pub(super) fn slot(&self, organization: Uuid, network: Uuid) -> Slot {
+    pub(super) fn slot(&self, organization: OrganizationId, network: NetworkId) -> Slot {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         entries.uses += 1;
         let last_use = entries.uses;
@@ -61,7 +60,7 @@ impl Cache {
     }
 
     /// Records the size of a network.
-    pub(super) fn note_size(&self, organization: Uuid, network: Uuid, size: Size) {
+    pub(super) fn note_size(&self, organization: OrganizationId, network: NetworkId, size: Size) {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = entries.by_network.get_mut(&(organization, network)) {
             entry.size = size;

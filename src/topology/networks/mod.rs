@@ -7,17 +7,14 @@ mod state;
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-use uuid::Uuid;
-
 use self::cache::{Cache, Size, Slot};
 use self::revision::revision_of;
 use self::state::NetworkState;
-use super::graph::{BlindSpot, Edge, Graph, GraphOptions, Positions, blind_spots, build, lay_out};
-use super::links::RejectedClaim;
+use super::EdgeDetails;
+use super::graph::{BlindSpot, Graph, GraphOptions, Positions, blind_spots, build, lay_out};
 use crate::access::Caller;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
-use crate::model::TopologyView;
+use crate::model::{LinkId, NetworkId, OrganizationId, TopologyView};
 
 /// The number of hosts from which the graph of a network takes long.
 const LARGE: usize = 500;
@@ -33,18 +30,17 @@ const LARGE_BYTES: usize = 4 * 1024 * 1024;
 /// ```
 /// # use toposcope::model::Network;
 /// use toposcope::access::{Caller, Scope};
-/// use toposcope::model::{Host, Permission, TopologyView};
+/// use toposcope::model::{Host, Permission, TopologyView, UserId};
 /// use toposcope::topology::Topologies;
 /// use toposcope::topology::graph::GraphOptions;
 /// use toposcope::{Inventory, MemoryStore};
-/// use uuid::Uuid;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), toposcope::inventory::Error> {
 /// let inventory = Inventory::new(MemoryStore::new());
 /// let organization = inventory.organizations().create("Example").await?;
 /// let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
-/// let caller = Caller::new(organization.id, Uuid::nil(), Permission::Viewer, Scope::all());
+/// let caller = Caller::new(organization.id, UserId::nil(), Permission::Viewer, Scope::all());
 ///
 /// let topologies = Topologies::new(inventory);
 /// let graph = topologies.graph(&caller, network.id, GraphOptions::new(TopologyView::L2)).await?;
@@ -64,18 +60,6 @@ impl fmt::Debug for Topologies {
     }
 }
 
-/// An edge with everything that supports and contradicts it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct EdgeDetails {
-    /// The edge, without a line.
-    #[serde(flatten)]
-    pub edge: Edge,
-    /// Weaker claims that the edge overrides.
-    pub rejected: Vec<RejectedClaim>,
-}
-
 impl Topologies {
     /// Creates the topologies of an inventory.
     #[must_use]
@@ -87,7 +71,12 @@ impl Topologies {
     ///
     /// # Errors
     /// `NotFound`, also for a network of another organization; `AccessDenied` when the caller cannot access the network.
-    pub async fn graph(&self, caller: &Caller, network: Uuid, options: GraphOptions) -> Result<Graph, Error> {
+    pub async fn graph(
+        &self,
+        caller: &Caller,
+        network: NetworkId,
+        options: GraphOptions,
+    ) -> Result<Graph, Error> {
         self.inventory.require_network(caller, network).await?;
         self.drawn(caller.organization_id(), network, options, true, |graph| graph).await
     }
@@ -99,7 +88,7 @@ impl Topologies {
     pub async fn graph_without_layout(
         &self,
         caller: &Caller,
-        network: Uuid,
+        network: NetworkId,
         options: GraphOptions,
     ) -> Result<Graph, Error> {
         self.inventory.require_network(caller, network).await?;
@@ -113,9 +102,9 @@ impl Topologies {
     pub async fn edge(
         &self,
         caller: &Caller,
-        network: Uuid,
+        network: NetworkId,
         options: GraphOptions,
-        id: Uuid,
+        id: LinkId,
     ) -> Result<EdgeDetails, Error> {
         self.inventory.require_network(caller, network).await?;
         let find = move |state: &NetworkState| {
@@ -129,14 +118,14 @@ impl Topologies {
             Some(EdgeDetails { edge, rejected })
         };
         let found = self.with_network(caller.organization_id(), network, find).await?;
-        found.ok_or_else(|| ErrorKind::NotFound { entity: Entity::TopologyLink, id }.into())
+        found.ok_or_else(|| ErrorKind::NotFound { entity: Entity::TopologyLink, id: id.uuid() }.into())
     }
 
     /// Returns what to scan next in a network, the most useful first.
     ///
     /// # Errors
     /// Those of [`graph`](Self::graph).
-    pub async fn blind_spots(&self, caller: &Caller, network: Uuid) -> Result<Vec<BlindSpot>, Error> {
+    pub async fn blind_spots(&self, caller: &Caller, network: NetworkId) -> Result<Vec<BlindSpot>, Error> {
         self.inventory.require_network(caller, network).await?;
         let options = GraphOptions::new(TopologyView::L2);
         let find = move |state: &NetworkState| blind_spots(&state.input(network, &options));
@@ -149,8 +138,8 @@ impl Topologies {
     /// All of it is one piece of work, so that of many requests only one has its graph in memory.
     pub(crate) async fn drawn<T: Send + 'static>(
         &self,
-        organization: Uuid,
-        network: Uuid,
+        organization: OrganizationId,
+        network: NetworkId,
         options: GraphOptions,
         is_placed: bool,
         finish: impl FnOnce(Graph) -> T + Send + 'static,
@@ -168,7 +157,7 @@ impl Topologies {
     }
 
     /// Returns the positions that users have given to the nodes of a view.
-    async fn positions(&self, network: Uuid, view: TopologyView) -> Result<Positions, Error> {
+    async fn positions(&self, network: NetworkId, view: TopologyView) -> Result<Positions, Error> {
         let layout = self.inventory.topology_layout(network, view).await?;
         let pinned = layout.positions.iter().map(|node| (node.id, [node.x, node.y])).collect();
         Ok(Positions { pinned, ..Positions::default() })
@@ -179,8 +168,8 @@ impl Topologies {
     /// Work on a large network does not delay work on small ones, nor any other work of the inventory.
     async fn with_network<T: Send + 'static>(
         &self,
-        organization: Uuid,
-        network: Uuid,
+        organization: OrganizationId,
+        network: NetworkId,
         work: impl FnOnce(&NetworkState) -> T + Send + 'static,
     ) -> Result<T, Error> {
         let slot: Slot = self.cache.slot(organization, network);

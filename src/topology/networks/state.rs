@@ -1,9 +1,8 @@
 use std::collections::BTreeMap;
 
-use uuid::Uuid;
-
-use crate::inventory::{Claim, KnownNetwork, NetworkChanges, TopologyRevision};
-use crate::model::{Host, LinkEnd, Subnet, TopologyLink};
+use crate::discovery::Claim;
+use crate::inventory::{KnownNetwork, NetworkChanges, TopologyRevision};
+use crate::model::{Host, HostId, LinkEnd, NetworkId, Subnet, TopologyLink};
 use crate::topology::graph::{GraphInput, GraphOptions, HostSummary};
 use crate::topology::links::{Device, Links, ManualEnd, ManualLink};
 
@@ -19,7 +18,7 @@ pub(super) struct NetworkState {
     /// The number of bytes of the records that the state was made from.
     pub(super) bytes: usize,
     pub(super) links: Links,
-    hosts: BTreeMap<Uuid, HostSummary>,
+    hosts: BTreeMap<HostId, HostSummary>,
     subnets: Vec<Subnet>,
 }
 
@@ -82,7 +81,7 @@ impl NetworkState {
         self.revision = revision;
     }
 
-    pub(super) fn input<'a>(&'a self, network: Uuid, options: &'a GraphOptions) -> GraphInput<'a> {
+    pub(super) fn input<'a>(&'a self, network: NetworkId, options: &'a GraphOptions) -> GraphInput<'a> {
         let mut input = GraphInput::new(network, options);
         input.hosts = self.hosts.values().collect();
         input.subnets = self.subnets.iter().collect();

@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use uuid::Uuid;
-
 use super::Picture;
 use super::file::File;
 use super::number::{number, sane};
 use super::scene::Scene;
 use super::words::{capacity, role};
 use super::xml::{isolated, visible};
-use crate::model::HostRole;
+use crate::model::{HostRole, NodeId};
 use crate::topology::graph::{Edge, Node, NodeKind, port_name, shorten};
 use crate::topology::links::Confidence;
 
@@ -41,8 +39,8 @@ pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
     out.push_str("}\n");
 }
 
-fn nodes(out: &mut File, scene: &Scene<'_>, contents: &BTreeMap<Option<Uuid>, Vec<&Node>>) {
-    let of = |parent: Option<Uuid>| contents.get(&parent).map_or(&[][..], Vec::as_slice).iter();
+fn nodes(out: &mut File, scene: &Scene<'_>, contents: &BTreeMap<Option<NodeId>, Vec<&Node>>) {
+    let of = |parent: Option<NodeId>| contents.get(&parent).map_or(&[][..], Vec::as_slice).iter();
     let mut open = vec![of(None)];
     while let Some(level) = open.last_mut() {
         let Some(node) = level.next() else {

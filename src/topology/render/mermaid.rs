@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use uuid::Uuid;
-
 use super::Picture;
 use super::file::File;
 use super::scene::Scene;
 use super::words::capacity;
 use super::xml::{isolated, visible};
-use crate::model::HostRole;
+use crate::model::{HostRole, NodeId};
 use crate::topology::graph::{Edge, Node, NodeKind, port_name, shorten};
 use crate::topology::links::Confidence;
 
@@ -38,10 +36,10 @@ pub(super) fn write(picture: &Picture<'_>, out: &mut File) {
 fn nodes(
     out: &mut File,
     scene: &Scene<'_>,
-    names: &BTreeMap<Uuid, String>,
-    contents: &BTreeMap<Option<Uuid>, Vec<&Node>>,
+    names: &BTreeMap<NodeId, String>,
+    contents: &BTreeMap<Option<NodeId>, Vec<&Node>>,
 ) {
-    let of = |parent: Option<Uuid>| contents.get(&parent).map_or(&[][..], Vec::as_slice).iter();
+    let of = |parent: Option<NodeId>| contents.get(&parent).map_or(&[][..], Vec::as_slice).iter();
     let mut open = vec![of(None)];
     while let Some(level) = open.last_mut() {
         let Some(node) = level.next() else {
@@ -70,9 +68,9 @@ fn indent(depth: usize) -> String {
 }
 
 /// Returns a short name for each node. It is the beginning of the node's id, or all of it where two begin alike.
-fn names(scene: &Scene<'_>) -> BTreeMap<Uuid, String> {
+fn names(scene: &Scene<'_>) -> BTreeMap<NodeId, String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    let short = |id: Uuid| id.simple().to_string().chars().take(8).collect::<String>();
+    let short = |id: NodeId| id.uuid().simple().to_string().chars().take(8).collect::<String>();
     for node in &scene.graph.nodes {
         let count = counts.entry(short(node.id)).or_default();
         *count = count.saturating_add(1);
@@ -80,7 +78,7 @@ fn names(scene: &Scene<'_>) -> BTreeMap<Uuid, String> {
     let name = |node: &Node| {
         let short = short(node.id);
         let is_unique = counts.get(&short) == Some(&1);
-        let name = if is_unique { format!("n{short}") } else { format!("n{}", node.id.simple()) };
+        let name = if is_unique { format!("n{short}") } else { format!("n{}", node.id.uuid().simple()) };
         (node.id, name)
     };
     scene.graph.nodes.iter().map(name).collect()

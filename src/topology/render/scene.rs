@@ -2,22 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use uuid::Uuid;
-
 use super::number::sane;
+use crate::model::NodeId;
 use crate::topology::graph::{Bounds, Edge, Graph, Node, NodeKind};
 
 /// A graph, its containers, and the number of edges at each node.
 pub(super) struct Scene<'a> {
     pub(super) graph: &'a Graph,
-    nodes: BTreeMap<Uuid, &'a Node>,
-    containers: BTreeSet<Uuid>,
-    degrees: BTreeMap<Uuid, usize>,
+    nodes: BTreeMap<NodeId, &'a Node>,
+    containers: BTreeSet<NodeId>,
+    degrees: BTreeMap<NodeId, usize>,
 }
 
 impl<'a> Scene<'a> {
     pub(super) fn new(graph: &'a Graph) -> Self {
-        let nodes: BTreeMap<Uuid, &Node> = graph.nodes.iter().map(|node| (node.id, node)).collect();
+        let nodes: BTreeMap<NodeId, &Node> = graph.nodes.iter().map(|node| (node.id, node)).collect();
         let containers = graph.nodes.iter().filter_map(|node| node.parent_id).collect();
         let mut degrees = BTreeMap::new();
         for end in graph.edges.iter().flat_map(|edge| [edge.source, edge.target]) {
@@ -27,7 +26,7 @@ impl<'a> Scene<'a> {
         Self { graph, nodes, containers, degrees }
     }
 
-    pub(super) fn node(&self, id: Uuid) -> Option<&'a Node> {
+    pub(super) fn node(&self, id: NodeId) -> Option<&'a Node> {
         self.nodes.get(&id).copied()
     }
 
@@ -45,20 +44,20 @@ impl<'a> Scene<'a> {
     }
 
     /// Returns whether a single line leads to a node.
-    pub(super) fn is_leaf(&self, id: Uuid) -> bool {
+    pub(super) fn is_leaf(&self, id: NodeId) -> bool {
         self.degrees.get(&id).is_none_or(|degree| *degree < 2)
     }
 
     /// Returns the container of a node if it comes before the node. In graphs of this crate, it does.
-    pub(super) fn parent(&self, node: &Node, written: &BTreeSet<Uuid>) -> Option<&'a Node> {
+    pub(super) fn parent(&self, node: &Node, written: &BTreeSet<NodeId>) -> Option<&'a Node> {
         node.parent_id.filter(|parent| written.contains(parent)).and_then(|parent| self.node(parent))
     }
 
     /// Returns what each container contains, and what is on the outermost level.
     ///
     /// Of nodes with the same id only the first counts, so that no container is within itself.
-    pub(super) fn contents(&self) -> BTreeMap<Option<Uuid>, Vec<&'a Node>> {
-        let mut contents: BTreeMap<Option<Uuid>, Vec<&Node>> = BTreeMap::new();
+    pub(super) fn contents(&self) -> BTreeMap<Option<NodeId>, Vec<&'a Node>> {
+        let mut contents: BTreeMap<Option<NodeId>, Vec<&Node>> = BTreeMap::new();
         let mut written = BTreeSet::new();
         for node in &self.graph.nodes {
             let parent = self.parent(node, &written).map(|parent| parent.id);

@@ -229,7 +229,7 @@ fn last_used_is_written_once_a_minute_beside_the_key() {
         }
         assert_eq!(writes.len(), 3, "{writes:?}");
         assert!(
-            writes.iter().all(|key| key.kind.as_str() == "key_use" && key.id == fixture.member_key_id),
+            writes.iter().all(|key| key.kind.as_str() == "key_use" && key.id == fixture.member_key_id.uuid()),
             "{writes:?}"
         );
     });

@@ -5,7 +5,7 @@ use http::Request;
 use serde_json::json;
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{Entity, ErrorKind};
-use toposcope::model::{Permission, User};
+use toposcope::model::{HostId, NetworkId, Permission, PortId, User, UserApiKeyId};
 use uuid::Uuid;
 
 use crate::backend::run_with;
@@ -29,7 +29,7 @@ const ENDPOINTS: [Endpoint; 6] = [List, CreateDaemonKey, UpdatePort, UpdateKey, 
 
 impl Endpoint {
     /// A valid request, about a key of this user if it is about a key.
-    fn request(self, fixture: &Populated, user: &User, key: Uuid) -> Request<String> {
+    fn request(self, fixture: &Populated, user: &User, key: UserApiKeyId) -> Request<String> {
         match self {
             List => get(HOSTS),
             CreateDaemonKey => send_json("POST", DAEMON_KEYS, &daemon_body()),
@@ -58,7 +58,7 @@ impl Endpoint {
 }
 
 /// Creates a key of a user, and returns its id.
-async fn key_of(fixture: &Populated, user: &User) -> Uuid {
+async fn key_of(fixture: &Populated, user: &User) -> UserApiKeyId {
     let key = key_for(user, Permission::Viewer, &[]);
     fixture.inventory.user_api_keys().create(&fixture.system(), key).await.unwrap().record().id
 }
@@ -234,8 +234,12 @@ fn authorization_header_takes_precedence_over_the_cookie() {
         for authorization in ["", "Bearer", "Bearer x", "Basic dXNlcjpwYXNz", "Negotiate x"] {
             send(authorization).await.refuses(401, "auth_not_authenticated");
         }
-        let trusted =
-            Caller::new(fixture.home.organization.id, NOBODY, Permission::Viewer, Scope::only([VAULT]));
+        let trusted = Caller::new(
+            fixture.home.organization.id,
+            NOBODY.into(),
+            Permission::Viewer,
+            Scope::only([VAULT]),
+        );
         let request = with_caller(with_both(&format!("Bearer {over}")), trusted);
         assert_eq!(fixture.send(request).await.ids(), [4], "a caller set by the application wins");
     });
@@ -255,11 +259,11 @@ fn key_lists_its_networks_that_the_owner_can_access() {
         let granted = [OFFICE, LAB];
         for owner_level in LEVELS {
             let owner = fixture.user(&fixture.home, owner_level, &granted).await;
-            let reach: &[Uuid] = if owner_level >= Permission::Admin { &all } else { &granted };
+            let reach: &[NetworkId] = if owner_level >= Permission::Admin { &all } else { &granted };
             for level in LEVELS.into_iter().filter(|level| *level <= owner_level) {
                 for chosen in 0..1_u32 << reach.len() {
                     let chosen = |place: usize| chosen >> place & 1 == 1;
-                    let networks: Vec<Uuid> =
+                    let networks: Vec<NetworkId> =
                         (0..reach.len()).filter(|place| chosen(*place)).map(|place| reach[place]).collect();
                     let key = fixture.issue(key_for(&owner, level, &networks)).await;
                     let expected: Vec<u128> =
@@ -280,8 +284,10 @@ fn unreachable_networks_and_hosts_are_answered_as_unknown_ones() {
         for level in [Permission::Viewer, Permission::Member] {
             let user = fixture.user(&fixture.home, level, &[OFFICE, LAB]).await;
             let key = fixture.issue(key_for(&user, level, &[OFFICE])).await;
-            for (name, hidden) in [("network_id", &[LAB, VAULT, ELSEWHERE]), ("ids", &[id(2), id(3), id(9)])]
-            {
+            for (name, hidden) in [
+                ("network_id", &[LAB, VAULT, ELSEWHERE].map(NetworkId::uuid)),
+                ("ids", &[id(2), id(3), id(9)]),
+            ] {
                 let unknown = fixture.list_as(&key, &format!("{name}={NOBODY}")).await;
                 assert_eq!((unknown.ids(), unknown.total()), (vec![], 0));
                 for value in hidden {
@@ -350,15 +356,15 @@ fn changes_of_hosts_are_visible_to_the_next_request() {
         assert_eq!(ids().await, [1, 2]);
         fixture.put([host(1, VAULT)]).await;
         assert_eq!(ids().await, [2]);
-        fixture.inventory.hosts().delete(&fixture.system(), Uuid::from_u128(2)).await.unwrap();
+        fixture.inventory.hosts().delete(&fixture.system(), HostId::from_u128(2)).await.unwrap();
         assert_eq!(ids().await, [0; 0]);
     });
 }
 
-const OWN_PORT: Uuid = Uuid::from_u128(0x51);
-const FOREIGN_PORT: Uuid = Uuid::from_u128(0x52);
-const OWN_HOST: Uuid = Uuid::from_u128(1);
-const FOREIGN_HOST: Uuid = Uuid::from_u128(2);
+const OWN_PORT: PortId = PortId::from_u128(0x51);
+const FOREIGN_PORT: PortId = PortId::from_u128(0x52);
+const OWN_HOST: HostId = HostId::from_u128(1);
+const FOREIGN_HOST: HostId = HostId::from_u128(2);
 
 async fn with_ports() -> Fixture {
     let fixture = Fixture::with([with_port(OWN_HOST, OFFICE, OWN_PORT)]).await;
@@ -373,25 +379,27 @@ fn foreign_port_or_host_costs_the_store_calls_of_an_unknown_one() {
         let key = fixture.key(Permission::Member, &[OFFICE]).await;
         let store = Hook::new();
         let server = Server::new(fixture.inventory_with(&store), ample());
-        let update = async |port: Uuid, host: Uuid, network: Uuid| {
+        let update = async |port: PortId, host: HostId, network: NetworkId| {
             let body = json!({"host_id": host, "network_id": network, "number": 80, "protocol": "Tcp"});
             let request = send_json("PUT", &format!("/api/v1/ports/{port}"), &body);
             let reply: Reply = server.send(with_key(request, &key)).await;
             let calls = store.take();
-            assert!(calls.iter().all(|call| call.records.iter().all(|record| record.id != FOREIGN_HOST)));
+            assert!(
+                calls.iter().all(|call| call.records.iter().all(|record| record.id != FOREIGN_HOST.uuid()))
+            );
             (reply.status, calls)
         };
         // The first request records the use of the key.
-        update(NOBODY, OWN_HOST, OFFICE).await;
+        update(NOBODY.into(), OWN_HOST, OFFICE).await;
         fixture.store.hook().settle().await;
         store.take();
         for (host, network) in [(OWN_HOST, OFFICE), (FOREIGN_HOST, ELSEWHERE)] {
-            let unknown = update(NOBODY, host, network).await;
+            let unknown = update(NOBODY.into(), host, network).await;
             let foreign = update(FOREIGN_PORT, host, network).await;
             assert_eq!(foreign, unknown);
             assert_eq!(foreign.0, 404);
         }
-        let unknown = update(OWN_PORT, NOBODY, OFFICE).await;
+        let unknown = update(OWN_PORT, NOBODY.into(), OFFICE).await;
         let foreign = update(OWN_PORT, FOREIGN_HOST, OFFICE).await;
         assert_eq!(foreign, unknown);
         assert_eq!(foreign.0, 400);
@@ -404,8 +412,8 @@ fn reading_or_deleting_a_foreign_host_costs_the_store_calls_of_an_unknown_one() 
         let store = Hook::new();
         let (inventory, organization) = (fixture.inventory_with(&store), fixture.home.organization.id);
         let mut calls = Vec::new();
-        for id in [NOBODY, FOREIGN_HOST] {
-            let not_found = ErrorKind::NotFound { entity: Entity::Host, id };
+        for id in [NOBODY.into(), FOREIGN_HOST] {
+            let not_found = ErrorKind::NotFound { entity: Entity::Host, id: id.uuid() };
             let read = inventory.hosts().get(&Caller::system(organization), id).await;
             assert_eq!(*read.unwrap_err().kind(), not_found);
             let deleted = inventory.hosts().delete(&Caller::system(organization), id).await;

@@ -49,7 +49,7 @@ pub(super) fn fields(kind: &str, route: &Route, world: &World, number: usize) ->
             json!({"host_id": LARGE[0], "network_id": OFFICE, "if_index": index, "if_descr": "d".repeat(TEXT)})
         }
         "organization" => json!({"name": name}),
-        "network" => json!({"name": name, "tags": tags(world)}),
+        "network" => json!({"name": name, "tags": tags(world), "custom": custom()}),
         "tag" => json!({"name": name, "color": "#00ff7f", "description": "d".repeat(500)}),
         "subnet" => {
             let cidr = format!("10.{}.{number}.0/24", 100 + route.method.len());
@@ -97,7 +97,12 @@ fn tags(world: &World) -> &[Uuid] {
     &world.ids["tags"][5..105]
 }
 
-/// Returns a host, one with long texts, and one with many parts.
+/// Returns the custom fields that take the most memory. Their JSON has about 16 KiB.
+fn custom() -> Value {
+    json!({"a": vec![0; 8_000]})
+}
+
+/// Returns a host, one with long texts, one with custom fields, and one with many parts.
 fn hosts(name: &str, route: &Route) -> Vec<Valid> {
     let plain = json!({"network_id": OFFICE, "name": name});
     let mut long = plain.clone();
@@ -106,7 +111,10 @@ fn hosts(name: &str, route: &Route) -> Vec<Valid> {
         long[field] = json!("t".repeat(TEXT));
     }
     let parts = if route.method == "PATCH" { 0 } else { 1 };
-    let mut all = vec![("plain", text(&plain), 1), ("texts", text(&long), 1)];
+    let mut with_custom = plain.clone();
+    with_custom["custom"] = custom();
+    let mut all =
+        vec![("plain", text(&plain), 1), ("texts", text(&long), 1), ("custom", text(&with_custom), 1)];
     for (name, list, count) in [
         ("ports", "ports", 8_000),
         ("interfaces", "interfaces", 3_000),
@@ -140,11 +148,15 @@ fn bulks(number: usize) -> Vec<Valid> {
     let small: Vec<Value> = (0..1_000).map(|place| lean(number * 1_000 + place)).collect();
     let long = json!({"network_id": OFFICE, "name": "long", "description": "t".repeat(TEXT)});
     let long: Vec<&Value> = (0..MANY_HOSTS / TEXT).map(|_| &long).collect();
+    let with_custom = json!({"network_id": OFFICE, "name": "custom", "custom": custom()});
+    let with_custom: Vec<&Value> = (0..MANY_HOSTS / 16_384).map(|_| &with_custom).collect();
     let mut all = vec![("plain", text(&json!({"hosts": small[..1]})), 1)];
     if number == 0 {
         all.push(("many hosts", text(&json!({"hosts": small})), 1_000));
         all.push(("separate hosts", text(&json!({"hosts": small, "atomic": false})), 1_000));
         all.push(("long hosts", text(&json!({"hosts": long})), long.len() as u64));
+        let count = with_custom.len() as u64;
+        all.push(("custom fields", text(&json!({"hosts": with_custom})), count));
     }
     all
 }

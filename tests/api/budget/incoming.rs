@@ -6,11 +6,10 @@ use serde_json::json;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::{JoinHandle, yield_now};
 use toposcope::access::{Caller, Scope};
-use toposcope::model::{Network, Permission};
+use toposcope::model::{Network, NetworkId, Permission, UserId};
 use toposcope::service::Api;
 use toposcope::{Inventory, MemoryStore};
 use tower::ServiceExt;
-use uuid::Uuid;
 
 use super::measure::Arriving;
 use crate::common::{ELSEWHERE, OFFICE, bare, with_caller, with_header};
@@ -24,7 +23,7 @@ struct Open {
 }
 
 /// Begins to create a host with a body of this length, and leaves the end of the body out.
-fn begin(api: &Api, caller: Caller, network: Uuid, length: usize) -> Open {
+fn begin(api: &Api, caller: Caller, network: NetworkId, length: usize) -> Open {
     let host = json!({"network_id": network, "name": "new"}).to_string();
     let padded = format!("{host}{}", " ".repeat(length - host.len()));
     let (body, parts) = unbounded_channel();
@@ -58,7 +57,7 @@ async fn bodies_that_do_not_arrive_leave_three_quarters_to_other_organizations()
     let builder = Api::builder(inventory).rate_limit(None).body_limit(MIB).bulk_body_limit(MIB);
     let api = builder.report_body_limit(MIB).build();
     let caller = |organization, user| {
-        Caller::new(organization, Uuid::from_u128(user), Permission::Owner, Scope::all())
+        Caller::new(organization, UserId::from_u128(user), Permission::Owner, Scope::all())
     };
     let mut held = Vec::new();
     for user in 0..20 {

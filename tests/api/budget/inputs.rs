@@ -103,13 +103,13 @@ pub(super) fn cases(route: &Route, world: &World) -> Vec<Case> {
 fn path(route: &Route, world: &World) -> String {
     let collection = collection_of(route.path).unwrap_or("discoveries");
     let id = match route.path {
-        path if path.starts_with("/api/v1/topology/layouts/") => LAB,
-        path if path.starts_with("/api/v1/topology/edges/") => world.edge,
-        path if path.ends_with("/verify") => world.locked,
+        path if path.starts_with("/api/v1/topology/layouts/") => LAB.uuid(),
+        path if path.starts_with("/api/v1/topology/edges/") => world.edge.uuid(),
+        path if path.ends_with("/verify") => world.locked.uuid(),
         path if path.contains("/share/") || path.contains("/shares/public/") => world.ids["shares"][0],
         path if path.starts_with("/api/daemons/") => Uuid::from_u128(0xdae1),
-        _ if collection == "users" => world.viewer,
-        "/api/v1/tags/{id}" if route.method == "DELETE" => world.common_tag,
+        _ if collection == "users" => world.viewer.uuid(),
+        "/api/v1/tags/{id}" if route.method == "DELETE" => world.common_tag.uuid(),
         _ => {
             let ids = world.ids.get(collection).map_or(&[][..], Vec::as_slice);
             // The parts of the first host are needed: another one is updated, and then deleted.
@@ -129,7 +129,7 @@ fn path(route: &Route, world: &World) -> String {
 fn deleted(route: &Route, world: &World, number: usize) -> Uuid {
     let collection = collection_of(route.path).unwrap_or("hosts");
     if collection == "hosts" {
-        return if number == 0 { LARGE[2] } else { Uuid::from_u128(1_100 + number as u128) };
+        return if number == 0 { LARGE[2].uuid() } else { Uuid::from_u128(1_100 + number as u128) };
     }
     let unknown = Uuid::from_u128(0xffff_0000 + number as u128);
     world.ids[collection].get(3 + number).copied().filter(|_| number < 998).unwrap_or(unknown)

@@ -7,11 +7,10 @@ use std::process::Command;
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use toposcope::access::{Caller, Scope};
-use toposcope::model::{Network, Permission};
+use toposcope::model::{Network, Permission, UserId};
 use toposcope::service::Api;
 use toposcope::{Inventory, MemoryStore};
 use tower::ServiceExt;
-use uuid::Uuid;
 
 use super::measure::{Cost, Pieces, forget_peak, memory};
 use super::promises::Promise;
@@ -99,7 +98,7 @@ async fn measure_devices() {
     for (name, format, body, interfaces, outcome) in cases {
         let length = body.len();
         let target = format!("/api/v1/discovery/import?format={format}&complete=true&network_id={OFFICE}");
-        let caller = Caller::new(organization, Uuid::from_u128(1), Permission::Member, Scope::all());
+        let caller = Caller::new(organization, UserId::from_u128(1), Permission::Member, Scope::all());
         let request = bare("POST", &target).map(|_| Pieces::new(Bytes::from(body), 64 * 1024));
         let request = with_header(request, "content-type", "application/octet-stream");
         forget_peak();

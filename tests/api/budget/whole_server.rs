@@ -12,11 +12,10 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::{JoinHandle, yield_now};
 use toposcope::Inventory;
 use toposcope::access::{Caller, Scope};
-use toposcope::model::{Network, Permission};
+use toposcope::model::{Network, OrganizationId, Permission, UserId};
 use toposcope::service::{Api, ResponseBody};
 use toposcope::store::SledStore;
 use tower::ServiceExt;
-use uuid::Uuid;
 
 use super::measure::{Arriving, Pieces, forget_peak, memory};
 use super::reports;
@@ -101,8 +100,8 @@ async fn measure_full() {
 /// A server with an organization that attacks it and another one.
 struct Scene {
     api: Api,
-    home: Uuid,
-    abroad: Uuid,
+    home: OrganizationId,
+    abroad: OrganizationId,
 }
 
 impl Scene {
@@ -137,7 +136,7 @@ impl Scene {
 
     /// Returns a request of one of fifty users of the organization that attacks.
     fn by_attacker<B>(&self, user: u128, request: Request<B>) -> Request<B> {
-        let user = Uuid::from_u128(user % 50);
+        let user = UserId::from_u128(user % 50);
         with_caller(request, Caller::new(self.home, user, Permission::Owner, Scope::all()))
     }
 
@@ -152,7 +151,7 @@ impl Scene {
 
     /// Requests a page and stores a host as the other organization.
     async fn serve_others(&self) {
-        let caller = || Caller::new(self.abroad, Uuid::from_u128(7), Permission::Owner, Scope::all());
+        let caller = || Caller::new(self.abroad, UserId::from_u128(7), Permission::Owner, Scope::all());
         let page = self.send(with_caller(get("/api/v1/hosts?limit=50"), caller())).await;
         assert_eq!(page.status(), 200);
         let body = http_body_util::BodyExt::collect(page.into_body()).await.unwrap().to_bytes();

@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toposcope::inventory::NewDaemonApiKey;
 use toposcope::model::{
-    Host, IfEntry, LinkEnd, LldpChassisId, LldpChassisIdSubtype, MacAddress, Permission, Protocol,
-    TopologyLink,
+    Host, HostId, IfEntry, IfEntryId, LinkEnd, LinkId, LldpChassisId, LldpChassisIdSubtype, MacAddress,
+    OrganizationId, Permission, PortId, Protocol, ShareId, TagId, TopologyLink, UserId,
 };
 use toposcope::service::Api;
 use toposcope::testing::Interceptor;
@@ -33,7 +33,7 @@ const SWITCHES: u128 = 60;
 const NESTED: u128 = 200;
 
 /// The large host, and two that are deleted.
-pub(super) const LARGE: [Uuid; 3] = [Uuid::from_u128(1), Uuid::from_u128(2), Uuid::from_u128(3)];
+pub(super) const LARGE: [HostId; 3] = [HostId::from_u128(1), HostId::from_u128(2), HostId::from_u128(3)];
 
 /// The collections, with the query that lists them.
 const COLLECTIONS: [(&str, &str); 15] = [
@@ -58,8 +58,8 @@ const COLLECTIONS: [(&str, &str); 15] = [
 pub(super) struct World {
     pub(super) api: Api,
     pub(super) counter: Arc<Counter>,
-    pub(super) owner: Uuid,
-    pub(super) organization: Uuid,
+    pub(super) owner: UserId,
+    pub(super) organization: OrganizationId,
     /// The session of an Owner.
     pub(super) session: String,
     pub(super) email: String,
@@ -68,12 +68,12 @@ pub(super) struct World {
     /// Ids of records, by collection, in ascending order of their creation.
     pub(super) ids: BTreeMap<&'static str, Vec<Uuid>>,
     /// An edge of the lab.
-    pub(super) edge: Uuid,
+    pub(super) edge: LinkId,
     /// A user with few rights, and a share with a password.
-    pub(super) viewer: Uuid,
-    pub(super) locked: Uuid,
+    pub(super) viewer: UserId,
+    pub(super) locked: ShareId,
     /// A tag that all small hosts have.
-    pub(super) common_tag: Uuid,
+    pub(super) common_tag: TagId,
     _fixture: Fixture,
 }
 
@@ -107,16 +107,16 @@ impl World {
             session,
             email: owner.email,
             daemon_key,
-            ids: BTreeMap::from([("hosts", LARGE.to_vec())]),
-            edge: Uuid::nil(),
+            ids: BTreeMap::from([("hosts", LARGE.map(HostId::uuid).to_vec())]),
+            edge: LinkId::nil(),
             viewer,
-            locked: Uuid::nil(),
+            locked: ShareId::nil(),
             common_tag,
             _fixture: fixture,
         };
         world.create_others().await;
         let locked = json!({"name": "locked", "network_id": LAB, "password": crate::common::PASSWORD});
-        world.locked = world.create("shares", &locked).await;
+        world.locked = world.create("shares", &locked).await.into();
         world.learn_ids().await;
         world
     }
@@ -208,7 +208,7 @@ async fn fill_office(fixture: &Fixture) {
         let mut small = host(1_000 + number, OFFICE);
         small.name = format!("small-{number}");
         small.tags = vec![fixture.home.tags[0]];
-        small.ports = vec![port(Uuid::from_u128((1_000 + number) << 64), &small, 443, Protocol::Tcp)];
+        small.ports = vec![port(PortId::from_u128((1_000 + number) << 64), &small, 443, Protocol::Tcp)];
         fixture.put([small]).await;
     }
     for (id, parts) in LARGE.into_iter().zip([PARTS, PARTS, 2]) {
@@ -217,7 +217,7 @@ async fn fill_office(fixture: &Fixture) {
 }
 
 /// Returns a host with this many parts of each kind, some of which have long texts.
-fn large(id: Uuid, parts: u128) -> Host {
+fn large(id: HostId, parts: u128) -> Host {
     let mut large = host(id.as_u128(), OFFICE);
     large.description = Some("x".repeat(60_000));
     for number in 1..=parts {
@@ -225,10 +225,10 @@ fn large(id: Uuid, parts: u128) -> Host {
         let address = format!("10.0.{}.{}", number / 250, number % 250).parse().unwrap();
         large.interfaces.push(interface(part(1), &large, address, 0));
         let number = u16::try_from(number).unwrap();
-        large.ports.push(port(Uuid::from_u128(part(2)), &large, number, Protocol::Tcp));
+        large.ports.push(port(PortId::from_u128(part(2)), &large, number, Protocol::Tcp));
         large.services.push(service(part(3), &large, "nginx"));
         let mut entry = IfEntry::new(&large, i64::from(number));
-        entry.id = Uuid::from_u128(part(4));
+        entry.id = IfEntryId::from_u128(part(4));
         entry.if_alias = Some("y".repeat(200));
         large.if_entries.push(entry);
     }
@@ -249,7 +249,7 @@ async fn fill_lab(fixture: &Fixture) {
     }
     let owner = fixture.owner(&fixture.home);
     for number in 1..SWITCHES {
-        let ends = [number / 3, number].map(|number| LinkEnd::at_host(Uuid::from_u128(0x1_0000 + number)));
+        let ends = [number / 3, number].map(|number| LinkEnd::at_host(HostId::from_u128(0x1_0000 + number)));
         if ends[0] != ends[1] {
             let [source, target] = ends;
             fixture.inventory.records().create(&owner, TopologyLink::new(LAB, source, target)).await.unwrap();

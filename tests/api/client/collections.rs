@@ -5,10 +5,9 @@ use toposcope::client::{ClientErrorKind, Page};
 use toposcope::inventory::{HostQuery, ListOrderField, ListQuery, PortUpdate};
 use toposcope::model::{
     Host, HostOrderField, HostRole, IfEntry, OrderDirection, Port, PortNumber, Protocol, SourceType, Tag,
-    UserApiKey, Vlans,
+    TagId, UserApiKey, Vlans,
 };
 use toposcope::wire::ErrorCode;
-use uuid::Uuid;
 
 use super::{client_of, create_tags, owner};
 use crate::common::{BOUND_PORT, HOST, LAB, NOBODY, OFFICE, PORT, Populated, address, host};
@@ -44,7 +43,7 @@ async fn list_of_tags_has_filters_order_and_pages() {
     assert_eq!((whole.records.len(), whole.has_more, whole.next), (303, false, None));
     assert_eq!(whole.records[3].name, names_created[299]);
 
-    let ids = [whole.records[3].id, NOBODY, whole.records[5].id];
+    let ids = [whole.records[3].id.uuid(), NOBODY, whole.records[5].id.uuid()];
     let mut some = ListQuery::default();
     some.ids = Some(ids.to_vec());
     assert_eq!(names(&client.list::<Tag>(&some).await.unwrap()), ["numbered 297", "numbered 299"]);
@@ -67,7 +66,7 @@ async fn list_of_hosts_has_the_filters_of_the_inventory() {
     assert_eq!(ids(&query).await, [3, 2, 1]);
     query.network_id = Some(LAB);
     assert_eq!(ids(&query).await, [1]);
-    (query.network_id, query.tag_ids) = (None, Some(vec![NOBODY, tag]));
+    (query.network_id, query.tag_ids) = (None, Some(vec![NOBODY.into(), tag]));
     assert_eq!(client.list::<Host>(&query).await.unwrap().records, [tagged]);
 
     fixture.put([address(4, OFFICE, &[("192.0.2.7", 0), ("2001:db8::7", 1)])]).await;
@@ -78,7 +77,7 @@ async fn list_of_hosts_has_the_filters_of_the_inventory() {
         |query| query.macs = Some(vec!["02:F2:04".parse().unwrap()]),
         |query| query.ports = Some(vec!["443/Tcp".parse().unwrap(), "80".parse().unwrap()]),
         |query| query.service_definitions = Some(vec!["Web & more".to_owned()]),
-        |query| query.subnet_ids = Some(vec![NOBODY]),
+        |query| query.subnet_ids = Some(vec![NOBODY.into()]),
         |query| query.sources = Some(vec![SourceType::Discovery]),
         |query| query.hidden = Some(true),
     ];
@@ -199,7 +198,8 @@ async fn outdated_tag_refuses_update_and_deletion() {
 #[tokio::test]
 async fn several_records_are_deleted_at_once() {
     let (fixture, client) = owner().await;
-    let ids: Vec<Uuid> = fixture.home.tags.into_iter().chain([NOBODY, fixture.abroad.tags[0]]).collect();
+    let ids: Vec<TagId> =
+        fixture.home.tags.into_iter().chain([NOBODY.into(), fixture.abroad.tags[0]]).collect();
     assert_eq!(client.delete_many::<Tag>(&ids).await.unwrap(), 3);
     assert_eq!(client.list::<Tag>(&ListQuery::default()).await.unwrap().total, 0);
     let error = client.delete_many::<Tag>(&[]).await.unwrap_err();

@@ -13,8 +13,8 @@ use toposcope::inventory::{
     NewDiscovery,
 };
 use toposcope::model::{
-    Cidr, DaemonCapabilities, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType, Host, Interface,
-    SnmpCredentials, Source, Subnet,
+    Cidr, DaemonCapabilities, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType, Host, HostId,
+    Interface, SnmpCredentials, Source, Subnet,
 };
 use toposcope::wire::ErrorCode;
 use toposcope::wire::daemon::SessionType;
@@ -32,7 +32,7 @@ async fn client_passes_credentials_on_to_a_daemon() {
         .await
         .unwrap();
     let client = client_of(&fixture.server, key.plaintext());
-    let id = client.register_daemon(&NewDaemon::new(NOBODY, "scanner")).await.unwrap().daemon.id;
+    let id = client.register_daemon(&NewDaemon::new(NOBODY.into(), "scanner")).await.unwrap().daemon.id;
     for _ in 0..2 {
         let session = client.request_work(id, &DaemonStatus::default()).await.unwrap().0.unwrap();
         let ended = DiscoveryUpdate::new(session.session_id, id, DiscoveryPhase::Complete, 100);
@@ -62,10 +62,10 @@ async fn client_runs_a_daemon_from_registration_to_report() {
         .unwrap();
     let client = client_of(&fixture.server, key.plaintext());
     assert_eq!(
-        client.announce_daemon(NOBODY, "1").await.unwrap_err().code(),
+        client.announce_daemon(NOBODY.into(), "1").await.unwrap_err().code(),
         Some(ErrorCode::EntityNotFound)
     );
-    let mut new = NewDaemon::new(NOBODY, "scanner");
+    let mut new = NewDaemon::new(NOBODY.into(), "scanner");
     new.version = Some("0.14.8".to_owned());
     let registration = client.register_daemon(&new).await.unwrap();
     let id = registration.daemon.id;
@@ -111,7 +111,7 @@ async fn user_queues_cancels_and_follows_discoveries() {
     let text = String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap();
     let data = text.lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
     assert_eq!(serde_json::from_str::<Discovery>(data).unwrap(), cancelled);
-    let error = user.register_daemon(&NewDaemon::new(NOBODY, "x")).await.unwrap_err();
+    let error = user.register_daemon(&NewDaemon::new(NOBODY.into(), "x")).await.unwrap_err();
     assert_eq!(error.code(), Some(ErrorCode::AuthNotAuthenticated));
 }
 
@@ -146,7 +146,7 @@ async fn user_imports_a_report_reads_its_claims_and_consolidates_hosts() {
     let deleted = user.delete_stale_parts(OFFICE).await.unwrap();
     assert_eq!((deleted.hosts, deleted.interfaces), (0, 0));
     fixture.put([host(1, OFFICE)]).await;
-    let kept = user.consolidate_hosts(uuid::Uuid::from_u128(1), id).await.unwrap();
+    let kept = user.consolidate_hosts(HostId::from_u128(1), id).await.unwrap();
     assert_eq!(kept.record.interfaces.len(), 1);
     assert_eq!(user.get::<Host>(kept.record.id).await.unwrap(), kept);
     let error = user.consolidate_hosts(kept.record.id, id).await.unwrap_err();

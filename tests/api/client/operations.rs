@@ -44,7 +44,7 @@ async fn operations_send_what_the_contract_names() {
     user.network_ids = vec![OFFICE];
     let mut share = NewShare::new("a share");
     (share.network_id, share.password) = (Some(OFFICE), Some(PASSWORD.to_owned()));
-    let key = NewUserApiKey::new(NOBODY, "laptop", Permission::Viewer);
+    let key = NewUserApiKey::new(NOBODY.into(), "laptop", Permission::Viewer);
     let mut contains = ListQuery::default();
     contains.contains = Some("2001:db8::1".parse().unwrap());
     let id = HOST;
@@ -54,14 +54,14 @@ async fn operations_send_what_the_contract_names() {
     client.change_password(PASSWORD, "another password").await.unwrap();
     let _ = client.create_user(&user).await;
     let _ = client.create_user_key(&key).await;
-    let _ = client.rotate_user_key(id).await;
-    let _ = client.rotate_daemon_key(id).await;
+    let _ = client.rotate_user_key(id.uuid().into()).await;
+    let _ = client.rotate_daemon_key(id.uuid().into()).await;
     let _ = client.create_share(&share).await;
-    let _ = client.issue_share_token(id, PASSWORD).await;
+    let _ = client.issue_share_token(id.uuid().into(), PASSWORD).await;
     let _ = client.list::<Subnet>(&contains).await;
     let _ = client.list::<Interface>(&PartQuery::new(id)).await;
-    client.delete::<User>(id, None).await.unwrap();
-    let _ = client.delete_many::<DaemonApiKey>(&[id]).await;
+    client.delete::<User>(id.uuid().into(), None).await.unwrap();
+    let _ = client.delete_many::<DaemonApiKey>(&[id.uuid().into()]).await;
 
     let page = "limit=0&cursor=";
     let order = "order_by=created_at&order_direction=asc";
@@ -145,7 +145,7 @@ async fn export_of_one_server_is_the_import_of_another() {
         canned(200, "application/x-ndjson", lines)
     });
     let refusals = json!([{"line": 2, "field": "id", "reason": "A value is required."}]);
-    let (given_id, id) = (HOST, NOBODY);
+    let (given_id, id) = (HOST, NOBODY.into());
     let report = json!({
         "lines": 2, "bytes": 34, "imported": 1, "replaced": 0, "refused": 1, "refusals": refusals,
         "created_networks": 0, "alterations": {"truncated_time": 2}, "dropped_ports": [], "reassigned": 1,
@@ -206,7 +206,10 @@ async fn import_reports_what_it_altered() {
     let report = client.import_hosts(lines, ImportOptions::default()).await.unwrap();
     assert_eq!((report.imported, report.refusals.as_slice()), (1, [].as_slice()));
     assert_eq!(report.altered(Alteration::DroppedPort), 1);
-    assert_eq!((report.dropped_ports[0].host_id, report.dropped_ports[0].port_id), (imported.id, NOBODY));
+    assert_eq!(
+        (report.dropped_ports[0].host_id, report.dropped_ports[0].port_id),
+        (imported.id, NOBODY.into())
+    );
     let organization = fixture.home.organization.id;
     assert_eq!(
         fixture.inventory.hosts().get(&Caller::system(organization), imported.id).await.unwrap().ports,

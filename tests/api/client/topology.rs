@@ -4,12 +4,11 @@ use serde_json::{Value, json};
 use toposcope::client::{ReportOptions, RequestBody};
 use toposcope::discovery;
 use toposcope::inventory::{ListQuery, NewShare};
-use toposcope::model::{LinkEnd, NodePosition, Redaction, TopologyLink, TopologyView};
+use toposcope::model::{LinkEnd, NodeId, NodePosition, Redaction, TopologyLink, TopologyView};
 use toposcope::topology::graph::{BlindSpotReason, GraphOptions, NodeKind};
 use toposcope::topology::links::{Confidence, Method};
 use toposcope::topology::render::{Format, Theme};
 use toposcope::wire::ErrorCode;
-use uuid::Uuid;
 
 use super::{client_of, owner};
 use crate::common::{Fixture, NOBODY, OFFICE, PASSWORD, host};
@@ -32,10 +31,12 @@ async fn manual_links_become_edges_with_details() {
     let graph = client.topology_graph(OFFICE, &options).await.unwrap();
     let [edge] = graph.edges.as_slice() else { panic!("{graph:?}") };
     assert_eq!((edge.confidence, edge.evidence[0].method), (Confidence::Confirmed, Method::Manual));
-    assert!(graph.nodes.iter().all(|node| node.kind == NodeKind::Host && node.entity_id == Some(node.id)));
+    assert!(
+        graph.nodes.iter().all(|node| node.kind == NodeKind::Host && node.entity_id == Some(node.id.uuid()))
+    );
     let details = client.topology_edge(OFFICE, TopologyView::L2, edge.id).await.unwrap();
     assert_eq!((details.edge.id, details.rejected.as_slice()), (edge.id, [].as_slice()));
-    let unknown = client.topology_edge(OFFICE, TopologyView::L2, NOBODY).await.unwrap_err();
+    let unknown = client.topology_edge(OFFICE, TopologyView::L2, NOBODY.into()).await.unwrap_err();
     assert_eq!(unknown.code(), Some(ErrorCode::EntityNotFound));
 
     let mut query = ListQuery::default();
@@ -50,11 +51,11 @@ async fn options_of_a_graph_reach_the_server() {
     let (fixture, client) = owner().await;
     client.create(&linked(&fixture).await).await.unwrap();
     let mut options = GraphOptions::new(TopologyView::L2);
-    (options.focus, options.depth) = (Some(Uuid::from_u128(1)), 0);
-    options.expand = [NOBODY].into();
+    (options.focus, options.depth) = (Some(NodeId::from_u128(1)), 0);
+    options.expand = [NOBODY.into()].into();
     (options.collapse, options.min_confidence) = (false, Confidence::Confirmed);
     let graph = client.topology_graph(OFFICE, &options).await.unwrap();
-    assert_eq!(graph.nodes.iter().map(|node| node.id).collect::<Vec<_>>(), [Uuid::from_u128(1)]);
+    assert_eq!(graph.nodes.iter().map(|node| node.id).collect::<Vec<_>>(), [NodeId::from_u128(1)]);
     options.show_stale = false;
     options.tag_ids = [fixture.home.tags[0]].into();
     assert!(client.topology_graph(OFFICE, &options).await.unwrap().nodes.is_empty());
@@ -62,7 +63,7 @@ async fn options_of_a_graph_reach_the_server() {
         let graph = client.topology_graph(OFFICE, &GraphOptions::new(view)).await.unwrap();
         assert_eq!(graph.view, view);
     }
-    let unknown = client.topology_graph(NOBODY, &options).await.unwrap_err();
+    let unknown = client.topology_graph(NOBODY.into(), &options).await.unwrap_err();
     assert_eq!(unknown.code(), Some(ErrorCode::EntityNotFound));
 }
 
@@ -85,7 +86,7 @@ async fn layouts_are_replaced_if_they_have_not_changed() {
     client.create(&linked(&fixture).await).await.unwrap();
     let empty = client.topology_layout(OFFICE, TopologyView::L2).await.unwrap();
     assert!(empty.record.positions.is_empty());
-    let positions = [NodePosition { id: Uuid::from_u128(1), x: -40.0, y: 12.5 }];
+    let positions = [NodePosition { id: NodeId::from_u128(1), x: -40.0, y: 12.5 }];
     let put = async |tag| client.put_topology_layout(OFFICE, TopologyView::L2, &positions, tag).await;
     let stored = put(empty.tag.as_ref()).await.unwrap();
     assert_eq!(stored.record.positions, positions);
@@ -150,6 +151,6 @@ async fn shares_are_opened_by_their_token() {
     assert!(picture.starts_with("<svg"), "{picture}");
     let refused = viewer.shared_picture(share.id, None).await.unwrap_err();
     assert_eq!(refused.code(), Some(ErrorCode::SharePasswordRequired));
-    let unknown = viewer.open_share(NOBODY, None).await.unwrap_err();
+    let unknown = viewer.open_share(NOBODY.into(), None).await.unwrap_err();
     assert_eq!(unknown.code(), Some(ErrorCode::EntityNotFound));
 }

@@ -11,7 +11,7 @@ use super::{Reply, VERSION};
 
 /// The error codes with their statuses and the keys of their params, from the contract.
 pub(crate) const CODES: [(u16, &str, &[&str]);
-    41 + cfg!(feature = "discovery") as usize + 2 * cfg!(feature = "topology") as usize] = [
+    42 + cfg!(feature = "discovery") as usize + 2 * cfg!(feature = "topology") as usize] = [
     (400, "validation_required", &["field"]),
     (400, "validation_empty", &["field"]),
     (400, "validation_max_length", &["field", "max"]),
@@ -51,6 +51,7 @@ pub(crate) const CODES: [(u16, &str, &[&str]);
     (409, "quota_exceeded", &["entity", "limit"]),
     (408, "request_timeout", &[]),
     (412, "precondition_failed", &["entity", "id"]),
+    (422, "policy.refused", &[]),
     (413, "request_too_large", &["limit"]),
     #[cfg(feature = "topology")]
     (413, "answer_too_large", &["limit"]),
@@ -289,10 +290,11 @@ fn check_failure(asked: &Asked, reply: &Reply) {
     check_meta(asked, &json["meta"], false);
     let typed: Failure = serde_json::from_slice(&reply.body).unwrap();
     let status = reply.status.as_u16();
+    let code = contract_code(&typed.code);
     let (_, _, params) = CODES
         .iter()
-        .find(|(known, code, _)| (*known, *code) == (status, &typed.code))
-        .unwrap_or_else(|| panic!("the contract has no {status} {}", typed.code));
+        .find(|(known, listed, _)| (*known, *listed) == (status, code))
+        .unwrap_or_else(|| panic!("the contract has no {status} {code}"));
     let mut given = keys(&json["params"]);
     if asked.is_report() && json["params"]["field"] == "body" {
         // The place of the fault, which is text or not.
@@ -308,6 +310,10 @@ fn check_failure(asked: &Asked, reply: &Reply) {
         // The report of what was done before.
         given.retain(|name| *name != "report");
     }
+    if code == "policy.refused" {
+        // A policy may refuse a value or the whole record.
+        given.retain(|name| *name != "field");
+    }
     assert_eq!(given, *params, "{json}");
     for name in ["field", "entity", "feature", "id", "name"] {
         assert!(json["params"].get(name).is_none_or(Value::is_string), "{json}");
@@ -321,6 +327,11 @@ fn check_failure(asked: &Asked, reply: &Reply) {
         assert_eq!(json["params"]["retry_after"], reply.number("retry-after"));
     }
     check_sentence(&typed.error);
+}
+
+/// Returns the code under which the contract lists that of an answer. Policies have codes of their own.
+pub(super) fn contract_code(code: &str) -> &str {
+    if code.starts_with("policy.") { "policy.refused" } else { code }
 }
 
 fn check_sentence(text: &str) {

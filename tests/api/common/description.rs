@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::Reply;
 use super::asked::Asked;
+use super::check::contract_code;
 use crate::requests::routes::matches;
 
 /// Paths that are other names of documented ones.
@@ -111,7 +112,8 @@ pub(super) fn check_described(asked: &Asked, reply: &Reply) {
     });
     let validator = validator.as_ref().unwrap_or_else(|| panic!("{method} {path} {status} has no body"));
     let codes = response.described["x-error-codes"].as_array();
-    let is_documented = codes.is_none_or(|codes| codes.contains(&reply.json["code"]));
+    let code = reply.json["code"].as_str().map(contract_code);
+    let is_documented = codes.is_none_or(|codes| codes.contains(&json!(code)));
     assert!(is_documented, "{method} {path} {status}: {}", reply.json["code"]);
     let json = with_all_fields(asked, reply.json.clone());
     if let Some(error) = validator.iter_errors(&json).next() {

@@ -8,10 +8,9 @@ use http::Request;
 use http_body::Body;
 use toposcope::access::{Caller, ManualClock, PasswordCost, PasswordHasher, Scope};
 use toposcope::inventory::{Inventory, NewOrganization, NewUser, NewUserApiKey};
-use toposcope::model::{Host, Network, Organization, Permission, Tag, User};
+use toposcope::model::{Host, Network, NetworkId, Organization, Permission, Tag, TagId, User, UserId};
 use toposcope::service::{Api, ApiBuilder};
 use toposcope::store::Store;
-use uuid::Uuid;
 
 use crate::backend::Backend;
 
@@ -47,8 +46,8 @@ pub(crate) struct Fixture {
 #[derive(Clone)]
 pub(crate) struct Site {
     pub(crate) organization: Organization,
-    pub(crate) networks: [Uuid; 3],
-    pub(crate) tags: [Uuid; 3],
+    pub(crate) networks: [NetworkId; 3],
+    pub(crate) tags: [TagId; 3],
 }
 
 impl Fixture {
@@ -115,7 +114,7 @@ impl Fixture {
 
     /// Returns a caller with all rights in an organization.
     pub(crate) fn owner(&self, site: &Site) -> Caller {
-        Caller::new(site.organization.id, Uuid::from_u128(0xca11e4), Permission::Owner, Scope::all())
+        Caller::new(site.organization.id, UserId::from_u128(0xca11e4), Permission::Owner, Scope::all())
     }
 
     /// Creates a fixture whose home organization has these hosts.
@@ -132,7 +131,7 @@ impl Fixture {
 
     /// Returns a caller with the lowest level, who can access all networks at home.
     pub(crate) fn viewer(&self) -> Caller {
-        Caller::new(self.home.organization.id, NOBODY, Permission::Viewer, Scope::all())
+        Caller::new(self.home.organization.id, UserId::new(NOBODY), Permission::Viewer, Scope::all())
     }
 
     /// Puts hosts at home.
@@ -148,7 +147,7 @@ impl Fixture {
     }
 
     /// Creates a user, whose password is [`PASSWORD`].
-    pub(crate) async fn user(&self, site: &Site, level: Permission, networks: &[Uuid]) -> User {
+    pub(crate) async fn user(&self, site: &Site, level: Permission, networks: &[NetworkId]) -> User {
         let number = self.users.fetch_add(1, Ordering::Relaxed);
         let mut user = NewUser::new(format!("user{number}@example.net"), level);
         user.network_ids = networks.to_vec();
@@ -157,7 +156,7 @@ impl Fixture {
     }
 
     /// Returns the system caller of the organization of a user.
-    pub(crate) async fn system_of(&self, user: Uuid) -> Caller {
+    pub(crate) async fn system_of(&self, user: UserId) -> Caller {
         for organization in self.inventory.organizations().all().await.unwrap() {
             let system = Caller::system(organization.id);
             if self.inventory.users().get(&system, user).await.is_ok() {
@@ -174,7 +173,7 @@ impl Fixture {
     }
 
     /// Creates a user with a key, and returns its plaintext.
-    pub(crate) async fn key(&self, level: Permission, networks: &[Uuid]) -> String {
+    pub(crate) async fn key(&self, level: Permission, networks: &[NetworkId]) -> String {
         let user = self.user(&self.home, level, networks).await;
         self.issue(key_for(&user, level, networks)).await
     }
@@ -234,8 +233,8 @@ impl Site {
         let mut new = NewOrganization::new(name);
         new.api_access = api_access;
         let organization = inventory.organizations().create(new).await.unwrap();
-        let networks = [0, 1, 2].map(|number| Uuid::from_u128(first + number));
-        let mut tags = [Uuid::nil(); 3];
+        let networks = [0, 1, 2].map(|number| NetworkId::from_u128(first + number));
+        let mut tags = [TagId::nil(); 3];
         for (network, tag) in networks.into_iter().zip(&mut tags) {
             let name = format!("network {network}");
             inventory
@@ -260,7 +259,7 @@ fn inventory_in(store: Arc<dyn Store>, clock: &ManualClock) -> Inventory {
 }
 
 /// Returns the draft of a valid key.
-pub(crate) fn key_for(user: &User, level: Permission, networks: &[Uuid]) -> NewUserApiKey {
+pub(crate) fn key_for(user: &User, level: Permission, networks: &[NetworkId]) -> NewUserApiKey {
     let mut key = NewUserApiKey::new(user.id, "a key", level);
     key.network_ids = networks.to_vec();
     key

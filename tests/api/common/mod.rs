@@ -28,14 +28,15 @@ pub(crate) use server::{
 pub(crate) use under_way::{until, until_commits};
 pub(crate) use upload::Upload;
 
+use toposcope::model::NetworkId;
 use uuid::Uuid;
 
 /// An id that no record has.
 pub(crate) const NOBODY: Uuid = Uuid::from_u128(0xdead_0000_0000_4000_8000_0000_0000_beef);
 
 /// The networks of the home organization, which most tests use.
-pub(crate) const OFFICE: Uuid = Uuid::from_u128(0x100);
-pub(crate) const LAB: Uuid = Uuid::from_u128(0x101);
-pub(crate) const VAULT: Uuid = Uuid::from_u128(0x102);
+pub(crate) const OFFICE: NetworkId = NetworkId::from_u128(0x100);
+pub(crate) const LAB: NetworkId = NetworkId::from_u128(0x101);
+pub(crate) const VAULT: NetworkId = NetworkId::from_u128(0x102);
 /// A network of the other organization.
-pub(crate) const ELSEWHERE: Uuid = Uuid::from_u128(0x200);
+pub(crate) const ELSEWHERE: NetworkId = NetworkId::from_u128(0x200);

@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{HostQuery, NewDaemonApiKey, NewShare};
 use toposcope::model::{
-    Binding, BindingTarget, Host, HostVirtualization, Interface, Permission, Port, Protocol,
-    ProxmoxVirtualization, Service, ServiceDefinition, Source, Timestamp, User,
+    Binding, BindingId, BindingTarget, DaemonApiKeyId, Host, HostId, HostVirtualization, Interface,
+    InterfaceId, NetworkId, Permission, Port, PortId, Protocol, ProxmoxVirtualization, Service,
+    ServiceDefinition, ServiceId, ShareId, Source, Timestamp, User, UserApiKeyId, UserId,
 };
-use uuid::Uuid;
 
 use super::{ELSEWHERE, Fixture, LAB, OFFICE, VAULT, key_for, send_json, with_key, with_session};
 
@@ -24,8 +24,8 @@ pub(crate) fn at(seconds: i64) -> Timestamp {
 
 /// A minimal host. All of them are equal in every order, so a test states only what differs: `Host { name:
 /// "x".to_owned(), ..host(1, network) }`.
-pub(crate) fn host(id: u128, network: Uuid) -> Host {
-    Host { created_at: at(0), updated_at: at(0), ..Host::with_id(Uuid::from_u128(id), network, "host") }
+pub(crate) fn host(id: u128, network: NetworkId) -> Host {
+    Host { created_at: at(0), updated_at: at(0), ..Host::with_id(HostId::from_u128(id), network, "host") }
 }
 
 /// A host whose document has this length.
@@ -44,7 +44,7 @@ pub(crate) fn of_length(id: u128, length: usize) -> Host {
 }
 
 /// A host with these addresses at these positions.
-pub(crate) fn address(id: u128, network: Uuid, addresses: &[(&str, i64)]) -> Host {
+pub(crate) fn address(id: u128, network: NetworkId, addresses: &[(&str, i64)]) -> Host {
     let mut host = host(id, network);
     for (place, (address, position)) in addresses.iter().enumerate() {
         let id = (id << 64) + u128::try_from(place).unwrap();
@@ -54,7 +54,7 @@ pub(crate) fn address(id: u128, network: Uuid, addresses: &[(&str, i64)]) -> Hos
 }
 
 /// A host with one port, 443/Tcp.
-pub(crate) fn with_port(id: Uuid, network: Uuid, port_id: Uuid) -> Host {
+pub(crate) fn with_port(id: HostId, network: NetworkId, port_id: PortId) -> Host {
     let mut host = host(id.as_u128(), network);
     host.ports.push(port(port_id, &host, 443, Protocol::Tcp));
     host
@@ -62,7 +62,7 @@ pub(crate) fn with_port(id: Uuid, network: Uuid, port_id: Uuid) -> Host {
 
 pub(crate) fn interface(id: u128, host: &Host, ip_address: IpAddr, position: i64) -> Interface {
     Interface {
-        id: Uuid::from_u128(id),
+        id: InterfaceId::from_u128(id),
         host_id: host.id,
         network_id: host.network_id,
         subnet_id: None,
@@ -80,7 +80,7 @@ pub(crate) fn interface(id: u128, host: &Host, ip_address: IpAddr, position: i64
 
 pub(crate) fn service(id: u128, host: &Host, name: &str) -> Service {
     Service {
-        id: Uuid::from_u128(id),
+        id: ServiceId::from_u128(id),
         host_id: host.id,
         network_id: host.network_id,
         name: name.to_owned(),
@@ -98,13 +98,13 @@ pub(crate) fn service(id: u128, host: &Host, name: &str) -> Service {
 }
 
 /// A host that runs on this service.
-pub(crate) fn guest(id: u128, network: Uuid, service: u128) -> Host {
-    let service_id = Uuid::from_u128(service);
+pub(crate) fn guest(id: u128, network: NetworkId, service: u128) -> Host {
+    let service_id = ServiceId::from_u128(service);
     let proxmox = ProxmoxVirtualization { vm_name: None, vm_id: None, service_id };
     Host { virtualization: Some(HostVirtualization::Proxmox(proxmox)), ..host(id, network) }
 }
 
-pub(crate) fn port(id: Uuid, host: &Host, number: u16, protocol: Protocol) -> Port {
+pub(crate) fn port(id: PortId, host: &Host, number: u16, protocol: Protocol) -> Port {
     Port {
         id,
         host_id: host.id,
@@ -119,21 +119,21 @@ pub(crate) fn port(id: Uuid, host: &Host, number: u16, protocol: Protocol) -> Po
 }
 
 /// A host of the office.
-pub(crate) const HOST: Uuid = Uuid::from_u128(1);
+pub(crate) const HOST: HostId = HostId::from_u128(1);
 /// Its port 443/Tcp.
-pub(crate) const PORT: Uuid = Uuid::from_u128(0x11);
+pub(crate) const PORT: PortId = PortId::from_u128(0x11);
 /// Its port 80/Tcp, which a service is bound to.
-pub(crate) const BOUND_PORT: Uuid = Uuid::from_u128(0x12);
+pub(crate) const BOUND_PORT: PortId = PortId::from_u128(0x12);
 /// Another host of the office, with a port 443/Tcp and a port 22/Tcp.
-pub(crate) const NEIGHBOUR: Uuid = Uuid::from_u128(2);
+pub(crate) const NEIGHBOUR: HostId = HostId::from_u128(2);
 /// A host of the lab, without ports.
-pub(crate) const LAB_HOST: Uuid = Uuid::from_u128(3);
+pub(crate) const LAB_HOST: HostId = HostId::from_u128(3);
 /// A host of the vault and its port 443/Tcp. The member of the [`Populated`] fixture has no access to them.
-pub(crate) const VAULT_HOST: Uuid = Uuid::from_u128(4);
-pub(crate) const VAULT_PORT: Uuid = Uuid::from_u128(0x41);
+pub(crate) const VAULT_HOST: HostId = HostId::from_u128(4);
+pub(crate) const VAULT_PORT: PortId = PortId::from_u128(0x41);
 /// A host of the other organization, and its port 443/Tcp.
-pub(crate) const FOREIGN_HOST: Uuid = Uuid::from_u128(9);
-pub(crate) const FOREIGN_PORT: Uuid = Uuid::from_u128(0x91);
+pub(crate) const FOREIGN_HOST: HostId = HostId::from_u128(9);
+pub(crate) const FOREIGN_PORT: PortId = PortId::from_u128(0x91);
 
 pub(crate) const HOSTS: &str = "/api/v1/hosts";
 pub(crate) const DAEMON_KEYS: &str = "/api/v1/auth/daemon";
@@ -153,14 +153,14 @@ pub(crate) struct Populated {
     pub(crate) session: String,
     /// The member's key, for both networks, and its id.
     pub(crate) member_key: String,
-    pub(crate) member_key_id: Uuid,
+    pub(crate) member_key_id: UserApiKeyId,
     /// A key of another user of the organization.
-    pub(crate) other_key_id: Uuid,
+    pub(crate) other_key_id: UserApiKeyId,
     /// The key of a daemon in the office.
     pub(crate) daemon_key: String,
-    pub(crate) daemon_key_id: Uuid,
+    pub(crate) daemon_key_id: DaemonApiKeyId,
     /// A public share.
-    pub(crate) share_id: Uuid,
+    pub(crate) share_id: ShareId,
 }
 
 impl Deref for Populated {
@@ -269,7 +269,7 @@ impl Populated {
         let mut stored = String::new();
         for site in [&self.fixture.home, &self.fixture.abroad] {
             let id = site.organization.id;
-            let everybody = Caller::new(id, Uuid::nil(), Permission::Owner, Scope::all());
+            let everybody = Caller::new(id, UserId::nil(), Permission::Owner, Scope::all());
             let inventory = &self.fixture.inventory;
             for document in inventory.hosts().list(&everybody, &HostQuery::default()).await.unwrap().documents
             {
@@ -305,7 +305,7 @@ fn hosts() -> [Host; 4] {
         vec![port(PORT, &office, 443, Protocol::Tcp), port(BOUND_PORT, &office, 80, Protocol::Tcp)];
     let mut web = service(0x51, &office, "web");
     web.bindings = vec![Binding {
-        id: Uuid::from_u128(0xb1),
+        id: BindingId::from_u128(0xb1),
         service_id: web.id,
         network_id: OFFICE,
         target: BindingTarget::Port { port_id: BOUND_PORT, interface_id: None },
@@ -315,15 +315,15 @@ fn hosts() -> [Host; 4] {
     office.services = vec![web];
     let mut neighbour = host(2, OFFICE);
     neighbour.ports = vec![
-        port(Uuid::from_u128(0x21), &neighbour, 443, Protocol::Tcp),
-        port(Uuid::from_u128(0x22), &neighbour, 22, Protocol::Tcp),
+        port(PortId::from_u128(0x21), &neighbour, 443, Protocol::Tcp),
+        port(PortId::from_u128(0x22), &neighbour, 22, Protocol::Tcp),
     ];
     let mut vault = host(4, VAULT);
     vault.ports = vec![port(VAULT_PORT, &vault, 443, Protocol::Tcp)];
     [office, neighbour, host(3, LAB), vault]
 }
 
-async fn issue(fixture: &Fixture, owner: &User, level: Permission) -> (String, Uuid) {
+async fn issue(fixture: &Fixture, owner: &User, level: Permission) -> (String, UserApiKeyId) {
     let issued = fixture
         .inventory
         .user_api_keys()

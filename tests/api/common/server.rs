@@ -15,10 +15,12 @@ use http_body::Body;
 use serde_json::{Value, json};
 use toposcope::access::Caller;
 use toposcope::inventory::Inventory;
-use toposcope::service::{Api, ApiBuilder, ClientAddr, RateLimit, ResponseBody};
+use toposcope::service::{Api, ApiBuilder, ClientAddr, RateLimit, ResponseBody, Served};
+use toposcope::wire::ErrorCode;
 use tower::ServiceExt;
 use tracing::Dispatch;
 use tracing::level_filters::LevelFilter;
+use tracing_subscriber::fmt::format::FmtSpan;
 
 use super::asked::{Asked, Form};
 use super::check::check_response;
@@ -94,6 +96,8 @@ impl Server {
         let asked = Asked::of(&request);
         let response = self.next().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
+        let served =
+            parts.extensions.get::<Served>().expect("every response tells how it was served").clone();
         let form = asked.form(parts.status.as_u16());
         let is_stream = form == Form::Events;
         let (body, frames) = if is_stream { first_frame(body).await } else { read(body).await };
@@ -104,6 +108,10 @@ impl Server {
             serde_json::from_slice(&body).unwrap_or_else(|error| panic!("{asked:?}: {error}: {body:?}"))
         };
         let reply = Reply { status: parts.status, headers: parts.headers, body, frames, json };
+        let code = served.error_code.map(ErrorCode::as_str);
+        if !reply.json.is_null() {
+            assert_eq!(code, reply.json["code"].as_str(), "{asked:?}");
+        }
         check_response(&asked, &reply, self.limit);
         reply
     }
@@ -259,11 +267,21 @@ pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
     pub(crate) fn dispatch(&self) -> Dispatch {
+        self.dispatch_with(FmtSpan::NONE)
+    }
+
+    /// Captures a line at the end of each span, too, with all of its fields.
+    pub(crate) fn dispatch_with_spans(&self) -> Dispatch {
+        self.dispatch_with(FmtSpan::CLOSE)
+    }
+
+    fn dispatch_with(&self, spans: FmtSpan) -> Dispatch {
         let log = self.clone();
         let subscriber = tracing_subscriber::fmt()
             .with_max_level(LevelFilter::TRACE)
             .with_ansi(false)
             .without_time()
+            .with_span_events(spans)
             .with_writer(move || log.clone());
         Dispatch::new(subscriber.finish())
     }

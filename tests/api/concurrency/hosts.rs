@@ -10,8 +10,9 @@ use toposcope::access::Caller;
 use fastrand::Rng;
 use tokio::task::{JoinSet, yield_now};
 use toposcope::inventory::{Entity, ErrorKind};
-use toposcope::model::{Binding, BindingTarget, Host, Permission, Timestamp};
-use uuid::Uuid;
+use toposcope::model::{
+    Binding, BindingId, BindingTarget, Host, HostId, NetworkId, Permission, PortId, Timestamp,
+};
 
 use super::{Fixture, Wrap, join_all, succeeded_or, tcp_port};
 use crate::common::{LAB, OFFICE, Reply, VAULT, host, key_for, service};
@@ -23,24 +24,31 @@ pub(super) const WRITERS: usize = 64;
 /// Number of ports that every task changes.
 pub(super) const SHARED: usize = 4;
 /// Hosts of which only the ports change, each with its network.
-pub(super) const LASTING: [(Uuid, Uuid); 3] =
-    [(Uuid::from_u128(0x1000), OFFICE), (Uuid::from_u128(0x1001), LAB), (Uuid::from_u128(0x1002), VAULT)];
+pub(super) const LASTING: [(HostId, NetworkId); 3] = [
+    (HostId::from_u128(0x1000), OFFICE),
+    (HostId::from_u128(0x1001), LAB),
+    (HostId::from_u128(0x1002), VAULT),
+];
 /// Hosts that are moved, deleted and put back.
-pub(super) const FLEETING: [Uuid; 4] =
-    [Uuid::from_u128(0x2000), Uuid::from_u128(0x2001), Uuid::from_u128(0x2002), Uuid::from_u128(0x2003)];
+pub(super) const FLEETING: [HostId; 4] = [
+    HostId::from_u128(0x2000),
+    HostId::from_u128(0x2001),
+    HostId::from_u128(0x2002),
+    HostId::from_u128(0x2003),
+];
 
 /// The port of a writer.
-pub(super) const fn own_port(writer: usize) -> Uuid {
-    Uuid::from_u128(0x5000 + writer as u128)
+pub(super) const fn own_port(writer: usize) -> PortId {
+    PortId::from_u128(0x5000 + writer as u128)
 }
 
-pub(super) const fn shared_port(number: usize) -> Uuid {
-    Uuid::from_u128(0x6000 + number as u128)
+pub(super) const fn shared_port(number: usize) -> PortId {
+    PortId::from_u128(0x6000 + number as u128)
 }
 
 /// One of the two ports of a fleeting host.
-pub(super) const fn fleeting_port(host: usize, number: usize) -> Uuid {
-    Uuid::from_u128(0x7000 + 2 * host as u128 + number as u128)
+pub(super) const fn fleeting_port(host: usize, number: usize) -> PortId {
+    PortId::from_u128(0x7000 + 2 * host as u128 + number as u128)
 }
 
 /// Returns whether a service is bound to the port of a writer. Such a port cannot leave its host.
@@ -59,7 +67,7 @@ pub(super) async fn fixture_with_ports(wrap: Wrap) -> Fixture {
     first.ports = own.chain(shared).map(|(id, number)| tcp_port(id, first, number, now)).collect();
     let mut bound = service(0x9000, first, "a service");
     let bindings = (0..WRITERS).filter(|number| is_bound(*number)).map(|number| Binding {
-        id: Uuid::from_u128(0x8000 + number as u128),
+        id: BindingId::from_u128(0x8000 + number as u128),
         service_id: bound.id,
         network_id: first.network_id,
         target: BindingTarget::Port { port_id: own_port(number), interface_id: None },
@@ -74,7 +82,7 @@ pub(super) async fn fixture_with_ports(wrap: Wrap) -> Fixture {
 }
 
 /// Returns a fleeting host to put, wherever its ports are now.
-fn fleeting(number: usize, network: Uuid, now: Timestamp) -> Host {
+fn fleeting(number: usize, network: NetworkId, now: Timestamp) -> Host {
     let mut host = host(FLEETING[number].as_u128(), network);
     let port = |place| tcp_port(fleeting_port(number, place), &host, 30_000 + place, now);
     host.ports = vec![port(0), port(1)];
@@ -194,8 +202,8 @@ async fn move_host(fixture: &Fixture, random: &mut Rng) {
     };
     let Err(error) = result else { return };
     let is_fine = match error.kind() {
-        ErrorKind::NotFound { entity: Entity::Host, id: missing } => *missing == id,
-        ErrorKind::Conflict { entity: Entity::Host, id: contended } => *contended == id,
+        ErrorKind::NotFound { entity: Entity::Host, id: missing } => *missing == id.uuid(),
+        ErrorKind::Conflict { entity: Entity::Host, id: contended } => *contended == id.uuid(),
         ErrorKind::AlreadyExists { entity: Entity::Port, .. } => true,
         _ => false,
     };
@@ -226,16 +234,17 @@ pub(super) fn check_page(reply: &Reply) -> Vec<Host> {
 /// Asserts that every host and port that is never deleted is present.
 pub(super) fn check_whole(hosts: &[Host]) {
     let lasting = hosts.iter().filter(|host| !FLEETING.contains(&host.id));
-    let found: BTreeSet<(Uuid, Uuid)> = lasting.clone().map(|host| (host.id, host.network_id)).collect();
+    let found: BTreeSet<(HostId, NetworkId)> =
+        lasting.clone().map(|host| (host.id, host.network_id)).collect();
     assert_eq!(found, BTreeSet::from(LASTING));
-    let ports: BTreeSet<Uuid> = lasting.flat_map(|host| &host.ports).map(|port| port.id).collect();
+    let ports: BTreeSet<PortId> = lasting.flat_map(|host| &host.ports).map(|port| port.id).collect();
     let expected = (0..WRITERS).map(own_port).chain((0..SHARED).map(shared_port)).collect();
     assert_eq!(ports, expected);
 }
 
 /// Asserts that a Member sees the networks granted now or a moment ago. These are all networks, or all but the vault.
 fn check_scope(hosts: &[Host]) {
-    let has = |id: Uuid| hosts.iter().any(|host| host.id == id);
+    let has = |id: HostId| hosts.iter().any(|host| host.id == id);
     let [office, lab, vault] = LASTING.map(|(id, _)| has(id));
     assert!(office && lab);
     assert_eq!(vault, hosts.iter().any(|host| host.network_id == VAULT));

@@ -15,7 +15,9 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use toposcope::access::Clock as _;
 use toposcope::inventory::Inventory;
-use toposcope::model::{Host, Permission, Port, Protocol, Timestamp, User};
+use toposcope::model::{
+    Host, NetworkId, OrganizationId, Permission, Port, PortId, Protocol, Timestamp, User, UserApiKeyId,
+};
 use toposcope::store::Store;
 use uuid::Uuid;
 
@@ -68,12 +70,12 @@ impl Fixture {
         Self { common, inventory, server, member, member_key }
     }
 
-    const fn organization(&self) -> Uuid {
+    const fn organization(&self) -> OrganizationId {
         self.common.home.organization.id
     }
 
     /// Creates an Owner with a session and a key.
-    async fn new_owner(&self, networks: &[Uuid]) -> Owner {
+    async fn new_owner(&self, networks: &[NetworkId]) -> Owner {
         let user = self.common.user(&self.common.home, Permission::Owner, &[]).await;
         let session = self.common.sign_in(&user).await;
         let key = key_for(&user, Permission::Owner, networks);
@@ -103,11 +105,11 @@ impl Fixture {
 struct Owner {
     user: User,
     session: String,
-    key: Uuid,
+    key: UserApiKeyId,
     key_text: String,
 }
 
-fn tcp_port(id: Uuid, host: &Host, number: usize, now: Timestamp) -> Port {
+fn tcp_port(id: PortId, host: &Host, number: usize, now: Timestamp) -> Port {
     Port {
         id,
         host_id: host.id,
@@ -121,7 +123,8 @@ fn tcp_port(id: Uuid, host: &Host, number: usize, now: Timestamp) -> Port {
     }
 }
 
-fn conflict(entity: &str, id: Uuid) -> Refusal {
+fn conflict(entity: &str, id: impl Into<Uuid>) -> Refusal {
+    let id = id.into();
     refusal(409, "entity_conflict", json!({"entity": entity, "id": id}))
 }
 

@@ -7,8 +7,7 @@ use toposcope::access::Caller;
 use fastrand::Rng;
 use serde_json::json;
 use tokio::task::JoinSet;
-use toposcope::model::{Host, Port, Protocol, Timestamp};
-use uuid::Uuid;
+use toposcope::model::{Host, HostId, NetworkId, Port, PortId, Protocol, Timestamp};
 
 use super::hosts::{
     Background, FLEETING, LASTING, SHARED, WRITERS, check_page, check_whole, fixture_with_ports,
@@ -25,9 +24,9 @@ use crate::requests::Choose;
 /// A change that a writer requests.
 #[derive(Clone, Copy, Debug)]
 struct Change {
-    port: Uuid,
-    host: Uuid,
-    network: Uuid,
+    port: PortId,
+    host: HostId,
+    network: NetworkId,
     number: u16,
     protocol: Protocol,
 }
@@ -66,7 +65,7 @@ impl Writer {
         self
     }
 
-    fn change_of(&mut self, port: Uuid) -> Change {
+    fn change_of(&mut self, port: PortId) -> Change {
         let (host, network) = self.random.choose(&LASTING);
         let is_wrong = self.random.once_in(8);
         let network = if is_wrong { self.random.choose(&[OFFICE, LAB, VAULT]) } else { network };
@@ -124,7 +123,7 @@ impl Writer {
 
     /// Returns the possible refusals of any change of a port on this network. They are conflicts with concurrent
     /// writers, and missing access of the Member at this moment.
-    fn refusals(&self, change: Change, network: Uuid) -> Vec<Refusal> {
+    fn refusals(&self, change: Change, network: NetworkId) -> Vec<Refusal> {
         let mut refusals = vec![conflict("Port", change.port)];
         if self.is_member() {
             refusals.push(permission_denied());
@@ -205,7 +204,7 @@ fn concurrent_updates_of_one_host_all_succeed() {
     on_each_store(async |wrap| {
         let fixture = Fixture::new(wrap).await;
         let mut only = host(1, OFFICE);
-        let port_id = |number: usize| Uuid::from_u128(0x1_0000 + number as u128);
+        let port_id = |number: usize| PortId::from_u128(0x1_0000 + number as u128);
         only.ports = (1..=CLIENTS).map(|number| tcp_port(port_id(number), &only, number, at(0))).collect();
         fixture.common.put([only]).await;
         let mut clients = JoinSet::new();
@@ -213,7 +212,7 @@ fn concurrent_updates_of_one_host_all_succeed() {
             let (server, key) = (fixture.server.clone(), fixture.common.key.clone());
             let target = format!("/api/v1/ports/{}", port_id(number));
             let body = json!({
-                "host_id": Uuid::from_u128(1), "network_id": OFFICE, "number": 1000 + number, "protocol": "Tcp",
+                "host_id": HostId::from_u128(1), "network_id": OFFICE, "number": 1000 + number, "protocol": "Tcp",
             });
             clients.spawn(async move {
                 let reply = server.send(with_key(send_json("PUT", &target, &body), &key)).await;
@@ -224,7 +223,7 @@ fn concurrent_updates_of_one_host_all_succeed() {
         let host = fixture
             .inventory
             .hosts()
-            .get(&Caller::system(fixture.organization()), Uuid::from_u128(1))
+            .get(&Caller::system(fixture.organization()), HostId::from_u128(1))
             .await
             .unwrap();
         assert!(host.ports.iter().all(|port| port.number.get() > 1000));
@@ -240,11 +239,11 @@ async fn lasting_hosts(fixture: &Fixture) -> Vec<Host> {
     hosts
 }
 
-fn ports(hosts: &[Host]) -> HashMap<Uuid, Port> {
+fn ports(hosts: &[Host]) -> HashMap<PortId, Port> {
     hosts.iter().flat_map(|host| &host.ports).map(|port| (port.id, port.clone())).collect()
 }
 
-async fn check_aftermath(fixture: &Fixture, before: &HashMap<Uuid, Port>, writers: &[Writer]) {
+async fn check_aftermath(fixture: &Fixture, before: &HashMap<PortId, Port>, writers: &[Writer]) {
     check_whole(&check_page(&fixture.common.list("limit=0").await));
     let hosts = lasting_hosts(fixture).await;
     let after = ports(&hosts);

@@ -11,8 +11,9 @@ use tokio::task::{JoinSet, yield_now};
 use toposcope::inventory::{
     Entity, Error, ErrorKind, HostQuery, Inventory, NewShare, NewUser, NewUserApiKey,
 };
-use toposcope::model::{Host, Network, Permission, Tag};
-use uuid::Uuid;
+use toposcope::model::{
+    Host, Network, NetworkId, OrganizationId, Permission, Tag, TagId, UserApiKeyId, UserId,
+};
 
 use super::{Fixture, Owner, any_conflict, conflict, join_all, on_each_store, succeeded_or};
 use crate::backend::Backend;
@@ -73,11 +74,11 @@ struct Shared {
     /// A user that no round deletes.
     owner: Owner,
     /// The created keys, each with its user.
-    keys: Mutex<Vec<(Uuid, Uuid)>>,
+    keys: Mutex<Vec<(UserApiKeyId, UserId)>>,
     /// The sessions begun with the users' first password, each with its user.
-    sessions: Mutex<Vec<(String, Uuid)>>,
+    sessions: Mutex<Vec<(String, UserId)>>,
     /// The users whose password has changed.
-    changed: Mutex<HashSet<Uuid>>,
+    changed: Mutex<HashSet<UserId>>,
     /// Number of users created in the rounds.
     created: AtomicUsize,
     /// Numbers of networks, tags and users deleted.
@@ -88,8 +89,8 @@ struct Shared {
 struct Round {
     shared: Arc<Shared>,
     number: usize,
-    network: Uuid,
-    tag: Uuid,
+    network: NetworkId,
+    tag: TagId,
     owner: Owner,
 }
 
@@ -119,7 +120,7 @@ impl Round {
         &self.shared.fixture.inventory
     }
 
-    fn organization(&self) -> Uuid {
+    fn organization(&self) -> OrganizationId {
         self.shared.fixture.organization()
     }
 
@@ -132,7 +133,7 @@ impl Round {
         let is_excused = match error.kind() {
             ErrorKind::Conflict { entity: contended, .. } => *contended == entity,
             ErrorKind::ReferenceInvalid { entity: Entity::Network | Entity::Tag, .. } => true,
-            ErrorKind::NotFound { entity: Entity::User, id } => *id == self.owner.user.id,
+            ErrorKind::NotFound { entity: Entity::User, id } => *id == self.owner.user.id.uuid(),
             ErrorKind::InUse { entity: Entity::Network, .. } => entity == Entity::Network,
             _ => false,
         };
@@ -252,7 +253,7 @@ impl Round {
     /// Sends the request of an operation, and checks the answer.
     async fn send(&self, operation: Operation) {
         let (shared, own) = (&self.shared.owner, &self.owner);
-        let key_path = |key: Uuid| format!("/api/v1/auth/keys/{key}");
+        let key_path = |key: UserApiKeyId| format!("/api/v1/auth/keys/{key}");
         let update = |owner: &Owner, name, tags: Value| {
             json!({
                 "name": name, "organization_id": self.organization(), "user_id": owner.user.id, "tags": tags,
@@ -347,13 +348,13 @@ fn deleted_record_is_not_referenced_by_concurrent_writes() {
 
 /// Ids of the records that exist.
 struct Existing {
-    networks: HashSet<Uuid>,
-    tags: HashSet<Uuid>,
-    users: HashSet<Uuid>,
+    networks: HashSet<NetworkId>,
+    tags: HashSet<TagId>,
+    users: HashSet<UserId>,
 }
 
 impl Existing {
-    fn check(&self, name: &str, networks: &[Uuid], tags: &[Uuid]) {
+    fn check(&self, name: &str, networks: &[NetworkId], tags: &[TagId]) {
         assert!(networks.iter().all(|id| self.networks.contains(id)), "{name} has a deleted network");
         assert!(tags.iter().all(|id| self.tags.contains(id)), "{name} has a deleted tag");
     }
@@ -390,7 +391,7 @@ impl Shared {
         for document in inventory.hosts().list(&caller, &HostQuery::default()).await.unwrap().documents {
             let host: Host = serde_json::from_slice(&document).unwrap();
             let services = host.services.iter().flat_map(|service| &service.tags);
-            let tags: Vec<Uuid> = host.tags.iter().chain(services).copied().collect();
+            let tags: Vec<TagId> = host.tags.iter().chain(services).copied().collect();
             existing.check("a host", &[host.network_id], &tags);
         }
         for key in inventory.daemon_api_keys().all(&Caller::system(organization)).await.unwrap() {

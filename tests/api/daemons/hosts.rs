@@ -1,5 +1,8 @@
 //! Hosts and subnets that daemons report.
 
+use toposcope::model::NetworkId;
+use uuid::Uuid;
+
 use super::*;
 use crate::backend::run_with;
 use crate::common::{ELSEWHERE, host};
@@ -234,7 +237,7 @@ fn taken_id_of_a_host_is_replaced_always_by_the_same() {
 #[test]
 fn references_outside_of_the_network_are_left_out() {
     run_with(Scene::new, async |scene| {
-        let subnet_of = async |network: Uuid| {
+        let subnet_of = async |network: NetworkId| {
             let body = json!({"network_id": network, "name": "s", "cidr": "192.0.2.0/24"});
             scene.post_with(&scene.fixture.key, SUBNETS, body).await.data()["id"].clone()
         };
@@ -334,7 +337,7 @@ fn known_addresses_return_the_stored_subnet() {
     });
 }
 
-async fn subnet_in(scene: &Scene, network: Uuid) -> Value {
+async fn subnet_in(scene: &Scene, network: NetworkId) -> Value {
     let key = scene.daemon_key(network).await;
     scene.post_with(&key, SUBNETS, subnet(Uuid::nil(), "203.0.113.0/24")).await.data()["id"].clone()
 }

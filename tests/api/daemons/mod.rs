@@ -15,14 +15,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toposcope::inventory::NewDaemonApiKey;
-use uuid::Uuid;
+use toposcope::model::{DaemonId, NetworkId};
 
 use crate::common::{Fixture, LAB, NOBODY, OFFICE, Reply, send_json, with_key};
 
 /// A daemon that most tests use.
-const DAEMON: Uuid = Uuid::from_u128(0xdae1);
+const DAEMON: DaemonId = DaemonId::from_u128(0xdae1);
 /// Another daemon of the same network.
-const OTHER: Uuid = Uuid::from_u128(0xdae2);
+const OTHER: DaemonId = DaemonId::from_u128(0xdae2);
 
 /// A fixture with the key of daemons in the office.
 struct Scene {
@@ -45,7 +45,7 @@ impl Scene {
         scene
     }
 
-    async fn daemon_key(&self, network: Uuid) -> String {
+    async fn daemon_key(&self, network: NetworkId) -> String {
         let key = NewDaemonApiKey::new(network, "a daemon");
         let is_home = self.fixture.home.networks.contains(&network);
         let site = if is_home { &self.fixture.home } else { &self.fixture.abroad };
@@ -70,22 +70,22 @@ impl Scene {
     }
 
     /// Registers a daemon, and returns the answer.
-    async fn register(&self, id: Uuid) -> Value {
+    async fn register(&self, id: DaemonId) -> Value {
         self.post("/api/daemons/register", registration(id)).await.data().clone()
     }
 
     /// Asks for work, and returns the session or null.
-    async fn work(&self, id: Uuid) -> Value {
+    async fn work(&self, id: DaemonId) -> Value {
         self.ask(id, json!({})).await[0].clone()
     }
 
     /// Asks for work with this status. Returns the session and whether the daemon has to stop.
-    async fn ask(&self, id: Uuid, status: Value) -> Value {
+    async fn ask(&self, id: DaemonId, status: Value) -> Value {
         self.post(&format!("/api/daemons/{id}/request-work"), status).await.data().clone()
     }
 
     /// Reports the phase of a session.
-    async fn report(&self, daemon: Uuid, session: &Value, phase: &str) {
+    async fn report(&self, daemon: DaemonId, session: &Value, phase: &str) {
         let id = session["session_id"].as_str().unwrap();
         let body = json!({"session_id": id, "daemon_id": daemon, "phase": phase, "progress": 10});
         assert_eq!(*self.post(&format!("/api/v1/discovery/{id}/update"), body).await.data(), Value::Null);
@@ -111,7 +111,7 @@ impl Scene {
     }
 }
 
-fn registration(id: Uuid) -> Value {
+fn registration(id: DaemonId) -> Value {
     json!({"daemon_id": id, "name": "scanner", "mode": "daemon_poll", "version": "0.14.8"})
 }
 

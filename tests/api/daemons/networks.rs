@@ -2,7 +2,7 @@
 
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::HostQuery;
-use toposcope::model::Permission;
+use toposcope::model::{DaemonId, NetworkId, Permission};
 
 use super::*;
 use crate::backend::run_with;
@@ -15,7 +15,7 @@ async fn elsewhere(scene: &Scene) -> String {
     let networks = [(fixture.home.organization.id, LAB), (fixture.abroad.organization.id, ELSEWHERE)];
     let mut stored = String::new();
     for (organization, network) in networks {
-        let caller = Caller::new(organization, NOBODY, Permission::Owner, Scope::only([network]));
+        let caller = Caller::new(organization, NOBODY.into(), Permission::Owner, Scope::only([network]));
         let inventory = &fixture.inventory;
         for document in inventory.hosts().list(&caller, &HostQuery::default()).await.unwrap().documents {
             stored.push_str(std::str::from_utf8(&document).unwrap());
@@ -31,16 +31,16 @@ async fn elsewhere(scene: &Scene) -> String {
 
 /// The ids of records that are not on the daemon's network.
 struct Foreign {
-    network: Uuid,
+    network: NetworkId,
     key: String,
-    daemon: Uuid,
+    daemon: DaemonId,
     session: Value,
     host: Value,
     subnet: Value,
 }
 
 impl Foreign {
-    async fn new(scene: &Scene, network: Uuid, daemon: Uuid) -> Self {
+    async fn new(scene: &Scene, network: NetworkId, daemon: DaemonId) -> Self {
         let key = scene.daemon_key(network).await;
         let registered = scene.post_with(&key, "/api/daemons/register", registration(daemon)).await;
         let host = registered.data()["host_id"].clone();
@@ -101,8 +101,8 @@ fn no_request_of_a_daemon_changes_another_network() {
         manual.name = "manual".to_owned();
         scene.fixture.put([manual]).await;
         let foreign = [
-            Foreign::new(&scene, LAB, Uuid::from_u128(0xdae3)).await,
-            Foreign::new(&scene, ELSEWHERE, Uuid::from_u128(0xdae4)).await,
+            Foreign::new(&scene, LAB, DaemonId::from_u128(0xdae3)).await,
+            Foreign::new(&scene, ELSEWHERE, DaemonId::from_u128(0xdae4)).await,
         ];
         let before = elsewhere(&scene).await;
         for foreign in &foreign {

@@ -1,5 +1,7 @@
 //! Work that goes on: after a restart of the daemon or the server, with a rotated key, and without any progress.
 
+use toposcope::model::DaemonId;
+
 use super::*;
 use crate::backend::run_with;
 use crate::common::bare;
@@ -8,7 +10,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 impl Scene {
     /// Announces that a daemon has started.
-    async fn start(&self, id: Uuid) {
+    async fn start(&self, id: DaemonId) {
         self.post(&format!("/api/daemons/{id}/startup"), json!({"daemon_version": "0.14.8"})).await.data();
     }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 use serde::Deserialize;
+use uuid::Uuid;
 
 use super::readers::read;
 use super::*;

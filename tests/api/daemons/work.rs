@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use toposcope::model::DaemonId;
+
 use super::*;
 use crate::backend::{run_on_threads, run_with};
 use crate::common::{bare, with_header};
@@ -181,7 +183,7 @@ fn progress_of_sessions_that_are_not_the_daemons_stores_nothing() {
         for (key, session, daemon) in [
             (&scene.key, json!(NOBODY), DAEMON),
             (&scene.key, foreign["session_id"].clone(), DAEMON),
-            (&scene.key, own["session_id"].clone(), NOBODY),
+            (&scene.key, own["session_id"].clone(), NOBODY.into()),
             (&scene.key, queued["id"].clone(), DAEMON),
             (&other_key, own["session_id"].clone(), DAEMON),
         ] {
@@ -252,7 +254,7 @@ fn queue_and_number_of_daemons_are_bounded() {
 
         let key = scene.daemon_key(LAB).await;
         for number in 0..100 {
-            let id = Uuid::from_u128(0xdae_0000 + number);
+            let id = DaemonId::from_u128(0xdae_0000 + number);
             scene.post_with(&key, "/api/daemons/register", registration(id)).await.data();
             for _ in 0..2 {
                 let work = format!("/api/daemons/{id}/request-work");
@@ -284,7 +286,7 @@ async fn only_the_latest_ended_sessions_are_kept() {
 fn daemons_that_ask_at_the_same_time_get_different_work() {
     run_on_threads(async || {
         let scene = Arc::new(Scene::new().await);
-        let daemons: Vec<Uuid> = (0..4).map(|number| Uuid::from_u128(0xdae_0000 + number)).collect();
+        let daemons: Vec<DaemonId> = (0..4).map(|number| DaemonId::from_u128(0xdae_0000 + number)).collect();
         for daemon in &daemons {
             scene.register(*daemon).await;
             for _ in 0..2 {
@@ -294,7 +296,7 @@ fn daemons_that_ask_at_the_same_time_get_different_work() {
         for _ in 0..20 {
             scene.queue(json!({"network_id": OFFICE})).await;
         }
-        let ask = |daemon: Uuid| {
+        let ask = |daemon: DaemonId| {
             let scene = Arc::clone(&scene);
             async move {
                 let mut sessions = vec![];

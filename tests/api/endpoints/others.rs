@@ -4,8 +4,9 @@ use http::HeaderValue;
 use serde_json::{Value, json};
 use toposcope::access::Caller;
 use toposcope::inventory::NewShare;
-use toposcope::model::{Permission, Referral, ShareOptions, referral_source};
-use uuid::Uuid;
+use toposcope::model::{
+    DaemonApiKeyId, NetworkId, Permission, Referral, ShareId, ShareOptions, referral_source,
+};
 
 use crate::backend::run_with;
 use crate::common::{
@@ -19,7 +20,7 @@ async fn create(fixture: &Populated, body: &Value) -> Value {
 }
 
 /// Returns the parts of an answer that the request does not determine.
-fn id_and_key(data: &Value) -> (Uuid, String) {
+fn id_and_key(data: &Value) -> (DaemonApiKeyId, String) {
     (data["api_key"]["id"].as_str().unwrap().parse().unwrap(), data["key"].as_str().unwrap().to_owned())
 }
 
@@ -103,7 +104,7 @@ fn server_fields_of_a_new_daemon_key_are_ignored() {
         }
         let data = create(&fixture, &body).await;
         let (id, key) = id_and_key(&data);
-        assert!(id != NOBODY && key != "topo_d_mine");
+        assert!(id != NOBODY.into() && key != "topo_d_mine");
         let record = &data["api_key"];
         assert_eq!(record["created_at"], json!(at(0)));
         assert_eq!((&record["updated_at"], &record["last_used"]), (&json!(at(0)), &Value::Null));
@@ -121,7 +122,7 @@ fn daemon_key_requires_a_network_that_the_caller_can_access() {
     run_with(Populated::new, async |fixture| {
         let admin = fixture.user(&fixture.home, Permission::Admin, &[]).await;
         let admin = fixture.sign_in(&admin).await;
-        let request = |network: Uuid| {
+        let request = |network: NetworkId| {
             let body = with(&daemon_body(), "network_id", json!(network));
             send_json("POST", DAEMON_KEYS, &body)
         };
@@ -133,7 +134,7 @@ fn daemon_key_requires_a_network_that_the_caller_can_access() {
             rows.push(Row::succeeds("a Member's", fixture.by_key(request(network))));
             rows.push(Row::succeeds("a Member's", fixture.by_session(request(network))));
         }
-        for network in [ELSEWHERE, NOBODY] {
+        for network in [ELSEWHERE, NOBODY.into()] {
             let params = json!({"entity": "Network", "id": network});
             let request = with_session(request(network), &admin);
             rows.push(Row::refused_with("an Admin's", request, "entity_access_denied", params));
@@ -240,7 +241,7 @@ fn referral_detail_is_stored_unchanged() {
 }
 
 /// A share of the fixture's organization, with these options.
-async fn share(fixture: &Populated, options: [bool; 4], password: Option<&str>) -> Uuid {
+async fn share(fixture: &Populated, options: [bool; 4], password: Option<&str>) -> ShareId {
     let mut share = NewShare::new("The office\0");
     let [show_export_button, show_inspect_panel, show_minimap, show_zoom_controls] = options;
     share.options = ShareOptions { show_export_button, show_inspect_panel, show_minimap, show_zoom_controls };
@@ -250,7 +251,7 @@ async fn share(fixture: &Populated, options: [bool; 4], password: Option<&str>) 
     fixture.inventory.shares().create(&fixture.system(), share).await.unwrap().id
 }
 
-fn metadata(id: Uuid, requires_password: bool, options: [bool; 4]) -> Value {
+fn metadata(id: ShareId, requires_password: bool, options: [bool; 4]) -> Value {
     json!({
         "id": id,
         "name": "The office\0",

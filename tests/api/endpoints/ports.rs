@@ -3,8 +3,7 @@
 use fastrand::Rng;
 use serde_json::{Value, json};
 use toposcope::access::Caller;
-use toposcope::model::{Host, Permission};
-use uuid::Uuid;
+use toposcope::model::{Host, HostId, NetworkId, Permission, PortId};
 
 use crate::backend::run_with;
 use crate::common::{
@@ -12,11 +11,11 @@ use crate::common::{
     VAULT_HOST, VAULT_PORT, at, bare, port_body, put_port, with, with_session,
 };
 
-async fn update(fixture: &Populated, id: Uuid, body: &Value) -> Value {
+async fn update(fixture: &Populated, id: PortId, body: &Value) -> Value {
     fixture.send(fixture.put_port(id, body)).await.data().clone()
 }
 
-async fn host(fixture: &Populated, id: Uuid) -> Host {
+async fn host(fixture: &Populated, id: HostId) -> Host {
     fixture.inventory.hosts().get(&fixture.system(), id).await.unwrap()
 }
 
@@ -107,7 +106,7 @@ fn bound_port_may_change_on_its_host() {
     });
 }
 
-fn to(host: Uuid, network: Uuid, number: u16) -> Value {
+fn to(host: HostId, network: NetworkId, number: u16) -> Value {
     let body = with(&with(&port_body(), "host_id", json!(host)), "network_id", json!(network));
     with(&body, "number", number)
 }
@@ -158,7 +157,7 @@ fn moving_a_port_requires_access_to_both_networks() {
     run_with(Populated::new, async |fixture| {
         let owner = fixture.user(&fixture.home, Permission::Owner, &[]).await;
         let owner = fixture.sign_in(&owner).await;
-        let denied = |network: Uuid| json!({"entity": "Network", "id": network});
+        let denied = |network: NetworkId| json!({"entity": "Network", "id": network});
         let out = || put_port(VAULT_PORT, &to(LAB_HOST, LAB, 443));
         let back = || put_port(VAULT_PORT, &to(VAULT_HOST, VAULT, 443));
         let rows = [
@@ -190,7 +189,10 @@ fn access_to_the_network_is_checked_before_the_records() {
             ("taken there", fixture.put_port(PORT, &to(VAULT_HOST, VAULT, 443))),
             ("bound here", fixture.put_port(BOUND_PORT, &to(VAULT_HOST, VAULT, 80))),
             ("on another network", fixture.put_port(PORT, &to(LAB_HOST, VAULT, 443))),
-            ("from there to nowhere", fixture.put_port(VAULT_PORT, &to(Uuid::nil(), Uuid::nil(), 443))),
+            (
+                "from there to nowhere",
+                fixture.put_port(VAULT_PORT, &to(HostId::nil(), NetworkId::nil(), 443)),
+            ),
         ];
         let rows =
             rows.map(|(name, request)| Row::refused_with(name, request, "entity_access_denied", denied()));

@@ -3,9 +3,8 @@
 use serde_json::{Value, json};
 use toposcope::access::Caller;
 use toposcope::inventory::NewUserApiKey;
-use toposcope::model::Permission;
+use toposcope::model::{Permission, UserApiKeyId};
 use toposcope::store::Write;
-use uuid::Uuid;
 
 use crate::backend::run_with;
 use crate::common::{
@@ -13,12 +12,12 @@ use crate::common::{
     put_key, send_json, with, with_header, with_key, with_session,
 };
 
-async fn update(fixture: &Populated, id: Uuid, body: &Value) -> Value {
+async fn update(fixture: &Populated, id: UserApiKeyId, body: &Value) -> Value {
     fixture.send(fixture.put_key(id, body)).await.data().clone()
 }
 
 /// A key of the member with every field set, and its id.
-async fn rich_key(fixture: &Populated) -> (String, Uuid) {
+async fn rich_key(fixture: &Populated) -> (String, UserApiKeyId) {
     let mut key: NewUserApiKey = key_for(&fixture.member, Permission::Member, &[LAB, OFFICE]);
     key.tags = fixture.home.tags[..2].to_vec();
     key.expires_at = Some(at(1000));
@@ -324,6 +323,6 @@ fn deleting_a_key_deletes_all_of_its_records() {
         let mut kinds: Vec<String> = written.iter().map(|write| write.key().kind.to_string()).collect();
         kinds.sort_unstable();
         assert_eq!(kinds, ["key_secret", "key_use", "user_api_key"]);
-        assert!(written.iter().all(|write| write.key().id == fixture.member_key_id));
+        assert!(written.iter().all(|write| write.key().id == fixture.member_key_id.uuid()));
     });
 }

@@ -35,22 +35,22 @@ const OVERTAKEN: [Failure; 4] = [
 fn changes(fixture: &Populated) -> [(Request<String>, &'static str, &'static str, Option<Uuid>); 6] {
     let referral = json!({"referral_source": "reddit"});
     [
-        (fixture.put_port(PORT, &port_body()), "host", "Port", Some(PORT)),
+        (fixture.put_port(PORT, &port_body()), "host", "Port", Some(PORT.uuid())),
         (fixture.create_daemon_key(&daemon_body()), "daemon_api_key", "Daemon API Key", None),
         (
             fixture.put_own_key(&with(&fixture.key_body(), "name", "renamed")),
             "user_api_key",
             "User API Key",
-            Some(fixture.member_key_id),
+            Some(fixture.member_key_id.uuid()),
         ),
         (
             fixture.by_session(bare("DELETE", &key_path(fixture.member_key_id))),
             "user_api_key",
             "User API Key",
-            Some(fixture.member_key_id),
+            Some(fixture.member_key_id.uuid()),
         ),
-        (fixture.submit_referral(&referral), "referral", "User", Some(fixture.member.id)),
-        (log_in(&fixture.member.email, PASSWORD), "session", "User", Some(fixture.member.id)),
+        (fixture.submit_referral(&referral), "referral", "User", Some(fixture.member.id.uuid())),
+        (log_in(&fixture.member.email, PASSWORD), "session", "User", Some(fixture.member.id.uuid())),
     ]
 }
 

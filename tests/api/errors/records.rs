@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toposcope::inventory::NewShare;
-use toposcope::model::Permission;
+use toposcope::model::{NetworkId, Permission, ShareId, UserApiKeyId};
 use uuid::Uuid;
 
 use crate::backend::run_with;
@@ -14,18 +14,25 @@ use crate::common::{
     share_path, with,
 };
 
-fn not_found(entity: &str, id: Uuid) -> Value {
+fn not_found(entity: &str, id: impl Into<Uuid>) -> Value {
+    let id = id.into();
     json!({"entity": entity, "id": id})
 }
 
-fn keys_and_ports(fixture: &Populated, foreign_key: Uuid) -> Vec<Row> {
+fn keys_and_ports(fixture: &Populated, foreign_key: UserApiKeyId) -> Vec<Row> {
     let mut rows = Vec::new();
-    for id in [NOBODY, FOREIGN_PORT, Uuid::nil(), HOST, fixture.member_key_id] {
+    for id in [NOBODY, FOREIGN_PORT.uuid(), Uuid::nil(), HOST.uuid(), fixture.member_key_id.uuid()] {
         let request = fixture.put_port(id, &port_body());
         rows.push(Row::refused_with("port", request, "entity_not_found", not_found("Port", id)));
     }
-    let others =
-        [NOBODY, fixture.other_key_id, foreign_key, fixture.daemon_key_id, Uuid::nil(), fixture.member.id];
+    let others = [
+        NOBODY.into(),
+        fixture.other_key_id,
+        foreign_key,
+        fixture.daemon_key_id.uuid().into(),
+        UserApiKeyId::nil(),
+        fixture.member.id.uuid().into(),
+    ];
     for id in others {
         for request in
             [fixture.put_key(id, &fixture.key_body()), fixture.by_session(bare("DELETE", &key_path(id)))]
@@ -47,7 +54,7 @@ async fn shares(fixture: &Populated) -> Vec<Row> {
     over.expires_at = Some(at(1));
     let mut disabled = draft();
     disabled.is_enabled = false;
-    let mut ids = vec![NOBODY, Uuid::nil(), HOST];
+    let mut ids = vec![ShareId::from(NOBODY), ShareId::nil(), HOST.uuid().into()];
     for share in [over, disabled] {
         ids.push(inventory.shares().create(&fixture.system(), share).await.unwrap().id);
     }
@@ -68,7 +75,7 @@ fn out_of_reach(fixture: &Populated) -> Vec<Row> {
         let params = json!({"entity": "Network", "id": network});
         rows.push(Row::refused_with(name, request, "entity_access_denied", params));
     };
-    for network in [VAULT, NOBODY, ELSEWHERE, Uuid::nil()] {
+    for network in [VAULT, NOBODY.into(), ELSEWHERE, NetworkId::nil()] {
         let request = fixture.create_daemon_key(&with(&daemon_body(), "network_id", json!(network)));
         denied("a daemon's key", request, network);
     }
@@ -88,7 +95,7 @@ fn forbidden(fixture: &Populated) -> Vec<Row> {
     let mut rows = Vec::new();
     let body = fixture.key_body();
     for (field, id) in [
-        ("organization_id", fixture.abroad.organization.id),
+        ("organization_id", fixture.abroad.organization.id.uuid()),
         ("organization_id", NOBODY),
         ("organization_id", Uuid::nil()),
         ("user_id", NOBODY),
@@ -190,12 +197,12 @@ fn tags(fixture: &Populated) -> Vec<Row> {
     let mut rows = Vec::new();
     for (tags, field) in [
         (vec![NOBODY], "tags.0"),
-        (vec![foreign], "tags.0"),
+        (vec![foreign.uuid()], "tags.0"),
         (vec![Uuid::nil()], "tags.0"),
-        (vec![OFFICE], "tags.0"),
-        (vec![red, foreign], "tags.1"),
-        (vec![red, green, blue, NOBODY], "tags.3"),
-        (vec![red, green, NOBODY, foreign], "tags.2"),
+        (vec![OFFICE.uuid()], "tags.0"),
+        (vec![red.uuid(), foreign.uuid()], "tags.1"),
+        (vec![red.uuid(), green.uuid(), blue.uuid(), NOBODY], "tags.3"),
+        (vec![red.uuid(), green.uuid(), NOBODY, foreign.uuid()], "tags.2"),
     ] {
         let params = json!({"entity": "Tag", "field": field});
         for request in [
@@ -212,19 +219,19 @@ fn networks(fixture: &Populated) -> Vec<Row> {
     let mut rows = Vec::new();
     for (networks, field) in [
         (vec![NOBODY], "network_ids.0"),
-        (vec![ELSEWHERE], "network_ids.0"),
-        (vec![HOST], "network_ids.0"),
-        (vec![OFFICE, NOBODY], "network_ids.1"),
-        (vec![OFFICE, LAB, OFFICE, ELSEWHERE], "network_ids.3"),
+        (vec![ELSEWHERE.uuid()], "network_ids.0"),
+        (vec![HOST.uuid()], "network_ids.0"),
+        (vec![OFFICE.uuid(), NOBODY], "network_ids.1"),
+        (vec![OFFICE.uuid(), LAB.uuid(), OFFICE.uuid(), ELSEWHERE.uuid()], "network_ids.3"),
         // An own network without a grant is a different error, which is checked later.
-        (vec![VAULT, NOBODY], "network_ids.1"),
+        (vec![VAULT.uuid(), NOBODY], "network_ids.1"),
     ] {
         let body = with(&fixture.key_body(), "network_ids", json!(networks));
         let params = json!({"entity": "Network", "field": field});
         let request = fixture.put_own_key(&body);
         rows.push(Row::refused_with(field, request, "entity_reference_invalid", params));
     }
-    for network in [NOBODY, ELSEWHERE, Uuid::nil(), HOST] {
+    for network in [NOBODY, ELSEWHERE.uuid(), Uuid::nil(), HOST.uuid()] {
         let params = json!({"entity": "Network", "field": "network_id"});
         let request = fixture.put_port(PORT, &with(&port_body(), "network_id", json!(network)));
         rows.push(Row::refused_with("the network", request, "entity_reference_invalid", params));
@@ -234,7 +241,7 @@ fn networks(fixture: &Populated) -> Vec<Row> {
 
 fn hosts(fixture: &Populated) -> Vec<Row> {
     let mut rows = Vec::new();
-    for host in [NOBODY, FOREIGN_HOST, Uuid::nil(), OFFICE, PORT] {
+    for host in [NOBODY, FOREIGN_HOST.uuid(), Uuid::nil(), OFFICE.uuid(), PORT.uuid()] {
         let params = json!({"entity": "Host", "field": "host_id"});
         let request = fixture.put_port(PORT, &with(&port_body(), "host_id", json!(host)));
         rows.push(Row::refused_with("the host", request, "entity_reference_invalid", params));

@@ -9,13 +9,13 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use toposcope::access::Caller;
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::Limited;
 use serde_json::{Value, json};
-use toposcope::inventory::NewShare;
-use toposcope::inventory::Quotas;
+use toposcope::inventory::{NewShare, Policy, PolicyRefusal, ProposedChange, Quotas};
 use toposcope::service::RateLimit;
 use toposcope::wire::ErrorCode;
 
@@ -507,6 +507,24 @@ async fn repeated() -> Produced {
     [first, again, reused].iter().flat_map(produced_by).collect()
 }
 
+/// A policy whose refusals have no valid code.
+struct Refusing;
+
+#[async_trait]
+impl Policy for Refusing {
+    async fn check(&self, _change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
+        Err(PolicyRefusal::new("another form", "The rules forbid this."))
+    }
+}
+
+async fn refused_by_policy() -> Produced {
+    let fixture = Fixture::new().await;
+    let server = Server::new(fixture.inventory.clone().with_policy(Refusing), ample());
+    let request = send_json("POST", HOSTS, &json!({"network_id": OFFICE, "name": "a"}));
+    let refused = server.send(with_key(request, &fixture.key)).await;
+    [refused].iter().flat_map(produced_by).collect()
+}
+
 /// The body of an upload whose connection breaks.
 struct Broken;
 
@@ -533,6 +551,7 @@ fn rows_produce_every_error_of_the_contract_and_no_other() {
         produced.extend(rows().await);
         produced.extend(changed_and_protected().await);
         produced.extend(repeated().await);
+        produced.extend(refused_by_policy().await);
         let keys = |params: &[&str]| params.iter().map(|key| (*key).to_owned()).collect();
         let expected: Produced =
             CODES.iter().map(|(status, code, params)| (*status, (*code).to_owned(), keys(params))).collect();

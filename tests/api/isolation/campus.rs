@@ -184,7 +184,7 @@ pub(crate) fn views(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
 
 fn by_owner(tenant: &Tenant, mut request: ApiRequest) -> (&'static Route, ApiRequest) {
     let (user, level) = tenant.users.iter().copied().find(|(_, level)| *level == Permission::Owner).unwrap();
-    let organization = tenant.organization;
+    let (organization, user) = (tenant.organization.uuid(), user.uuid());
     request.supplied_caller = Some(Caller { organization, user, level, networks: None, by: By::Host });
     (route(request.method, &request.path).unwrap(), request)
 }

@@ -292,8 +292,9 @@ fn ids_in(text: &str) -> impl Iterator<Item = Uuid> + '_ {
 
 impl Secrets {
     fn new(home: &Tenant, hostile: &Tenant) -> Self {
-        let ids_of =
-            |tenant: &Tenant| tenant.ids.values().flatten().copied().chain([tenant.organization]).collect();
+        let ids_of = |tenant: &Tenant| {
+            tenant.ids.values().flatten().copied().chain([tenant.organization.uuid()]).collect()
+        };
         Self {
             marker: home.marker.clone(),
             ids: ids_of(home),

@@ -8,8 +8,7 @@ use tokio::task::JoinSet;
 use toposcope::inventory::{
     Entity, Error, ErrorKind, Import, Inventory, NewDaemonApiKey, NewUserApiKey, PortUpdate, Quotas,
 };
-use toposcope::model::{Permission, Protocol, Tag, User};
-use uuid::Uuid;
+use toposcope::model::{HostId, OrganizationId, Permission, PortId, Protocol, Tag, User};
 
 use crate::backend::{run, run_on_threads};
 use crate::common::{
@@ -37,7 +36,7 @@ impl Limited {
         Self { fixture, inventory, user }
     }
 
-    fn organization(&self) -> Uuid {
+    fn organization(&self) -> OrganizationId {
         self.fixture.home.organization.id
     }
 
@@ -155,7 +154,7 @@ fn hosts_of_an_organization_are_limited_exactly() {
         limited
             .inventory
             .hosts()
-            .delete(&Caller::system(organization), Uuid::from_u128(ids[0]))
+            .delete(&Caller::system(organization), HostId::from_u128(ids[0]))
             .await
             .unwrap();
         limited.inventory.hosts().put(&Caller::system(organization), host(0x77, OFFICE)).await.unwrap();
@@ -197,7 +196,8 @@ fn sessions_of_a_user_are_limited_exactly_and_none_is_refused() {
 #[test]
 fn hosts_beyond_the_bytes_of_the_quota_are_too_large() {
     run(async || {
-        let (small, port) = (with_port(Uuid::from_u128(1), OFFICE, Uuid::from_u128(5)), Uuid::from_u128(5));
+        let (small, port) =
+            (with_port(HostId::from_u128(1), OFFICE, PortId::from_u128(5)), PortId::from_u128(5));
         let limit = serde_json::to_vec(&small).unwrap().len();
         let limited = Limited::new(|quotas| quotas.host_bytes = Some(limit)).await;
         let organization = limited.organization();
@@ -220,11 +220,11 @@ fn hosts_beyond_the_bytes_of_the_quota_are_too_large() {
 
         // A host that was stored before the quota was set may change as long as it does not grow.
         let before = limited.fixture.inventory.clone();
-        large.ports = with_port(large.id, OFFICE, Uuid::from_u128(6)).ports;
+        large.ports = with_port(large.id, OFFICE, PortId::from_u128(6)).ports;
         before.hosts().put(&Caller::system(organization), large.clone()).await.unwrap();
         let owner = limited.fixture.owner(&limited.fixture.home);
         let update = PortUpdate::new(large.id, OFFICE, 631.try_into().unwrap(), Protocol::Tcp);
-        let error = limited.inventory.parts().replace(&owner, Uuid::from_u128(6), update).await;
+        let error = limited.inventory.parts().replace(&owner, PortId::from_u128(6), update).await;
         assert!(error.is_ok(), "{error:?}");
     });
 }

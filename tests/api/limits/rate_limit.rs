@@ -48,7 +48,7 @@ async fn default_limit_is_300_per_minute_and_150_at_once() {
 async fn one_user_id_in_two_organizations_has_two_buckets() {
     let (fixture, server) = limited(60, 2).await;
     let send = async |organization| {
-        let caller = Caller::new(organization, OFFICE, Permission::Viewer, Scope::all());
+        let caller = Caller::new(organization, OFFICE.uuid().into(), Permission::Viewer, Scope::all());
         server.send(with_caller(get(HOSTS), caller)).await
     };
     let [home, abroad] = [&fixture.home, &fixture.abroad].map(|site| site.organization.id);

@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use tokio::task::yield_now;
 use tokio::time::{advance, pause};
 use toposcope::access::{Caller, Scope};
-use toposcope::model::{Host, Network, Permission};
+use toposcope::model::{Host, Network, OrganizationId, Permission, UserId};
 use toposcope::service::{Api, ApiBuilder, BodyError, ResponseBody};
 use tower::ServiceExt;
 use uuid::Uuid;
@@ -36,7 +36,7 @@ async fn send(api: &Api, request: Request<String>) -> Response<ResponseBody> {
 /// Returns a request of a user of the home organization.
 fn of_user(fixture: &Fixture, user: u128, target: &str) -> Request<String> {
     let organization = fixture.home.organization.id;
-    let caller = Caller::new(organization, Uuid::from_u128(user), Permission::Viewer, Scope::all());
+    let caller = Caller::new(organization, UserId::from_u128(user), Permission::Viewer, Scope::all());
     with_caller(get(target), caller)
 }
 
@@ -241,7 +241,7 @@ async fn unread_answers_to_concurrent_updates_stay_within_the_share_of_the_organ
     let total = 6 * MIB;
     let builder = Api::builder(fixture.inventory_with(&hook)).rate_limit(None);
     let api = builder.unread_responses(4 * MIB, total).build();
-    let update = |organization: Uuid, user: u128, id: u128| {
+    let update = |organization: OrganizationId, user: u128, id: u128| {
         let target = format!("/api/v1/hosts/{}", Uuid::from_u128(id));
         let source = of_length(id, 60 * KIB).source;
         let request = match id % 4 {
@@ -250,7 +250,7 @@ async fn unread_answers_to_concurrent_updates_stay_within_the_share_of_the_organ
         };
         with_caller(
             request,
-            Caller::new(organization, Uuid::from_u128(user), Permission::Member, Scope::all()),
+            Caller::new(organization, UserId::from_u128(user), Permission::Member, Scope::all()),
         )
     };
     let home = fixture.home.organization.id;
@@ -373,7 +373,7 @@ mod alone {
         let (mut unread, mut refused) = (Vec::new(), 0);
         for number in 0..1_000_u128 {
             let caller =
-                Caller::new(organization, Uuid::from_u128(number % 50), Permission::Viewer, Scope::all());
+                Caller::new(organization, UserId::from_u128(number % 50), Permission::Viewer, Scope::all());
             let fields =
                 if number % 10 > 0 { "" } else { "&fields=id,name,description,services,ports,source" };
             let page = get(&format!("/api/v1/hosts?limit=1000{fields}"));

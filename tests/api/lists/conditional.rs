@@ -3,7 +3,7 @@
 use http::{Method, Request};
 use serde_json::json;
 use toposcope::access::{Caller, Scope};
-use toposcope::model::{Permission, Tag};
+use toposcope::model::{HostId, Permission, Tag, UserId};
 use toposcope::service::Api;
 use tower::ServiceExt;
 use uuid::Uuid;
@@ -83,10 +83,10 @@ fn change_of_a_host_changes_the_tag() {
         poll.finds_another("a new host").await;
         fixture.put([host(2, OFFICE)]).await;
         poll.finds_another("a host written again").await;
-        fixture.inventory.hosts().delete(&fixture.system(), Uuid::from_u128(2)).await.unwrap();
+        fixture.inventory.hosts().delete(&fixture.system(), HostId::from_u128(2)).await.unwrap();
         poll.finds_another("a host deleted").await;
         let port = Uuid::from_u128(7);
-        fixture.put([with_port(Uuid::from_u128(1), OFFICE, port)]).await;
+        fixture.put([with_port(HostId::from_u128(1), OFFICE, port.into())]).await;
         poll.finds_another("a host with a port").await;
         let body =
             json!({"host_id": Uuid::from_u128(1), "network_id": OFFICE, "number": 4242, "protocol": "Tcp"});
@@ -157,7 +157,7 @@ fn callers_with_the_same_view_share_a_tag() {
     run_with(Fixture::with_one_host, async |fixture| {
         let tag = |user: u128, scope: Scope| {
             let caller =
-                Caller::new(fixture.home.organization.id, Uuid::from_u128(user), Permission::Viewer, scope);
+                Caller::new(fixture.home.organization.id, UserId::from_u128(user), Permission::Viewer, scope);
             let request = with_caller(get(LIST), caller);
             async { fixture.send(request).await.header("etag").to_owned() }
         };

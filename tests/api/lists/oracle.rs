@@ -6,20 +6,19 @@ use std::net::IpAddr;
 
 use fastrand::Rng;
 use serde_json::json;
-use toposcope::model::{Host, HostOrderField, Permission, Service};
-use uuid::Uuid;
+use toposcope::model::{Host, HostId, HostOrderField, NetworkId, Permission, Service, ServiceId, TagId};
 
 use crate::backend::run;
 use crate::common::{
     ELSEWHERE, Fixture, LAB, NOBODY, OFFICE, VAULT, at, guest, host, interface, key_for, natural, service,
 };
 
-const NETWORKS: [Uuid; 3] = [OFFICE, LAB, VAULT];
+const NETWORKS: [NetworkId; 3] = [OFFICE, LAB, VAULT];
 const TEXTS: [&str; 7] = ["", "a", "b", "Z", "é", "😀", "\u{ffee}"];
 const ADDRESSES: [&str; 5] = ["10.0.0.9", "10.0.0.10", "9.9.9.9", "::1", "::ffff:10.0.0.9"];
 
 /// A random host with ties in every order. Services are numbered by their hosts.
-fn random_host(random: &mut Rng, id: u128, tags: &[Uuid]) -> Host {
+fn random_host(random: &mut Rng, id: u128, tags: &[TagId]) -> Host {
     let network = *random.choice(&NETWORKS).unwrap();
     let mut host = if random.bool() {
         guest(id, network, 0x5_0000 + 1 + random.u128(0..200))
@@ -52,7 +51,7 @@ struct Fields {
     is_descending: bool,
 }
 
-fn compare(names: &HashMap<Uuid, String>, field: HostOrderField, left: &Host, right: &Host) -> Ordering {
+fn compare(names: &HashMap<ServiceId, String>, field: HostOrderField, left: &Host, right: &Host) -> Ordering {
     let virtualized_by = |host: &Host| {
         let service = host.virtualization.as_ref().map(|by| by.service_id());
         service.and_then(|id| names.get(&id)).cloned().unwrap_or_default()
@@ -78,7 +77,7 @@ fn compare(names: &HashMap<Uuid, String>, field: HostOrderField, left: &Host, ri
     }
 }
 
-fn sort(hosts: &mut [&Host], names: &HashMap<Uuid, String>, fields: Fields) {
+fn sort(hosts: &mut [&Host], names: &HashMap<ServiceId, String>, fields: Fields) {
     hosts.sort_by(|left, right| {
         let group = fields.group_by.map_or(Ordering::Equal, |field| compare(names, field, left, right));
         let within = compare(names, fields.order_by.unwrap_or_default(), left, right);
@@ -104,39 +103,39 @@ fn random_fields(random: &mut Rng, query: &mut Vec<String>) -> Fields {
 }
 
 /// A list of ids as one parameter, or as several, or both.
-fn push_list(random: &mut Rng, query: &mut Vec<String>, name: &str, ids: &[Uuid]) {
+fn push_list(random: &mut Rng, query: &mut Vec<String>, name: &str, ids: &[impl ToString]) {
     let length = 1 + random.usize(0..ids.len() + 2);
     for chunk in ids.chunks(length) {
-        let ids: Vec<String> = chunk.iter().map(Uuid::to_string).collect();
+        let ids: Vec<String> = chunk.iter().map(ToString::to_string).collect();
         query.push(format!("{name}={}", ids.join(",")));
     }
 }
 
 /// Adds filters to the query, and removes the hosts that they exclude.
-fn random_filters(random: &mut Rng, query: &mut Vec<String>, hosts: &mut Vec<&Host>, tags: &[Uuid]) {
+fn random_filters(random: &mut Rng, query: &mut Vec<String>, hosts: &mut Vec<&Host>, tags: &[TagId]) {
     if random.usize(0..3) == 0 {
-        let network = *random.choice(&[OFFICE, LAB, VAULT, ELSEWHERE, NOBODY]).unwrap();
+        let network = *random.choice(&[OFFICE, LAB, VAULT, ELSEWHERE, NOBODY.into()]).unwrap();
         query.push(format!("network_id={network}"));
         hosts.retain(|host| host.network_id == network);
     }
     if random.usize(0..3) == 0 {
-        let mut ids: Vec<Uuid> =
-            (0..=random.usize(0..60)).map(|_| Uuid::from_u128(random.usize(0..240) as u128)).collect();
-        ids.push(NOBODY);
+        let mut ids: Vec<HostId> =
+            (0..=random.usize(0..60)).map(|_| HostId::from_u128(random.usize(0..240) as u128)).collect();
+        ids.push(NOBODY.into());
         random.shuffle(&mut ids);
         push_list(random, query, "ids", &ids);
         hosts.retain(|host| ids.contains(&host.id));
     }
     if random.usize(0..3) == 0 {
-        let mut wanted: Vec<Uuid> = tags.iter().copied().filter(|_| random.bool()).collect();
-        wanted.push(if random.bool() { NOBODY } else { tags[0] });
+        let mut wanted: Vec<TagId> = tags.iter().copied().filter(|_| random.bool()).collect();
+        wanted.push(if random.bool() { NOBODY.into() } else { tags[0] });
         push_list(random, query, "tag_ids", &wanted);
         hosts.retain(|host| host.tags.iter().any(|tag| wanted.contains(tag)));
     }
 }
 
 /// Puts a few hosts, both new ones and replacements, and deletes a few.
-async fn churn(fixture: &Fixture, random: &mut Rng, hosts: &mut Vec<Host>, tags: &[Uuid]) {
+async fn churn(fixture: &Fixture, random: &mut Rng, hosts: &mut Vec<Host>, tags: &[TagId]) {
     for _ in 0..random.usize(0..6) {
         let id = 1 + random.usize(0..220) as u128;
         let host = random_host(random, id, tags);
@@ -150,7 +149,7 @@ async fn churn(fixture: &Fixture, random: &mut Rng, hosts: &mut Vec<Host>, tags:
     }
 }
 
-async fn random_keys(fixture: &Fixture) -> Vec<(String, Vec<Uuid>)> {
+async fn random_keys(fixture: &Fixture) -> Vec<(String, Vec<NetworkId>)> {
     let mut keys = vec![(fixture.key.clone(), NETWORKS.to_vec())];
     for (level, granted, chosen) in [
         (Permission::Admin, &[][..], &[OFFICE, VAULT][..]),
@@ -178,7 +177,7 @@ fn random_lists_match_filtering_sorting_and_slicing() {
             if random.usize(0..4) == 0 {
                 churn(&fixture, &mut random, &mut hosts, &tags).await;
             }
-            let names: HashMap<Uuid, String> = hosts
+            let names: HashMap<ServiceId, String> = hosts
                 .iter()
                 .flat_map(|host| &host.services)
                 .map(|service| (service.id, service.name.clone()))

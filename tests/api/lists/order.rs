@@ -1,7 +1,6 @@
 //! The order of a list, field by field. For filters, groups and pages see [`super::oracle`].
 
-use toposcope::model::{Host, HostOrderField};
-use uuid::Uuid;
+use toposcope::model::{Host, HostId, HostOrderField};
 
 use crate::backend::{run, run_with};
 use crate::common::{ELSEWHERE, Fixture, LAB, OFFICE, VAULT, address, at, guest, host, service};
@@ -134,7 +133,7 @@ fn guests_are_ordered_by_the_name_of_their_service() {
         nodes[1].services.clear();
         fixture.put(nodes).await;
         assert_eq!(fixture.ids("order_by=virtualized_by").await, [1, 2, 5, 6, 7, 3, 4]);
-        fixture.inventory.hosts().delete(&fixture.system(), Uuid::from_u128(1)).await.unwrap();
+        fixture.inventory.hosts().delete(&fixture.system(), HostId::from_u128(1)).await.unwrap();
         assert_eq!(fixture.ids("order_by=virtualized_by&order_direction=desc").await, [2, 3, 4, 5, 6, 7]);
     });
 }

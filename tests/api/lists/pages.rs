@@ -7,10 +7,11 @@ use fastrand::Rng;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use toposcope::inventory::Inventory;
-use toposcope::model::{Host, MacAddress, Permission, Port, PortNumber, Protocol, Source};
+use toposcope::model::{
+    Host, HostId, MacAddress, OrganizationId, Permission, Port, PortId, PortNumber, Protocol, Source,
+};
 use toposcope::service::Api;
 use tower::ServiceExt;
-use uuid::Uuid;
 
 use crate::backend::{run, run_with};
 use crate::common::{
@@ -54,7 +55,7 @@ fn listed_documents_equal_the_encoded_hosts() {
             [(0x21, 443, Protocol::Tcp), (0x22, 53, Protocol::Udp), (0x23, 53, Protocol::Tcp)]
         {
             full.ports.push(Port {
-                id: Uuid::from_u128(id),
+                id: PortId::from_u128(id),
                 host_id: full.id,
                 network_id: OFFICE,
                 number: PortNumber::try_from(number).unwrap(),
@@ -176,9 +177,9 @@ fn page_is_consistent_while_hosts_change() {
 }
 
 /// Deletes half of the hosts and empties the others.
-async fn change(inventory: &Inventory, organization: Uuid) {
+async fn change(inventory: &Inventory, organization: OrganizationId) {
     for id in 1..=10 {
-        inventory.hosts().delete(&Caller::system(organization), Uuid::from_u128(id)).await.unwrap();
+        inventory.hosts().delete(&Caller::system(organization), HostId::from_u128(id)).await.unwrap();
         inventory.hosts().put(&Caller::system(organization), host(id + 10, OFFICE)).await.unwrap();
     }
 }
@@ -266,7 +267,7 @@ fn cached_page_is_dropped_when_its_hosts_change() {
                 _ => fixture
                     .inventory
                     .hosts()
-                    .delete(&Caller::system(organization), Uuid::from_u128(9))
+                    .delete(&Caller::system(organization), HostId::from_u128(9))
                     .await
                     .unwrap(),
             }

@@ -8,7 +8,7 @@ use toposcope::access::Caller;
 use http::{Method, Request, Response};
 use http_body::Body;
 use serde_json::{Value, json};
-use toposcope::model::{Host, IfEntry, Permission};
+use toposcope::model::{Host, HostId, IfEntry, Permission};
 use toposcope::service::{Api, BodyError, ResponseBody};
 use toposcope::store::StoreError;
 use tower::ServiceExt;
@@ -138,7 +138,7 @@ fn hosts_changed_while_the_list_is_read_appear_at_most_once() {
         // A host already sent moves to the end, one not yet sent moves to the beginning, one is added, one is
         // deleted.
         fixture.put([named(1, "host99999"), named(400, "host00000"), named(501, "host00450a")]).await;
-        fixture.inventory.hosts().delete(&fixture.system(), uuid::Uuid::from_u128(450)).await.unwrap();
+        fixture.inventory.hosts().delete(&fixture.system(), HostId::from_u128(450)).await.unwrap();
         let (ids, pagination) = reading.finish().await;
         let once: BTreeSet<u128> = ids.iter().copied().collect();
         assert_eq!(once.len(), ids.len(), "a host is in it twice");

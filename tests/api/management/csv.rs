@@ -2,7 +2,9 @@
 
 use http::HeaderMap;
 use http_body_util::BodyExt;
+use toposcope::model::NetworkId;
 use tower::ServiceExt;
+use uuid::Uuid;
 
 use super::*;
 use crate::common::host;
@@ -33,7 +35,7 @@ fn import(query: &str, text: impl Into<Vec<u8>>) -> Request<http_body_util::Full
 }
 
 /// Imports a CSV into a network and returns the report.
-async fn imported(fixture: &Fixture, network: Uuid, text: impl Into<Vec<u8>>) -> Value {
+async fn imported(fixture: &Fixture, network: NetworkId, text: impl Into<Vec<u8>>) -> Value {
     let request = with_key(import(&format!("?network_id={network}"), text), &fixture.key);
     fixture.send(request).await.data().clone()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use fastrand::Rng;
-use toposcope::model::{Cidr, Timestamp};
+use toposcope::model::{Cidr, TagId, Timestamp};
 
 use super::*;
 use crate::backend::Backend;
@@ -45,7 +45,7 @@ const SOURCES: [&str; 3] = ["Manual", "System", "Unknown"];
 const DEFINITIONS: [&str; 3] = ["Nginx", "nginx", "Proxmox VE"];
 
 /// A random host, as a client sends it.
-fn random_host(random: &mut Rng, tags: &[Uuid]) -> Value {
+fn random_host(random: &mut Rng, tags: &[TagId]) -> Value {
     let mut some = |count: usize, part: &dyn Fn(&mut Rng, usize) -> Value| -> Value {
         let count = random.usize(..=count);
         (0..count).map(|index| part(random, index)).collect()
@@ -88,7 +88,7 @@ fn texts(host: &Value, parts: &str, field: &str) -> Vec<String> {
     list(host, parts).iter().filter_map(|part| part[field].as_str()).map(str::to_owned).collect()
 }
 
-fn random_filter(random: &mut Rng, tags: &[Uuid], times: &[String]) -> Filter {
+fn random_filter(random: &mut Rng, tags: &[TagId], times: &[String]) -> Filter {
     match random.usize(..16) {
         0 => {
             let address = random.choose(&ADDRESSES).parse().unwrap();
@@ -328,7 +328,7 @@ fn filters_find_what_a_scan_finds() {
 type Change = (&'static str, String, Value);
 
 /// Returns the change of this number, or `None` after the last one. Each relies on the ones before.
-fn change(number: usize, hosts: &[Value], tag: Uuid, subnet: &Value) -> Option<Change> {
+fn change(number: usize, hosts: &[Value], tag: TagId, subnet: &Value) -> Option<Change> {
     const INTERFACES: &str = "/api/v1/interfaces";
     const PORTS: &str = "/api/v1/ports";
     const SERVICES: &str = "/api/v1/services";

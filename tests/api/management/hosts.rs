@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use toposcope::model::NetworkId;
+
 use super::*;
 
 const ONE: &str = "00000000-0000-4000-8000-000000000001";
@@ -182,12 +184,12 @@ fn fault_of_a_host_is_reported_before_what_the_records_say() {
 fn host_cannot_move_to_another_network() {
     run_new(async |fixture| {
         let host = fixture.post(HOSTS, &full()).await;
-        let put = |network: Uuid| {
+        let put = |network: NetworkId| {
             send_json("PUT", &path_of(HOSTS, &host), &with(&host_body(), "network_id", network.to_string()))
         };
         let mismatch = fixture.ask(put(LAB)).await;
         assert_eq!(*mismatch.refuses(400, "entity_network_mismatch"), json!({"entity": "Host"}));
-        for network in [NOBODY, ELSEWHERE] {
+        for network in [NOBODY.into(), ELSEWHERE] {
             let reply = fixture.ask(put(network)).await;
             let params = json!({"entity": "Network", "field": "network_id"});
             assert_eq!(*reply.refuses(400, "entity_reference_invalid"), params);

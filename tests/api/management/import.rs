@@ -99,7 +99,7 @@ fn import_needs_a_member_json_lines_and_a_network_of_the_caller() {
         let request = import(&fixture, &format!("?network_id={OFFICE}"), &text, 100);
         let reply = fixture.send(with_key(request, &stranger)).await;
         assert_eq!(*reply.refuses(403, "entity_access_denied"), json!({"entity": "Network", "id": OFFICE}));
-        for network in [NOBODY, fixture.abroad.networks[0]] {
+        for network in [NOBODY.into(), fixture.abroad.networks[0]] {
             let reply = fixture.send(import(&fixture, &format!("?network_id={network}"), &text, 100)).await;
             let invalid = json!({"entity": "Network", "field": "network_id"});
             assert_eq!(*reply.refuses(400, "entity_reference_invalid"), invalid);

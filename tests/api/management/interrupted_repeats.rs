@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::SemaphorePermit;
 
 use toposcope::access::Caller;
+use toposcope::model::NetworkId;
+use uuid::Uuid;
 
 use super::*;
 use crate::common::{Hook, Server, until, until_commits};
@@ -205,7 +207,7 @@ fn request_is_continued_only_for_a_caller_with_access_to_its_networks() {
         fixture.store.hook().settle().await;
         fixture.clock.advance(LEASE);
         let owner = fixture.owner(&fixture.home);
-        let set = async |networks: &[Uuid]| {
+        let set = async |networks: &[NetworkId]| {
             let change = |user: &mut toposcope::model::User| {
                 user.network_ids = networks.to_vec();
                 Ok(())

@@ -4,6 +4,7 @@ use std::sync::mpsc::channel;
 
 use tokio::runtime::Builder;
 use tokio::task::{spawn, spawn_blocking, yield_now};
+use uuid::Uuid;
 
 use super::*;
 use crate::common::host;

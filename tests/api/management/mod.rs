@@ -4,6 +4,7 @@ mod accounts;
 mod all_parts;
 #[cfg(feature = "csv")]
 mod csv;
+mod custom;
 mod export;
 mod finding;
 mod hosts;
@@ -21,7 +22,6 @@ mod updates;
 use http::Request;
 use serde_json::{Value, json};
 use toposcope::model::Permission;
-use uuid::Uuid;
 
 use crate::backend::run;
 use crate::common::{

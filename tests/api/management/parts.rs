@@ -256,7 +256,7 @@ fn parts_are_filtered_by_network_and_services_by_tag() {
         let path = format!("{}?host_id={}&order_by=created_at", part.path, host["id"].as_str().unwrap());
         let listed = async |filter: &str| fixture.ask(get(&format!("{path}&{filter}"))).await;
         assert_eq!(*listed(&format!("network_id={OFFICE}")).await.data(), json!(records));
-        for network in [LAB, NOBODY, ELSEWHERE] {
+        for network in [LAB, NOBODY.into(), ELSEWHERE] {
             let reply = listed(&format!("network_id={network}")).await;
             assert_eq!((reply.data(), reply.total()), (&json!([]), 0));
         }
@@ -363,7 +363,7 @@ fn parts_are_as_accessible_as_their_host() {
             fixture.ask_abroad(request).await.refuses(404, "entity_not_found");
         }
         let rows = [
-            ("network_id", LAB, "entity_network_mismatch", json!({"entity": "Host"})),
+            ("network_id", LAB.uuid(), "entity_network_mismatch", json!({"entity": "Host"})),
             (
                 "network_id",
                 NOBODY,

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use uuid::Uuid;
+
 use super::*;
 
 const PARTS: [&str; 4] = ["/api/v1/interfaces", "/api/v1/ports", "/api/v1/services", "/api/v1/if-entries"];

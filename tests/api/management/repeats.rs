@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use toposcope::model::{NetworkId, UserId};
+
 use super::*;
 use crate::common::{Hook, Server, ample};
 
@@ -116,8 +118,8 @@ fn repetition_is_checked_like_a_first_request() {
         assert_eq!(send(request()).await.status, 200);
         let user = fixture.send(with_key(get("/api/auth/me"), &member)).await.data()["id"].clone();
         let owner = fixture.owner(&fixture.home);
-        let id: Uuid = serde_json::from_value(user).unwrap();
-        let change = |networks: Vec<Uuid>, level| {
+        let id: UserId = serde_json::from_value(user).unwrap();
+        let change = |networks: Vec<NetworkId>, level| {
             move |user: &mut toposcope::model::User| {
                 (user.network_ids, user.permissions) = (networks.clone(), level);
                 Ok(())

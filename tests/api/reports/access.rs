@@ -1,7 +1,7 @@
 //! Access to the import of reports, by caller and network.
 
 use toposcope::access::Caller;
-use toposcope::model::{Permission, User};
+use toposcope::model::{NetworkId, Permission, User};
 
 use super::*;
 use crate::backend::run_with;
@@ -14,7 +14,7 @@ fn report() -> String {
 #[test]
 fn import_requires_a_member_with_access_to_the_network() {
     run_with(Fixture::new, async |fixture| {
-        let target = |network: Uuid| format!("{IMPORT}?format=report&network_id={network}");
+        let target = |network: NetworkId| format!("{IMPORT}?format=report&network_id={network}");
         let viewer = fixture.key(Permission::Viewer, &[OFFICE]).await;
         let refused = fixture.send(request(&target(OFFICE), &report(), &viewer)).await;
         refused.refuses(403, "auth_permission_denied");
@@ -22,7 +22,7 @@ fn import_requires_a_member_with_access_to_the_network() {
         let denied = fixture.send(request(&target(OFFICE), &report(), &stranger)).await;
         let expected = json!({"entity": "Network", "id": OFFICE});
         assert_eq!(*denied.refuses(403, "entity_access_denied"), expected);
-        for network in [ELSEWHERE, NOBODY] {
+        for network in [ELSEWHERE, NOBODY.into()] {
             let unknown = fixture.send(request(&target(network), &report(), &fixture.key)).await;
             let expected = json!({"entity": "Network", "id": network});
             assert_eq!(*unknown.refuses(404, "entity_not_found"), expected);
@@ -37,7 +37,7 @@ fn import_requires_a_member_with_access_to_the_network() {
 fn daemon_imports_only_into_the_network_of_its_key() {
     run_with(Fixture::new, async |fixture| {
         let key = daemon_key(&fixture, OFFICE).await;
-        for network in [LAB, ELSEWHERE, NOBODY] {
+        for network in [LAB, ELSEWHERE, NOBODY.into()] {
             let target = format!("{IMPORT}?format=report&network_id={network}");
             let denied = fixture.send(request(&target, &report(), &key)).await;
             let expected = json!({"entity": "Network", "id": network});

@@ -1,6 +1,7 @@
 //! The tables that a host reports.
 
 use toposcope::model::Permission;
+use uuid::Uuid;
 
 use super::*;
 use crate::backend::run_with;

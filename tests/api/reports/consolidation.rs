@@ -1,6 +1,7 @@
 //! Two hosts that are one device become one.
 
 use toposcope::model::Permission;
+use uuid::Uuid;
 
 use super::*;
 use crate::backend::run_with;

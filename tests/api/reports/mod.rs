@@ -11,8 +11,7 @@ mod splitting;
 use http::Request;
 use serde_json::{Value, json};
 use toposcope::inventory::NewDaemonApiKey;
-use toposcope::model::Timestamp;
-use uuid::Uuid;
+use toposcope::model::{NetworkId, Timestamp};
 
 use crate::common::{Fixture, OFFICE, Reply, bare, with_header, with_key};
 
@@ -70,7 +69,7 @@ fn switch(number: u8, addresses: &[&str]) -> Value {
     })
 }
 
-async fn daemon_key(fixture: &Fixture, network: Uuid) -> String {
+async fn daemon_key(fixture: &Fixture, network: NetworkId) -> String {
     let key = NewDaemonApiKey::new(network, "a daemon");
     fixture.inventory.daemon_api_keys().create(&fixture.system(), key).await.unwrap().plaintext().to_owned()
 }

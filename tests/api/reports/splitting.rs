@@ -1,6 +1,7 @@
 //! A host that is two devices becomes two.
 
 use toposcope::model::Permission;
+use uuid::Uuid;
 
 use super::*;
 use crate::backend::run_with;

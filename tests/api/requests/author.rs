@@ -112,10 +112,11 @@ impl Author<'_> {
             }
             _ => {
                 let (user, level) = self.random.choose(&self.own.users);
-                let organization = self.own.organization;
+                let organization = self.own.organization.uuid();
                 let level = if self.random.bool() { Permission::Owner } else { level };
                 let networks = self.random.once_in(4).then(|| self.some_ids("networks"));
-                request.supplied_caller = Some(Caller { organization, user, level, networks, by: By::Host });
+                request.supplied_caller =
+                    Some(Caller { organization, user: user.uuid(), level, networks, by: By::Host });
             }
         }
         request

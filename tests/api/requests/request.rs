@@ -4,6 +4,7 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, ORIGIN};
 use http::request::Builder;
 use http::{HeaderName, Request};
 use toposcope::access::{Caller as ApiCaller, Scope};
+use toposcope::model::NetworkId;
 
 use crate::isolation::model::Caller;
 
@@ -105,8 +106,11 @@ impl ApiRequest {
     /// Returns the caller that the host application supplies.
     pub(crate) fn caller(&self) -> Option<ApiCaller> {
         let caller = self.supplied_caller.as_ref()?;
-        let scope = caller.networks.clone().map_or(Scope::all(), Scope::only);
-        Some(ApiCaller::new(caller.organization, caller.user, caller.level, scope))
+        let scope = caller
+            .networks
+            .clone()
+            .map_or(Scope::all(), |ids| Scope::only(ids.into_iter().map(NetworkId::new)));
+        Some(ApiCaller::new(caller.organization.into(), caller.user.into(), caller.level, scope))
     }
 
     pub(crate) fn to_http(&self) -> Request<String> {

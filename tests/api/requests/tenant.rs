@@ -7,7 +7,7 @@ use toposcope::access::Caller;
 
 use serde_json::{Value, json};
 use toposcope::inventory::{Inventory, NewDaemonApiKey, NewOrganization, NewShare, NewUser, NewUserApiKey};
-use toposcope::model::{Network, Permission, Tag};
+use toposcope::model::{Network, NetworkId, OrganizationId, Permission, Tag, UserId};
 use uuid::Uuid;
 
 use super::routes::Route;
@@ -40,7 +40,7 @@ const MEMORY: usize = 40;
 /// The knowledge of the clients of an organization.
 #[derive(Clone, Debug)]
 pub(crate) struct Tenant {
-    pub(crate) organization: Uuid,
+    pub(crate) organization: OrganizationId,
     /// A text that every text of these clients contains.
     pub(crate) marker: String,
     /// The ids of records that exist, by collection.
@@ -49,7 +49,7 @@ pub(crate) struct Tenant {
     pub(super) places: BTreeMap<Uuid, [Value; 2]>,
     /// Ids of deleted records.
     pub(crate) deleted: Vec<Uuid>,
-    pub(crate) users: Vec<(Uuid, Permission)>,
+    pub(crate) users: Vec<(UserId, Permission)>,
     pub(crate) emails: Vec<String>,
     /// User API keys and daemon API keys.
     pub(crate) keys: Vec<String>,
@@ -112,14 +112,15 @@ impl Tenant {
             tenant.add_user(inventory, level).await;
         }
         let mut share = NewShare::new(tenant.text());
-        (share.network_id, share.password) = (Some(tenant.ids["networks"][0]), Some(PASSWORD.to_owned()));
+        (share.network_id, share.password) =
+            (Some(tenant.ids["networks"][0].into()), Some(PASSWORD.to_owned()));
         let share = inventory.shares().create(&Caller::system(organization), share).await.unwrap().id;
         tenant.note("shares", share);
         tenant
     }
 
     async fn add_user(&mut self, inventory: &Inventory, level: Permission) {
-        let networks = self.ids["networks"].clone();
+        let networks: Vec<NetworkId> = self.ids["networks"].iter().copied().map(NetworkId::new).collect();
         let mut user = NewUser::new(self.email(), level);
         (user.network_ids, user.password) = (networks[..2].to_vec(), Some(PASSWORD.to_owned()));
         let user = inventory.users().create(&Caller::system(self.organization), user).await.unwrap();
@@ -146,7 +147,8 @@ impl Tenant {
         self.text().replace(' ', "-") + "@example.net"
     }
 
-    fn note(&mut self, collection: &'static str, id: Uuid) {
+    fn note(&mut self, collection: &'static str, id: impl Into<Uuid>) {
+        let id = id.into();
         let ids = self.ids.entry(collection).or_default();
         if !ids.contains(&id) {
             remember(ids, id);
@@ -171,7 +173,7 @@ impl Tenant {
         if let Some(session) =
             data[0]["session_id"].as_str().filter(|_| route.path.ends_with("/request-work"))
         {
-            self.note("discoveries", session.parse().unwrap());
+            self.note("discoveries", session.parse::<Uuid>().unwrap());
         }
         if let Some(key) = data["key"].as_str().filter(|_| data["api_key"].is_object()) {
             remember(&mut self.keys, key.to_owned());

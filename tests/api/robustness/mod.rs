@@ -27,11 +27,12 @@ use crate::requests::routes::{Route, route, routes};
 const REQUESTS: u64 = 2_500;
 
 /// Errors that take a failing store, a quota, a repeated request, a slow client or a huge network, none of which occur here.
-const NEVER: [&str; 7] = [
+const NEVER: [&str; 8] = [
     "answer_too_large",
     "idempotency_key_in_use",
     "idempotency_key_reused",
     "internal_error",
+    "policy.refused",
     "quota_exceeded",
     "request_timeout",
     "store_unavailable",

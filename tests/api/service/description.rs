@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use http::Request;
 use serde_json::{Value, json};
-use toposcope::model::Permission;
+use toposcope::model::{Permission, TagId};
 use toposcope::wire::ErrorCode;
-use uuid::Uuid;
 
 use crate::backend::{run, run_with};
 use crate::common::{
@@ -466,7 +465,7 @@ fn optional_fields_within_a_body_are_not_required() {
 #[test]
 fn lists_of_a_body_have_the_documented_sizes() {
     run_with(Populated::new, async |fixture| {
-        let tags: Vec<Uuid> = (0..1_001).map(Uuid::from_u128).collect();
+        let tags: Vec<TagId> = (0..1_001).map(TagId::from_u128).collect();
         let body = json!({"name": "a network", "tags": tags});
         let session = &fixture.sign_in(&fixture.user(&fixture.home, Permission::Owner, &[]).await).await;
         let refused = fixture.send(with_session(send_json("POST", NETWORKS, &body), session)).await;

@@ -13,10 +13,9 @@ use http_body::{Body, Frame};
 use http_body_util::combinators::{BoxBody, UnsyncBoxBody};
 use http_body_util::{BodyExt, Empty, Full};
 use toposcope::access::{Caller, Scope};
-use toposcope::model::Permission;
+use toposcope::model::{Permission, UserApiKeyId};
 use toposcope::service::{Api, ApiBuilder, BodyError, ClientAddr, RateLimit, ResponseBody, ResponseFuture};
 use tower::{Service, ServiceExt};
-use uuid::Uuid;
 
 use crate::backend::{run_on_threads, run_with};
 use crate::common::{
@@ -166,16 +165,16 @@ fn scope_of_a_trusted_caller_alone_determines_its_networks() {
             (Scope::only([OFFICE, VAULT]), &[1, 3]),
             (Scope::only([LAB]), &[2]),
             (Scope::only([]), &[]),
-            (Scope::only([NOBODY]), &[]),
+            (Scope::only([NOBODY.into()]), &[]),
             (Scope::only([ELSEWHERE]), &[]),
             (Scope::only([LAB, ELSEWHERE]), &[2]),
         ] {
             for level in LEVELS {
-                let caller = Caller::new(fixture.home.organization.id, NOBODY, level, scope.clone());
+                let caller = Caller::new(fixture.home.organization.id, NOBODY.into(), level, scope.clone());
                 assert_eq!(fixture.send(by(caller)).await.ids(), expected, "{level} {scope:?}");
             }
         }
-        let unknown = Caller::new(NOBODY, NOBODY, Permission::Owner, Scope::all());
+        let unknown = Caller::new(NOBODY.into(), NOBODY.into(), Permission::Owner, Scope::all());
         let reply = fixture.send(by(unknown)).await;
         let params = reply.refuses(404, "entity_not_found");
         assert_eq!(*params, serde_json::json!({"entity": "Organization", "id": NOBODY}));
@@ -186,7 +185,7 @@ fn scope_of_a_trusted_caller_alone_determines_its_networks() {
             .put(&Caller::system(site.organization.id), host(7, site.networks[0]))
             .await
             .unwrap();
-        let free = Caller::new(site.organization.id, NOBODY, Permission::Viewer, Scope::all());
+        let free = Caller::new(site.organization.id, NOBODY.into(), Permission::Viewer, Scope::all());
         assert_eq!(fixture.send(by(free)).await.ids(), [7], "without API access");
     });
 }
@@ -196,7 +195,7 @@ fn credentials_beside_a_trusted_caller_are_ignored() {
     run_with(fixture, async |fixture| {
         let abroad = fixture.owner_key(&fixture.abroad).await;
         let caller =
-            Caller::new(fixture.home.organization.id, NOBODY, Permission::Viewer, Scope::only([LAB]));
+            Caller::new(fixture.home.organization.id, NOBODY.into(), Permission::Viewer, Scope::only([LAB]));
         for authorization in
             ["", "Bearer nonsense", &format!("Bearer {}", fixture.key), &format!("Bearer {abroad}")]
         {
@@ -211,7 +210,7 @@ fn trusted_caller_may_list_whatever_its_credential() {
     run_with(fixture, async |fixture| {
         let caller = fixture.viewer();
         assert_eq!(fixture.send(by(caller.clone().through_session())).await.ids(), [1, 2, 3]);
-        let through_key = caller.through_key(Uuid::nil(), Permission::Owner, [VAULT, ELSEWHERE]);
+        let through_key = caller.through_key(UserApiKeyId::nil(), Permission::Owner, [VAULT, ELSEWHERE]);
         assert_eq!(fixture.send(by(through_key)).await.ids(), [3]);
     });
 }

@@ -5,7 +5,7 @@ use http::Request;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use toposcope::access::{Caller, Scope};
-use toposcope::model::Permission;
+use toposcope::model::{Permission, UserId};
 use toposcope::service::Api;
 use tower::ServiceExt;
 use uuid::Uuid;
@@ -101,7 +101,7 @@ fn version_is_that_of_the_application_or_else_of_the_crate() {
         for version in ["", "1.2.3-rc.1+build", "\"}],\\", "größe 😀", "line\nbreak\0"] {
             let api = Api::builder(fixture.inventory.clone()).server_version(version).build();
             for target in ["/api/version", HOSTS, "/nothing"] {
-                let caller = Caller::new(home, Uuid::nil(), Permission::Viewer, Scope::all());
+                let caller = Caller::new(home, UserId::nil(), Permission::Viewer, Scope::all());
                 let answer = json(api.clone(), with_caller(get(target), caller)).await;
                 assert_eq!(answer["meta"]["server_version"], version);
             }
@@ -112,7 +112,7 @@ fn version_is_that_of_the_application_or_else_of_the_crate() {
 #[test]
 fn head_is_the_get_without_its_body_and_counts_as_a_request() {
     run_with(Populated::on_one_instance, async |fixture| {
-        let (share, simple) = (share_path(fixture.share_id), share_path(fixture.share_id.simple()));
+        let (share, simple) = (share_path(fixture.share_id), share_path(fixture.share_id.uuid().simple()));
         let list = format!("{HOSTS}?limit=1&order_by=name&order_direction=desc");
         for (target, key) in [
             ("/api/version", Some(&*fixture.key)),

@@ -9,7 +9,7 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{Entity, ErrorKind, NewDaemonApiKey};
-use toposcope::model::Permission;
+use toposcope::model::{Permission, UserId};
 use toposcope::service::{Admitted, Api, ResponseBody};
 use toposcope::wire::{Failure, Meta, Success};
 use tower::ServiceExt;
@@ -26,7 +26,7 @@ async fn port_count(
     admitted: Admitted,
     Path(id): Path<Uuid>,
 ) -> Response<ResponseBody> {
-    let host = api.inventory().hosts().get(admitted.caller(), id).await;
+    let host = api.inventory().hosts().get(admitted.caller(), id.into()).await;
     api.respond(&admitted, host.map(|host| json!({"ports": host.ports.len()})))
 }
 
@@ -114,7 +114,7 @@ fn own_endpoint_gets_the_rights_of_the_credential() {
         let denied = ask(&application, with_key(own(Uuid::from_u128(2)), &key)).await;
         refuses(&denied, 403, "entity_access_denied");
         let home = fixture.home.organization.id;
-        let caller = Caller::new(home, Uuid::from_u128(77), Permission::Viewer, Scope::only([OFFICE]));
+        let caller = Caller::new(home, UserId::from_u128(77), Permission::Viewer, Scope::only([OFFICE]));
         let (parts, _) = with_caller(own(NOBODY), caller.clone()).into_parts();
         let admitted = fixture.server.api.admit(&parts).await.unwrap();
         assert_eq!(admitted.into_caller(), caller);

@@ -6,9 +6,8 @@
 use http::Request;
 use serde_json::{Value, json};
 use toposcope::access::Caller;
-use toposcope::model::Permission;
+use toposcope::model::{HostId, NetworkId, Permission, PortId};
 use toposcope::service::Api;
-use uuid::Uuid;
 
 use crate::backend::run_with;
 use crate::common::{
@@ -128,19 +127,19 @@ async fn viewer(fixture: &Populated) -> String {
 #[test]
 fn port_update_reports_the_first_error() {
     run_with(Populated::new, async |fixture| {
-        let path = |id: Uuid| format!("/api/v1/ports/{id}");
-        let place = |host: Uuid, network: Uuid, number: u16| json!({"host_id": host, "network_id": network, "number": number, "protocol": "Tcp"});
+        let path = |id: PortId| format!("/api/v1/ports/{id}");
+        let place = |host: HostId, network: NetworkId, number: u16| json!({"host_id": host, "network_id": network, "number": number, "protocol": "Tcp"});
         let mut steps = admission("PUT", "/api/v1/ports/x", &viewer(&fixture).await);
         steps.push(step(403, "auth_permission_denied", set_session(&fixture.session)));
-        steps.push(step(400, "validation_invalid_format", set_path(path(NOBODY))));
+        steps.push(step(400, "validation_invalid_format", set_path(path(NOBODY.into()))));
         steps.extend(body(json!({"number": 0})));
         steps.extend([
-            step(400, "validation_required", set_body(place(NOBODY, NOBODY, 0))),
-            step(400, "validation_out_of_range", set_body(place(NOBODY, NOBODY, 443))),
+            step(400, "validation_required", set_body(place(NOBODY.into(), NOBODY.into(), 0))),
+            step(400, "validation_out_of_range", set_body(place(NOBODY.into(), NOBODY.into(), 443))),
             step(404, "entity_not_found", set_path(path(VAULT_PORT))),
             step(403, "entity_access_denied", set_path(path(BOUND_PORT))),
-            step(400, "entity_reference_invalid", set_body(place(NOBODY, VAULT, 443))),
-            step(403, "entity_access_denied", set_body(place(NOBODY, LAB, 443))),
+            step(400, "entity_reference_invalid", set_body(place(NOBODY.into(), VAULT, 443))),
+            step(403, "entity_access_denied", set_body(place(NOBODY.into(), LAB, 443))),
             step(400, "entity_reference_invalid", set_body(place(VAULT_HOST, LAB, 443))),
             step(400, "entity_network_mismatch", set_body(place(NEIGHBOUR, OFFICE, 443))),
             step(409, "entity_in_use", set_path(path(PORT))),

@@ -7,10 +7,9 @@ use http::Request;
 use tokio::task::yield_now;
 use tokio::time::Instant;
 use toposcope::access::{Caller, Scope};
-use toposcope::model::Permission;
+use toposcope::model::{Permission, UserId};
 use toposcope::service::Api;
 use toposcope::store::{Store, Wrapper};
-use uuid::Uuid;
 
 use crate::common::{Fixture, OFFICE, Server, ample, get, host, with_caller, with_key};
 use crate::lists::whole_list::Reading;
@@ -23,15 +22,15 @@ const WHOLE: &str = "/api/v1/hosts?limit=0";
 /// More hosts than the first part of a whole list has.
 const MANY: u128 = 1_000;
 
-const USER: Uuid = Uuid::from_u128(0x42);
-const OTHER: Uuid = Uuid::from_u128(0x43);
+const USER: UserId = UserId::from_u128(0x42);
+const OTHER: UserId = UserId::from_u128(0x43);
 
-fn request(fixture: &Fixture, user: Uuid, target: &str) -> Request<String> {
+fn request(fixture: &Fixture, user: UserId, target: &str) -> Request<String> {
     let home = fixture.home.organization.id;
     with_caller(get(target), Caller::new(home, user, Permission::Viewer, Scope::all()))
 }
 
-async fn reading(fixture: &Fixture, api: &Api, user: Uuid, target: &str) -> Reading {
+async fn reading(fixture: &Fixture, api: &Api, user: UserId, target: &str) -> Reading {
     Reading::begin(api.clone(), request(fixture, user, target)).await
 }
 

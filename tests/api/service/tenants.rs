@@ -75,7 +75,7 @@ fn caller_of_an_unknown_organization_gets_404_everywhere_and_stores_nothing() {
                 continue;
             }
             asked += 1;
-            let caller = Caller::new(NOBODY, NOBODY, Permission::Owner, Scope::all());
+            let caller = Caller::new(NOBODY.into(), NOBODY.into(), Permission::Owner, Scope::all());
             let reply = server.send(with_caller(request, caller)).await;
             let params = reply.refuses(404, "entity_not_found");
             assert_eq!(*params, json!({"entity": "Organization", "id": NOBODY}), "{path}");
@@ -88,7 +88,7 @@ fn caller_of_an_unknown_organization_gets_404_everywhere_and_stores_nothing() {
 #[test]
 fn caller_of_an_unknown_organization_may_use_what_needs_no_caller() {
     run_with(Fixture::new, async |fixture| {
-        let caller = || Caller::new(NOBODY, NOBODY, Permission::Owner, Scope::all());
+        let caller = || Caller::new(NOBODY.into(), NOBODY.into(), Permission::Owner, Scope::all());
         for target in ["/api/version", "/api/health"] {
             assert_eq!(fixture.send(with_caller(get(target), caller())).await.status, 200, "{target}");
         }
@@ -214,7 +214,7 @@ fn methods_of_the_client_for_what_is_left_out_fail_and_the_others_work() {
         let mut client = Client::new(api).with_api_key(&fixture.key).unwrap();
         let missing = Some(ErrorCode::RouteNotFound);
         assert_eq!(client.me().await.unwrap_err().code(), missing);
-        assert_eq!(client.share_metadata(NOBODY).await.unwrap_err().code(), missing);
+        assert_eq!(client.share_metadata(NOBODY.into()).await.unwrap_err().code(), missing);
         assert_eq!(client.log_in("a@example.net", "a password").await.unwrap_err().code(), missing);
         client.version().await.unwrap();
         let tag: Tag = client.get(fixture.home.tags[0]).await.unwrap().record;

@@ -1,7 +1,7 @@
 //! The rules of the contract for every endpoint of topologies.
 
 use serde_json::{Value, json};
-use toposcope::model::Permission;
+use toposcope::model::{HostId, Permission, TopologyLinkId};
 
 use super::layouts::{path, positions};
 use super::{Campus, GRAPH, LINKS, items, link, of_office};
@@ -184,7 +184,7 @@ fn link_is_created_with_what_the_server_chooses_and_deleted_by_its_tag() {
         assert_ne!(record["id"], json!(NOBODY));
         assert_eq!(record["created_at"], record["updated_at"]);
         assert_ne!(record["created_at"], given["created_at"]);
-        let no_port = |host: uuid::Uuid| json!({"host_id": host, "if_entry_id": null});
+        let no_port = |host: HostId| json!({"host_id": host, "if_entry_id": null});
         assert_eq!((&record["source"], &record["target"]), (&no_port(campus.core), &no_port(server)));
         assert_eq!((&record["network_id"], &record["suppressed"]), (&json!(OFFICE), &json!(false)));
 
@@ -227,19 +227,19 @@ fn links_are_a_list_like_all_others() {
             ])
             .await;
         let mut cursor = String::new();
-        let mut ids = Vec::new();
+        let mut ids: Vec<TopologyLinkId> = Vec::new();
         loop {
             let query = format!("limit=2&order_by=updated_at&cursor={cursor}");
             let page = campus.send_as(&campus.member, get(&of_office(LINKS, &query))).await;
             assert_eq!(page.total(), 3);
-            ids.extend(page.data().as_array().unwrap().iter().map(super::id_of));
+            ids.extend(page.data().as_array().unwrap().iter().map(super::id_of::<TopologyLinkId>));
             match page.json["meta"]["pagination"]["next_cursor"].as_str() {
                 Some(next) => next.clone_into(&mut cursor),
                 None => break,
             }
         }
         let all = campus.read(&of_office(LINKS, "limit=0")).await;
-        let mut all: Vec<_> = all.as_array().unwrap().iter().map(super::id_of).collect();
+        let mut all: Vec<TopologyLinkId> = all.as_array().unwrap().iter().map(super::id_of).collect();
         all.sort_unstable();
         ids.sort_unstable();
         assert_eq!(ids, all);

@@ -92,7 +92,7 @@ fn networks_are_checked_like_those_in_a_path() {
                 let target = format!("/api/v1/topology/{path}?network_id={network}");
                 with_key(get(&target), &campus.member)
             };
-            for network in [NOBODY, ELSEWHERE] {
+            for network in [NOBODY.into(), ELSEWHERE] {
                 let params = json!({"entity": "Network", "id": network});
                 let network = network.to_string();
                 rows.push(Row::refused_with(path, request(&network), "entity_not_found", params));

@@ -1,19 +1,18 @@
 //! The positions that users give to nodes.
 
 use serde_json::{Value, json};
-use toposcope::model::Permission;
-use uuid::Uuid;
+use toposcope::model::{HostId, NetworkId, Permission};
 
 use super::{CORE, Campus, node};
 use crate::backend::run_with;
 use crate::common::{ELSEWHERE, LAB, NOBODY, OFFICE, Row, get, send_json, with_header, with_key};
 
-pub(super) fn path(network: Uuid, view: &str) -> String {
+pub(super) fn path(network: NetworkId, view: &str) -> String {
     format!("/api/v1/topology/layouts/{network}/{view}")
 }
 
-pub(super) fn positions(positions: &[(Uuid, f64, f64)]) -> Value {
-    let position = |&(id, x, y): &(Uuid, f64, f64)| json!({"id": id, "x": x, "y": y});
+pub(super) fn positions(positions: &[(HostId, f64, f64)]) -> Value {
+    let position = |&(id, x, y): &(HostId, f64, f64)| json!({"id": id, "x": x, "y": y});
     json!({"positions": positions.iter().map(position).collect::<Vec<_>>()})
 }
 
@@ -71,7 +70,7 @@ fn pinned_node_stays_where_it_was_put() {
     run_with(Campus::new, async |campus| {
         let before = campus.graph("").await;
         assert_eq!(node(&before, CORE)["pinned"], false);
-        let body = positions(&[(campus.core, 4_000.0, -3_000.0), (NOBODY, 1.0, 1.0)]);
+        let body = positions(&[(campus.core, 4_000.0, -3_000.0), (NOBODY.into(), 1.0, 1.0)]);
         campus.by_member("PUT", &path(OFFICE, "l2"), &body).await.data();
         for _ in 0..2 {
             let graph = campus.graph("").await;
@@ -97,10 +96,10 @@ fn bad_layouts_are_refused() {
         let (core, edge) = (campus.core, 1_000_000.0);
         let range = |field: &str| json!({"field": field, "min": -1_000_000, "max": 1_000_000});
         let field = |field: &str| json!({"field": field});
-        let too_many: Vec<_> = (0..10_001).map(|number| (Uuid::from_u128(number), 0.0, 0.0)).collect();
+        let too_many: Vec<_> = (0..10_001).map(|number| (HostId::from_u128(number), 0.0, 0.0)).collect();
         let viewer = campus.fixture.key(Permission::Viewer, &[OFFICE]).await;
         let by_viewer = with_key(send_json("PUT", &path(OFFICE, "l2"), &positions(&[])), &viewer);
-        let not_found = |network: Uuid| json!({"entity": "Network", "id": network});
+        let not_found = |network: NetworkId| json!({"entity": "Network", "id": network});
         let format = "validation_invalid_format";
         let rows = [
             Row::succeeds("at the bounds", office(&positions(&[(core, edge, -edge)]))),
@@ -112,7 +111,7 @@ fn bad_layouts_are_refused() {
             ),
             Row::refused_with(
                 "y",
-                office(&positions(&[(NOBODY, 0.0, 0.0), (core, 0.0, -edge - 1.0)])),
+                office(&positions(&[(NOBODY.into(), 0.0, 0.0), (core, 0.0, -edge - 1.0)])),
                 "validation_out_of_range",
                 range("positions.1.y"),
             ),
@@ -139,9 +138,9 @@ fn bad_layouts_are_refused() {
             ),
             Row::refused_with(
                 "unknown",
-                put(path(NOBODY, "l2"), &positions(&[])),
+                put(path(NOBODY.into(), "l2"), &positions(&[])),
                 "entity_not_found",
-                not_found(NOBODY),
+                not_found(NOBODY.into()),
             ),
             Row::refused_with(
                 "foreign",
@@ -158,9 +157,9 @@ fn bad_layouts_are_refused() {
             Row::refused("viewer", by_viewer, "auth_permission_denied"),
             Row::refused_with(
                 "read unknown",
-                with_key(get(&path(NOBODY, "l2")), &viewer),
+                with_key(get(&path(NOBODY.into(), "l2")), &viewer),
                 "entity_not_found",
-                not_found(NOBODY),
+                not_found(NOBODY.into()),
             ),
             Row::refused_with(
                 "read not granted",

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toposcope::access::Caller;
-use toposcope::model::{Network, Permission};
+use toposcope::model::{HostId, LinkId, Network, NetworkId, Permission, TopologyLinkId};
 use uuid::Uuid;
 
 use super::{ACCESS, CORE, Campus, LINKS, edge, id_of, items, link, of_office};
@@ -11,7 +11,7 @@ use crate::common::{
     ELSEWHERE, LAB, LAB_HOST, NOBODY, OFFICE, Row, host, send_json, with, with_key, with_session,
 };
 
-async fn listed(campus: &Campus) -> Vec<Uuid> {
+async fn listed(campus: &Campus) -> Vec<TopologyLinkId> {
     let links = campus.read(&of_office(LINKS, "limit=0")).await;
     links.as_array().unwrap().iter().map(id_of).collect()
 }
@@ -31,7 +31,7 @@ fn manual_link_is_confirmed_until_it_is_deleted() {
         assert_eq!(campus.by_member("DELETE", &path, &json!({})).await.data(), &json!({}));
         campus.by_member("DELETE", &path, &json!({})).await.refuses(404, "entity_not_found");
         assert!(edge(&campus.graph("").await, campus.access, server).is_none());
-        assert_eq!(listed(&campus).await, Vec::<Uuid>::new());
+        assert_eq!(listed(&campus).await, Vec::<TopologyLinkId>::new());
     });
 }
 
@@ -40,7 +40,7 @@ fn suppressed_link_is_left_out() {
     run_with(Campus::new, async |campus| {
         assert!(edge(&campus.graph("").await, campus.core, campus.access).is_some());
         let body = with(&link(campus.access, campus.core), "suppressed", true);
-        let id = id_of(campus.by_member("POST", LINKS, &body).await.data());
+        let id: TopologyLinkId = id_of(campus.by_member("POST", LINKS, &body).await.data());
         assert!(edge(&campus.graph("").await, campus.core, campus.access).is_none());
         campus.by_member("DELETE", &format!("{LINKS}/{id}"), &json!({})).await.data();
         assert!(edge(&campus.graph("").await, campus.core, campus.access).is_some());
@@ -77,7 +77,7 @@ fn manual_link_keeps_the_claims_that_it_overrides() {
         let graph = campus.graph("").await;
         assert!(edge(&graph, campus.core, campus.access).is_none(), "the port has another neighbor");
         let manual = edge(&graph, campus.core, server).expect("the manual link");
-        let path = format!("/api/v1/topology/edges/{}", id_of(manual));
+        let path = format!("/api/v1/topology/edges/{}", id_of::<LinkId>(manual));
         let details = campus.read(&of_office(&path, "")).await;
         let rejected = items(&details, "rejected");
         assert_eq!(rejected.len(), 2, "{rejected:#?}");
@@ -100,9 +100,9 @@ fn bad_links_are_refused() {
         let server = campus.host("server").await;
         let valid = link(campus.core, server);
         let post = |body: &Value| with_key(send_json("POST", LINKS, body), &campus.member);
-        let to = |host: Uuid| with(&valid, "target", json!({"host_id": host}));
+        let to = |host: HostId| with(&valid, "target", json!({"host_id": host}));
         let reference = |entity: &str, field: &str| json!({"entity": entity, "field": field});
-        let network = |id: Uuid| with(&valid, "network_id", json!(id));
+        let network = |id: NetworkId| with(&valid, "network_id", json!(id));
         let entry = with(&valid, "source", json!({"host_id": campus.core, "if_entry_id": NOBODY}));
         let field = |field: &str| json!({"field": field});
         let viewer = campus.fixture.key(Permission::Viewer, &[OFFICE]).await;
@@ -116,13 +116,13 @@ fn bad_links_are_refused() {
             ),
             Row::refused_with(
                 "unknown host",
-                post(&to(NOBODY)),
+                post(&to(NOBODY.into())),
                 "entity_reference_invalid",
                 reference("Host", "target.host_id"),
             ),
             Row::refused_with(
                 "foreign host",
-                post(&to(foreign)),
+                post(&to(foreign.into())),
                 "entity_reference_invalid",
                 reference("Host", "target.host_id"),
             ),
@@ -147,7 +147,7 @@ fn bad_links_are_refused() {
             Row::refused_with("no network", post(&json!({})), "validation_required", field("network_id")),
             Row::refused_with(
                 "unknown network",
-                post(&network(NOBODY)),
+                post(&network(NOBODY.into())),
                 "entity_reference_invalid",
                 reference("Network", "network_id"),
             ),
@@ -170,7 +170,7 @@ fn bad_links_are_refused() {
             ),
         ];
         campus.check(rows).await;
-        assert_eq!(listed(&campus).await, Vec::<Uuid>::new());
+        assert_eq!(listed(&campus).await, Vec::<TopologyLinkId>::new());
     });
 }
 
@@ -211,7 +211,7 @@ fn deleted_network_takes_layouts_and_links_along() {
             campus.send(with_session(send_json(method, target, &body), &session)).await
         };
         let new = send("POST", "/api/v1/networks", json!({"name": "doomed", "tags": []})).await;
-        let network = id_of(new.data());
+        let network: NetworkId = id_of(new.data());
         let layout = format!("/api/v1/topology/layouts/{network}/l2");
         let positions = json!({"positions": [{"id": NOBODY, "x": 1, "y": 2}]});
         send("PUT", &layout, positions).await.data();
@@ -221,7 +221,7 @@ fn deleted_network_takes_layouts_and_links_along() {
             hosts.push(id_of(send("POST", "/api/v1/hosts", body).await.data()));
         }
         let body = with(&link(hosts[0], hosts[1]), "network_id", json!(network));
-        let id = id_of(send("POST", LINKS, body).await.data());
+        let id: TopologyLinkId = id_of(send("POST", LINKS, body).await.data());
         send("POST", "/api/v1/hosts/bulk-delete", json!(hosts)).await.data();
         send("DELETE", &format!("/api/v1/networks/{network}"), json!({})).await.data();
         send("GET", &layout, json!({})).await.refuses(404, "entity_not_found");
@@ -249,11 +249,11 @@ fn links_are_listed_in_pages() {
             ids.push(campus.link(campus.core, server).await);
         }
         let page = campus.read(&of_office(LINKS, "limit=2&offset=1")).await;
-        assert_eq!(page.as_array().unwrap().iter().map(id_of).collect::<Vec<_>>(), ids[1..3]);
+        assert_eq!(page.as_array().unwrap().iter().map(id_of).collect::<Vec<TopologyLinkId>>(), ids[1..3]);
         let newest = campus.read(&of_office(LINKS, "order_direction=desc&limit=1")).await;
-        assert_eq!(id_of(&newest[0]), ids[4]);
+        assert_eq!(id_of::<TopologyLinkId>(&newest[0]), ids[4]);
         assert_eq!(items(&json!({"links": newest}), "links").len(), 1);
         let one = campus.read(&of_office(LINKS, &format!("ids={}", ids[3]))).await;
-        assert_eq!(id_of(&one[0]), ids[3]);
+        assert_eq!(id_of::<TopologyLinkId>(&one[0]), ids[3]);
     });
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tokio::task::{JoinSet, yield_now};
 use toposcope::Api;
 use toposcope::access::Caller;
-use toposcope::model::{LinkEnd, Network, TopologyLink};
+use toposcope::model::{HostId, LinkEnd, Network, TopologyLink};
 use tower::ServiceExt;
 use uuid::Uuid;
 
@@ -155,7 +155,7 @@ async fn fill(campus: &Campus, hosts: u128) {
     for number in 2..=hosts {
         // Each host is linked to one of a third of its number: a tree.
         let [source, target] =
-            [number / 3 + 1, number].map(|number| LinkEnd::at_host(Uuid::from_u128(number)));
+            [number / 3 + 1, number].map(|number| LinkEnd::at_host(HostId::from_u128(number)));
         if source != target {
             campus
                 .inventory

@@ -12,7 +12,7 @@ use std::ops::Deref;
 
 use http::Request;
 use serde_json::{Value, json};
-use toposcope::model::Permission;
+use toposcope::model::{HostId, Permission, TopologyLinkId};
 use uuid::Uuid;
 
 use crate::common::{Fixture, OFFICE, Reply, get, send_json, with_key};
@@ -29,8 +29,8 @@ const UNKNOWN: &str = "forgotten-switch-attic";
 /// An office with two switches that report each other. One of them also reports an unknown device.
 struct Campus {
     fixture: Fixture,
-    core: Uuid,
-    access: Uuid,
+    core: HostId,
+    access: HostId,
     member: String,
 }
 
@@ -46,7 +46,7 @@ impl Campus {
     async fn new() -> Self {
         let fixture = Fixture::new().await;
         let member = fixture.key(Permission::Member, &[OFFICE]).await;
-        let mut campus = Self { fixture, core: Uuid::nil(), access: Uuid::nil(), member };
+        let mut campus = Self { fixture, core: HostId::nil(), access: HostId::nil(), member };
         let subnet =
             json!({"network_id": OFFICE, "name": "campus-backbone-subnet", "cidr": "198.51.100.0/24"});
         campus.send_as(&campus.key, send_json("POST", "/api/v1/subnets", &subnet)).await.data();
@@ -60,7 +60,7 @@ impl Campus {
     }
 
     /// Imports a report about devices of the office, and returns the ids of their hosts.
-    async fn import(&self, observed_at: &str, devices: &[Value]) -> Vec<Uuid> {
+    async fn import(&self, observed_at: &str, devices: &[Value]) -> Vec<HostId> {
         let reporter = json!({"name": "collector", "version": "1"});
         let report = json!({"reporter": reporter, "observed_at": observed_at, "devices": devices});
         let target = format!("/api/v1/discovery/import?network_id={OFFICE}&format=report");
@@ -87,13 +87,13 @@ impl Campus {
     }
 
     /// Creates a host in the office.
-    async fn host(&self, name: &str) -> Uuid {
+    async fn host(&self, name: &str) -> HostId {
         let body = json!({"network_id": OFFICE, "name": name});
         id_of(self.by_member("POST", "/api/v1/hosts", &body).await.data())
     }
 
     /// Creates a manual link between two hosts of the office.
-    async fn link(&self, source: Uuid, target: Uuid) -> Uuid {
+    async fn link(&self, source: HostId, target: HostId) -> TopologyLinkId {
         let body = link(source, target);
         id_of(self.by_member("POST", LINKS, &body).await.data())
     }
@@ -140,13 +140,14 @@ fn of_office(path: &str, query: &str) -> String {
 }
 
 /// Returns the body of a manual link in the office.
-fn link(source: Uuid, target: Uuid) -> Value {
+fn link(source: HostId, target: HostId) -> Value {
     json!({"network_id": OFFICE, "source": {"host_id": source}, "target": {"host_id": target}})
 }
 
 #[track_caller]
-fn id_of(record: &Value) -> Uuid {
-    record["id"].as_str().unwrap_or_else(|| panic!("no id: {record}")).parse().unwrap()
+fn id_of<I: From<Uuid>>(record: &Value) -> I {
+    let id: Uuid = record["id"].as_str().unwrap_or_else(|| panic!("no id: {record}")).parse().unwrap();
+    id.into()
 }
 
 /// Returns the node with a label.
@@ -156,7 +157,7 @@ fn node<'g>(graph: &'g Value, label: &str) -> &'g Value {
 }
 
 /// Returns the edge between two nodes, in any direction.
-fn edge(graph: &Value, one: Uuid, other: Uuid) -> Option<&Value> {
+fn edge(graph: &Value, one: HostId, other: HostId) -> Option<&Value> {
     let ends = [json!(one), json!(other)];
     let joins = |edge: &&Value| ends.contains(&edge["source"]) && ends.contains(&edge["target"]);
     items(graph, "edges").iter().find(joins)

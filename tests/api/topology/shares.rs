@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toposcope::inventory::NewShare;
+use toposcope::model::ShareId;
 use uuid::Uuid;
 
 use super::{ACCESS, CORE, Campus, UNKNOWN, id_of, items};
@@ -21,20 +22,20 @@ const ENDPOINTS: [(&str, &str); 3] = [
     ("GET", "/share/{id}"),
 ];
 
-fn target(endpoint: &str, share: Uuid) -> String {
+fn target(endpoint: &str, share: ShareId) -> String {
     endpoint.replace("{id}", &share.to_string())
 }
 
 impl Campus {
     /// Creates a share of the office with further fields.
-    async fn share(&self, fields: Value) -> Uuid {
+    async fn share(&self, fields: Value) -> ShareId {
         let mut body = json!({"name": "a share", "network_id": OFFICE});
         body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         id_of(self.by_member("POST", "/api/v1/shares", &body).await.data())
     }
 
     /// Requests all endpoints of a share, with a token if there is one.
-    async fn open(&self, share: Uuid, token: Option<&str>) -> [Reply; 3] {
+    async fn open(&self, share: ShareId, token: Option<&str>) -> [Reply; 3] {
         let mut replies = Vec::new();
         for (method, path) in ENDPOINTS {
             let request = bare(method, &target(path, share));
@@ -50,12 +51,12 @@ impl Campus {
         answered.try_into().unwrap()
     }
 
-    async fn opened(&self, share: Uuid) -> Value {
+    async fn opened(&self, share: ShareId) -> Value {
         let [opened, ..] = self.open(share, None).await;
         opened.data().clone()
     }
 
-    async fn token(&self, share: Uuid) -> String {
+    async fn token(&self, share: ShareId) -> String {
         let path = format!("/api/v1/shares/public/{share}/verify");
         let verified = self.send(send_json("POST", &path, &json!({"password": PASSWORD}))).await;
         verified.data()["token"].as_str().unwrap().to_owned()
@@ -341,7 +342,7 @@ fn missing_disabled_and_expired_shares_are_not_found_even_without_a_token() {
             campus.inventory.shares().create(&campus.system(), share).await.unwrap().id
         };
         let shares = [
-            NOBODY,
+            NOBODY.into(),
             campus.share(disabled).await,
             campus.share(expiring).await,
             without_network(None).await,

@@ -131,33 +131,33 @@ fn ids_are_accepted_in_every_form_and_written_canonically() {
                 id.urn().to_string(),
             ]
         };
-        for (place, form) in forms(PORT).iter().enumerate() {
-            let body = with(&port_body(), "network_id", &*forms(OFFICE)[place]);
+        for (place, form) in forms(PORT.uuid()).iter().enumerate() {
+            let body = with(&port_body(), "network_id", &*forms(OFFICE.uuid())[place]);
             let reply = fixture.send(fixture.by_key(put_port(form, &body))).await;
             assert_eq!((&reply.data()["id"], &reply.data()["network_id"]), (&json!(PORT), &json!(OFFICE)));
         }
-        for form in forms(fixture.share_id) {
+        for form in forms(fixture.share_id.uuid()) {
             assert_eq!(fixture.server.get(&share_path(form)).await.data()["id"], json!(fixture.share_id));
         }
-        for form in forms(LAB).into_iter().chain([format!("%7B{LAB}%7D")]) {
+        for form in forms(LAB.uuid()).into_iter().chain([format!("%7B{LAB}%7D")]) {
             let reply = fixture.send(fixture.by_key(get(&format!("{HOSTS}?network_id={form}")))).await;
             assert_eq!((reply.ids(), &reply.data()[0]["network_id"]), (vec![3], &json!(LAB)));
         }
-        for form in forms(LAB_HOST).into_iter().chain([format!("%7B{LAB_HOST}%7D")]) {
+        for form in forms(LAB_HOST.uuid()).into_iter().chain([format!("%7B{LAB_HOST}%7D")]) {
             let reply = fixture.send(fixture.by_key(get(&format!("{HOSTS}?ids={form}")))).await;
             assert_eq!((reply.ids(), &reply.data()[0]["id"]), (vec![3], &json!(LAB_HOST)));
         }
         let tag = fixture.home.tags[0];
-        for form in forms(tag).into_iter().chain([tag.braced().to_string()]) {
+        for form in forms(tag.uuid()).into_iter().chain([tag.uuid().braced().to_string()]) {
             let body = with(&daemon_body(), "tags", json!([form]));
             let reply = fixture.send(fixture.create_daemon_key(&body)).await;
             assert_eq!(reply.data()["api_key"]["tags"], json!([tag]));
         }
-        for form in forms(fixture.member_key_id) {
+        for form in forms(fixture.member_key_id.uuid()) {
             let reply = fixture.send(fixture.put_key(form, &fixture.key_body())).await;
             assert_eq!(reply.data()["id"], json!(fixture.member_key_id));
         }
-        let delete = fixture.by_session(bare("DELETE", &key_path(fixture.member_key_id.simple())));
+        let delete = fixture.by_session(bare("DELETE", &key_path(fixture.member_key_id.uuid().simple())));
         assert_eq!(fixture.send(delete).await.data(), &json!({}));
     });
 }

@@ -6,8 +6,7 @@ use toposcope::discovery::reconcile::{
     HostState, MergeOutcome, Projection, merge, set_neighbors, set_subnets,
 };
 use toposcope::discovery::report::PortRow;
-use toposcope::model::{Host, Interface, Neighbor, Protocol, Source};
-use uuid::Uuid;
+use toposcope::model::{Host, HostId, IfEntryId, Interface, Neighbor, Protocol, Source, SubnetId};
 
 use super::support::{Record, addresses, at, host, ip, mac, number, switch};
 use super::world::NETWORK;
@@ -99,12 +98,12 @@ fn list_that_is_replaced_with_new_ids_keeps_its_edits() {
     let mut record = Record::new(&switch());
     record.entry_mut(1).if_alias = Some("uplink".to_owned());
     record.merge(&switch(), 1);
-    record.entry_mut(1).id = Uuid::from_u128(77);
+    record.entry_mut(1).id = IfEntryId::from_u128(77);
     let mut reported = switch();
     reported.tables.if_entries.as_deref_mut().unwrap().rows[0].if_alias = Some("from device".to_owned());
     record.merge(&reported, 2);
     assert_eq!(record.entry(1).if_alias.as_deref(), Some("uplink"));
-    assert_eq!((record.entry(1).id, record.host.if_entries.len()), (Uuid::from_u128(77), 2));
+    assert_eq!((record.entry(1).id, record.host.if_entries.len()), (IfEntryId::from_u128(77), 2));
 }
 
 #[test]
@@ -169,21 +168,21 @@ fn hosts_of_other_origin_take_discovered_values_and_keep_their_display_name() {
 #[test]
 fn derived_neighbors_and_subnets_are_no_edits_and_those_of_users_stay() {
     let mut record = Record::new(&switch());
-    let neighbor = Some(Neighbor::Host(Uuid::from_u128(3)));
+    let neighbor = Some(Neighbor::Host(HostId::from_u128(3)));
     let all = |record: &Record| -> BTreeMap<_, _> {
         record.host.if_entries.iter().map(|entry| (entry.id, neighbor)).collect()
     };
     let neighbors = all(&record);
     assert_eq!(set_neighbors(&mut record.host, &mut record.state, &neighbors, at(1)).len(), 2);
     assert_eq!(set_neighbors(&mut record.host, &mut record.state, &neighbors, at(2)).len(), 0);
-    let subnet = Uuid::from_u128(4);
+    let subnet = SubnetId::from_u128(4);
     assert_eq!(set_subnets(&mut record.host, &mut record.state, |_| Some(subnet), at(1)).len(), 2);
     record.merge(&switch(), 3);
     assert!(record.state.edited.is_empty());
 
-    let own = Some(Neighbor::Host(Uuid::from_u128(6)));
+    let own = Some(Neighbor::Host(HostId::from_u128(6)));
     record.entry_mut(1).neighbor = own;
-    record.host.interfaces[0].subnet_id = Some(Uuid::from_u128(7));
+    record.host.interfaces[0].subnet_id = Some(SubnetId::from_u128(7));
     let none = neighbors.keys().map(|id| (*id, None)).collect();
     assert_eq!(set_neighbors(&mut record.host, &mut record.state, &none, at(4)).len(), 1);
     assert_eq!(set_subnets(&mut record.host, &mut record.state, |_| None, at(4)).len(), 1);
@@ -191,7 +190,7 @@ fn derived_neighbors_and_subnets_are_no_edits_and_those_of_users_stay() {
     assert_eq!(set_neighbors(&mut record.host, &mut record.state, &none, at(6)).len(), 0);
     assert_eq!(
         (record.entry(1).neighbor, record.host.interfaces[0].subnet_id),
-        (own, Some(Uuid::from_u128(7)))
+        (own, Some(SubnetId::from_u128(7)))
     );
     record.host.interfaces[1].subnet_id = None;
     record.merge(&switch(), 7);

@@ -4,8 +4,7 @@ use toposcope::discovery::reconcile::{
     AddressTimes, Context, Merging, Recognition, Recognized, join_pieces, recognize_with_notes,
 };
 use toposcope::discovery::report::{AddressRow, Device, IfEntryRow, PortRow, Table, WarningCode};
-use toposcope::model::{Host, LldpChassisIdSubtype as Subtype, Protocol, Source};
-use uuid::Uuid;
+use toposcope::model::{Host, HostId, LldpChassisIdSubtype as Subtype, Protocol, Source};
 
 use super::support::{
     Record, add_address, add_port, addresses, at, chassis, device, entries, entry_macs, host, ip, lldp, mac,
@@ -25,7 +24,7 @@ fn recognized(device: &Device, hosts: &[Host]) -> Recognized {
 fn outcome(device: &Device, hosts: &[Host]) -> Option<(u128, Vec<u128>)> {
     match recognized(device, hosts).recognition {
         Recognition::Known { id, merged, .. } => {
-            Some((id.as_u128(), merged.iter().map(Uuid::as_u128).collect()))
+            Some((id.as_u128(), merged.iter().map(HostId::as_u128).collect()))
         }
         Recognition::New => None,
         other => panic!("{other:?}"),

@@ -3,8 +3,8 @@
 use toposcope::discovery::reconcile::{HostState, MergeOutcome, Projection, STALE_AFTER, merge};
 use toposcope::discovery::report::{CdpRow, LagRow, PortRange, PortRow, Table};
 use toposcope::model::{
-    BindingTarget, IfEntry, Interface, LldpChassisIdSubtype as Subtype, Port, Protocol, Service, Source,
-    Vlans,
+    BindingTarget, HostId, IfEntry, IfEntryId, Interface, InterfaceId, LldpChassisIdSubtype as Subtype, Port,
+    Protocol, Service, Source, Vlans,
 };
 use uuid::Uuid;
 
@@ -13,7 +13,7 @@ use super::world::NETWORK;
 
 #[test]
 fn first_report_creates_a_discovered_host() {
-    let projection = Projection::of_device(&switch(), NETWORK, Uuid::from_u128(1), &[]);
+    let projection = Projection::of_device(&switch(), NETWORK, HostId::from_u128(1), &[]);
     let created = merge(None, None, &projection, at(0), at(5));
     assert_eq!(created.outcome, MergeOutcome::Created);
     let host = &created.host;
@@ -197,7 +197,7 @@ fn truncated_tables_and_ports_outside_the_scan_are_not_missed() {
     }
     let stale: Vec<Uuid> = record.state.stale().collect();
     let ssh = record.host.ports.iter().find(|port| port.number == number(22)).unwrap();
-    assert_eq!(stale, [ssh.id]);
+    assert_eq!(stale, [ssh.id.uuid()]);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn port_that_keeps_its_name_keeps_its_id_when_indexes_change() {
         device.tables.if_entries = Some(entries(&[(5, "Gi0/2"), (2, "Gi0/1"), (3, "Gi0/3"), (1, "Te1/1")]));
     });
     record.merge(&moved, 2);
-    let mut all: Vec<Uuid> = record.host.if_entries.iter().map(|entry| entry.id).collect();
+    let mut all: Vec<IfEntryId> = record.host.if_entries.iter().map(|entry| entry.id).collect();
     all.sort();
     all.dedup();
     assert_eq!((all.len(), record.entry(5).id), (4, ids[1]));
@@ -233,7 +233,7 @@ fn index_that_another_port_has_now_is_withdrawn_from_a_port_that_is_gone() {
 fn parts_with_equal_keys_are_not_added_again() {
     let mut record = Record::new(&switch());
     for id in [71, 72] {
-        let entry = IfEntry { id: Uuid::from_u128(id), ..IfEntry::new(&record.host, 9) };
+        let entry = IfEntry { id: IfEntryId::from_u128(id), ..IfEntry::new(&record.host, 9) };
         record.host.if_entries.push(entry);
     }
     let reported = device(|device| device.tables.if_entries = Some(entries(&[(9, "Gi0/9")])));
@@ -255,15 +255,17 @@ fn daemon_payload_with_bindings_is_merged_like_a_report() {
         host
     };
     let stored = host(1, |host| {
-        host.interfaces.push(Interface { id: Uuid::from_u128(5), ..Interface::new(host, ip("192.0.2.1")) });
+        host.interfaces
+            .push(Interface { id: InterfaceId::from_u128(5), ..Interface::new(host, ip("192.0.2.1")) });
     });
     let merged = merge(Some(&stored), None, &Projection::of_host(payload(80)), at(1), at(1));
     assert_eq!(merged.outcome, MergeOutcome::Updated);
     let host = &merged.host;
-    assert_eq!((host.interfaces.len(), host.interfaces[0].id), (1, Uuid::from_u128(5)));
+    assert_eq!((host.interfaces.len(), host.interfaces[0].id), (1, InterfaceId::from_u128(5)));
     assert_eq!((host.services[0].host_id, host.ports[0].host_id), (stored.id, stored.id));
     let target = host.services[0].bindings[0].target;
-    let expected = BindingTarget::Port { port_id: host.ports[0].id, interface_id: Some(Uuid::from_u128(5)) };
+    let expected =
+        BindingTarget::Port { port_id: host.ports[0].id, interface_id: Some(InterfaceId::from_u128(5)) };
     assert_eq!(target, expected);
     let again = merge(Some(host), Some(&merged.state), &Projection::of_host(payload(80)), at(2), at(2));
     assert_eq!((again.outcome, again.changes), (MergeOutcome::Unchanged, vec![]));

@@ -3,9 +3,9 @@
 use toposcope::discovery::reconcile::{Candidate, Identity, named_by, resolve};
 use toposcope::discovery::report::{CdpRow, LldpRow};
 use toposcope::model::{
-    Host, IfEntry, LldpChassisIdSubtype as Chassis, LldpPortId, LldpPortIdSubtype as Subtype, Neighbor,
+    Host, IfEntry, IfEntryId, LldpChassisIdSubtype as Chassis, LldpPortId, LldpPortIdSubtype as Subtype,
+    Neighbor,
 };
-use uuid::Uuid;
 
 use super::support::{add_address, add_port, chassis, host, ip, lldp};
 
@@ -276,8 +276,8 @@ fn rows_on_unknown_ports_are_left_out() {
 #[test]
 fn every_port_has_an_entry_in_the_result() {
     let local = local();
-    let ids: Vec<Uuid> = resolve(&local, &[], &[], &[]).into_keys().collect();
-    let mut expected: Vec<Uuid> = local.if_entries.iter().map(|entry: &IfEntry| entry.id).collect();
+    let ids: Vec<IfEntryId> = resolve(&local, &[], &[], &[]).into_keys().collect();
+    let mut expected: Vec<IfEntryId> = local.if_entries.iter().map(|entry: &IfEntry| entry.id).collect();
     expected.sort();
     assert_eq!(ids, expected);
 }

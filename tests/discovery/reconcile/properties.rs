@@ -9,9 +9,9 @@ use toposcope::discovery::report::{
     AddressRow, CdpRow, Device, IfEntryRow, LagRow, PortRow, Reporter, Table,
 };
 use toposcope::model::{
-    Host, LldpChassisIdSubtype as Subtype, MacAddress, PortNumber, Protocol, Source, Vlans,
+    Host, HostId, IfEntryId, InterfaceId, LldpChassisIdSubtype as Subtype, MacAddress, PortNumber, Protocol,
+    ServiceId, Source, Vlans,
 };
-use uuid::Uuid;
 
 use super::support::{Record, at, chassis, host, lldp};
 use super::world::{NETWORK, World};
@@ -97,7 +97,7 @@ fn edits_survive_a_hundred_random_reports() {
     for seed in 0..20 {
         let mut random = Rng::with_seed(seed);
         let mut record = Record::new(&random_device(&mut random));
-        let mut expected: BTreeMap<Uuid, Option<String>> = BTreeMap::new();
+        let mut expected: BTreeMap<IfEntryId, Option<String>> = BTreeMap::new();
         record.host.sys_location = Some("edited".to_owned());
         record.host.name = "edited".to_owned();
         for entry in &mut record.host.if_entries {
@@ -132,9 +132,9 @@ fn edits_survive_a_hundred_random_reports() {
 
 /// Checks the rules for every stored host. Ids and natural keys must be unique, and references must lead to parts.
 fn assert_consistent(host: &Host) {
-    let interfaces: Vec<Uuid> = host.interfaces.iter().map(|part| part.id).collect();
-    let entries: Vec<Uuid> = host.if_entries.iter().map(|part| part.id).collect();
-    let services: Vec<Uuid> = host.services.iter().map(|part| part.id).collect();
+    let interfaces: Vec<InterfaceId> = host.interfaces.iter().map(|part| part.id).collect();
+    let entries: Vec<IfEntryId> = host.if_entries.iter().map(|part| part.id).collect();
+    let services: Vec<ServiceId> = host.services.iter().map(|part| part.id).collect();
     let ports: Vec<_> = host.ports.iter().map(|port| (port.number, port.protocol)).collect();
     assert_unique(&interfaces);
     assert_unique(&entries);
@@ -164,7 +164,7 @@ fn order_of_rows_never_matters() {
         shuffle(&mut second_shuffled, &mut random);
         assert_eq!(Identity::of_device(&first), Identity::of_device(&first_shuffled));
         let projected =
-            |device| Projection::of_device(device, NETWORK, Uuid::from_u128(1), &[]).host().clone();
+            |device| Projection::of_device(device, NETWORK, HostId::from_u128(1), &[]).host().clone();
         assert_eq!(projected(&first), projected(&first_shuffled), "seed {seed}");
         let (mut one, mut other) = (Record::new(&first), Record::new(&first_shuffled));
         one.merge(&second, 1);
@@ -201,7 +201,7 @@ fn recognition_does_not_depend_on_the_order_of_candidates() {
         let mut hosts: Vec<Host> = (1..6)
             .map(|id| {
                 let device = random_device(&mut random);
-                Projection::of_device(&device, NETWORK, Uuid::from_u128(id), &[]).host().clone()
+                Projection::of_device(&device, NETWORK, HostId::from_u128(id), &[]).host().clone()
             })
             .collect();
         hosts.push(Host { source: Source::Manual, ..host(9, |host| host.name = "name-1".to_owned()) });

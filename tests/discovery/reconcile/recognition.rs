@@ -2,8 +2,7 @@
 
 use toposcope::discovery::reconcile::{MatchedBy, Merging, Recognition, new_host_id, recognize};
 use toposcope::discovery::report::Device;
-use toposcope::model::{Host, LldpChassisIdSubtype as Subtype, Source};
-use uuid::Uuid;
+use toposcope::model::{Host, HostId, LldpChassisIdSubtype as Subtype, NetworkId, Source};
 
 use super::support::{
     add_address, add_port, addresses, chassis, device, entries, entry_macs, host, recognized,
@@ -15,7 +14,7 @@ const B: &str = "00:1B:21:00:00:0B";
 
 #[track_caller]
 fn assert_known(device: &Device, hosts: &[Host], id: u128, key: MatchedBy) {
-    let known = Recognition::Known { id: Uuid::from_u128(id), matched_by: key, merged: vec![] };
+    let known = Recognition::Known { id: HostId::from_u128(id), matched_by: key, merged: vec![] };
     assert_eq!(recognized(device, hosts), known);
 }
 
@@ -54,7 +53,7 @@ fn keys_are_tried_in_the_order_of_their_strength() {
         host(6, |_| {}),
     ];
     let device = device(|device| {
-        device.id = Some(Uuid::from_u128(6));
+        device.id = Some(HostId::from_u128(6));
         device.serial_number = Some("SN-1234".to_owned());
         device.chassis_id = Some(Box::new(chassis(Subtype::MacAddress, B)));
         device.tables.if_entries = Some(entry_macs(&[A]));
@@ -72,11 +71,11 @@ fn keys_are_tried_in_the_order_of_their_strength() {
     for (id, key) in keys {
         match recognize(&device, &hosts, Merging::Forbidden) {
             Recognition::Known { id: found, matched_by, .. } => {
-                assert_eq!((found, matched_by), (Uuid::from_u128(id), key));
+                assert_eq!((found, matched_by), (HostId::from_u128(id), key));
             }
             other => panic!("{other:?}"),
         }
-        hosts.retain(|host| host.id != Uuid::from_u128(id));
+        hosts.retain(|host| host.id != HostId::from_u128(id));
     }
     assert_new(&device, &[]);
 }
@@ -230,7 +229,7 @@ fn name_alone_matches_if_one_side_has_nothing_else() {
         device.tables.if_entries = Some(entry_macs(&[A]));
     });
     assert_known(&richer, std::slice::from_ref(&plain), 1, MatchedBy::Name);
-    let hosts = [plain.clone(), Host { id: Uuid::from_u128(2), ..plain }];
+    let hosts = [plain.clone(), Host { id: HostId::from_u128(2), ..plain }];
     assert_ambiguous(&named, &hosts, MatchedBy::Name);
 }
 
@@ -252,7 +251,7 @@ fn hosts_are_merged_only_if_the_device_accounts_for_all_their_identities() {
         device.tables.addresses = Some(addresses(&["192.0.2.1", "192.0.2.2"]));
     });
     let hosts = [first.clone(), second.clone()];
-    let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
+    let (one, other) = (HostId::from_u128(1), HostId::from_u128(2));
     let merged = Recognition::Known { id: one, matched_by: MatchedBy::Mac, merged: vec![other] };
     assert_eq!(recognized(&reported, &hosts), merged);
     let forbidden = Recognition::Ambiguous { key: MatchedBy::Mac, hosts: vec![one, other] };
@@ -279,7 +278,7 @@ fn host_of_one_address_is_merged_into_the_device_that_has_it() {
         device.chassis_id = Some(Box::new(chassis(Subtype::MacAddress, A)));
         device.tables.addresses = Some(addresses(&["192.0.2.1", "192.0.2.2"]));
     });
-    let (id, merged) = (Uuid::from_u128(1), vec![Uuid::from_u128(2)]);
+    let (id, merged) = (HostId::from_u128(1), vec![HostId::from_u128(2)]);
     let expected = Recognition::Known { id, matched_by: MatchedBy::ChassisId, merged };
     assert_eq!(recognized(&reported, &[switch, scanned]), expected);
 }
@@ -294,6 +293,6 @@ fn new_id_follows_from_network_and_strongest_identity() {
     assert_ne!(by_name, by_serial);
     reported.sys_name = Some("edge".to_owned());
     assert_eq!(new_host_id(&reported, NETWORK), by_serial);
-    assert_ne!(new_host_id(&reported, Uuid::from_u128(0x12)), by_serial);
+    assert_ne!(new_host_id(&reported, NetworkId::from_u128(0x12)), by_serial);
     assert_eq!(new_host_id(&Device::default(), NETWORK), None);
 }

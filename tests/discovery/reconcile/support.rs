@@ -5,14 +5,13 @@ use toposcope::discovery::reconcile::{
 };
 use toposcope::discovery::report::{AddressRow, Device, IfEntryRow, LldpRow, PortRow, Table};
 use toposcope::model::{
-    Host, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, MacAddress, PortNumber, Protocol, Source,
-    Timestamp,
+    Host, HostId, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, MacAddress, PortNumber, Protocol,
+    Source, Timestamp,
 };
-use uuid::Uuid;
 
 use super::world::NETWORK;
 
-pub(crate) const HOST: Uuid = Uuid::from_u128(0xA1);
+pub(crate) const HOST: HostId = HostId::from_u128(0xA1);
 
 /// Returns the time this many minutes after the first report.
 pub(crate) fn at(minutes: i64) -> Timestamp {
@@ -37,7 +36,7 @@ pub(crate) fn host(id: u128, change: impl FnOnce(&mut Host)) -> Host {
         source: Source::Discovery { metadata: vec![] },
         created_at: at(0),
         updated_at: at(0),
-        ..Host::with_id(Uuid::from_u128(id), NETWORK, "")
+        ..Host::with_id(HostId::from_u128(id), NETWORK, "")
     };
     change(&mut host);
     host

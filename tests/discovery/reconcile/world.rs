@@ -11,26 +11,25 @@ use toposcope::discovery::reconcile::{
     named_by, new_host_id, recognize, resolve, set_neighbors,
 };
 use toposcope::discovery::report::{CdpRow, Device, LldpRow, Table};
-use toposcope::model::{Host, Timestamp};
-use uuid::Uuid;
+use toposcope::model::{Host, HostId, NetworkId, Timestamp};
 
-pub(crate) const NETWORK: Uuid = Uuid::from_u128(0x11);
+pub(crate) const NETWORK: NetworkId = NetworkId::from_u128(0x11);
 
 /// A network's hosts, with the data that layer 3 stores beside them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct World {
-    hosts: BTreeMap<Uuid, Host>,
-    states: BTreeMap<Uuid, HostState>,
-    lldp: BTreeMap<Uuid, Vec<LldpRow>>,
-    cdp: BTreeMap<Uuid, Vec<CdpRow>>,
-    identities: BTreeMap<Vec<u8>, BTreeSet<Uuid>>,
-    names: BTreeMap<Vec<u8>, BTreeSet<Uuid>>,
+    hosts: BTreeMap<HostId, Host>,
+    states: BTreeMap<HostId, HostState>,
+    lldp: BTreeMap<HostId, Vec<LldpRow>>,
+    cdp: BTreeMap<HostId, Vec<CdpRow>>,
+    identities: BTreeMap<Vec<u8>, BTreeSet<HostId>>,
+    names: BTreeMap<Vec<u8>, BTreeSet<HostId>>,
 }
 
 /// The result of discovering a device.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Discovered {
-    pub(crate) id: Option<Uuid>,
+    pub(crate) id: Option<HostId>,
     pub(crate) outcome: Option<MergeOutcome>,
     pub(crate) matched_by: Option<MatchedBy>,
     pub(crate) changes: Vec<String>,
@@ -77,7 +76,7 @@ impl World {
     }
 
     /// Stores the tables of neighbors. Returns whether they changed.
-    fn claim(&mut self, id: Uuid, device: &Device) -> bool {
+    fn claim(&mut self, id: HostId, device: &Device) -> bool {
         let is_changed = replace(&mut self.lldp, id, device.tables.lldp.as_deref())
             | replace(&mut self.cdp, id, device.tables.cdp.as_deref());
         for identity in named_by(&self.lldp_of(id), self.cdp.get(&id).map_or(&[], Vec::as_slice)) {
@@ -86,7 +85,7 @@ impl World {
         is_changed
     }
 
-    fn resolve(&mut self, id: Uuid, now: Timestamp) -> Vec<String> {
+    fn resolve(&mut self, id: HostId, now: Timestamp) -> Vec<String> {
         let lldp = self.lldp_of(id);
         let cdp = self.cdp.get(&id).cloned().unwrap_or_default();
         let candidates = self.found(&self.identities, &named_by(&lldp, &cdp));
@@ -101,7 +100,7 @@ impl World {
         changes
     }
 
-    fn lldp_of(&self, id: Uuid) -> Vec<LldpRow> {
+    fn lldp_of(&self, id: HostId) -> Vec<LldpRow> {
         self.lldp.get(&id).cloned().unwrap_or_default()
     }
 
@@ -113,7 +112,11 @@ impl World {
         self.hosts.insert(host.id, host);
     }
 
-    fn found(&self, index: &BTreeMap<Vec<u8>, BTreeSet<Uuid>>, identities: &[Identity]) -> BTreeSet<Uuid> {
+    fn found(
+        &self,
+        index: &BTreeMap<Vec<u8>, BTreeSet<HostId>>,
+        identities: &[Identity],
+    ) -> BTreeSet<HostId> {
         let terms = identities.iter().map(Identity::term);
         terms.filter_map(|term| index.get(&term)).flatten().copied().collect()
     }
@@ -141,8 +144,8 @@ impl World {
 }
 
 fn replace<T: Clone + PartialEq>(
-    tables: &mut BTreeMap<Uuid, Vec<T>>,
-    id: Uuid,
+    tables: &mut BTreeMap<HostId, Vec<T>>,
+    id: HostId,
     table: Option<&Table<T>>,
 ) -> bool {
     let Some(table) = table else { return false };

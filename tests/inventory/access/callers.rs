@@ -4,20 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toposcope::access::{Caller, Clock, Credential, ManualClock, Scope, SystemClock};
-use toposcope::model::{Permission, Timestamp};
-use uuid::Uuid;
+use toposcope::model::{NetworkId, OrganizationId, Permission, Timestamp, UserApiKeyId, UserId};
 
 const LEVELS: [Permission; 4] =
     [Permission::Viewer, Permission::Member, Permission::Admin, Permission::Owner];
 
-fn subsets(networks: &[Uuid]) -> Vec<Vec<Uuid>> {
+fn subsets(networks: &[NetworkId]) -> Vec<Vec<NetworkId>> {
     (0..1_usize << networks.len())
         .map(|mask| (0..networks.len()).filter(|bit| mask >> bit & 1 == 1).map(|bit| networks[bit]).collect())
         .collect()
 }
 
-fn networks() -> [Uuid; 4] {
-    [1, 2, 3, 4].map(Uuid::from_u128)
+fn networks() -> [NetworkId; 4] {
+    [1, 2, 3, 4].map(NetworkId::from_u128)
 }
 
 #[test]
@@ -70,7 +69,8 @@ fn grant_applies_to_members_and_viewers_only() {
 
 #[test]
 fn key_acts_with_the_lower_level_in_the_networks_of_both() {
-    let (organization, user, id) = (Uuid::from_u128(7), Uuid::from_u128(8), Uuid::from_u128(9));
+    let (organization, user, id) =
+        (OrganizationId::from_u128(7), UserId::from_u128(8), UserApiKeyId::from_u128(9));
     let all = networks();
     let rank = |level| LEVELS.iter().position(|known| *known == level).unwrap();
     for owner in LEVELS {
@@ -81,7 +81,7 @@ fn key_acts_with_the_lower_level_in_the_networks_of_both() {
                     let caller =
                         Caller::new(organization, user, owner, scope).through_key(id, level, listed.clone());
                     assert_eq!(rank(caller.permission()), rank(owner).min(rank(level)));
-                    let reached: Vec<Uuid> = listed
+                    let reached: Vec<NetworkId> = listed
                         .into_iter()
                         .filter(|network| rank(owner) >= 2 || granted.contains(network))
                         .collect();
@@ -96,15 +96,15 @@ fn key_acts_with_the_lower_level_in_the_networks_of_both() {
 
 #[test]
 fn host_counts_as_a_session_and_a_key_does_not() {
-    let [a, b, c, _] = networks();
-    let host = Caller::new(a, b, Permission::Viewer, Scope::all());
+    let (organization, user) = (OrganizationId::from_u128(1), UserId::from_u128(2));
+    let host = Caller::new(organization, user, Permission::Viewer, Scope::all());
     assert_eq!(host.credential(), Credential::HostApplication);
     assert!(host.credential().is_session());
     let session = host.clone().through_session();
     assert_eq!(session.credential(), Credential::Session);
     assert!(session.credential().is_session());
     assert_eq!((session.permission(), session.scope()), (host.permission(), host.scope()));
-    assert!(!host.through_key(c, Permission::Viewer, []).credential().is_session());
+    assert!(!host.through_key(UserApiKeyId::from_u128(3), Permission::Viewer, []).credential().is_session());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use toposcope::access::{Caller, ManualClock, RandomError, RandomSource, SystemRandom};
 use toposcope::inventory::{ErrorKind, NewDaemonApiKey, NewShare, NewUser, NewUserApiKey};
-use toposcope::model::{Network, Permission};
+use toposcope::model::{Network, NetworkId, OrganizationId, Permission, UserId};
 use toposcope::store::{Batch, Facets, Name, Precondition, Record, StoreError, UniqueKey};
 use toposcope::testing::{Call, Intercept, Interceptor, Operation, Reply};
 use toposcope::{Inventory, MemoryStore, Store};
@@ -39,9 +39,9 @@ struct Fixture {
     store: Arc<Interceptor<MemoryStore, Arc<LookUps>>>,
     look_ups: Arc<LookUps>,
     clock: ManualClock,
-    organization: Uuid,
-    network: Uuid,
-    owner: Uuid,
+    organization: OrganizationId,
+    network: NetworkId,
+    owner: UserId,
 }
 
 impl Fixture {
@@ -50,7 +50,8 @@ impl Fixture {
         let store = Arc::new(Interceptor::new(MemoryStore::new(), look_ups.clone()));
         let clock = ManualClock::new("2026-08-14T12:00:00Z".parse().unwrap());
         let nil = Uuid::nil();
-        let mut fixture = Self { store, look_ups, clock, organization: nil, network: nil, owner: nil };
+        let mut fixture =
+            Self { store, look_ups, clock, organization: nil.into(), network: nil.into(), owner: nil.into() };
         let inventory = fixture.inventory(SystemRandom);
         fixture.organization = inventory.organizations().create("Example").await.unwrap().id;
         fixture.network = inventory
@@ -307,7 +308,7 @@ async fn key_is_refused_unless_every_byte_of_the_stored_verifier_matches() {
     let (record, _) = fixture.stored_secret("digest", lookup).await;
     let secret: serde_json::Value = serde_json::from_slice(&record.body).unwrap();
     let mut facets = Facets::default();
-    facets.organization = Some(fixture.organization);
+    facets.organization = Some(fixture.organization.uuid());
     facets.unique_keys.push(UniqueKey::new(Name::new("digest"), lookup.to_be_bytes()));
     let store = async |secret: &serde_json::Value| {
         let mut batch = Batch::new();
@@ -371,7 +372,7 @@ async fn record_ids_have_their_version_and_time() {
     // The example of RFC 9562, appendix A.6, has this time.
     let seven = organization(0, "2022-02-22T19:22:22Z").await;
     assert_eq!(seven.to_string(), "017f22e2-79b0-7000-8000-000000000000");
-    assert_eq!([four.get_variant(), seven.get_variant()], [Variant::RFC4122; 2]);
+    assert_eq!([four.uuid().get_variant(), seven.uuid().get_variant()], [Variant::RFC4122; 2]);
     let later = organization(0, "2022-02-22T19:22:22.001Z").await;
     assert!(organization(0xff, "2022-02-22T19:22:22Z").await < later);
     assert_eq!(organization(0, "1969-12-31T00:00:00Z").await, organization(0, "1970-01-01T00:00:00Z").await);

@@ -1,8 +1,9 @@
 //! Ids that are taken by other hosts or organizations.
 
 use toposcope::inventory::{Atomicity, BulkChange, Quotas};
-use toposcope::model::{BindingTarget, Host, HostVirtualization, IfEntry, Neighbor, Protocol};
-use uuid::Uuid;
+use toposcope::model::{
+    BindingTarget, Host, HostId, HostVirtualization, IfEntry, IfEntryId, Neighbor, PortId, Protocol,
+};
 
 use super::MODES;
 use crate::support::{Fixture, bare_host, entry, guest_of, id, numbered_hosts, port, rich_host, service};
@@ -18,9 +19,9 @@ async fn host_id_of_another_organization_is_replaced_by_a_random_one() {
         let (inventory, probe) = fixture.probed();
         let bulk = hosts.clone().map(Into::into).to_vec();
         let results = inventory.hosts().bulk_put(&fixture.member(), bulk, mode).await.unwrap();
-        let ids: Vec<Uuid> = results.iter().map(|result| result.id.unwrap()).collect();
+        let ids: Vec<HostId> = results.iter().map(|result| result.id.unwrap()).collect();
         assert!(results.iter().all(|result| matches!(result.outcome, Ok(BulkChange::Created))));
-        assert_eq!((ids[0], ids[2], ids[1].get_version_num()), (id(1), id(3), 4));
+        assert_eq!((ids[0], ids[2], ids[1].uuid().get_version_num()), (id(1), id(3), 4));
         assert!(probe.take_passed().iter().all(|call| !call.name.contains("host") || call.bodies == 0));
 
         let ours = fixture.host(ids[1]).await;
@@ -118,9 +119,10 @@ async fn part_moves_to_another_host_of_the_request() {
 #[tokio::test]
 async fn nil_ids_of_rust_values_are_replaced() {
     let fixture = Fixture::new().await;
-    let mut host = bare_host(Uuid::nil(), fixture.network);
-    host.ports = vec![port(&host, Uuid::nil(), 1, Protocol::Tcp), port(&host, Uuid::nil(), 2, Protocol::Tcp)];
-    host.if_entries = vec![entry(&host, Uuid::nil(), 1)];
+    let mut host = bare_host(HostId::nil(), fixture.network);
+    host.ports =
+        vec![port(&host, PortId::nil(), 1, Protocol::Tcp), port(&host, PortId::nil(), 2, Protocol::Tcp)];
+    host.if_entries = vec![entry(&host, IfEntryId::nil(), 1)];
     let created = fixture.bulk([host.clone(), host], MODES[0]).await;
     assert_ne!(created[0].0, created[1].0);
     let stored = fixture.host(created[0].0).await;

@@ -7,8 +7,7 @@ mod times;
 
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{Atomicity, BulkChange, BulkHost, BulkResult, Error, ErrorKind};
-use toposcope::model::Permission;
-use uuid::Uuid;
+use toposcope::model::{HostId, Permission, UserId};
 
 use crate::support::{Document, Fixture};
 
@@ -17,7 +16,7 @@ const MODES: [Atomicity; 2] = [Atomicity::AllOrNothing, Atomicity::PerHost];
 impl Fixture {
     /// Returns a Member of the first network only.
     pub(crate) fn member(&self) -> Caller {
-        Caller::new(self.organization, Uuid::nil(), Permission::Member, Scope::only([self.network]))
+        Caller::new(self.organization, UserId::nil(), Permission::Member, Scope::only([self.network]))
     }
 
     async fn try_bulk(
@@ -34,7 +33,7 @@ impl Fixture {
         &self,
         hosts: impl IntoIterator<Item = impl Into<BulkHost>>,
         atomicity: Atomicity,
-    ) -> Vec<(Uuid, BulkChange)> {
+    ) -> Vec<(HostId, BulkChange)> {
         let results = self.try_bulk(hosts, atomicity).await.unwrap();
         assert!(results.iter().enumerate().all(|(place, result)| result.index == place));
         results.into_iter().map(|result| (result.id.unwrap(), result.outcome.unwrap())).collect()

@@ -3,13 +3,12 @@
 use serde_json::{Value, json};
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{Atomicity, BulkChange, BulkHost, Entity, ErrorKind, Problem, Quotas};
-use toposcope::model::{Host, Permission, Protocol};
-use uuid::Uuid;
+use toposcope::model::{Host, Permission, Protocol, UserId};
 
 use super::{MODES, outcomes};
 use crate::support::{
     Document, Fixture, access_denied, bare_host, id, invalid, numbered_hosts, port, reference_invalid,
-    refusal, rich_host,
+    refusal, rich_host, uuid,
 };
 
 const OUT_OF_RANGE: Problem = Problem::OutOfRange { min: 1, max: 65_535 };
@@ -44,8 +43,8 @@ async fn invalid_value_is_named_by_its_path_in_the_request() {
         ("if_entries", json!([{"if_index": 1}]), "if_entries.0.if_descr", Problem::Required),
         ("services.0.bindings.0.port_id", json!(null), "services.0.bindings.0", Problem::InvalidFormat),
         ("services.1.name", json!("x".repeat(65_537)), "services.1.name", Problem::MaxLength { max: 65_536 }),
-        ("tags", json!([id(9), id(9)]), "tags.1", Problem::Duplicate),
-        ("interfaces.1.id", json!(id((1 << 32) + 1)), "interfaces.1", Problem::Duplicate),
+        ("tags", json!([uuid(9), uuid(9)]), "tags.1", Problem::Duplicate),
+        ("interfaces.1.id", json!(uuid((1 << 32) + 1)), "interfaces.1", Problem::Duplicate),
     ] {
         let fixture = Fixture::new().await;
         let mut host = rich_host(1, fixture.network, &[]);
@@ -73,7 +72,7 @@ async fn host_must_be_on_a_granted_network_and_stay_there() {
     fixture.put(&bare_host(id(90), fixture.other_network)).await;
     fixture.put(&bare_host(id(91), fixture.network)).await;
     let wide = Scope::only([fixture.network, fixture.other_network]);
-    let wide = Caller::new(fixture.organization, Uuid::nil(), Permission::Member, wide);
+    let wide = Caller::new(fixture.organization, UserId::nil(), Permission::Member, wide);
     let unknown = reference_invalid(Entity::Network, "hosts.0.network_id");
     let mismatch = ErrorKind::NetworkMismatch { entity: Entity::Host };
     let denied = access_denied(fixture.other_network);
@@ -126,7 +125,7 @@ async fn two_ports_of_one_number_are_refused() {
 #[tokio::test]
 async fn viewers_and_requests_of_no_or_too_many_hosts_are_refused() {
     let fixture = Fixture::new().await;
-    let viewer = Caller::new(fixture.organization, Uuid::nil(), Permission::Viewer, Scope::all());
+    let viewer = Caller::new(fixture.organization, UserId::nil(), Permission::Viewer, Scope::all());
     let hosts = vec![bare_host(id(1), fixture.network).into()];
     let refused = fixture.inventory.hosts().bulk_put(&viewer, hosts, MODES[0]).await;
     assert_eq!(refusal(refused), ErrorKind::PermissionDenied);

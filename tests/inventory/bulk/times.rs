@@ -8,7 +8,7 @@ use toposcope::inventory::{BulkChange, BulkHost, Written};
 use toposcope::model::{BindingTarget, Host};
 
 use super::MODES;
-use crate::support::{Document, Fixture, bare_host, id, rich_host, time};
+use crate::support::{Document, Fixture, bare_host, id, rich_host, time, uuid};
 
 #[tokio::test]
 async fn hosts_are_created_then_unchanged_then_updated() {
@@ -73,8 +73,8 @@ async fn json_needs_only_the_fields_that_the_server_cannot_supply() {
     let least = json!({
         "network_id": fixture.network, "name": "least", "unknown": 1, "created_at": "never", "id": null,
         "interfaces": [{"ip_address": "192.0.2.1", "host_id": 7}, {"ip_address": "192.0.2.2"}],
-        "ports": [{"id": id(5), "number": 443, "protocol": "Tcp", "type": "ignored", "network_id": null}],
-        "services": [{"name": "web", "service_definition": "Web", "bindings": [{"type": "Port", "port_id": id(5)}]}],
+        "ports": [{"id": uuid(5), "number": 443, "protocol": "Tcp", "type": "ignored", "network_id": null}],
+        "services": [{"name": "web", "service_definition": "Web", "bindings": [{"type": "Port", "port_id": uuid(5)}]}],
         "if_entries": [{"if_index": 1, "if_descr": ""}],
     });
     let created = fixture.bulk([BulkHost::from_json(least.to_string())], MODES[0]).await;

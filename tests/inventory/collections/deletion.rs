@@ -5,20 +5,21 @@ use toposcope::inventory::{
     Deletable, Entity, ErrorKind, Inventory, NewDaemonApiKey, NewShare, NewUserApiKey,
 };
 use toposcope::inventory::{Problem, Resource};
-use toposcope::model::{Host, Network, Permission, Subnet, Tag};
+use toposcope::model::{
+    DaemonApiKeyId, Host, HostId, Network, Permission, Subnet, SubnetId, Tag, UserApiKeyId,
+};
 use toposcope::store::{Batch, Key, Link, Name, Precondition, Store};
-use uuid::Uuid;
 
 use crate::backend::{run, run_with};
 use crate::support::{
-    Fault, Fixture, bare_host, guest_of, id, interface, invalid, not_found, refusal, service, time,
+    Fault, Fixture, bare_host, guest_of, id, interface, invalid, not_found, refusal, service, time, uuid,
 };
 
 /// Records of every kind that have the first tag and refer to a subnet.
 struct Tagged {
     subnet: Subnet,
-    user_key: Uuid,
-    daemon_key: Uuid,
+    user_key: UserApiKeyId,
+    daemon_key: DaemonApiKeyId,
 }
 
 /// The number of hosts with the tag. One commit cannot rewrite so many.
@@ -80,7 +81,7 @@ impl Tagged {
 
 /// Returns a host that refers to the subnet and is virtualized by another host. Either the host itself or its service
 /// has the tags.
-fn tagged_host(fixture: &Fixture, number: u128, subnet: Uuid) -> Host {
+fn tagged_host(fixture: &Fixture, number: u128, subnet: SubnetId) -> Host {
     let mut host = bare_host(id(number), fixture.network);
     let mut own = service(&host, id(0x1000 + number), &format!("service {number}"), 0);
     if number.is_multiple_of(2) {
@@ -129,16 +130,17 @@ fn deleted_tag_is_removed_from_a_thousand_records_at_a_time() {
         let [tag, other] = fixture.tags;
         let mut template = fixture.subnet("10.0.0.0/8").await;
         template.tags = vec![tag, other];
-        let stored = fixture.contents().await.into_iter().find(|stored| stored.record.key.id == template.id);
+        let stored =
+            fixture.contents().await.into_iter().find(|stored| stored.record.key.id == template.id.uuid());
         let stored = stored.unwrap();
         let mut batch = Batch::new();
         for number in 0..SUBNETS {
             let cidr = format!("10.{}.{}.0/24", number / 256, number % 256).parse().unwrap();
             let subnet = Subnet { id: id(0x5000 + number as u128), cidr, ..template.clone() };
-            let links = fixture.tags.map(|tag| Link::new(Name::new("tag"), tag));
+            let links = fixture.tags.map(|tag| Link::new(Name::new("tag"), tag.uuid()));
             let mut facets = stored.facets.clone();
             (facets.links, facets.unique_keys) = (links.into(), Vec::new());
-            let key = Key::new(stored.record.key.kind, subnet.id);
+            let key = Key::new(stored.record.key.kind, subnet.id.uuid());
             batch.put(key, Precondition::Absent, facets, serde_json::to_vec(&subnet).unwrap());
         }
         fixture.store.commit(batch).await.unwrap();
@@ -164,7 +166,7 @@ fn rewritten_hosts_keep_their_order_by_virtualizing_service() {
         let mut query = toposcope::inventory::HostQuery::default();
         query.order_by = Some(toposcope::model::HostOrderField::VirtualizedBy);
         let before = fixture.list(&query).await.documents.len();
-        let order = async |fixture: &Fixture| -> Vec<Uuid> {
+        let order = async |fixture: &Fixture| -> Vec<HostId> {
             let page = fixture.list(&query).await;
             page.documents.iter().map(|text| serde_json::from_slice::<Host>(text).unwrap().id).collect()
         };
@@ -200,7 +202,7 @@ fn deleted_subnet_is_cleared_from_the_interfaces_that_name_it() {
 
 /// Drops a deletion at each of its commits in turn. Each time it repeats the deletion and checks the result.
 async fn interrupt_at_every_commit<T: Resource + Deletable>(
-    id: impl Fn(&Fixture, &Tagged) -> Uuid,
+    id: impl Fn(&Fixture, &Tagged) -> T::Id,
     check: impl AsyncFn(&Fixture, &Tagged),
 ) {
     for commits in 0.. {
@@ -287,7 +289,7 @@ fn bulk_deletion_skips_what_the_caller_does_not_see() {
     run_with(Fixture::with_foreign, async |(fixture, foreign)| {
         let (inventory, admin) = (&fixture.inventory, fixture.admin());
         let tagged = Tagged::new(&fixture).await;
-        let ids = [fixture.tags[0], foreign.tag, id(7), fixture.tags[0], fixture.network];
+        let ids = [fixture.tags[0], foreign.tag, id(7), fixture.tags[0], fixture.network.uuid().into()];
         let member = fixture.caller(Permission::Member, &[fixture.other_network]);
         let refused = inventory.tags().delete_many(&member, &ids);
         assert_eq!(fixture.refusal(refused).await, ErrorKind::PermissionDenied);
@@ -318,14 +320,14 @@ fn network_is_deleted_with_its_grants_once_nothing_is_on_it() {
             let release = match used_by {
                 Entity::Host => {
                     fixture.put(&bare_host(id(1), network)).await;
-                    id(1)
+                    uuid(1)
                 }
-                Entity::Subnet => fixture.subnet("10.0.0.0/8").await.id,
-                Entity::DaemonApiKey => fixture.daemon_key(|_| {}).await.record().id,
+                Entity::Subnet => fixture.subnet("10.0.0.0/8").await.id.into(),
+                Entity::DaemonApiKey => fixture.daemon_key(|_| {}).await.record().id.into(),
                 _ => {
                     let mut new = NewShare::new("share");
                     new.network_id = Some(network);
-                    inventory.shares().create(&fixture.system(), new).await.unwrap().id
+                    inventory.shares().create(&fixture.system(), new).await.unwrap().id.into()
                 }
             };
             let delete = async || inventory.networks().delete(&fixture.admin(), network).await;
@@ -336,14 +338,14 @@ fn network_is_deleted_with_its_grants_once_nothing_is_on_it() {
                 in_use
             );
             match used_by {
-                Entity::Host => fixture.delete(release).await.unwrap(),
+                Entity::Host => fixture.delete(release.into()).await.unwrap(),
                 Entity::Subnet => {
-                    inventory.subnets().delete(&fixture.admin(), release).await.unwrap();
+                    inventory.subnets().delete(&fixture.admin(), release.into()).await.unwrap();
                 }
                 Entity::DaemonApiKey => {
-                    inventory.daemon_api_keys().delete(&fixture.system(), release).await.unwrap();
+                    inventory.daemon_api_keys().delete(&fixture.system(), release.into()).await.unwrap();
                 }
-                _ => inventory.shares().delete(&fixture.system(), release).await.unwrap(),
+                _ => inventory.shares().delete(&fixture.system(), release.into()).await.unwrap(),
             }
             delete().await.unwrap();
             assert_eq!(fixture.mentioning(network).await, []);
@@ -373,7 +375,7 @@ fn network_is_deleted_with_its_grants_once_nothing_is_on_it() {
 #[test]
 fn deletion_ends_with_the_error_of_its_check() {
     run_with(Fixture::new, async |fixture| {
-        let refuse = |tag: &Tag| Err(ErrorKind::NotFound { entity: Entity::Tag, id: tag.id }.into());
+        let refuse = |tag: &Tag| Err(ErrorKind::NotFound { entity: Entity::Tag, id: tag.id.uuid() }.into());
         let admin = fixture.admin();
         let checked = fixture.inventory.tags().delete_if(&admin, fixture.tags[0], refuse);
         assert_eq!(fixture.refusal(checked).await, not_found(Entity::Tag, fixture.tags[0]));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use toposcope::access::Caller;
 use toposcope::inventory::{HostQuery, ListOrderField, ListQuery, PageCursor, Problem, Resource};
 use toposcope::model::{
-    Host, HostOrderField, Network, OrderDirection, Organization, Permission, Subnet, Tag,
+    Host, HostOrderField, Network, OrderDirection, Organization, Permission, Subnet, Tag, TagId,
 };
 use uuid::Uuid;
 
@@ -19,7 +19,7 @@ fn query(set: impl FnOnce(&mut ListQuery)) -> ListQuery {
     query
 }
 
-async fn ids<T: Resource>(fixture: &Fixture, caller: &Caller, query: &ListQuery) -> Vec<Uuid> {
+async fn ids<T: Resource>(fixture: &Fixture, caller: &Caller, query: &ListQuery) -> Vec<T::Id> {
     let page = fixture.inventory.records::<T>().list(caller, query).await.unwrap();
     assert_eq!(page.total, page.records.len() as u64);
     page.records.iter().map(|record| record.id()).collect()
@@ -42,10 +42,9 @@ fn lists_contain_what_the_caller_sees_and_the_filters_match() {
             subnets.push(inventory.records().create(&admin, subnet).await.unwrap().id);
         }
         let all = ListQuery::default();
-        let by = |set: fn(&mut ListQuery, Uuid), id| query(|query| set(query, id));
-        let on = |network| by(|query, id| query.network_id = Some(id), network);
-        let tagged = |tag| by(|query, id| query.tag_ids = Some(vec![id]), tag);
-        let only = |record| by(|query, id| query.ids = Some(vec![id, id]), record);
+        let on = |network| query(|query| query.network_id = Some(network));
+        let tagged = |tag| query(|query| query.tag_ids = Some(vec![tag]));
+        let only = |record: Uuid| query(|query| query.ids = Some(vec![record, record]));
         let cases = [
             (&admin, all.clone(), vec![subnets[0], subnets[1]]),
             (&admin, on(office), vec![subnets[0]]),
@@ -53,10 +52,10 @@ fn lists_contain_what_the_caller_sees_and_the_filters_match() {
             (&admin, tagged(first), vec![subnets[0], subnets[1]]),
             (&admin, tagged(second), vec![subnets[1]]),
             (&admin, tagged(foreign.tag), vec![]),
-            (&admin, only(subnets[0]), vec![subnets[0]]),
+            (&admin, only(subnets[0].into()), vec![subnets[0]]),
             (&viewer, all.clone(), vec![subnets[1]]),
             (&viewer, on(office), vec![]),
-            (&viewer, only(subnets[0]), vec![]),
+            (&viewer, only(subnets[0].into()), vec![]),
         ];
         for (caller, query, expected) in cases {
             assert_eq!(ids::<Subnet>(&fixture, caller, &query).await, expected, "{query:?}");
@@ -68,7 +67,7 @@ fn lists_contain_what_the_caller_sees_and_the_filters_match() {
             let caller = owner_of(organization);
             assert_eq!(ids::<Organization>(&fixture, &caller, &all).await, [organization]);
             let theirs =
-                only(if organization == foreign.organization { fixture.tags[0] } else { foreign.tag });
+                only(if organization == foreign.organization { fixture.tags[0] } else { foreign.tag }.into());
             assert!(ids::<Tag>(&fixture, &caller, &theirs).await.is_empty());
         }
         assert_eq!(ids::<Tag>(&fixture, &owner_of(foreign.organization), &all).await, [foreign.tag]);
@@ -90,17 +89,17 @@ fn every_order_is_total_and_reverses() {
             Ok(())
         };
         fixture.inventory.records().update(&admin, tags[1].id, describe).await.unwrap();
-        let all: Vec<Uuid> = tags.iter().map(|tag| tag.id).collect();
+        let all: Vec<TagId> = tags.iter().map(|tag| tag.id).collect();
         for (order_by, expected) in [
             (ListOrderField::CreatedAt, [0, 1, 2, 3]),
             (ListOrderField::UpdatedAt, [0, 2, 3, 1]),
             (ListOrderField::Name, [3, 1, 0, 2]),
         ] {
-            let mut expected: Vec<Uuid> = expected.iter().map(|index| tags[*index].id).collect();
+            let mut expected: Vec<TagId> = expected.iter().map(|index| tags[*index].id).collect();
             for direction in [OrderDirection::Ascending, OrderDirection::Descending] {
                 let query = query(|query| {
                     (query.order_by, query.order_direction) = (order_by, direction);
-                    query.ids = Some(all.clone());
+                    query.ids = Some(all.iter().map(|id| id.uuid()).collect());
                 });
                 assert_eq!(ids::<Tag>(&fixture, &admin, &query).await, expected, "{order_by}");
                 expected.reverse();
@@ -119,7 +118,7 @@ fn pages_by_cursor_contain_unchanged_records_once_while_others_come_and_go() {
                 inventory.records().create(&admin, Tag::new(format!("tag {number:03}"))).await.unwrap().id,
             );
         }
-        let mut seen: HashMap<Uuid, usize> = HashMap::new();
+        let mut seen: HashMap<TagId, usize> = HashMap::new();
         let mut list = query(|query| {
             (query.order_by, query.limit, query.cursor) =
                 (ListOrderField::Name, Some(17), Some(PageCursor::start()));
@@ -168,7 +167,7 @@ fn cursor_of_another_list_or_none_at_all_is_refused() {
             with(&|query| query.order_by = ListOrderField::Name),
             with(&|query| query.order_direction = OrderDirection::Descending),
             with(&|query| query.tag_ids = Some(vec![id(1)])),
-            with(&|query| query.ids = Some(fixture.tags.to_vec())),
+            with(&|query| query.ids = Some(fixture.tags.map(TagId::uuid).to_vec())),
             with(&|query| query.network_id = Some(fixture.network)),
         ] {
             assert_eq!(refusal(inventory.tags().list(&admin, &other).await), expected);

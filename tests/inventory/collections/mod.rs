@@ -6,16 +6,15 @@ mod races;
 mod records;
 
 use toposcope::access::{Caller, Scope};
-use toposcope::model::{Permission, Subnet};
-use uuid::Uuid;
+use toposcope::model::{NetworkId, Permission, Subnet, UserId};
 
 use crate::support::Fixture;
 
 impl Fixture {
     /// Returns a caller with a session and this level, to whom these networks are granted.
-    fn caller(&self, level: Permission, networks: &[Uuid]) -> Caller {
+    fn caller(&self, level: Permission, networks: &[NetworkId]) -> Caller {
         let scope = Scope::granted(level, networks.iter().copied());
-        Caller::new(self.organization, Uuid::from_u128(0xca11), level, scope).through_session()
+        Caller::new(self.organization, UserId::from_u128(0xca11), level, scope).through_session()
     }
 
     fn admin(&self) -> Caller {

@@ -4,11 +4,11 @@ use serde_json::json;
 use toposcope::access::Caller;
 use toposcope::inventory::{Creatable, Deletable, Entity, Error, ErrorKind, Inventory, Problem, Resource};
 use toposcope::model::{Network, Organization, Permission, Source, Subnet, SubnetType, Tag};
-use uuid::Uuid;
 
 use crate::backend::{run, run_with};
 use crate::support::{
     Fixture, LEVELS, access_denied, already_exists, id, invalid, not_found, reference_invalid, refusal, time,
+    uuid,
 };
 
 /// The lowest levels that may read, create, and change or delete. The flags tell whether creations, and whether changes
@@ -47,7 +47,7 @@ async fn assert_levels<T: Resource + Creatable + Deletable>(
     fixture: &Fixture,
     ([read, create, change], [creation_needs_session, change_needs_session]): Levels,
     mut new: impl FnMut() -> T,
-    existing: Uuid,
+    existing: T::Id,
 ) {
     let mut drafts = (0..8).map(|_| new()).collect::<Vec<T>>();
     let drafts = std::cell::RefCell::new(&mut drafts);
@@ -63,7 +63,7 @@ async fn assert_levels<T: Resource + Creatable + Deletable>(
         let created = inventory.records().create(&caller, draft).await;
         assert_eq!(refused(created), expected(level, create, is_key && creation_needs_session), "{level}");
         let deleted = inventory.records::<T>().delete(&caller, id(77)).await;
-        let missing = Some(not_found(T::ENTITY, id(77)));
+        let missing = Some(not_found(T::ENTITY, uuid(77)));
         assert_eq!(refused(deleted), expected(level, change, lacks_session).or(missing), "{level}");
     })
     .await;
@@ -235,7 +235,7 @@ fn unacceptable_values_are_refused_and_nothing_is_stored() {
 async fn rename<T: Resource>(
     inventory: &Inventory,
     caller: &Caller,
-    id: Uuid,
+    id: T::Id,
     rename: impl Fn(&mut T) + Send + Sync,
 ) -> Result<T, Error> {
     let change = |record: &mut T| {

@@ -1,7 +1,6 @@
 use toposcope::discovery::report::{Device, Table};
 use toposcope::inventory::{DiscoveryOutcome, HostQuery};
-use toposcope::model::{Host, Source, Timestamp};
-use uuid::Uuid;
+use toposcope::model::{Host, HostId, Source, Timestamp};
 
 use super::support::{discover, discover_one, hosts_revision, open_ports, outcomes, switch};
 use crate::backend::run;
@@ -13,7 +12,7 @@ fn scan(number: u8, ports: &[u16]) -> Device {
     device
 }
 
-async fn found(fixture: &Fixture, query: HostQuery) -> Vec<Uuid> {
+async fn found(fixture: &Fixture, query: HostQuery) -> Vec<HostId> {
     fixture.list(&query).await.documents.iter().map(|document| host_of(document).id).collect()
 }
 
@@ -21,13 +20,13 @@ fn host_of(document: &[u8]) -> Host {
     serde_json::from_slice(document.strip_prefix(b",").unwrap_or(document)).unwrap()
 }
 
-async fn seen_since(fixture: &Fixture, at: &str) -> Vec<Uuid> {
+async fn seen_since(fixture: &Fixture, at: &str) -> Vec<HostId> {
     let mut query = HostQuery::default();
     query.seen_since = Some(time(at));
     found(fixture, query).await
 }
 
-async fn stale(fixture: &Fixture, is_stale: bool) -> Vec<Uuid> {
+async fn stale(fixture: &Fixture, is_stale: bool) -> Vec<HostId> {
     let mut query = HostQuery::default();
     query.stale = Some(is_stale);
     found(fixture, query).await

@@ -18,7 +18,7 @@ const OF_CLAIMS: [&str; 4] = ["observed_at", "reporter", "parts", "host_id"];
 pub(super) async fn canonical(fixture: &Fixture) -> Vec<String> {
     let caller = owner_of(fixture.organization);
     let hosts = hosts(fixture).await;
-    let mut labels: BTreeMap<Uuid, String> = BTreeMap::from([(fixture.network, "network".to_owned())]);
+    let mut labels: BTreeMap<Uuid, String> = BTreeMap::from([(fixture.network.uuid(), "network".to_owned())]);
     hosts.iter().for_each(|host| add_labels(host, &mut labels));
     let mut texts = Vec::new();
     for host in &hosts {
@@ -47,21 +47,21 @@ fn add_labels(host: &Host, labels: &mut BTreeMap<Uuid, String>) {
     let address = host.interfaces.iter().map(|part| part.ip_address.to_string()).min().unwrap_or_default();
     let name = format!("host {} {address}", host.name);
     for part in &host.interfaces {
-        labels.insert(part.id, format!("{name} address {}", part.ip_address));
+        labels.insert(part.id.uuid(), format!("{name} address {}", part.ip_address));
     }
     for part in &host.ports {
-        labels.insert(part.id, format!("{name} port {}/{}", part.number, part.protocol));
+        labels.insert(part.id.uuid(), format!("{name} port {}/{}", part.number, part.protocol));
     }
     for part in &host.services {
-        labels.insert(part.id, format!("{name} service {}", part.name));
+        labels.insert(part.id.uuid(), format!("{name} service {}", part.name));
         for binding in &part.bindings {
-            labels.insert(binding.id, format!("{name} binding {}", part.name));
+            labels.insert(binding.id.uuid(), format!("{name} binding {}", part.name));
         }
     }
     for part in &host.if_entries {
-        labels.insert(part.id, format!("{name} entry {} {:?}", part.if_index, part.if_name));
+        labels.insert(part.id.uuid(), format!("{name} entry {} {:?}", part.if_index, part.if_name));
     }
-    labels.insert(host.id, name);
+    labels.insert(host.id.uuid(), name);
 }
 
 /// Removes members, replaces ids by labels, and sorts lists.

@@ -2,15 +2,14 @@ use std::sync::Arc;
 
 use toposcope::discovery::report::{Device, Table, TableKind};
 use toposcope::inventory::{ClaimRows, Entity, Inventory};
-use toposcope::model::{Host, Permission};
+use toposcope::model::{Host, HostId, Permission};
 use toposcope::store::{Export, MemoryStore, Restore, Store};
-use uuid::Uuid;
 
 use super::support::{FIRST, SECOND, THIRD, discover, discover_one, sees, switch, switch_seeing};
 use crate::backend::run;
 use crate::support::{Fixture, access_denied, in_person, not_found, owner_of, refusal};
 
-async fn lldp_rows(fixture: &Fixture, host: Uuid) -> (usize, bool) {
+async fn lldp_rows(fixture: &Fixture, host: HostId) -> (usize, bool) {
     let caller = owner_of(fixture.organization);
     let claims = fixture.inventory.discovery().claims(&caller, host, Some(TableKind::Lldp)).await.unwrap();
     let ClaimRows::Lldp(rows) = &claims[0].rows else { panic!("another kind") };
@@ -64,7 +63,7 @@ fn deleting_a_host_deletes_its_claims_and_then_its_network_can_be_deleted() {
         let fixture = Fixture::new().await;
         let caller = owner_of(fixture.organization);
         let answer = discover(&fixture, vec![switch_seeing(1, 2), switch_seeing(2, 1)], FIRST).await;
-        let ids: Vec<Uuid> = answer.hosts.iter().map(|host| host.id.unwrap()).collect();
+        let ids: Vec<HostId> = answer.hosts.iter().map(|host| host.id.unwrap()).collect();
         fixture.delete(ids[0]).await.unwrap();
         assert!(fixture.mentioning(ids[0]).await.is_empty());
         assert!(fixture.inventory.networks().delete(&fixture.system(), fixture.network).await.is_err());

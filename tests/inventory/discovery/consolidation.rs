@@ -10,7 +10,7 @@ use super::support::{
 use crate::backend::run;
 use crate::support::{
     Fixture, access_denied, bare_host, entry, guest_of, id, in_person, interface, invalid, not_found,
-    owner_of, port, refusal, service,
+    owner_of, port, refusal, service, uuid,
 };
 
 #[test]
@@ -137,7 +137,7 @@ fn consolidation_is_refused_without_access_to_both_hosts() {
         let same = fixture.refusal(inventory.discovery().consolidate(&caller, first.id, first.id)).await;
         assert_eq!(same, invalid("other", Problem::Duplicate));
         let unknown = fixture.refusal(inventory.discovery().consolidate(&caller, first.id, id(9))).await;
-        assert_eq!(unknown, not_found(Entity::Host, id(9)));
+        assert_eq!(unknown, not_found(Entity::Host, uuid(9)));
         let mismatch = fixture.refusal(inventory.discovery().consolidate(&caller, first.id, second.id)).await;
         assert_eq!(mismatch, ErrorKind::NetworkMismatch { entity: Entity::Host });
         let member = fixture

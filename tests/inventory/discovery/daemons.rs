@@ -157,7 +157,7 @@ fn daemon_of_another_key_neither_restarts_nor_ends_the_work_of_a_daemon() {
         let work =
             inventory.daemons().request_work(&own, registered.id, DaemonStatus::default()).await.unwrap();
         let session = work.discovery.unwrap();
-        let not_found = ErrorKind::NotFound { entity: Entity::Daemon, id: registered.id };
+        let not_found = ErrorKind::NotFound { entity: Entity::Daemon, id: registered.id.uuid() };
         let announced = inventory.daemons().announce(&other, registered.id, "0.17.22").await;
         assert_eq!(refusal(announced), not_found);
         let asked = inventory.daemons().request_work(&other, registered.id, DaemonStatus::default()).await;

@@ -1,7 +1,6 @@
 use toposcope::discovery::report::{Device, Table};
 use toposcope::inventory::DiscoveryOutcome;
-use toposcope::model::{Host, IfEntry, Port, Source};
-use uuid::Uuid;
+use toposcope::model::{Host, HostId, IfEntry, Port, Source};
 
 use super::support::{FIRST, FOURTH, SECOND, THIRD, discover_one, open_ports, switch};
 use crate::backend::run;
@@ -19,7 +18,7 @@ fn numbers(host: &Host) -> Vec<u16> {
     host.ports.iter().map(|port| port.number.get()).collect()
 }
 
-async fn update(fixture: &Fixture, host: Uuid, change: fn(&mut Host)) {
+async fn update(fixture: &Fixture, host: HostId, change: fn(&mut Host)) {
     let caller = owner_of(fixture.organization);
     let change = |host: &mut Host| {
         change(host);

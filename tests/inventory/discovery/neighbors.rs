@@ -1,7 +1,6 @@
 use toposcope::discovery::report::Table;
 use toposcope::inventory::{DiscoveryOutcome, Import};
-use toposcope::model::{Host, IfEntry, Neighbor, Source};
-use uuid::Uuid;
+use toposcope::model::{Host, IfEntry, IfEntryId, Neighbor, Source};
 
 use super::support::{
     FIRST, SECOND, THIRD, chassis, discover, discover_one, neighbors, sees, switch, switch_seeing,
@@ -10,7 +9,7 @@ use crate::backend::run;
 use crate::support::{Fixture, id, jsonl, owner_of};
 
 /// Returns the id of a host's entry with this index.
-fn entry(host: &Host, index: i64) -> Uuid {
+fn entry(host: &Host, index: i64) -> IfEntryId {
     host.if_entries.iter().find(|entry| entry.if_index == index).unwrap().id
 }
 

@@ -5,9 +5,10 @@ use toposcope::discovery::report::{ArpRow, Device, Table, Warning, WarningCode};
 use toposcope::inventory::{
     DiscoverOptions, DiscoveryOutcome, DiscoveryReport, Entity, ErrorKind, Inventory, Problem, Quotas,
 };
-use toposcope::model::{Host, MacAddress, Network, Permission, Source, SourceType, Subnet, Tag};
+use toposcope::model::{
+    Host, HostId, IfEntryId, MacAddress, Network, Permission, Source, SourceType, Subnet, Tag,
+};
 use toposcope::store::MemoryStore;
-use uuid::Uuid;
 
 use super::support::{
     FIRST, FOURTH, SECOND, THIRD, discover, discover_one, discover_with, hosts_revision, outcomes,
@@ -296,7 +297,7 @@ fn taken_ids_of_hosts_and_parts_are_replaced() {
         let (outcome, second) = discover_one(&fixture, switch(1), SECOND).await;
         assert_eq!(outcome, DiscoveryOutcome::Created);
         assert_ne!(second.id, first.id);
-        let ids = |host: &Host| -> Vec<Uuid> { host.if_entries.iter().map(|entry| entry.id).collect() };
+        let ids = |host: &Host| -> Vec<IfEntryId> { host.if_entries.iter().map(|entry| entry.id).collect() };
         assert!(ids(&second).iter().all(|id| !ids(&first).contains(id)));
         let (outcome, again) = discover_one(&fixture, switch(1), THIRD).await;
         assert_eq!((outcome, again), (DiscoveryOutcome::Unchanged, seen_at(second, THIRD)));
@@ -307,7 +308,7 @@ fn taken_ids_of_hosts_and_parts_are_replaced() {
 async fn only_the_first_hosts_are_listed_and_all_are_counted() {
     let fixture = Fixture::new().await;
     let mut observer = Device::default();
-    observer.id = Some(Uuid::from_u128(0x77));
+    observer.id = Some(HostId::from_u128(0x77));
     observer.tables.arp = Some(Table::truncated(Vec::new()));
     let count = DiscoveryReport::MAX_DETAILS + 3;
     let mut report = report_of(vec![observer; count], FIRST);

@@ -1,7 +1,6 @@
 use toposcope::discovery::report::{AddressRow, Device, IfEntryRow, Table, TableKind};
 use toposcope::inventory::{DiscoveryOutcome, Entity, ErrorKind, HostSplit, Problem};
-use toposcope::model::{BindingTarget, Host, MacAddress, Permission, Protocol, Source, Timestamp};
-use uuid::Uuid;
+use toposcope::model::{BindingTarget, Host, HostId, MacAddress, Permission, Protocol, Source, Timestamp};
 
 use super::support::{
     FIRST, SECOND, THIRD, chassis, discover, discover_one, neighbors, open_ports, outcomes, switch,
@@ -10,7 +9,7 @@ use super::support::{
 use crate::backend::run;
 use crate::support::{
     Fixture, access_denied, bare_host, entry, id, in_person, interface, invalid, not_found, owner_of, port,
-    reference_invalid, service,
+    reference_invalid, service, uuid,
 };
 
 /// Returns the request for a host with the parts and the identity of another one.
@@ -29,8 +28,8 @@ fn split_of(host: &Host) -> HostSplit {
 /// Removes what a consolidation and a split change in any case.
 fn comparable(mut host: Host) -> Host {
     let epoch = Timestamp::UNIX_EPOCH;
-    (host.id, host.updated_at, host.created_at) = (Uuid::nil(), epoch, epoch);
-    let owner = Uuid::nil();
+    (host.id, host.updated_at, host.created_at) = (HostId::nil(), epoch, epoch);
+    let owner = HostId::nil();
     host.interfaces.iter_mut().for_each(|part| part.host_id = owner);
     host.ports.iter_mut().for_each(|part| part.host_id = owner);
     host.services.iter_mut().for_each(|part| part.host_id = owner);
@@ -55,8 +54,8 @@ fn split_restores_what_a_consolidation_joined() {
         let (_, gone) = discover_one(&fixture, second, FIRST).await;
         assert_eq!(gone.ports.len(), 2);
         let claims =
-            async |host: Uuid| fixture.inventory.discovery().claims(&caller, host, None).await.unwrap();
-        let tables = async |host: Uuid| -> Vec<_> {
+            async |host: HostId| fixture.inventory.discovery().claims(&caller, host, None).await.unwrap();
+        let tables = async |host: HostId| -> Vec<_> {
             claims(host).await.into_iter().map(|claim| (claim.rows, claim.observed_at)).collect()
         };
         let (kept_tables, gone_tables) = (tables(kept.id).await, tables(gone.id).await);
@@ -170,12 +169,11 @@ fn parts_that_belong_together_are_not_separated() {
         host.if_entries[1].lag_id = Some(id(18));
         fixture.put(&host).await;
         let split = |interfaces: &[u128], ports: &[u128], services: &[u128], if_entries: &[u128]| {
-            let ids = |ids: &[u128]| -> Vec<Uuid> { ids.iter().map(|number| id(*number)).collect() };
             let mut split = HostSplit::default();
-            split.interfaces = ids(interfaces);
-            split.ports = ids(ports);
-            split.services = ids(services);
-            split.if_entries = ids(if_entries);
+            split.interfaces = interfaces.iter().copied().map(id).collect();
+            split.ports = ports.iter().copied().map(id).collect();
+            split.services = services.iter().copied().map(id).collect();
+            split.if_entries = if_entries.iter().copied().map(id).collect();
             split
         };
         let inseparable = |field: &str| invalid(field, Problem::Inseparable);
@@ -233,8 +231,8 @@ fn split_requires_access_and_the_expected_state() {
         assert!(matches!(crate::support::refusal(refused), ErrorKind::PermissionDenied));
         let caller = owner_of(fixture.organization);
         let refused = inventory.discovery().split(&caller, id(9), &split, |_| Ok(())).await;
-        assert_eq!(crate::support::refusal(refused), not_found(Entity::Host, id(9)));
-        let unexpected = || ErrorKind::PreconditionFailed { entity: Entity::Host, id: id(1) };
+        assert_eq!(crate::support::refusal(refused), not_found(Entity::Host, uuid(9)));
+        let unexpected = || ErrorKind::PreconditionFailed { entity: Entity::Host, id: uuid(1) };
         let refused = inventory.discovery().split(&caller, id(1), &split, |_| Err(unexpected().into())).await;
         assert_eq!(crate::support::refusal(refused), unexpected());
         assert_eq!(fixture.documents().await.len(), 1);
@@ -256,7 +254,7 @@ fn claims_about_moved_ports_follow_them() {
         let mut split = HostSplit::default();
         (split.interfaces, split.if_entries) = (vec![own.id], vec![second.id]);
         let new = fixture.inventory.discovery().split(&caller, host.id, &split, |_| Ok(())).await.unwrap();
-        let rows = async |host: Uuid, kind| -> Vec<usize> {
+        let rows = async |host: HostId, kind| -> Vec<usize> {
             let claims = fixture.inventory.discovery().claims(&caller, host, Some(kind)).await.unwrap();
             claims.iter().map(|claim| claim.rows.len()).collect()
         };

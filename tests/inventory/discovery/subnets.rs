@@ -2,8 +2,7 @@ use std::collections::BTreeMap;
 
 use toposcope::discovery::report::{AddressRow, Device, IfEntryRow, Table, WarningCode};
 use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome, ListQuery};
-use toposcope::model::{Cidr, Host, Interface, Source, SourceType, Subnet};
-use uuid::Uuid;
+use toposcope::model::{Cidr, Host, Interface, Source, SourceType, Subnet, SubnetId};
 
 use super::support::{FIRST, FOURTH, SECOND, THIRD, discover, discover_with, outcomes, report_of, switch};
 use crate::backend::run;
@@ -43,7 +42,7 @@ async fn create(fixture: &Fixture, cidr: &str) -> Subnet {
 }
 
 /// Returns the subnet of each address of the network.
-async fn assigned(fixture: &Fixture) -> BTreeMap<String, Option<Uuid>> {
+async fn assigned(fixture: &Fixture) -> BTreeMap<String, Option<SubnetId>> {
     let mut assigned = BTreeMap::new();
     for document in fixture.documents().await {
         let host: Host = serde_json::from_slice(document.strip_prefix(b",").unwrap_or(&document)).unwrap();

@@ -3,10 +3,10 @@ use toposcope::discovery::report::{
 };
 use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome, DiscoveryReport, ErrorKind};
 use toposcope::model::{
-    Host, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress, Neighbor, Protocol,
+    Host, HostId, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress, Neighbor,
+    NetworkId, Protocol,
 };
 use toposcope::store::{Name, Revision, Store};
-use uuid::Uuid;
 
 use crate::support::{Fixture, owner_of, refusal, time};
 
@@ -92,7 +92,7 @@ pub(super) async fn discover_one(fixture: &Fixture, device: Device, at: &str) ->
 }
 
 /// Returns why a discovery on a network is refused.
-pub(super) async fn refusal_on(fixture: &Fixture, network: Uuid) -> ErrorKind {
+pub(super) async fn refusal_on(fixture: &Fixture, network: NetworkId) -> ErrorKind {
     let caller = owner_of(fixture.organization);
     let report = report_of(vec![switch(1)], FIRST);
     refusal(fixture.inventory.discovery().reconcile(&caller, &report, DiscoverOptions::new(network)).await)
@@ -104,7 +104,7 @@ pub(super) fn outcomes(answer: &DiscoveryReport) -> Vec<DiscoveryOutcome> {
 
 /// Returns the revision of the hosts of the organization.
 pub(super) async fn hosts_revision(fixture: &Fixture) -> Option<Revision> {
-    fixture.store.revision(Name::new("host"), fixture.organization).await.unwrap()
+    fixture.store.revision(Name::new("host"), fixture.organization.uuid()).await.unwrap()
 }
 
 /// Returns a host as if a report at this time had shown it and all its parts.
@@ -119,7 +119,7 @@ pub(super) fn seen_at(mut host: Host, at: &str) -> Host {
 }
 
 /// Returns the index and the neighbor of each port of a host.
-pub(super) async fn neighbors(fixture: &Fixture, host: Uuid) -> Vec<(i64, Option<Neighbor>)> {
+pub(super) async fn neighbors(fixture: &Fixture, host: HostId) -> Vec<(i64, Option<Neighbor>)> {
     let entries = fixture.host(host).await.if_entries;
     entries.into_iter().map(|entry| (entry.if_index, entry.neighbor)).collect()
 }

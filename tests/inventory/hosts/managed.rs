@@ -2,13 +2,13 @@
 
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{Entity, ErrorKind, Problem};
-use toposcope::model::{BindingTarget, Host, Neighbor, Permission};
+use toposcope::model::{BindingTarget, Host, HostId, InterfaceId, Neighbor, Permission, PortId};
 use uuid::Uuid;
 
 use super::setup::{LATER, Setup, on_each_store};
 use crate::support::{
     access_denied, already_exists, id, interface, invalid, not_found, port, reference_invalid, refusal,
-    rich_host, time,
+    rich_host, time, uuid,
 };
 
 /// A change of a host to be created or updated.
@@ -17,14 +17,14 @@ type Alter = fn(&Setup, &mut Host);
 const MISMATCH: ErrorKind = ErrorKind::NetworkMismatch { entity: Entity::Host };
 
 fn changed(host: &Host) -> ErrorKind {
-    ErrorKind::PreconditionFailed { entity: Entity::Host, id: host.id }
+    ErrorKind::PreconditionFailed { entity: Entity::Host, id: host.id.uuid() }
 }
 
 /// Returns the references between the parts of a host. Parts are identified by their addresses, numbers and names
 /// instead of their ids.
 fn references(host: &Host) -> Vec<String> {
-    let address = |id: Uuid| host.interfaces.iter().find(|part| part.id == id).unwrap().ip_address;
-    let number = |id: Uuid| host.ports.iter().find(|part| part.id == id).unwrap().number;
+    let address = |id: InterfaceId| host.interfaces.iter().find(|part| part.id == id).unwrap().ip_address;
+    let number = |id: PortId| host.ports.iter().find(|part| part.id == id).unwrap().number;
     let bindings = host.services.iter().flat_map(|service| &service.bindings);
     let bindings = bindings.map(|binding| match binding.target {
         BindingTarget::Port { port_id, interface_id } => {
@@ -42,10 +42,10 @@ fn references(host: &Host) -> Vec<String> {
 }
 
 fn ids(host: &Host) -> Vec<Uuid> {
-    let interfaces = host.interfaces.iter().map(|part| part.id);
-    let ports = host.ports.iter().map(|part| part.id);
-    let services = host.services.iter().map(|part| part.id);
-    interfaces.chain(ports).chain(services).chain(host.if_entries.iter().map(|part| part.id)).collect()
+    let interfaces = host.interfaces.iter().map(|part| part.id.uuid());
+    let ports = host.ports.iter().map(|part| part.id.uuid());
+    let services = host.services.iter().map(|part| part.id.uuid());
+    interfaces.chain(ports).chain(services).chain(host.if_entries.iter().map(|part| part.id.uuid())).collect()
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn host_that_a_caller_cannot_reach_is_refused_by_every_operation() {
         let nowhere = Caller::new(setup.organization, id(1), Permission::Owner, Scope::only([]));
         let (hidden, theirs) = (setup.hosts[1].id, setup.foreign.id);
         for (caller, host, expected) in [
-            (&near, id(77), not_found(Entity::Host, id(77))),
+            (&near, id(77), not_found(Entity::Host, uuid(77))),
             (&near, theirs, not_found(Entity::Host, theirs)),
             (&near, hidden, access_denied(setup.networks[1])),
             (&nowhere, hidden, access_denied(setup.networks[1])),
@@ -125,13 +125,13 @@ fn taken_and_missing_ids_of_parts_are_replaced_with_the_references_to_them() {
         draft.services[0].bindings[0].target = BindingTarget::Port { port_id: taken, interface_id: None };
         draft.ports[0].id = taken;
         draft.ports[2].id = id(0xf4ee);
-        draft.interfaces.push(interface(&draft, Uuid::nil(), "192.0.2.8", 2));
+        draft.interfaces.push(interface(&draft, InterfaceId::nil(), "192.0.2.8", 2));
         let host = setup.inventory.hosts().create(&setup.owner(), draft.clone()).await.unwrap();
         assert_eq!(setup.host(host.id).await, host);
         assert_eq!(references(&host), references(&draft));
         assert_eq!(host.if_entries[1].neighbor, Some(Neighbor::IfEntry(host.if_entries[0].id)));
         let kept: Vec<Uuid> = ids(&host).into_iter().filter(|id| ids(&draft).contains(id)).collect();
-        assert_eq!(kept, [id(0xf4ee)]);
+        assert_eq!(kept, [uuid(0xf4ee)]);
         for before in &setup.hosts {
             assert_eq!(setup.host(before.id).await, *before);
         }
@@ -160,13 +160,13 @@ fn invalid_host_is_not_created() {
             (
                 |_, host| {
                     host.services[1].bindings[0].target =
-                        BindingTarget::Interface { interface_id: Uuid::nil() }
+                        BindingTarget::Interface { interface_id: InterfaceId::nil() }
                 },
                 reference_invalid(Entity::Interface, "services.1.bindings.0.interface_id"),
             ),
             (|_, host| host.ports[1] = host.ports[0].clone(), invalid("ports.1", Problem::Duplicate)),
             (
-                |_, host| host.ports[1] = port(host, Uuid::nil(), 65_535, host.ports[2].protocol),
+                |_, host| host.ports[1] = port(host, PortId::nil(), 65_535, host.ports[2].protocol),
                 already_exists(Entity::Port, "65535/Tcp"),
             ),
         ];
@@ -193,7 +193,7 @@ fn update_sets_only_what_a_client_may_set_and_moves_only_what_changed() {
             (host.interfaces[0].created_at, host.interfaces[0].host_id) = (host.created_at, id(77));
             host.interfaces[1].name = None;
             host.ports.remove(2);
-            host.ports.push(port(host, Uuid::nil(), 8080, host.ports[0].protocol));
+            host.ports.push(port(host, PortId::nil(), 8080, host.ports[0].protocol));
             host.services[0].bindings[1].target = host.services[0].bindings[0].target;
             Ok(())
         };
@@ -280,7 +280,7 @@ fn new_part_of_an_updated_host_does_not_take_the_id_of_another_hosts_part() {
             Ok(())
         };
         let host = setup.inventory.hosts().update(&setup.owner(), setup.hosts[0].id, change).await.unwrap();
-        assert_eq!((ids(&host).len(), ids(&host).contains(&taken.id)), (10, false));
+        assert_eq!((ids(&host).len(), ids(&host).contains(&taken.id.uuid())), (10, false));
         assert_eq!(setup.host(host.id).await, host);
         assert_eq!(setup.host(setup.hosts[2].id).await, setup.hosts[2]);
     });
@@ -316,7 +316,7 @@ fn bulk_deletion_skips_what_the_caller_cannot_reach() {
                 invalid("ids", problem)
             );
         }
-        let mut ids: Vec<Uuid> = setup.hosts.iter().map(|host| host.id).collect();
+        let mut ids: Vec<HostId> = setup.hosts.iter().map(|host| host.id).collect();
         ids.extend([setup.foreign.id, id(77), setup.hosts[0].id]);
         assert_eq!(setup.inventory.hosts().delete_many(&near, &ids).await.unwrap(), 2);
         assert_eq!(setup.inventory.hosts().delete_many(&near, &ids).await.unwrap(), 0);

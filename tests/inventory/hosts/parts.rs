@@ -6,12 +6,14 @@ use std::fmt::Debug;
 use toposcope::access::Caller;
 
 use toposcope::inventory::{Entity, ErrorKind, Part, Problem};
-use toposcope::model::{BindingTarget, Host, IfEntry, Interface, Permission, Port, Protocol, Service};
-use uuid::Uuid;
+use toposcope::model::{
+    BindingId, BindingTarget, Host, HostId, IfEntry, Interface, NetworkId, Permission, Port, Protocol,
+    Service,
+};
 
 use super::setup::{LATER, Setup, on_each_store};
 use crate::support::{
-    access_denied, already_exists, binding, id, invalid, not_found, reference_invalid, refusal, time,
+    access_denied, already_exists, binding, id, invalid, not_found, reference_invalid, refusal, time, uuid,
 };
 
 /// A change of a part to be created or updated.
@@ -25,7 +27,7 @@ fn in_use(entity: Entity, name: &str, used_by: Entity) -> ErrorKind {
 }
 
 fn failed<P: TestPart>(part: &P) -> ErrorKind {
-    ErrorKind::PreconditionFailed { entity: P::KIND, id: *part.clone().id() }
+    ErrorKind::PreconditionFailed { entity: P::KIND, id: (*part.clone().id()).into() }
 }
 
 /// The operations on a part that the tests need.
@@ -34,10 +36,10 @@ trait TestPart: Part + Debug {
 
     fn list_in(host: &mut Host) -> &mut Vec<Self>;
 
-    fn id(&mut self) -> &mut Uuid;
+    fn id(&mut self) -> &mut Self::Id;
 
     /// Returns the host and the network.
-    fn place(&mut self) -> (&mut Uuid, &mut Uuid);
+    fn place(&mut self) -> (&mut HostId, &mut NetworkId);
 
     /// Changes a field of the part.
     fn alter(&mut self, number: u16);
@@ -59,11 +61,11 @@ macro_rules! test_part {
                 &mut host.$list
             }
 
-            fn id(&mut self) -> &mut Uuid {
+            fn id(&mut self) -> &mut Self::Id {
                 &mut self.id
             }
 
-            fn place(&mut self) -> (&mut Uuid, &mut Uuid) {
+            fn place(&mut self) -> (&mut HostId, &mut NetworkId) {
                 (&mut self.host_id, &mut self.network_id)
             }
 
@@ -110,7 +112,7 @@ async fn refuse_callers<P: TestPart>(setup: &Setup) {
     let (hidden, theirs) = (*P::nth(&setup.hosts[1], 0).id(), *P::nth(&setup.foreign, 0).id());
     let fail = |part: &P| Err(failed(part).into());
     for (part, expected) in [
-        (id(77), not_found(P::KIND, id(77))),
+        (id(77), not_found(P::KIND, uuid(77))),
         (theirs, not_found(P::KIND, theirs)),
         (hidden, access_denied(setup.networks[1])),
     ] {
@@ -294,7 +296,7 @@ fn error_names_the_field_by_its_path_in_the_part() {
                 (
                     |service| {
                         let target = BindingTarget::Port { port_id: id(77), interface_id: None };
-                        service.bindings.push(binding(service, Uuid::nil(), target));
+                        service.bindings.push(binding(service, BindingId::nil(), target));
                         service.bindings.remove(0);
                     },
                     reference_invalid(Entity::Port, "bindings.0.port_id"),

@@ -2,8 +2,10 @@
 
 use fastrand::Rng;
 use toposcope::access::{Caller, Clock};
-use toposcope::model::{Binding, BindingTarget, Host, IfEntry, Interface, Port, Protocol, Service};
-use uuid::Uuid;
+use toposcope::model::{
+    Binding, BindingId, BindingTarget, Host, HostId, IfEntry, IfEntryId, Interface, InterfaceId, Port,
+    PortId, Protocol, Service, ServiceId,
+};
 
 use super::setup::{Setup, on_each_store};
 use crate::support::{bare_host, binding, entry, id, interface, port, service};
@@ -27,12 +29,12 @@ impl Model {
         others.all(|port| (port.number, port.protocol) != (new.number, new.protocol))
     }
 
-    fn is_port_bound(&self, port: Uuid) -> bool {
+    fn is_port_bound(&self, port: PortId) -> bool {
         let mut targets = self.bindings().map(|binding| binding.target);
         targets.any(|target| matches!(target, BindingTarget::Port { port_id, .. } if port_id == port))
     }
 
-    fn is_interface_used(&self, wanted: Uuid) -> bool {
+    fn is_interface_used(&self, wanted: InterfaceId) -> bool {
         let is_bound = self.bindings().any(|binding| match binding.target {
             BindingTarget::Port { interface_id, .. } => interface_id == Some(wanted),
             BindingTarget::Interface { interface_id } => interface_id == wanted,
@@ -74,7 +76,7 @@ fn any<T: Clone>(random: &mut Rng, list: &[T]) -> Option<(usize, T)> {
 }
 
 /// Returns a random target and its host. A binding to a target on another host is refused.
-fn any_target(random: &mut Rng, model: &Model) -> Option<(Uuid, BindingTarget)> {
+fn any_target(random: &mut Rng, model: &Model) -> Option<(HostId, BindingTarget)> {
     let (_, interface) = any(random, &model.interfaces)?;
     if random.bool() {
         return Some((interface.host_id, BindingTarget::Interface { interface_id: interface.id }));
@@ -89,22 +91,22 @@ async fn step(setup: &Setup, random: &mut Rng, hosts: &[Host; 2], model: &mut Mo
     let number = random.u16(1..12);
     match random.usize(0..16) {
         0 => {
-            let new = interface(host, Uuid::nil(), "192.0.2.1", random.i64(0..3));
+            let new = interface(host, InterfaceId::nil(), "192.0.2.1", random.i64(0..3));
             keep(&mut model.interfaces, None, inventory.parts().create(&owner, new).await, true);
         }
         1 | 2 => {
-            let new = port(host, Uuid::nil(), number, Protocol::Tcp);
+            let new = port(host, PortId::nil(), number, Protocol::Tcp);
             let allowed = model.is_number_free(&new);
             keep(&mut model.ports, None, inventory.parts().create(&owner, new).await, allowed);
         }
         3 | 12.. => {
-            let mut new = service(host, Uuid::nil(), "service", random.i64(0..3));
+            let mut new = service(host, ServiceId::nil(), "service", random.i64(0..3));
             let (holder, target) = any_target(random, model)?;
-            new.bindings.push(binding(&new, Uuid::nil(), target));
+            new.bindings.push(binding(&new, BindingId::nil(), target));
             keep(&mut model.services, None, inventory.parts().create(&owner, new).await, holder == host.id);
         }
         4 => {
-            let mut new = entry(host, Uuid::nil(), random.i64(0..3));
+            let mut new = entry(host, IfEntryId::nil(), random.i64(0..3));
             let (_, at) = any(random, &model.interfaces)?;
             new.interface_id = Some(at.id);
             keep(
@@ -145,7 +147,7 @@ async fn step(setup: &Setup, random: &mut Rng, hosts: &[Host; 2], model: &mut Mo
             let (holder, target) = any_target(random, model)?;
             let change = |service: &mut Service| {
                 service.bindings.truncate(1);
-                service.bindings.push(binding(service, Uuid::nil(), target));
+                service.bindings.push(binding(service, BindingId::nil(), target));
                 Ok(())
             };
             let outcome = inventory.parts().update(&owner, part.id, change).await;

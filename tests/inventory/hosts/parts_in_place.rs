@@ -1,7 +1,9 @@
 //! Positions, ids and times of parts, and concurrent changes of them.
 
-use toposcope::model::{BindingTarget, Host, IfEntry, Interface, Port, Protocol, Service, ServiceDefinition};
-use uuid::Uuid;
+use toposcope::model::{
+    BindingId, BindingTarget, Host, IfEntry, Interface, InterfaceId, Port, Protocol, Service,
+    ServiceDefinition, ServiceId,
+};
 
 use super::setup::{LATER, on_each_store};
 use crate::support::{binding, concurrently, id, interface, owner_of, rich_host, service, time};
@@ -10,10 +12,10 @@ use crate::support::{binding, concurrently, id, interface, owner_of, rich_host, 
 fn new_interface_and_service_with_the_greatest_position_come_last() {
     on_each_store(async |setup| {
         let (inventory, owner, host) = (&setup.inventory, setup.owner(), &setup.hosts[0]);
-        let last = interface(host, Uuid::nil(), "192.0.2.8", i64::MAX);
+        let last = interface(host, InterfaceId::nil(), "192.0.2.8", i64::MAX);
         assert_eq!(inventory.parts().create(&owner, last).await.unwrap().position, 2);
         let empty = inventory.hosts().create(&owner, Host::new(setup.networks[0], "empty")).await.unwrap();
-        let first = service(&empty, Uuid::nil(), "first", i64::MAX);
+        let first = service(&empty, ServiceId::nil(), "first", i64::MAX);
         assert_eq!(inventory.parts().create(&owner, first).await.unwrap().position, 0);
     });
 }
@@ -27,7 +29,7 @@ fn bindings_keep_ids_and_times_unless_they_are_new_or_change() {
             service.bindings[0].created_at = time(LATER);
             service.bindings[1].target = BindingTarget::Interface { interface_id: host.interfaces[0].id };
             let target = agent.bindings[0].target;
-            service.bindings.extend([agent.bindings[0].clone(), binding(agent, Uuid::nil(), target)]);
+            service.bindings.extend([agent.bindings[0].clone(), binding(agent, BindingId::nil(), target)]);
             Ok(())
         };
         let updated = inventory.parts().update(&owner, dns.id, change).await.unwrap();

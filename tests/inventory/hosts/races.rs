@@ -6,12 +6,11 @@ use toposcope::access::Caller;
 
 use fastrand::Rng;
 use toposcope::inventory::{Entity, Error, ErrorKind, Inventory, Written};
-use toposcope::model::{Host, Protocol};
-use uuid::Uuid;
+use toposcope::model::{Host, NetworkId, OrganizationId, Protocol};
 
 use crate::support::{
     Fixture, Foreign, already_exists, at_every_call, bare_host, concurrently, id, not_found, port, refusal,
-    rich_host, with_interference_at_every_call,
+    rich_host, uuid, with_interference_at_every_call,
 };
 
 fn is_conflict(error: &Error) -> bool {
@@ -93,7 +92,7 @@ async fn one_of_many_concurrent_hosts_gets_the_port_that_all_claim() {
                 assert_eq!(written, Written::Created);
                 holders += 1;
             }
-            Err(error) => assert_eq!(*error.kind(), already_exists(Entity::Port, &id(0x99))),
+            Err(error) => assert_eq!(*error.kind(), already_exists(Entity::Port, &uuid(0x99))),
         }
     }
     assert_eq!(holders, 1);
@@ -116,7 +115,7 @@ async fn one_of_two_organizations_gets_the_host_id_that_both_claim() {
         match put {
             Ok(_) => drop(holders.insert(organization)),
             Err(error) => {
-                let is_taken = *error.kind() == already_exists(Entity::Host, &id(1));
+                let is_taken = *error.kind() == already_exists(Entity::Host, &uuid(1));
                 assert!(is_conflict(&error) || is_taken, "{error}");
             }
         }
@@ -128,8 +127,8 @@ async fn one_of_two_organizations_gets_the_host_id_that_both_claim() {
 
 /// Deletes a host while a concurrent task interferes, in the presence of another organization.
 async fn delete_at_every_call<I>(
-    interfere: impl AsyncFn(&Inventory, &(Uuid, Uuid, Foreign)) -> I,
-    check: impl AsyncFn(&Fixture, &(Uuid, Uuid, Foreign), Result<(), Error>),
+    interfere: impl AsyncFn(&Inventory, &(OrganizationId, NetworkId, Foreign)) -> I,
+    check: impl AsyncFn(&Fixture, &(OrganizationId, NetworkId, Foreign), Result<(), Error>),
 ) {
     at_every_call(
         async |fixture: &Fixture| {
@@ -161,7 +160,7 @@ async fn second_of_two_concurrent_deletions_finds_no_host() {
             other.set(Some(inventory.hosts().delete(&Caller::system(*organization), id(1)).await));
         },
         async |fixture, _, result| {
-            assert_eq!(refusal(second(other.take(), result)), not_found(Entity::Host, id(1)));
+            assert_eq!(refusal(second(other.take(), result)), not_found(Entity::Host, uuid(1)));
             assert!(fixture.documents().await.is_empty());
         },
     )
@@ -203,7 +202,7 @@ async fn host_that_has_become_another_organizations_is_not_deleted() {
                 fixture.inventory.hosts().get(&foreign.system(), id(1)).await.is_ok(),
                 "the host of another organization was deleted ({result:?})"
             );
-            assert_eq!(refusal(second(other.take(), result)), not_found(Entity::Host, id(1)));
+            assert_eq!(refusal(second(other.take(), result)), not_found(Entity::Host, uuid(1)));
         },
     )
     .await;

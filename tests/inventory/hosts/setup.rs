@@ -3,9 +3,8 @@ use std::sync::Arc;
 use toposcope::Inventory;
 use toposcope::access::{Caller, ManualClock, Scope};
 use toposcope::inventory::{Error, ErrorKind};
-use toposcope::model::{Host, Network, Permission, Tag};
+use toposcope::model::{Host, HostId, Network, NetworkId, OrganizationId, Permission, Tag, TagId};
 use toposcope::store::{MemoryStore, Store};
-use uuid::Uuid;
 
 #[cfg(feature = "sled")]
 use crate::place::Place;
@@ -19,12 +18,12 @@ pub(super) const LATER: &str = "2026-08-15T00:00:00.000001Z";
 pub(super) struct Setup {
     pub(super) inventory: Inventory,
     pub(super) clock: ManualClock,
-    pub(super) organization: Uuid,
-    pub(super) networks: [Uuid; 2],
-    pub(super) tags: Vec<Uuid>,
+    pub(super) organization: OrganizationId,
+    pub(super) networks: [NetworkId; 2],
+    pub(super) tags: Vec<TagId>,
     pub(super) hosts: Vec<Host>,
     pub(super) foreign: Host,
-    pub(super) foreign_organization: Uuid,
+    pub(super) foreign_organization: OrganizationId,
 }
 
 /// Runs a test in memory and in a folder.
@@ -46,7 +45,7 @@ impl Setup {
         let clock = ManualClock::new(time(NOW));
         let inventory = inventory_in(store).with_clock(Arc::new(clock.clone()));
         let organization = inventory.organizations().create("Example").await.unwrap().id;
-        let mut networks = [Uuid::nil(); 2];
+        let mut networks = [NetworkId::nil(); 2];
         for (network, name) in networks.iter_mut().zip(["Office", "Laboratory"]) {
             *network = inventory
                 .networks()
@@ -88,7 +87,7 @@ impl Setup {
     }
 
     /// Returns a host as stored, and asserts that it is valid.
-    pub(super) async fn host(&self, id: Uuid) -> Host {
+    pub(super) async fn host(&self, id: HostId) -> Host {
         let host = self.inventory.hosts().get(&Caller::system(self.organization), id).await.unwrap();
         self.inventory.hosts().put(&Caller::system(self.organization), host.clone()).await.unwrap();
         host

@@ -8,7 +8,9 @@ use serde_json::{Map, Number, Value, json};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{spawn, spawn_blocking, yield_now};
 use toposcope::inventory::{Entity, Error, HostQuery, Import, PortUpdate, Written};
-use toposcope::model::{BindingTarget, Host, HostOrderField, OrderDirection, Protocol, Source};
+use toposcope::model::{
+    BindingTarget, Host, HostId, HostOrderField, InterfaceId, OrderDirection, Protocol, Source,
+};
 use uuid::Uuid;
 
 use crate::support::{
@@ -22,8 +24,8 @@ async fn host_is_read_as_it_was_put() {
     for host in [
         bare_host(id(1), fixture.network),
         rich_host(2, fixture.other_network, &fixture.tags),
-        bare_host(Uuid::nil(), fixture.network),
-        bare_host(Uuid::max(), fixture.network),
+        bare_host(HostId::nil(), fixture.network),
+        bare_host(HostId::new(Uuid::max()), fixture.network),
     ] {
         assert_eq!(fixture.put(&host).await, Written::Created);
         assert_eq!(fixture.host(host.id).await, host);
@@ -91,7 +93,7 @@ async fn replaced_host_moves_in_every_order() {
         host.name = text.to_owned();
         host.hostname = Some(text.to_owned());
         (host.created_at, host.updated_at) = (time(moment), time(moment));
-        host.interfaces = vec![interface(host, Uuid::from_u128(host.id.as_u128() << 8), address, 0)];
+        host.interfaces = vec![interface(host, InterfaceId::from_u128(host.id.as_u128() << 8), address, 0)];
     };
     set(&mut staying, "m", "2025-01-01T00:00:00Z", "10.0.0.5");
     fixture.put(&staying).await;

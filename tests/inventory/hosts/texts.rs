@@ -150,7 +150,8 @@ async fn longer_text_that_is_stored_already_keeps_nothing_else_from_being_change
     host.sys_descr = Some(long.clone());
     host.description = Some(long.clone());
     host.if_entries[0].if_alias = Some(long.clone());
-    let stored = fixture.contents().await.into_iter().find(|stored| stored.record.key.id == host.id).unwrap();
+    let stored =
+        fixture.contents().await.into_iter().find(|stored| stored.record.key.id == host.id.uuid()).unwrap();
     let body = format!(",{}", serde_json::to_string(&host).unwrap());
     fixture.overwrite(stored.record.key, stored.facets, body.into_bytes()).await;
 

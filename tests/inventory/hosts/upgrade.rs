@@ -5,14 +5,14 @@ use toposcope::access::Caller;
 
 use toposcope::Inventory;
 use toposcope::inventory::{Bootstrap, HostQuery, NewUser};
-use toposcope::model::{Host, HostOrderField, Network, Permission};
+use toposcope::model::{Host, HostOrderField, Network, OrganizationId, Permission};
 use toposcope::store::{Batch, MemoryStore, Precondition, Store, UniqueKey};
 
 use super::setup::{Setup, on_each_store};
 use crate::support::{PASSWORD, inventory_in, owner_of};
 
 /// An inventory without terms and hosts in it, and one with terms in the same store.
-async fn inventories(count: usize) -> (Inventory, Inventory, uuid::Uuid) {
+async fn inventories(count: usize) -> (Inventory, Inventory, OrganizationId) {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let old = Inventory::new(Arc::clone(&store)).without_host_terms();
     let organization = old.organizations().create("Example").await.unwrap().id;
@@ -95,7 +95,7 @@ async fn upgrade_lets_users_log_in_whose_addresses_were_compared_otherwise() {
     let mut snapshot = store.snapshot().await.unwrap();
     let (mut form, mut batch) = (None, Batch::new());
     for mut entry in snapshot.next(1_000).await.unwrap() {
-        if entry.record.key.id == changed.id && !entry.facets.unique_keys.is_empty() {
+        if entry.record.key.id == changed.id.uuid() && !entry.facets.unique_keys.is_empty() {
             let name = entry.facets.unique_keys[0].name;
             entry.facets.unique_keys = vec![UniqueKey::new(name, "strasse@example.net")];
             batch.put(entry.record.key, Precondition::Present, entry.facets, entry.record.body);

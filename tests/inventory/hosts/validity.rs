@@ -25,43 +25,48 @@ fn repeat<T: Clone>(list: &mut Vec<T>) {
 /// Single changes that make a rich host refer to a missing or foreign record.
 const REFERENCES: &[(&str, Entity, Alter)] = &[
     ("network_id", Entity::Network, |host| {
-        *host = bare_host(host.id, UNKNOWN);
+        *host = bare_host(host.id, UNKNOWN.into());
     }),
-    ("tags.1", Entity::Tag, |host| host.tags[1] = UNKNOWN),
-    ("services.0.tags.1", Entity::Tag, |host| host.services[0].tags[1] = UNKNOWN),
-    ("services.1.tags.0", Entity::Tag, |host| host.services[1].tags = vec![UNKNOWN]),
-    ("interfaces.1.host_id", Entity::Host, |host| host.interfaces[1].host_id = UNKNOWN),
-    ("interfaces.0.network_id", Entity::Network, |host| host.interfaces[0].network_id = UNKNOWN),
-    ("ports.2.host_id", Entity::Host, |host| host.ports[2].host_id = UNKNOWN),
-    ("ports.1.network_id", Entity::Network, |host| host.ports[1].network_id = UNKNOWN),
-    ("services.1.host_id", Entity::Host, |host| host.services[1].host_id = UNKNOWN),
-    ("services.0.network_id", Entity::Network, |host| host.services[0].network_id = UNKNOWN),
-    ("if_entries.1.host_id", Entity::Host, |host| host.if_entries[1].host_id = UNKNOWN),
-    ("if_entries.0.network_id", Entity::Network, |host| host.if_entries[0].network_id = UNKNOWN),
+    ("tags.1", Entity::Tag, |host| host.tags[1] = UNKNOWN.into()),
+    ("services.0.tags.1", Entity::Tag, |host| host.services[0].tags[1] = UNKNOWN.into()),
+    ("services.1.tags.0", Entity::Tag, |host| host.services[1].tags = vec![UNKNOWN.into()]),
+    ("interfaces.1.host_id", Entity::Host, |host| host.interfaces[1].host_id = UNKNOWN.into()),
+    ("interfaces.0.network_id", Entity::Network, |host| host.interfaces[0].network_id = UNKNOWN.into()),
+    ("ports.2.host_id", Entity::Host, |host| host.ports[2].host_id = UNKNOWN.into()),
+    ("ports.1.network_id", Entity::Network, |host| host.ports[1].network_id = UNKNOWN.into()),
+    ("services.1.host_id", Entity::Host, |host| host.services[1].host_id = UNKNOWN.into()),
+    ("services.0.network_id", Entity::Network, |host| host.services[0].network_id = UNKNOWN.into()),
+    ("if_entries.1.host_id", Entity::Host, |host| host.if_entries[1].host_id = UNKNOWN.into()),
+    ("if_entries.0.network_id", Entity::Network, |host| host.if_entries[0].network_id = UNKNOWN.into()),
     ("credential_assignments.1.interface_ids.1", Entity::Interface, |host| {
-        host.credential_assignments[1].interface_ids = Some(vec![host.interfaces[0].id, UNKNOWN]);
+        host.credential_assignments[1].interface_ids = Some(vec![host.interfaces[0].id, UNKNOWN.into()]);
     }),
-    ("if_entries.1.interface_id", Entity::Interface, |host| host.if_entries[1].interface_id = Some(UNKNOWN)),
+    ("if_entries.1.interface_id", Entity::Interface, |host| {
+        host.if_entries[1].interface_id = Some(UNKNOWN.into());
+    }),
     ("services.0.bindings.1.service_id", Entity::Service, |host| {
         host.services[0].bindings[1].service_id = host.services[1].id;
     }),
     ("services.1.bindings.0.network_id", Entity::Network, |host| {
-        host.services[1].bindings[0].network_id = UNKNOWN;
+        host.services[1].bindings[0].network_id = UNKNOWN.into();
     }),
     ("services.0.bindings.1.port_id", Entity::Port, |host| {
-        bind(host, 0, 1, BindingTarget::Port { port_id: UNKNOWN, interface_id: None });
+        bind(host, 0, 1, BindingTarget::Port { port_id: UNKNOWN.into(), interface_id: None });
     }),
     // An interface is not a port, and a port is not an interface.
     ("services.0.bindings.0.port_id", Entity::Port, |host| {
-        let target = BindingTarget::Port { port_id: host.interfaces[0].id, interface_id: None };
+        let target = BindingTarget::Port { port_id: host.interfaces[0].id.uuid().into(), interface_id: None };
         bind(host, 0, 0, target);
     }),
     ("services.0.bindings.1.interface_id", Entity::Interface, |host| {
-        let target = BindingTarget::Port { port_id: host.ports[0].id, interface_id: Some(host.ports[1].id) };
+        let target = BindingTarget::Port {
+            port_id: host.ports[0].id,
+            interface_id: Some(host.ports[1].id.uuid().into()),
+        };
         bind(host, 0, 1, target);
     }),
     ("services.1.bindings.0.interface_id", Entity::Interface, |host| {
-        bind(host, 1, 0, BindingTarget::Interface { interface_id: host.ports[0].id });
+        bind(host, 1, 0, BindingTarget::Interface { interface_id: host.ports[0].id.uuid().into() });
     }),
 ];
 
@@ -153,11 +158,11 @@ async fn refusal_names_the_field_by_its_place_in_the_host_as_given() {
     let mut host = bare_host(id(1), fixture.network);
     // Lists show them in the opposite order.
     host.services = vec![service(&host, id(11), "last", 2), service(&host, id(12), "first", 1)];
-    host.services[0].tags = vec![UNKNOWN];
+    host.services[0].tags = vec![UNKNOWN.into()];
     let refused = refusal(fixture.try_put(host.clone()).await);
     assert_eq!(refused, reference_invalid(Entity::Tag, "services.0.tags.0"));
     host.services[0].tags.clear();
-    host.services[0].host_id = UNKNOWN;
+    host.services[0].host_id = UNKNOWN.into();
     let refused = refusal(fixture.try_put(host).await);
     assert_eq!(refused, reference_invalid(Entity::Host, "services.0.host_id"));
 }
@@ -166,8 +171,8 @@ async fn refusal_names_the_field_by_its_place_in_the_host_as_given() {
 async fn references_to_records_outside_the_inventory_are_not_checked() {
     let fixture = Fixture::new().await;
     let mut host = rich_host(1, fixture.network, &fixture.tags);
-    host.interfaces[0].subnet_id = Some(UNKNOWN);
-    host.credential_assignments[0].credential_id = UNKNOWN;
+    host.interfaces[0].subnet_id = Some(UNKNOWN.into());
+    host.credential_assignments[0].credential_id = UNKNOWN.into();
     host.ports.push(port(&host, id(0x77), 65_535, Protocol::Udp));
     fixture.put(&host).await;
     assert_eq!(fixture.host(host.id).await, host);

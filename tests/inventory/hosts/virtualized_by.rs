@@ -5,25 +5,24 @@
 use tokio::task::JoinSet;
 use toposcope::access::Caller;
 use toposcope::inventory::{Error, ErrorKind, HostQuery, Import, Inventory};
-use toposcope::model::{Host, HostOrderField, OrderDirection};
-use uuid::Uuid;
+use toposcope::model::{Host, HostId, HostOrderField, NetworkId, OrderDirection, OrganizationId, ServiceId};
 
 use crate::support::{
     Fault, Fixture, assert_virtualized_by, bare_host, guest_of, id, jsonl, owner_of, rich_host, service,
     with_interference_at_every_call,
 };
 
-const NODE: Uuid = id(10);
-const SERVICE: Uuid = id(11);
-const GUEST: Uuid = id(20);
+const NODE: HostId = HostId::from_u128(10);
+const SERVICE: ServiceId = ServiceId::from_u128(11);
+const GUEST: HostId = HostId::from_u128(20);
 
-fn node(network: Uuid, name: &str) -> Host {
+fn node(network: NetworkId, name: &str) -> Host {
     let mut node = bare_host(NODE, network);
     node.services.push(service(&node, SERVICE, name, 0));
     node
 }
 
-fn guest(network: Uuid) -> Host {
+fn guest(network: NetworkId) -> Host {
     let mut guest = bare_host(GUEST, network);
     guest_of(&mut guest, SERVICE);
     guest
@@ -266,7 +265,12 @@ const STEPS: [Step; 8] = [
     Step::ImportBoth("three"),
 ];
 
-async fn take(step: Step, inventory: &Inventory, organization: Uuid, network: Uuid) -> Result<(), Error> {
+async fn take(
+    step: Step,
+    inventory: &Inventory,
+    organization: OrganizationId,
+    network: NetworkId,
+) -> Result<(), Error> {
     match step {
         Step::Node(name) => {
             inventory.hosts().put(&Caller::system(organization), node(network, name)).await.map(drop)
@@ -289,7 +293,7 @@ async fn take(step: Step, inventory: &Inventory, organization: Uuid, network: Uu
 
 /// Asserts that the guest's position follows the final name of the service. This must be true in either order of
 /// changes.
-async fn assert_consistent(inventory: &Inventory, organization: Uuid) {
+async fn assert_consistent(inventory: &Inventory, organization: OrganizationId) {
     if inventory.hosts().get(&Caller::system(organization), GUEST).await.is_err() {
         return;
     }
@@ -312,7 +316,11 @@ async fn order_is_right_after_any_two_concurrent_changes() {
     }
 }
 
-async fn prepare(fixture: &Fixture, is_node_there: bool, is_guest_there: bool) -> (Uuid, Uuid) {
+async fn prepare(
+    fixture: &Fixture,
+    is_node_there: bool,
+    is_guest_there: bool,
+) -> (OrganizationId, NetworkId) {
     let (organization, network) = (fixture.organization, fixture.network);
     if is_node_there {
         take(Step::Node("before"), &fixture.inventory, organization, network).await.unwrap();

@@ -8,12 +8,11 @@ use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{Entity, Error, ErrorKind, Import, ImportReport};
-use toposcope::model::{Host, Permission};
-use uuid::Uuid;
+use toposcope::model::{Host, Permission, UserId};
 
 use crate::support::{
     Document, Fault, Fixture, access_denied, at_every_call, bare_host, id, in_person, jsonl, numbered_hosts,
-    owner_of, reference_invalid, refusal, rich_host, through_a_key,
+    owner_of, reference_invalid, refusal, rich_host, through_a_key, uuid,
 };
 
 async fn import_as(caller: &Caller, fixture: &Fixture, hosts: &[Host]) -> ImportReport {
@@ -78,7 +77,7 @@ async fn only_lines_of_the_requested_network_are_imported() {
 #[tokio::test]
 async fn level_and_session_are_required() {
     let (fixture, owner) = Fixture::with_owner().await;
-    let viewer = Caller::new(fixture.organization, Uuid::nil(), Permission::Viewer, Scope::all());
+    let viewer = Caller::new(fixture.organization, UserId::nil(), Permission::Viewer, Scope::all());
     let create = || Import::new().create_missing_networks();
     for (caller, import, expected) in [
         (&viewer, Import::new(), ErrorKind::PermissionDenied),
@@ -205,9 +204,9 @@ async fn report_has_a_json_form() {
             "lines": 3, "bytes": lines.len(), "imported": 2, "replaced": 0, "refused": 1, "created_networks": 0,
             "refusals": [{"line": 3, "field": "id", "reason": report.refusals[0].reason}],
             "alterations": {"empty_mac": 1, "dropped_port": 1},
-            "dropped_ports": [{"line": 1, "host_id": id(1), "port_id": port.port_id, "protocol": "Tcp"}],
+            "dropped_ports": [{"line": 1, "host_id": uuid(1), "port_id": port.port_id, "protocol": "Tcp"}],
             "reassigned": 1,
-            "reassignments": [{"line": 2, "given_id": id(2), "id": report.reassignments[0].id}],
+            "reassignments": [{"line": 2, "given_id": uuid(2), "id": report.reassignments[0].id}],
         })
     );
 }

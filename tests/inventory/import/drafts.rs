@@ -1,10 +1,9 @@
 //! Lines that leave to the server what `POST /api/v1/hosts` leaves to it.
 
 use serde_json::{Value, json};
-use toposcope::model::{Host, HostOrderField, MacAddress, Protocol, Source};
-use uuid::Uuid;
+use toposcope::model::{Host, HostId, HostOrderField, MacAddress, PortId, Protocol, Source};
 
-use crate::support::{Document, Fixture, bare_host, id, port, rich_host};
+use crate::support::{Document, Fixture, bare_host, id, port, rich_host, uuid};
 
 async fn stored(fixture: &Fixture) -> Vec<Host> {
     let documents = fixture.documents().await;
@@ -25,15 +24,15 @@ async fn line_without_ids_and_times_is_imported() {
         "tags": null,
         "source": null,
         "if_entries": null,
-        "interfaces": [{"ip_address": "192.0.2.1", "mac_address": ""}, {"ip_address": "192.0.2.2", "id": id(7)}],
-        "ports": [{"id": id(8), "number": 443, "protocol": "Tcp", "type": "Https", "host_id": id(99)}],
+        "interfaces": [{"ip_address": "192.0.2.1", "mac_address": ""}, {"ip_address": "192.0.2.2", "id": uuid(7)}],
+        "ports": [{"id": uuid(8), "number": 443, "protocol": "Tcp", "type": "Https", "host_id": uuid(99)}],
         "services": [{
             "name": "web",
             "service_definition": "Nginx",
             "source": null,
             "bindings": [
-                {"type": "Port", "port_id": id(8), "interface_id": id(7)},
-                {"type": "Interface", "interface_id": id(7), "service_id": id(99), "network_id": id(99)},
+                {"type": "Port", "port_id": uuid(8), "interface_id": uuid(7)},
+                {"type": "Interface", "interface_id": uuid(7), "service_id": uuid(99), "network_id": uuid(99)},
             ],
         }],
     });
@@ -42,7 +41,7 @@ async fn line_without_ids_and_times_is_imported() {
     let host = &stored(&fixture).await[0];
     assert!(!host.id.is_nil() && host.source == Source::Manual && host.services[0].source == Source::Manual);
     assert_eq!(host.created_at, host.updated_at);
-    let owners: Vec<Uuid> = host.interfaces.iter().map(|part| part.host_id).collect();
+    let owners: Vec<HostId> = host.interfaces.iter().map(|part| part.host_id).collect();
     assert_eq!((owners, host.ports[0].host_id), (vec![host.id; 2], host.id));
     assert_eq!((host.interfaces[1].id, host.interfaces[1].position, host.ports[0].id), (id(7), 1, id(8)));
     assert_eq!(host.services[0].bindings[0].service_id, host.services[0].id);
@@ -67,7 +66,7 @@ async fn host_without_an_id_is_new_each_time_and_its_parts_get_free_ids() {
     let hosts = stored(&fixture).await;
     assert_eq!(hosts.len(), 5);
     assert!(hosts.iter().all(|stored| stored.created_at == host.created_at), "given times stay");
-    let mut ids: Vec<Uuid> = hosts.iter().flat_map(|host| &host.ports).map(|port| port.id).collect();
+    let mut ids: Vec<PortId> = hosts.iter().flat_map(|host| &host.ports).map(|port| port.id).collect();
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), 10);

@@ -5,12 +5,11 @@ use toposcope::access::Caller;
 
 use fastrand::Rng;
 use toposcope::inventory::{ErrorKind, Import, ImportReport};
-use toposcope::model::{Network, Protocol};
-use uuid::Uuid;
+use toposcope::model::{Network, NetworkId, Protocol};
 
 use crate::support::{
     Fixture, bare_host, concurrently, documents, guest_of, id, jsonl, numbered_hosts, port, refusal,
-    refusal_of_second, rich_host,
+    refusal_of_second, rich_host, uuid,
 };
 
 #[tokio::test]
@@ -97,7 +96,7 @@ async fn port_that_two_lines_claim_belongs_to_the_first() {
         assert_eq!((report.imported, report.refused), (last as u64, 1), "{report}");
         let refusal = &report.refusals[0];
         assert_eq!(refusal.line, last as u64 + 1);
-        assert!(refusal.reason.contains("Port") && refusal.reason.contains(&id(0x99).to_string()));
+        assert!(refusal.reason.contains("Port") && refusal.reason.contains(&uuid(0x99).to_string()));
         assert_eq!(fixture.host(id(1)).await.ports.len(), 1);
     }
 }
@@ -139,8 +138,8 @@ async fn host_id_of_another_organization_is_replaced_by_a_random_one_and_reporte
     let lines: Vec<_> = report.reassignments.iter().map(|known| (known.line, known.given_id)).collect();
     assert_eq!(lines, [(2, id(2)), (601, id(2))]);
     let new = report.reassignments[0].id;
-    assert_eq!((report.reassignments[1].id, new.get_version_num()), (new, 4));
-    assert!(report.to_string().contains(&format!("line 2: {} stored as {new}", id(2))), "{report}");
+    assert_eq!((report.reassignments[1].id, new.uuid().get_version_num()), (new, 4));
+    assert!(report.to_string().contains(&format!("line 2: {} stored as {new}", uuid(2))), "{report}");
     let ours = fixture.host(new).await;
     assert!(ours.ports.iter().all(|port| port.host_id == new));
     assert_eq!((ours.ports.len(), &ours.tags), (3, &hosts[1].tags));
@@ -335,7 +334,7 @@ async fn import_into_an_unknown_organization_stores_nothing() {
 async fn created_networks_are_counted() {
     let fixture = Fixture::new().await;
     let hosts: Vec<_> =
-        (1..=1100).map(|number| bare_host(id(number), Uuid::from_u128(number << 64))).collect();
+        (1..=1100).map(|number| bare_host(id(number), NetworkId::from_u128(number << 64))).collect();
     let report = fixture.import_with(jsonl(&hosts), create()).await;
     assert_eq!((report.imported, report.created_networks), (1100, 1100));
     assert!(report.to_string().contains("1100 networks created"), "{report}");

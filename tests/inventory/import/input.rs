@@ -13,7 +13,9 @@ use toposcope::inventory::{ErrorKind, Import, Inventory};
 use toposcope::model::{Host, IfEntry, Network};
 use toposcope::store::MemoryStore;
 
-use crate::support::{Fault, Fixture, bare_host, id, jsonl, numbered_hosts, refusal, refusal_of_second};
+use crate::support::{
+    Fault, Fixture, bare_host, id, jsonl, numbered_hosts, refusal, refusal_of_second, uuid,
+};
 
 #[tokio::test]
 async fn white_space_and_line_endings_are_ignored_and_blank_lines_are_skipped() {
@@ -75,7 +77,7 @@ async fn row_of_a_csv_and_its_host_may_be_as_long_as_a_line() {
     let fixture = Fixture::new().await;
     let import = || Import::new().csv().only_network(fixture.network);
     let ports: String = (10_000..40_000).map(|number| format!("{number}/Tcp;")).collect();
-    let rows = format!("id,name,ports\n{},a,{ports}\n{},b,443\n", id(1), id(2));
+    let rows = format!("id,name,ports\n{},a,{ports}\n{},b,443\n", uuid(1), uuid(2));
     let report = fixture.import_with(rows, import()).await;
     assert_eq!((report.imported, report.refused), (2, 0), "{report}");
     assert_eq!(fixture.host(id(1)).await.ports.len(), 30_000);
@@ -166,7 +168,7 @@ async fn size_of_the_portions_of_the_input_does_not_matter() {
         let mut lines = jsonl(&hosts(&fixture));
         lines.extend_from_slice("bad ü\r\n\n".as_bytes());
         lines.extend(
-            serde_json::to_vec(&Host { id: uuid::Uuid::max(), ..hosts(&fixture)[0].clone() }).unwrap(),
+            serde_json::to_vec(&Host { id: uuid::Uuid::max().into(), ..hosts(&fixture)[0].clone() }).unwrap(),
         );
         let input = Portions::new(lines, size, false);
         let report = fixture.inventory.hosts().import(&fixture.system(), input, Import::new()).await.unwrap();

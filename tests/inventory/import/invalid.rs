@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Document, Fixture, bare_host, id, refusal_of_second, rich_host};
+use crate::support::{Document, Fixture, bare_host, id, refusal_of_second, rich_host, uuid};
 
 /// The second of three lines, and the field that the refusal names.
 async fn assert_refused(fixture: &Fixture, line: impl AsRef<[u8]>, field: Option<&str>) -> String {
@@ -212,7 +212,7 @@ async fn refusal_is_in_words_of_the_api() {
 async fn optional_fields_are_empty_by_default() {
     let fixture = Fixture::new().await;
     let least = json!({
-        "id": id(2),
+        "id": uuid(2),
         "network_id": fixture.network,
         "name": "least",
         "created_at": "2026-08-14T12:00:00Z",

@@ -7,7 +7,7 @@ use toposcope::inventory::{Alteration, Import, ImportReport};
 use toposcope::model::{BindingTarget, Protocol};
 
 use crate::support::{
-    Document, Fixture, bare_host, entry, id, interface, jsonl, numbered_hosts, port, rich_host, service,
+    Document, Fixture, bare_host, entry, id, interface, jsonl, numbered_hosts, port, rich_host, service, uuid,
 };
 
 const ALTERATIONS: [Alteration; 5] = [
@@ -79,7 +79,7 @@ async fn refusal_after_a_dropped_port_names_the_place_in_the_line() {
     for number in 1..=3 {
         host.ports.push(port(&host, id(0x10 + u128::from(number)), number, Protocol::Udp));
     }
-    let repeated = id(0x12).to_string();
+    let repeated = uuid(0x12).to_string();
     let changed = Document::of(&host).with("ports.0.number", 0).with("ports.2.id", repeated);
     let report = fixture.import(changed.line()).await;
     assert_eq!(report.refused, 1);
@@ -148,7 +148,7 @@ async fn corrections_of_a_refused_line_are_not_counted() {
     let line = Document::of(&rich_host(1, fixture.network, &fixture.tags))
         .with("interfaces.0.mac_address", "odd")
         .with("ports.2.number", 0)
-        .with("tags.1", id(7).to_string())
+        .with("tags.1", uuid(7).to_string())
         .line();
     let report = fixture.import(&line).await;
     assert_eq!((report.imported, report.refused), (0, 1));
@@ -254,7 +254,7 @@ async fn report_as_text_is_complete() {
         &format!("{} bytes", lines.len()),
         "1 networks created",
         &dropped.to_string(),
-        &id(1).to_string(),
+        &uuid(1).to_string(),
         "0/Tcp",
         "line 1",
         "line 3: id: ",

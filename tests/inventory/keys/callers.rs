@@ -4,8 +4,9 @@ use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{
     Entity, ErrorKind, ListOrderField, ListQuery, NewDaemonApiKey, NewUserApiKey, Problem,
 };
-use toposcope::model::{DaemonApiKey, Permission, UserApiKey};
-use uuid::Uuid;
+use toposcope::model::{
+    DaemonApiKey, NetworkId, OrganizationId, Permission, UserApiKey, UserApiKeyId, UserId,
+};
 
 use crate::backend::run_on_threads as run;
 use crate::support::{
@@ -16,7 +17,7 @@ use crate::support::{
 const LATER: &str = "2026-08-15T00:00:00Z";
 
 /// Returns a Member of the organization without a stored record.
-fn member(fixture: &Fixture, networks: &[Uuid]) -> Caller {
+fn member(fixture: &Fixture, networks: &[NetworkId]) -> Caller {
     let scope = Scope::only(networks.iter().copied());
     Caller::new(fixture.organization, id(1), Permission::Member, scope)
 }
@@ -130,7 +131,7 @@ fn update_of_a_user_key_changes_what_its_user_may_change() {
         assert!(before.last_used.is_some());
         fixture.clock.set(time(LATER));
         let fixed = |key: &mut UserApiKey| {
-            (key.id, key.last_used, key.created_at) = (Uuid::nil(), None, time(LATER));
+            (key.id, key.last_used, key.created_at) = (UserApiKeyId::nil(), None, time(LATER));
             key.key = "another".to_owned();
             key.tags.extend(key.tags.clone());
             Ok(())
@@ -150,8 +151,8 @@ fn update_of_a_user_key_changes_what_its_user_may_change() {
         assert_eq!(fixture.inventory.records().update(&caller, id, change).await.unwrap(), expected);
         assert_eq!(fixture.inventory.user_api_keys().get(&fixture.system(), id).await.unwrap(), expected);
         for change in [
-            |key: &mut UserApiKey| key.organization_id = Uuid::nil(),
-            |key: &mut UserApiKey| key.user_id = Uuid::nil(),
+            |key: &mut UserApiKey| key.organization_id = OrganizationId::nil(),
+            |key: &mut UserApiKey| key.user_id = UserId::nil(),
         ] {
             let change = |key: &mut UserApiKey| {
                 change(key);
@@ -249,7 +250,7 @@ fn deleted_key_leaves_nothing() {
         fixture.by_key(&second).await.unwrap();
         let daemons = fixture.daemon_key(|_| {}).await;
         fixture.inventory.authenticate_daemon_key(daemons.plaintext()).await.unwrap();
-        for key in [first.record().id, second.record().id, daemons.record().id] {
+        for key in [first.record().id, second.record().id, daemons.record().id.uuid().into()] {
             fixture.until_used(key).await;
         }
         let [first_id, second_id] = [&first, &second].map(|key| key.record().id);
@@ -260,7 +261,7 @@ fn deleted_key_leaves_nothing() {
         for key in [&first, &second] {
             assert_eq!(refusal(fixture.by_key(key).await), ErrorKind::NotAuthenticated);
         }
-        for gone in [first_id, second_id, daemons.record().id] {
+        for gone in [first_id, second_id, daemons.record().id.uuid().into()] {
             assert_eq!(fixture.mentioning(gone).await, []);
         }
     });

@@ -149,19 +149,24 @@ async fn unknown_key_is_not_found() {
         let (fixture, owner) = Fixture::with_owner().await;
         let inventory = &fixture.inventory;
         let of_other_kind = other.issue(&fixture, &owner).await.id;
-        for unknown in [id(3), owner.id, fixture.network, of_other_kind] {
+        for unknown in [id(3), owner.id, fixture.network.uuid().into(), of_other_kind.into()] {
             let expected = not_found(kind.entity(), unknown);
-            assert_eq!(refusal(kind.get(inventory, fixture.organization, unknown).await), expected);
+            assert_eq!(refusal(kind.get(inventory, fixture.organization, unknown.uuid()).await), expected);
             for is_enabled in [false, true] {
                 assert_eq!(
                     fixture
-                        .refusal(kind.set_enabled(inventory, fixture.organization, unknown, is_enabled))
+                        .refusal(kind.set_enabled(
+                            inventory,
+                            fixture.organization,
+                            unknown.uuid(),
+                            is_enabled
+                        ))
                         .await,
                     expected
                 );
             }
             assert_eq!(
-                fixture.refusal(kind.delete(inventory, fixture.organization, unknown)).await,
+                fixture.refusal(kind.delete(inventory, fixture.organization, unknown.uuid())).await,
                 expected
             );
         }

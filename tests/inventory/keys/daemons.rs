@@ -44,7 +44,7 @@ async fn invalid_new_key_is_refused_for_the_host_and_for_a_user() {
 #[tokio::test]
 async fn new_key_has_tags_of_its_organization_only() {
     let (fixture, foreign) = Fixture::with_foreign().await;
-    for bad in [foreign.tag, id(7), fixture.network] {
+    for bad in [foreign.tag, id(7), fixture.network.uuid().into()] {
         let expected = reference_invalid(Entity::Tag, "tags.1");
         assert_refused(&fixture, expected, |new| new.tags = vec![fixture.tags[0], bad]).await;
     }
@@ -60,13 +60,13 @@ async fn new_key_has_tags_of_its_organization_only() {
 async fn unknown_network_is_not_found_for_the_host_and_denied_to_a_user() {
     let fixture = Fixture::new().await;
     for unknown in [id(7), fixture.organization] {
-        let new = NewDaemonApiKey::new(unknown, "scanner");
+        let new = NewDaemonApiKey::new(unknown.uuid().into(), "scanner");
         let system = Caller::system(fixture.organization);
         let attempt = fixture.inventory.daemon_api_keys().create(&system, new.clone());
         assert_eq!(fixture.refusal(attempt).await, not_found(Entity::Network, unknown));
         let caller = owner_of(fixture.organization);
         let attempt = fixture.inventory.daemon_api_keys().create(&caller, new);
-        assert_eq!(fixture.refusal(attempt).await, access_denied(unknown));
+        assert_eq!(fixture.refusal(attempt).await, access_denied(unknown.uuid().into()));
     }
 }
 

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 use toposcope::access::Caller;
 use toposcope::inventory::{Entity, Error, Inventory, IssuedKey, NewDaemonApiKey, NewUserApiKey};
-use toposcope::model::{Permission, Timestamp, User, UserApiKey};
+use toposcope::model::{OrganizationId, Permission, TagId, Timestamp, User, UserApiKey};
 use uuid::Uuid;
 
 use crate::support::{Fixture, time};
@@ -29,7 +29,7 @@ enum Kind {
 #[derive(Clone)]
 struct NewKey {
     name: String,
-    tags: Vec<Uuid>,
+    tags: Vec<TagId>,
     expires_at: Option<Timestamp>,
     is_enabled: bool,
 }
@@ -37,7 +37,7 @@ struct NewKey {
 /// An issued key of either kind, with its record as JSON.
 struct Issued {
     id: Uuid,
-    organization: Uuid,
+    organization: OrganizationId,
     text: String,
     record: Value,
 }
@@ -79,13 +79,13 @@ impl Kind {
             let issued =
                 fixture.inventory.user_api_keys().create(&Caller::system(user.organization_id), new).await?;
             let (text, record) = (issued.plaintext().to_owned(), json(issued.record()));
-            Ok(Issued { id: issued.record().id, organization: user.organization_id, text, record })
+            Ok(Issued { id: issued.record().id.uuid(), organization: user.organization_id, text, record })
         } else {
             let mut new = NewDaemonApiKey::new(fixture.network, name);
             (new.tags, new.expires_at, new.is_enabled) = (tags, expires_at, is_enabled);
             let issued = fixture.inventory.daemon_api_keys().create(&fixture.system(), new).await?;
             let (text, record) = (issued.plaintext().to_owned(), json(issued.record()));
-            Ok(Issued { id: issued.record().id, organization: user.organization_id, text, record })
+            Ok(Issued { id: issued.record().id.uuid(), organization: user.organization_id, text, record })
         }
     }
 
@@ -98,14 +98,21 @@ impl Kind {
         self.create(fixture, user, full).await.unwrap()
     }
 
-    async fn get(self, inventory: &Inventory, organization: Uuid, key: Uuid) -> Result<Value, Error> {
+    async fn get(
+        self,
+        inventory: &Inventory,
+        organization: OrganizationId,
+        key: Uuid,
+    ) -> Result<Value, Error> {
         match self {
-            Self::User => {
-                inventory.user_api_keys().get(&Caller::system(organization), key).await.map(|key| json(&key))
-            }
+            Self::User => inventory
+                .user_api_keys()
+                .get(&Caller::system(organization), key.into())
+                .await
+                .map(|key| json(&key)),
             Self::Daemon => inventory
                 .daemon_api_keys()
-                .get(&Caller::system(organization), key)
+                .get(&Caller::system(organization), key.into())
                 .await
                 .map(|key| json(&key)),
         }
@@ -134,38 +141,45 @@ impl Kind {
     async fn set_enabled(
         self,
         inventory: &Inventory,
-        organization: Uuid,
+        organization: OrganizationId,
         key: Uuid,
         is_enabled: bool,
     ) -> Result<Value, Error> {
         match (self, is_enabled) {
             (Self::User, true) => inventory
                 .user_api_keys()
-                .enable(&Caller::system(organization), key)
+                .enable(&Caller::system(organization), key.into())
                 .await
                 .map(|key| json(&key)),
             (Self::User, false) => inventory
                 .user_api_keys()
-                .disable(&Caller::system(organization), key)
+                .disable(&Caller::system(organization), key.into())
                 .await
                 .map(|key| json(&key)),
             (Self::Daemon, true) => inventory
                 .daemon_api_keys()
-                .enable(&Caller::system(organization), key)
+                .enable(&Caller::system(organization), key.into())
                 .await
                 .map(|key| json(&key)),
             (Self::Daemon, false) => inventory
                 .daemon_api_keys()
-                .disable(&Caller::system(organization), key)
+                .disable(&Caller::system(organization), key.into())
                 .await
                 .map(|key| json(&key)),
         }
     }
 
-    async fn delete(self, inventory: &Inventory, organization: Uuid, key: Uuid) -> Result<(), Error> {
+    async fn delete(
+        self,
+        inventory: &Inventory,
+        organization: OrganizationId,
+        key: Uuid,
+    ) -> Result<(), Error> {
         match self {
-            Self::User => inventory.user_api_keys().delete(&Caller::system(organization), key).await,
-            Self::Daemon => inventory.daemon_api_keys().delete(&Caller::system(organization), key).await,
+            Self::User => inventory.user_api_keys().delete(&Caller::system(organization), key.into()).await,
+            Self::Daemon => {
+                inventory.daemon_api_keys().delete(&Caller::system(organization), key.into()).await
+            }
         }
     }
 

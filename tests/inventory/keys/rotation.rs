@@ -112,7 +112,7 @@ async fn rotation_enables_no_key_that_is_disabled_or_expired() {
 async fn unknown_key_and_key_of_a_daemon_are_not_found() {
     let fixture = Fixture::new().await;
     let daemons = fixture.daemon_key(|_| {}).await;
-    for unknown in [id(3), daemons.record().id] {
+    for unknown in [id(3), daemons.record().id.uuid().into()] {
         let system = Caller::system(fixture.organization);
         let attempt = fixture.inventory.user_api_keys().rotate(&system, unknown);
         assert_eq!(fixture.refusal(attempt).await, not_found(Entity::UserApiKey, unknown));

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{Entity, Error, ErrorKind, Inventory, Problem};
-use toposcope::model::{Permission, Timestamp, User, UserApiKey};
-use uuid::Uuid;
+use toposcope::model::{
+    NetworkId, OrganizationId, Permission, TagId, Timestamp, User, UserApiKey, UserApiKeyId, UserId,
+};
 
 use super::full_key;
 use crate::support::{
@@ -18,23 +19,33 @@ const LATER: &str = "2026-08-15T00:00:00Z";
 /// New values of a key, as a client sends them. `None` leaves a field unchanged.
 struct KeyUpdate {
     name: String,
-    organization_id: Uuid,
-    user_id: Uuid,
-    tags: Vec<Uuid>,
+    organization_id: OrganizationId,
+    user_id: UserId,
+    tags: Vec<TagId>,
     expires_at: Option<Option<Timestamp>>,
     is_enabled: Option<bool>,
-    network_ids: Option<Vec<Uuid>>,
+    network_ids: Option<Vec<NetworkId>>,
     permissions: Option<Permission>,
 }
 
 impl KeyUpdate {
-    fn new(organization_id: Uuid, user_id: Uuid, name: impl Into<String>, tags: Vec<Uuid>) -> Self {
+    fn new(
+        organization_id: OrganizationId,
+        user_id: UserId,
+        name: impl Into<String>,
+        tags: Vec<TagId>,
+    ) -> Self {
         let (expires_at, is_enabled, network_ids, permissions) = (None, None, None, None);
         let name = name.into();
         Self { name, organization_id, user_id, tags, expires_at, is_enabled, network_ids, permissions }
     }
 
-    async fn send(&self, inventory: &Inventory, caller: &Caller, id: Uuid) -> Result<UserApiKey, Error> {
+    async fn send(
+        &self,
+        inventory: &Inventory,
+        caller: &Caller,
+        id: UserApiKeyId,
+    ) -> Result<UserApiKey, Error> {
         let change = |key: &mut UserApiKey| {
             *key = UserApiKey {
                 name: self.name.clone(),
@@ -291,11 +302,11 @@ async fn invalid_update_is_refused() {
         assert_eq!(own_key.refusal(&own, |update| update.name = name).await, invalid("name", problem));
     }
     let forbidden = ErrorKind::UpdateForbidden { entity: Entity::UserApiKey };
-    for organization in [foreign.organization, id(9), Uuid::nil()] {
+    for organization in [foreign.organization, id(9), OrganizationId::nil()] {
         let refused = own_key.refusal(&own, |update| update.organization_id = organization).await;
         assert_eq!(refused, forbidden);
     }
-    for user in [owner.id, id(9), Uuid::nil()] {
+    for user in [owner.id, id(9), UserId::nil()] {
         assert_eq!(own_key.refusal(&own, |update| update.user_id = user).await, forbidden);
     }
     for level in LEVELS.into_iter().filter(|level| *level > user.permissions) {
@@ -309,14 +320,14 @@ async fn invalid_update_is_refused() {
         (vec![network, network, id(7)], reference_invalid(Entity::Network, "network_ids.2")),
         // A missing network is reported before an inaccessible one.
         (vec![other_network, id(7)], reference_invalid(Entity::Network, "network_ids.1")),
-        (vec![fixture.organization], reference_invalid(Entity::Network, "network_ids.0")),
+        (vec![fixture.organization.uuid().into()], reference_invalid(Entity::Network, "network_ids.0")),
     ] {
         assert_eq!(own_key.refusal(&own, |update| update.network_ids = Some(networks)).await, expected);
     }
     for (tags, field) in [
         (vec![foreign.tag], "tags.0"),
         (vec![fixture.tags[0], fixture.tags[0], id(7)], "tags.2"),
-        (vec![fixture.tags[0], network], "tags.1"),
+        (vec![fixture.tags[0], network.uuid().into()], "tags.1"),
     ] {
         let refused = own_key.refusal(&own, |update| update.tags = tags).await;
         assert_eq!(refused, reference_invalid(Entity::Tag, field));
@@ -343,7 +354,7 @@ async fn key_of_another_user_is_not_found() {
         assert_eq!(own_key.refusal(&caller, |_| {}).await, expected);
     }
     let daemons = own_key.fixture.daemon_key(|_| {}).await;
-    for unknown in [id(3), own_key.user.id, daemons.record().id] {
+    for unknown in [id(3), own_key.user.id.uuid().into(), daemons.record().id.uuid().into()] {
         let caller = in_person(&own_key.user);
         let update = own_key.update();
         let attempt = update.send(&own_key.fixture.inventory, &caller, unknown);

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::full_key;
 use crate::support::{
     Fixture, LEVELS, access_denied, at_every_call, id, in_person, not_found, reference_invalid, refusal,
-    settle, through_a_key,
+    settle, through_a_key, uuid,
 };
 
 #[tokio::test]
@@ -214,7 +214,7 @@ async fn key_acts_with_the_lower_of_both_current_levels() {
     let fixture = Fixture::new().await;
     let (user, issued) = issue(&fixture, Permission::Owner, |new| new.permissions = Permission::Member).await;
     for present in LEVELS {
-        fixture.alter(is_record(user.id, "email"), |user| user["permissions"] = json!(present)).await;
+        fixture.alter(is_record(user.id.uuid(), "email"), |user| user["permissions"] = json!(present)).await;
         let caller = authenticate(&fixture, &issued).await.unwrap();
         assert_eq!(caller.permission(), present.min(Permission::Member));
     }
@@ -229,11 +229,11 @@ async fn key_reaches_those_of_its_networks_that_its_owner_can_currently_access()
     for granted in [vec![], vec![fixture.network], vec![third], vec![third, fixture.other_network]] {
         let both = granted.iter().copied().filter(|network| *network != third);
         let expected = Scope::only(both);
-        fixture.alter(is_record(user.id, "email"), |user| user["network_ids"] = json!(granted)).await;
+        fixture.alter(is_record(user.id.uuid(), "email"), |user| user["network_ids"] = json!(granted)).await;
         assert_eq!(authenticate(&fixture, &issued).await.unwrap().scope(), &expected);
     }
     // An Admin needs no grants, but the key still reaches only its own networks.
-    fixture.alter(is_record(user.id, "email"), |user| user["permissions"] = json!("Admin")).await;
+    fixture.alter(is_record(user.id.uuid(), "email"), |user| user["permissions"] = json!("Admin")).await;
     let caller = authenticate(&fixture, &issued).await.unwrap();
     assert_eq!(caller.scope(), &Scope::only([fixture.network, fixture.other_network]));
     assert_eq!(caller.permission(), Permission::Member);
@@ -243,10 +243,10 @@ async fn key_reaches_those_of_its_networks_that_its_owner_can_currently_access()
 async fn key_requires_api_access_of_its_organization() {
     let fixture = Fixture::new().await;
     let (_, issued) = issue(&fixture, Permission::Owner, |_| {}).await;
-    let is_organization = is_record(fixture.organization, "api_access");
+    let is_organization = is_record(fixture.organization.uuid(), "api_access");
     fixture.alter(is_organization, |record| record["api_access"] = json!(false)).await;
     assert_eq!(refusal(authenticate(&fixture, &issued).await), ErrorKind::ApiAccessRequired);
-    let is_organization = is_record(fixture.organization, "api_access");
+    let is_organization = is_record(fixture.organization.uuid(), "api_access");
     fixture.alter(is_organization, |record| record["api_access"] = json!(true)).await;
     authenticate(&fixture, &issued).await.unwrap();
 }
@@ -304,14 +304,14 @@ async fn keys_of_an_unknown_user_are_not_found() {
     let (fixture, owner) = Fixture::with_owner().await;
     assert_eq!(
         refusal(fixture.inventory.user_api_keys().of_user(&fixture.system(), id(3)).await),
-        not_found(Entity::User, id(3))
+        not_found(Entity::User, uuid(3))
     );
     let new = NewUserApiKey::new(id(3), "key", Permission::Viewer);
     let system = Caller::system(fixture.organization);
     let attempt = fixture.inventory.user_api_keys().create(&system, new);
-    assert_eq!(fixture.refusal(attempt).await, not_found(Entity::User, id(3)));
+    assert_eq!(fixture.refusal(attempt).await, not_found(Entity::User, uuid(3)));
     let of_daemon = fixture.daemon_key(|_| {}).await.record().id;
-    for unknown in [id(3), owner.id, of_daemon] {
+    for unknown in [id(3), owner.id.uuid().into(), of_daemon.uuid().into()] {
         let (caller, expected) = (in_person(&owner), not_found(Entity::UserApiKey, unknown));
         let attempt = fixture.inventory.user_api_keys().delete(&caller, unknown);
         assert_eq!(fixture.refusal(attempt).await, expected);

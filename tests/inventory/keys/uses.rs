@@ -5,23 +5,23 @@ use std::time::Duration;
 use fastrand::Rng;
 use toposcope::access::{Caller, Clock};
 use toposcope::inventory::{Entity, ErrorKind};
-use toposcope::model::{Timestamp, UserApiKey};
+use toposcope::model::{Timestamp, UserApiKey, UserApiKeyId};
 use toposcope::store::Version;
-use uuid::Uuid;
 
 use crate::support::{Fault, Fixture, NOW, concurrently, in_person, refusal, settle, time};
 
 impl Fixture {
     /// Returns the recorded time at which a user's key was last used.
-    async fn last_used(&self, key: Uuid) -> Option<Timestamp> {
+    async fn last_used(&self, key: UserApiKeyId) -> Option<Timestamp> {
         settle().await;
         self.inventory.user_api_keys().get(&Caller::system(self.organization), key).await.unwrap().last_used
     }
 
     /// Returns the versions of all records with an id, except that of its last use.
-    async fn versions(&self, key: Uuid) -> Vec<Version> {
+    async fn versions(&self, key: UserApiKeyId) -> Vec<Version> {
         let contents = self.contents().await.into_iter();
-        let records = contents.filter(|stored| stored.record.key.id == key && stored.kind() != "key_use");
+        let records =
+            contents.filter(|stored| stored.record.key.id == key.uuid() && stored.kind() != "key_use");
         records.map(|stored| stored.record.version).collect()
     }
 }
@@ -141,7 +141,7 @@ async fn clock_that_was_set_back_does_not_delay_the_record_of_a_use() {
 async fn record_of_a_use_does_not_change_the_key() {
     let (fixture, issued) = Fixture::with_key().await;
     let daemons = fixture.daemon_key(|_| {}).await;
-    let ids = [issued.record().id, daemons.record().id];
+    let ids = [issued.record().id, daemons.record().id.uuid().into()];
     let before = [fixture.versions(ids[0]).await, fixture.versions(ids[1]).await];
     for minute in 0..3 {
         fixture.clock.set(after(60 * minute));

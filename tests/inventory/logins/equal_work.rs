@@ -128,7 +128,7 @@ async fn login_without_any_account_and_with_an_unreadable_decoy_fails_like_every
     let fixture = Fixture::new().await;
     fail(&fixture.inventory, "absent@example.net", PASSWORD).await;
     let user = fixture.owner().await;
-    let facets = Facets::default().with_organization(fixture.organization);
-    fixture.overwrite(Key::new(Name::new("password"), user.id), facets, vec![0xff; 8]).await;
+    let facets = Facets::default().with_organization(fixture.organization.uuid());
+    fixture.overwrite(Key::new(Name::new("password"), user.id.uuid()), facets, vec![0xff; 8]).await;
     fail(&fixture.inventory, "absent@example.net", PASSWORD).await;
 }

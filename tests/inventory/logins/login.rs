@@ -260,7 +260,7 @@ fn at_another_cost(inventory: Inventory) -> Inventory {
 /// Returns the stored password record of a user.
 async fn stored_hash(fixture: &Fixture, user: &User) -> String {
     let contents = fixture.contents().await;
-    let key = Key::new(PASSWORD_KIND, user.id);
+    let key = Key::new(PASSWORD_KIND, user.id.into());
     let stored = contents.into_iter().find(|stored| stored.record.key == key).expect("there is a password");
     String::from_utf8(stored.record.body.to_vec()).unwrap()
 }
@@ -322,8 +322,8 @@ async fn password_shorter_than_the_current_minimum_is_accepted_and_not_rehashed(
     let (fixture, user) = Fixture::with_owner().await;
     let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, Params::new(8, 1, 1, None).unwrap());
     let hash = argon2.hash_password_with_salt(b"short", b"0123456789abcdef").unwrap().to_string();
-    let facets = Facets::default().with_organization(fixture.organization);
-    fixture.overwrite(Key::new(PASSWORD_KIND, user.id), facets, hash.clone().into_bytes()).await;
+    let facets = Facets::default().with_organization(fixture.organization.uuid());
+    fixture.overwrite(Key::new(PASSWORD_KIND, user.id.into()), facets, hash.clone().into_bytes()).await;
     let inventory = at_another_cost(fixture.second_inventory());
     for _ in 0..2 {
         inventory.log_in(&user.email, "short".to_owned()).await.unwrap();

@@ -8,7 +8,7 @@ use toposcope::model::{Permission, User};
 
 use crate::backend::run_on_threads as run;
 use crate::support::{
-    Fixture, PASSWORD, at_every_call, id, in_person, invalid, not_found, refusal, through_a_key,
+    Fixture, PASSWORD, at_every_call, id, in_person, invalid, not_found, refusal, through_a_key, uuid,
 };
 
 const NEW: &str = "battery staple";
@@ -126,7 +126,7 @@ fn invalid_change_of_password_is_refused() {
         let caller = |organization, user| Caller::new(organization, user, Permission::Owner, Scope::all());
         for (caller, expected) in [
             (through_a_key(&owner), ErrorKind::UserContextRequired),
-            (caller(fixture.organization, id(3)), not_found(Entity::User, id(3))),
+            (caller(fixture.organization, id(3)), not_found(Entity::User, uuid(3))),
             (caller(foreign.organization, owner.id), not_found(Entity::User, owner.id)),
         ] {
             let (current, new) = (PASSWORD.to_owned(), NEW.to_owned());

@@ -60,8 +60,8 @@ fn without(mut object: Value, field: &str) -> Value {
     object
 }
 
-fn id() -> Uuid {
-    ID.parse().unwrap()
+fn id<I: From<Uuid>>() -> I {
+    ID.parse::<Uuid>().unwrap().into()
 }
 
 fn time() -> Timestamp {

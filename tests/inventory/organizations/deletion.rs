@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use toposcope::access::Caller;
 use toposcope::inventory::{Atomicity, Entity, ErrorKind, NewOrganization, NewShare, NewUser};
-use toposcope::model::{Network, Permission, Subnet, Tag};
-use uuid::Uuid;
+use toposcope::model::{Network, OrganizationId, Permission, Subnet, Tag};
 
 use crate::support::{
     Fault, Fixture, PASSWORD, already_exists, bare_host, id, in_person, not_found, owner_of, refusal, settle,
@@ -159,7 +158,7 @@ async fn slow_deletion_never_deletes_records_of_a_later_organization_with_the_id
             fixture.put(&bare_host(id(1), fixture.network)).await;
             fixture.organization
         },
-        async |inventory, organization: &Uuid| {
+        async |inventory, organization: &OrganizationId| {
             let organizations = inventory.organizations();
             organizations.delete(*organization).await.unwrap();
             organizations.create(NewOrganization::new("Later").id(*organization)).await.unwrap();

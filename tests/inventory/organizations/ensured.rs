@@ -4,20 +4,19 @@ use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{
     Bootstrap, Entity, ErrorKind, NewOrganization, NewShare, NewUser, NewUserApiKey, Problem,
 };
-use toposcope::model::{Host, Network, Permission, Subnet, Tag};
-use uuid::Uuid;
+use toposcope::model::{Host, Network, OrganizationId, Permission, Subnet, Tag};
 
 use crate::support::{
     Fixture, PASSWORD, already_exists, at_every_call, bare_host, id, invalid, not_found, refusal,
 };
 
-const TENANT: Uuid = id(0x7e);
+const TENANT: OrganizationId = OrganizationId::from_u128(0x7e);
 
 fn tenant() -> NewOrganization {
     NewOrganization::new("Tenant").id(TENANT)
 }
 
-fn external(organization: Uuid) -> NewUser {
+fn external(organization: OrganizationId) -> NewUser {
     NewUser::external(organization, "host-user-42", Permission::Member)
 }
 
@@ -30,8 +29,8 @@ async fn organization_gets_the_given_id_unless_it_is_taken_or_nil() {
     let taken = fixture.refusal(organizations.create(NewOrganization::new("Other").id(TENANT))).await;
     assert_eq!(taken, already_exists(Entity::Organization, &TENANT));
     for refused in [
-        fixture.refusal(organizations.create(tenant().id(Uuid::nil()))).await,
-        fixture.refusal(organizations.ensure(tenant().id(Uuid::nil()))).await,
+        fixture.refusal(organizations.create(tenant().id(OrganizationId::nil()))).await,
+        fixture.refusal(organizations.ensure(tenant().id(OrganizationId::nil()))).await,
     ] {
         assert_eq!(refused, invalid("id", Problem::InvalidFormat));
     }
@@ -78,7 +77,7 @@ async fn organization_ensured_by_another_task_meanwhile_is_returned() {
 
 #[tokio::test]
 async fn user_ensured_by_another_task_meanwhile_is_returned() {
-    let with_email: fn(Uuid) -> NewUser = |_| NewUser::new("a@example.net", Permission::Member);
+    let with_email: fn(OrganizationId) -> NewUser = |_| NewUser::new("a@example.net", Permission::Member);
     for new in [external, with_email] {
         at_every_call(
             async |fixture| fixture.organization,

@@ -15,7 +15,7 @@ use toposcope::inventory::{Entity, ErrorKind, ListOrderField, ListQuery, NewOrga
 use toposcope::model::{Network, Organization, Tag};
 use uuid::Uuid;
 
-use crate::support::{Fixture, already_exists, at_every_call, id, invalid, not_found, refusal, time};
+use crate::support::{Fixture, already_exists, at_every_call, id, invalid, not_found, refusal, time, uuid};
 
 const BLANKS: [&str; 4] = ["", " ", "\t\r\n", "\u{a0}\u{2003}"];
 
@@ -95,7 +95,7 @@ async fn name_has_at_most_100_characters() {
 #[tokio::test]
 async fn networks_and_tags_of_an_unknown_organization_are_refused() {
     let fixture = Fixture::new().await;
-    let unknown = not_found(Entity::Organization, id(9));
+    let unknown = not_found(Entity::Organization, uuid(9));
     assert_eq!(
         fixture.refusal(fixture.inventory.networks().create(&Caller::system(id(9)), Network::new("n"))).await,
         unknown
@@ -122,18 +122,18 @@ async fn unknown_record_is_reported_with_its_entity() {
     // Ids are unique within a kind only: a network may have the id of an organization.
     let wanted = fixture.organization;
     assert_eq!(
-        refusal(fixture.inventory.networks().get(&fixture.system(), wanted).await),
+        refusal(fixture.inventory.networks().get(&fixture.system(), wanted.uuid().into()).await),
         not_found(Entity::Network, wanted)
     );
     assert_eq!(
-        refusal(fixture.inventory.users().get(&fixture.system(), wanted).await),
+        refusal(fixture.inventory.users().get(&fixture.system(), wanted.uuid().into()).await),
         not_found(Entity::User, wanted)
     );
     assert_eq!(
-        refusal(fixture.inventory.hosts().get(&Caller::system(wanted), wanted).await),
+        refusal(fixture.inventory.hosts().get(&Caller::system(wanted), wanted.uuid().into()).await),
         not_found(Entity::Host, wanted)
     );
-    let unknown = refusal(fixture.inventory.organizations().get(fixture.network).await);
+    let unknown = refusal(fixture.inventory.organizations().get(fixture.network.uuid().into()).await);
     assert_eq!(unknown, not_found(Entity::Organization, fixture.network));
 }
 
@@ -241,7 +241,7 @@ async fn organizations_are_listed_by_age() {
 async fn api_access_of_an_unknown_organization_cannot_be_changed() {
     let fixture = Fixture::new().await;
     for unknown in [id(9), fixture.network] {
-        let attempt = fixture.inventory.organizations().enable_api_access(unknown);
+        let attempt = fixture.inventory.organizations().enable_api_access(unknown.uuid().into());
         assert_eq!(fixture.refusal(attempt).await, not_found(Entity::Organization, unknown));
     }
 }
@@ -281,12 +281,12 @@ async fn networks_and_tags_are_listed_by_name_for_their_organization_only() {
     let networks = async |organization| -> Vec<(String, Uuid)> {
         let system = Caller::system(organization);
         let networks = fixture.inventory.networks().list(&system, &by_name).await.unwrap();
-        networks.records.into_iter().map(|network| (network.name, network.id)).collect()
+        networks.records.into_iter().map(|network| (network.name, network.id.uuid())).collect()
     };
     let tags = async |organization| -> Vec<(String, Uuid)> {
         let system = Caller::system(organization);
         let tags = fixture.inventory.tags().list(&system, &by_name).await.unwrap();
-        tags.records.into_iter().map(|tag| (tag.name, tag.id)).collect()
+        tags.records.into_iter().map(|tag| (tag.name, tag.id.uuid())).collect()
     };
     for (list, expected) in [
         (
@@ -298,7 +298,7 @@ async fn networks_and_tags_are_listed_by_name_for_their_organization_only() {
         assert!(list.iter().map(|(name, _)| name).eq(expected), "{list:?}");
         assert!(list.is_sorted(), "by code point");
     }
-    assert_eq!(networks(foreign.organization).await, [("Theirs".to_owned(), foreign.network)]);
-    assert_eq!(tags(foreign.organization).await, [("theirs".to_owned(), foreign.tag)]);
+    assert_eq!(networks(foreign.organization).await, [("Theirs".to_owned(), foreign.network.uuid())]);
+    assert_eq!(tags(foreign.organization).await, [("theirs".to_owned(), foreign.tag.uuid())]);
     assert!(networks(id(9)).await.is_empty() && tags(id(9)).await.is_empty());
 }

@@ -4,7 +4,7 @@ use toposcope::access::Caller;
 use toposcope::inventory::{
     Entity, Error, ErrorKind, Inventory, NewDaemonApiKey, NewShare, NewUser, NewUserApiKey,
 };
-use toposcope::model::{Network, Permission, Tag, User, UserApiKey};
+use toposcope::model::{Network, NetworkId, OrganizationId, Permission, Tag, TagId, User, UserApiKey};
 use uuid::Uuid;
 
 use crate::support::{Fixture, at_every_call, bare_host, id, in_person, not_found, refusal, service, time};
@@ -41,10 +41,10 @@ struct Target {
     entity: Entity,
     id: Uuid,
     name: &'static str,
-    organization: Uuid,
-    network: Uuid,
-    granted: Vec<Uuid>,
-    tags: Vec<Uuid>,
+    organization: OrganizationId,
+    network: NetworkId,
+    granted: Vec<NetworkId>,
+    tags: Vec<TagId>,
     user: User,
     key: UserApiKey,
 }
@@ -57,18 +57,30 @@ impl Target {
         if entity == Entity::Network {
             let network = fixture.other_network;
             let (granted, tags) = (vec![network], vec![]);
-            Self { entity, id: network, name: "Laboratory", organization, network, granted, tags, user, key }
+            Self {
+                entity,
+                id: network.uuid(),
+                name: "Laboratory",
+                organization,
+                network,
+                granted,
+                tags,
+                user,
+                key,
+            }
         } else {
             let (network, tag) = (fixture.network, fixture.tags[0]);
             let (granted, tags) = (vec![], vec![tag]);
-            Self { entity, id: tag, name: "first", organization, network, granted, tags, user, key }
+            Self { entity, id: tag.uuid(), name: "first", organization, network, granted, tags, user, key }
         }
     }
 
     async fn delete(&self, inventory: &Inventory) -> Result<(), Error> {
         match self.entity {
-            Entity::Network => inventory.networks().delete(&Caller::system(self.organization), self.id).await,
-            _ => inventory.tags().delete(&Caller::system(self.organization), self.id).await,
+            Entity::Network => {
+                inventory.networks().delete(&Caller::system(self.organization), self.id.into()).await
+            }
+            _ => inventory.tags().delete(&Caller::system(self.organization), self.id.into()).await,
         }
     }
 
@@ -167,9 +179,9 @@ impl Target {
     async fn exists(&self, inventory: &Inventory) -> bool {
         match self.entity {
             Entity::Network => {
-                inventory.networks().get(&Caller::system(self.organization), self.id).await.is_ok()
+                inventory.networks().get(&Caller::system(self.organization), self.id.into()).await.is_ok()
             }
-            _ => inventory.tags().get(&Caller::system(self.organization), self.id).await.is_ok(),
+            _ => inventory.tags().get(&Caller::system(self.organization), self.id.into()).await.is_ok(),
         }
     }
 
@@ -190,7 +202,7 @@ fn cases() -> impl Iterator<Item = (Entity, Referrer, Option<Entity>)> {
 async fn unknown_network_or_tag_is_neither_found_nor_deleted() {
     let fixture = Fixture::new().await;
     let (inventory, organization) = (&fixture.inventory, fixture.organization);
-    for unknown in [id(7), organization, fixture.tags[0]] {
+    for unknown in [id(7), organization.uuid().into(), fixture.tags[0].uuid().into()] {
         let expected = not_found(Entity::Network, unknown);
         assert_eq!(refusal(inventory.networks().get(&Caller::system(organization), unknown).await), expected);
         assert_eq!(
@@ -198,7 +210,7 @@ async fn unknown_network_or_tag_is_neither_found_nor_deleted() {
             expected
         );
     }
-    for unknown in [id(7), organization, fixture.network] {
+    for unknown in [id(7), organization.uuid().into(), fixture.network.uuid().into()] {
         let expected = not_found(Entity::Tag, unknown);
         assert_eq!(refusal(inventory.tags().get(&Caller::system(organization), unknown).await), expected);
         assert_eq!(

@@ -5,22 +5,21 @@ mod races;
 mod updates;
 
 use toposcope::inventory::PortUpdate;
-use toposcope::model::{BindingTarget, Host, Port, Protocol};
-use uuid::Uuid;
+use toposcope::model::{BindingTarget, Host, OrganizationId, Port, PortId, Protocol};
 
 use crate::support::{Fixture, binding, id, port, rich_host, service};
 
 /// Two hosts on each of two networks, with every kind of content. The first has the port 443/Tcp without a
 /// binding, and the port 22/Tcp with a service bound to it.
 pub(crate) struct Hosts {
-    pub(crate) organization: Uuid,
+    pub(crate) organization: OrganizationId,
     pub(crate) first: Host,
     pub(crate) neighbour: Host,
     pub(crate) elsewhere: Host,
 }
 
-pub(crate) const FREE: Uuid = id(0xf4ee);
-pub(crate) const BOUND: Uuid = id(0xb04d);
+pub(crate) const FREE: PortId = PortId::from_u128(0xf4ee);
+pub(crate) const BOUND: PortId = PortId::from_u128(0xb04d);
 
 impl Hosts {
     pub(crate) async fn new() -> (Fixture, Self) {
@@ -47,7 +46,7 @@ impl Hosts {
         Self { organization: fixture.organization, first, neighbour, elsewhere }
     }
 
-    pub(crate) fn port(&self, id: Uuid) -> Port {
+    pub(crate) fn port(&self, id: PortId) -> Port {
         self.first.ports.iter().find(|port| port.id == id).expect("it is there").clone()
     }
 }

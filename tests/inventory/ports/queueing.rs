@@ -7,8 +7,7 @@ use fastrand::Rng;
 use tokio::task::{JoinSet, yield_now};
 use tokio::time::{Instant, sleep, timeout};
 use toposcope::inventory::{Entity, Error, ErrorKind, Inventory};
-use toposcope::model::{Host, Port, Protocol};
-use uuid::Uuid;
+use toposcope::model::{Host, Port, PortId, Protocol};
 
 use super::on;
 use crate::support::{Fault, Fixture, Probe, bare_host, id, not_found, owner_of, port};
@@ -52,7 +51,7 @@ impl BusyHost {
     }
 }
 
-fn port_id(place: u16) -> Uuid {
+fn port_id(place: u16) -> PortId {
     id(0x1_0000 + u128::from(place))
 }
 
@@ -181,7 +180,7 @@ async fn updates_beyond_the_length_of_a_queue_conflict_at_once() {
     sleep(COMMIT / 2).await;
     let begun_at = Instant::now();
     let refused = busy.update(QUEUE).await.unwrap_err();
-    assert_eq!(*refused.kind(), ErrorKind::Conflict { entity: Entity::Port, id: port_id(QUEUE) });
+    assert_eq!(*refused.kind(), ErrorKind::Conflict { entity: Entity::Port, id: port_id(QUEUE).uuid() });
     assert_eq!(begun_at.elapsed(), Duration::ZERO);
     updates.shutdown().await;
     busy.assert_no_queue_is_left();

@@ -5,8 +5,7 @@ use toposcope::access::Caller;
 
 use tokio::task::JoinSet;
 use toposcope::inventory::{Entity, ErrorKind, Inventory, PortUpdate};
-use toposcope::model::{Host, Protocol};
-use uuid::Uuid;
+use toposcope::model::{Host, HostId, PortId, Protocol};
 
 use super::{BOUND, FREE, Hosts, on};
 use crate::support::{
@@ -22,7 +21,7 @@ async fn move_port(inventory: &Inventory, hosts: &Hosts) -> Result<(), ErrorKind
 }
 
 /// Returns the hosts that have a port with this id.
-async fn holders(fixture: &Fixture, port: Uuid) -> Vec<Uuid> {
+async fn holders(fixture: &Fixture, port: PortId) -> Vec<HostId> {
     let documents = fixture.documents().await;
     let hosts = documents.iter().map(|document| serde_json::from_slice::<Host>(document).unwrap());
     hosts.filter(|host| host.ports.iter().any(|other| other.id == port)).map(|host| host.id).collect()
@@ -203,6 +202,6 @@ async fn ports_that_are_moved_concurrently_are_each_on_one_host() {
     let (left, right) = (fixture.host(left.id).await, fixture.host(right.id).await);
     assert!(left.ports.iter().all(|port| (port.host_id, port.network_id) == (left.id, left.network_id)));
     assert!(right.ports.iter().all(|port| (port.host_id, port.network_id) == (right.id, right.network_id)));
-    let ids: BTreeSet<Uuid> = left.ports.iter().chain(&right.ports).map(|port| port.id).collect();
+    let ids: BTreeSet<PortId> = left.ports.iter().chain(&right.ports).map(|port| port.id).collect();
     assert_eq!((ids.len(), left.ports.len() + right.ports.len()), (8, 8));
 }

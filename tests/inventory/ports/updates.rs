@@ -2,13 +2,12 @@
 
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{Entity, ErrorKind, HostQuery, PortUpdate};
-use toposcope::model::{Host, HostOrderField, Permission, Port, Protocol};
-use uuid::Uuid;
+use toposcope::model::{Host, HostId, HostOrderField, NetworkId, Permission, Port, PortId, Protocol};
 
 use super::{BOUND, FREE, Hosts, on};
 use crate::support::{
     Fixture, access_denied, already_exists, bare_host, id, in_person, not_found, owner_of, port,
-    reference_invalid, through_a_key, time,
+    reference_invalid, through_a_key, time, uuid,
 };
 
 const LATER: &str = "2026-08-15T00:00:00.000001Z";
@@ -120,7 +119,7 @@ async fn number_and_protocol_of_another_port_of_the_host_are_taken() {
     fixture.inventory.parts().replace(&caller, FREE, update).await.unwrap();
 }
 
-fn without(host: Host, port: Uuid) -> Host {
+fn without(host: Host, port: PortId) -> Host {
     let ports = host.ports.iter().filter(|other| other.id != port).cloned().collect();
     Host { ports, updated_at: time(LATER), ..host }
 }
@@ -211,12 +210,12 @@ async fn bound_port_does_not_move_to_another_host() {
 }
 
 /// Returns why a caller may not change a port like this.
-async fn refused(fixture: &Fixture, caller: &Caller, port: Uuid, update: PortUpdate) -> ErrorKind {
+async fn refused(fixture: &Fixture, caller: &Caller, port: PortId, update: PortUpdate) -> ErrorKind {
     fixture.refusal(fixture.inventory.parts().replace(caller, port, update)).await
 }
 
 /// A caller with access to this network only.
-fn member_of(fixture: &Fixture, network: Uuid) -> Caller {
+fn member_of(fixture: &Fixture, network: NetworkId) -> Caller {
     Caller::new(fixture.organization, id(1), Permission::Member, Scope::only([network]))
 }
 
@@ -245,7 +244,7 @@ async fn unknown_or_foreign_port_is_not_found() {
     let caller = owner_of(fixture.organization);
     // A scope that contains a foreign network does not grant access to it.
     let reaching = member_of(&fixture, foreign.network);
-    for unknown in [id(0x99), id(3), hosts.first.id, hosts.first.services[0].id] {
+    for unknown in [id(0x99), id(3), hosts.first.id.uuid().into(), hosts.first.services[0].id.uuid().into()] {
         for update in [on(&hosts.first, 8443, Protocol::Tcp), on(&theirs, 8443, Protocol::Tcp)] {
             for caller in [&caller, &reaching] {
                 let expected = not_found(Entity::Port, unknown);
@@ -278,7 +277,9 @@ async fn port_does_not_move_to_an_inaccessible_or_foreign_network() {
     let caller = member_of(&fixture, fixture.network);
     let reaching = Scope::only([fixture.network, foreign.network]);
     let reaching = Caller::new(fixture.organization, id(1), Permission::Member, reaching);
-    let to = |host: Uuid, network: Uuid| PortUpdate::new(host, network, 1.try_into().unwrap(), Protocol::Tcp);
+    let to = |host: HostId, network: NetworkId| {
+        PortUpdate::new(host, network, 1.try_into().unwrap(), Protocol::Tcp)
+    };
     let unknown = reference_invalid(Entity::Network, "network_id");
     for (update, expected) in [
         (to(hosts.elsewhere.id, fixture.other_network), access_denied(fixture.other_network)),
@@ -286,7 +287,7 @@ async fn port_does_not_move_to_an_inaccessible_or_foreign_network() {
         (to(id(77), fixture.other_network), access_denied(fixture.other_network)),
         (to(hosts.first.id, foreign.network), unknown.clone()),
         (to(hosts.first.id, id(7)), unknown.clone()),
-        (to(id(77), fixture.organization), unknown),
+        (to(id(77), fixture.organization.uuid().into()), unknown),
     ] {
         for caller in [&caller, &reaching] {
             assert_eq!(refused(&fixture, caller, FREE, update).await, expected);
@@ -301,7 +302,7 @@ async fn port_does_not_move_to_an_unknown_or_foreign_host() {
     let theirs = bare_host(id(9), foreign.network);
     fixture.inventory.hosts().put(&foreign.system(), theirs.clone()).await.unwrap();
     let expected = reference_invalid(Entity::Host, "host_id");
-    for host in [theirs.id, id(77), FREE, fixture.network] {
+    for host in [theirs.id, id(77), FREE.uuid().into(), fixture.network.uuid().into()] {
         let update = PortUpdate::new(host, fixture.network, 1.try_into().unwrap(), Protocol::Tcp);
         let caller = owner_of(fixture.organization);
         assert_eq!(refused(&fixture, &caller, FREE, update).await, expected);
@@ -337,7 +338,7 @@ async fn first_error_of_an_update_is_reported() {
     let owner = owner_of(fixture.organization);
     let viewer = Caller::new(fixture.organization, id(1), Permission::Viewer, Scope::only([]));
     let (near, far) = (member_of(&fixture, fixture.network), member_of(&fixture, fixture.other_network));
-    let to = |host: Uuid, network: Uuid, number: u16| {
+    let to = |host: HostId, network: NetworkId, number: u16| {
         PortUpdate::new(host, network, number.try_into().unwrap(), Protocol::Tcp)
     };
     let in_use =
@@ -346,7 +347,7 @@ async fn first_error_of_an_update_is_reported() {
     let (elsewhere, network) = (hosts.elsewhere.id, fixture.network);
     for (caller, port, update, expected) in [
         (&viewer, id(3), to(id(77), id(7), 65_535), ErrorKind::PermissionDenied),
-        (&far, id(3), to(id(77), id(7), 65_535), not_found(Entity::Port, id(3))),
+        (&far, id(3), to(id(77), id(7), 65_535), not_found(Entity::Port, uuid(3))),
         (&far, BOUND, to(id(77), id(7), 65_535), access_denied(network)),
         (&near, BOUND, to(id(77), id(7), 65_535), reference_invalid(Entity::Network, "network_id")),
         (&near, BOUND, to(id(77), fixture.other_network, 65_535), access_denied(fixture.other_network)),

@@ -6,8 +6,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use toposcope::inventory::{HostQuery, PortFilter};
-use toposcope::model::{Cidr, Host, MacPrefix};
-use uuid::Uuid;
+use toposcope::model::{Cidr, Host, HostId, MacPrefix};
 
 use super::{Real, real};
 use crate::support::owner_of;
@@ -18,7 +17,7 @@ const VALUES: usize = 30;
 /// The part of a document that distinguishes hosts.
 #[derive(Deserialize)]
 struct Found {
-    id: Uuid,
+    id: HostId,
 }
 
 /// Returns some of the distinct values that hosts have, evenly spread.

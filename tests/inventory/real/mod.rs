@@ -11,8 +11,8 @@ use std::thread;
 use toposcope::access::Caller;
 
 use toposcope::inventory::{Import, ImportReport, Inventory};
+use toposcope::model::OrganizationId;
 use toposcope::store::MemoryStore;
-use uuid::Uuid;
 
 use self::file::unpacked;
 
@@ -20,7 +20,7 @@ use self::file::unpacked;
 struct Real {
     input: Vec<u8>,
     inventory: Inventory,
-    organization: Uuid,
+    organization: OrganizationId,
     report: ImportReport,
 }
 

@@ -7,8 +7,7 @@ use std::net::IpAddr;
 use serde::Deserialize;
 use serde_json::Value;
 use toposcope::inventory::HostQuery;
-use toposcope::model::{HostOrderField, OrderDirection};
-use uuid::Uuid;
+use toposcope::model::{HostId, HostOrderField, InterfaceId, NetworkId, OrderDirection};
 
 use super::imported::moment;
 use super::{Real, real};
@@ -19,10 +18,10 @@ const DIRECTIONS: [OrderDirection; 2] = [OrderDirection::Ascending, OrderDirecti
 /// The fields of a line that determine its order.
 #[derive(Deserialize)]
 struct Line {
-    id: Uuid,
+    id: HostId,
     name: String,
     hostname: Option<String>,
-    network_id: Uuid,
+    network_id: NetworkId,
     created_at: Value,
     updated_at: Value,
     virtualization: Option<Value>,
@@ -31,7 +30,7 @@ struct Line {
 
 #[derive(Deserialize)]
 struct Address {
-    id: Uuid,
+    id: InterfaceId,
     position: i64,
     ip_address: IpAddr,
 }
@@ -99,7 +98,7 @@ fn by_id(_: &Line, _: &Line) -> Ordering {
     Ordering::Equal
 }
 
-fn sorted(lines: &mut [Line], order: impl Fn(&Line, &Line) -> Ordering) -> Vec<Uuid> {
+fn sorted(lines: &mut [Line], order: impl Fn(&Line, &Line) -> Ordering) -> Vec<HostId> {
     lines.sort_by(|left, right| order(left, right).then(left.id.cmp(&right.id)));
     lines.iter().map(|line| line.id).collect()
 }
@@ -110,25 +109,25 @@ fn directed(ordering: Ordering, direction: OrderDirection) -> Ordering {
 
 /// The hosts of all documents by the addresses of the documents in memory. A page can be identified by them because it
 /// shares the documents of the store.
-struct Documents(HashMap<*const u8, Uuid>);
+struct Documents(HashMap<*const u8, HostId>);
 
 impl Documents {
     async fn of(real: &Real, lines: &mut [Line]) -> Self {
         #[derive(Deserialize)]
         struct Named {
-            id: Uuid,
+            id: HostId,
         }
         let all = list(real, &HostQuery::default()).await;
         let named = all.iter().map(|body| (body.as_ptr(), serde_json::from_slice::<Named>(body).unwrap().id));
         let documents = Self(named.collect());
         assert_eq!(documents.0.len(), lines.len());
-        let mut ids: Vec<Uuid> = documents.ids(&all);
+        let mut ids: Vec<HostId> = documents.ids(&all);
         ids.sort_unstable();
         assert_eq!(ids, sorted(lines, by_id), "without a limit there is every host, each once");
         documents
     }
 
-    fn ids(&self, page: &[bytes::Bytes]) -> Vec<Uuid> {
+    fn ids(&self, page: &[bytes::Bytes]) -> Vec<HostId> {
         page.iter().map(|body| self.0[&body.as_ptr()]).collect()
     }
 }

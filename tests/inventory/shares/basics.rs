@@ -4,11 +4,10 @@ use std::time::Duration;
 use toposcope::access::Caller;
 
 use toposcope::inventory::{Entity, ErrorKind, NewShare, Problem};
-use toposcope::model::{Redaction, Share, ShareMetadata, ShareOptions, TopologyView};
-use uuid::Uuid;
+use toposcope::model::{Redaction, Share, ShareId, ShareMetadata, ShareOptions, TopologyView};
 
 use crate::support::{
-    Fixture, NOW, PASSWORD, at_every_call, id, invalid, not_found, reference_invalid, refusal, time,
+    Fixture, NOW, PASSWORD, at_every_call, id, invalid, not_found, reference_invalid, refusal, time, uuid,
 };
 
 impl Fixture {
@@ -19,7 +18,7 @@ impl Fixture {
     }
 
     /// Asserts that the share is not available to callers who only know its id.
-    async fn assert_hidden(&self, share: Uuid) {
+    async fn assert_hidden(&self, share: ShareId) {
         let expected = not_found(Entity::Share, share);
         assert_eq!(refusal(self.inventory.shares().metadata(share).await), expected);
         for password in [PASSWORD, ""] {
@@ -94,7 +93,7 @@ async fn new_share_is_public_without_end_and_has_all_options_by_default() {
 async fn id_of_a_share_is_random() {
     let fixture = Fixture::new().await;
     for _ in 0..20 {
-        assert_eq!(fixture.share(|_| {}).await.id.get_version_num(), 4);
+        assert_eq!(fixture.share(|_| {}).await.id.uuid().get_version_num(), 4);
     }
 }
 
@@ -119,7 +118,7 @@ async fn invalid_share_is_refused() {
     let mut homeless = NewShare::new("the office");
     homeless.network_id = Some(fixture.network);
     let homeless = fixture.inventory.shares().create(&Caller::system(id(9)), homeless).await;
-    assert_eq!(refusal(homeless), not_found(Entity::Organization, id(9)));
+    assert_eq!(refusal(homeless), not_found(Entity::Organization, uuid(9)));
     for (alter, expected) in rows {
         let mut new = NewShare::new("the office");
         new.network_id = Some(fixture.network);
@@ -129,7 +128,7 @@ async fn invalid_share_is_refused() {
             expected
         );
     }
-    for bad in [foreign.network, id(7), fixture.organization] {
+    for bad in [foreign.network, id(7), fixture.organization.uuid().into()] {
         let mut new = NewShare::new("the office");
         new.network_id = Some(bad);
         let system = Caller::system(fixture.organization);
@@ -161,7 +160,7 @@ async fn enabled_and_disabled_shares_are_listed_by_age_for_their_organization_on
 #[tokio::test]
 async fn unknown_share_is_not_found() {
     let fixture = Fixture::new().await;
-    for unknown in [id(3), fixture.organization, fixture.network] {
+    for unknown in [id(3), fixture.organization.uuid().into(), fixture.network.uuid().into()] {
         fixture.assert_hidden(unknown).await;
         let expected = not_found(Entity::Share, unknown);
         assert_eq!(refusal(fixture.inventory.shares().get(&fixture.system(), unknown).await), expected);

@@ -2,8 +2,7 @@
 
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{Entity, ErrorKind, ListOrderField, ListQuery, NewShare, PasswordChange, Problem};
-use toposcope::model::{Permission, Redaction, Share, TopologyView};
-use uuid::Uuid;
+use toposcope::model::{NetworkId, Permission, Redaction, Share, TopologyView};
 
 use crate::backend::run_on_threads as run;
 use crate::support::{
@@ -17,7 +16,7 @@ fn member(fixture: &Fixture) -> Caller {
     Caller::new(fixture.organization, id(1), Permission::Member, Scope::only([fixture.network]))
 }
 
-fn on(network: Uuid) -> NewShare {
+fn on(network: NetworkId) -> NewShare {
     let mut new = NewShare::new("the office");
     new.network_id = Some(network);
     new

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use toposcope::access::{ClientPrefix, PrefixLengths};
 use toposcope::inventory::{Entity, Error, ErrorKind, PasswordChange, ShareToken};
-use uuid::Uuid;
+use toposcope::model::ShareId;
 
 use crate::backend::run_on_threads as run;
 use crate::support::{Fixture, NOW, PASSWORD, id, not_found, owner_of, refusal, time};
@@ -17,15 +17,15 @@ fn client(last: u8) -> Option<ClientPrefix> {
 }
 
 impl Fixture {
-    async fn closed_share(&self) -> Uuid {
+    async fn closed_share(&self) -> ShareId {
         self.share(|new| new.password = Some(PASSWORD.to_owned())).await.id
     }
 
-    async fn token(&self, share: Uuid, password: &str, from: u8) -> Result<ShareToken, Error> {
+    async fn token(&self, share: ShareId, password: &str, from: u8) -> Result<ShareToken, Error> {
         self.inventory.shares().issue_token(share, password.to_owned(), client(from)).await
     }
 
-    async fn opens(&self, share: Uuid, token: &str) -> bool {
+    async fn opens(&self, share: ShareId, token: &str) -> bool {
         self.inventory.shares().check_token(share, token).await.unwrap()
     }
 }
@@ -117,7 +117,7 @@ fn closed_or_unknown_share_is_not_found_before_anything_else() {
         ];
         fixture.inventory.shares().disable(&fixture.system(), disabled).await.unwrap();
         fixture.clock.set(end);
-        for share in [expiring, disabled, id(3), fixture.organization] {
+        for share in [expiring, disabled, id(3), fixture.organization.uuid().into()] {
             for password in [PASSWORD, "wrong password"].repeat(4) {
                 let refused = refusal(fixture.token(share, password, 1).await);
                 assert_eq!(refused, not_found(Entity::Share, share));

@@ -8,7 +8,10 @@ use toposcope::inventory::{
     Error, ErrorKind, HostPage, HostQuery, Inventory, IssuedKey, IssuedSession, NewDaemonApiKey, NewUser,
     NewUserApiKey, Written,
 };
-use toposcope::model::{DaemonApiKey, Host, Network, Permission, Tag, User, UserApiKey};
+use toposcope::model::{
+    DaemonApiKey, Host, HostId, Network, NetworkId, OrganizationId, Permission, Tag, TagId, User, UserApiKey,
+    UserId,
+};
 use toposcope::store::{Batch, Entry, Facets, Key, Precondition, Record, Store, UniqueKey};
 use toposcope::testing::Interceptor;
 use uuid::Uuid;
@@ -26,19 +29,19 @@ pub(crate) struct Fixture {
     pub(crate) clock: ManualClock,
     random: Arc<Seeded>,
     pub(crate) store: Arc<Interceptor<Arc<dyn Store>, Recorder>>,
-    pub(crate) organization: Uuid,
-    pub(crate) network: Uuid,
-    pub(crate) other_network: Uuid,
-    pub(crate) tags: [Uuid; 2],
+    pub(crate) organization: OrganizationId,
+    pub(crate) network: NetworkId,
+    pub(crate) other_network: NetworkId,
+    pub(crate) tags: [TagId; 2],
     /// Dropped last, because it removes a folder that the others use.
     _backend: Arc<TestStore>,
 }
 
 /// Another organization in the same store.
 pub(crate) struct Foreign {
-    pub(crate) organization: Uuid,
-    pub(crate) network: Uuid,
-    pub(crate) tag: Uuid,
+    pub(crate) organization: OrganizationId,
+    pub(crate) network: NetworkId,
+    pub(crate) tag: TagId,
 }
 
 /// A record in the store, with its facets.
@@ -188,15 +191,15 @@ impl Fixture {
         self.try_put(host.clone()).await.expect("the host is acceptable")
     }
 
-    pub(crate) async fn try_host(&self, id: Uuid) -> Result<Host, Error> {
+    pub(crate) async fn try_host(&self, id: HostId) -> Result<Host, Error> {
         self.inventory.hosts().get(&Caller::system(self.organization), id).await
     }
 
-    pub(crate) async fn host(&self, id: Uuid) -> Host {
+    pub(crate) async fn host(&self, id: HostId) -> Host {
         self.try_host(id).await.expect("the host is there")
     }
 
-    pub(crate) async fn delete(&self, host: Uuid) -> Result<(), Error> {
+    pub(crate) async fn delete(&self, host: HostId) -> Result<(), Error> {
         self.inventory.hosts().delete(&Caller::system(self.organization), host).await
     }
 
@@ -210,7 +213,7 @@ impl Fixture {
     }
 
     /// Creates a user with a password and these networks.
-    pub(crate) async fn user(&self, email: &str, permission: Permission, networks: &[Uuid]) -> User {
+    pub(crate) async fn user(&self, email: &str, permission: Permission, networks: &[NetworkId]) -> User {
         let mut new = NewUser::new(email, permission);
         new.password = Some(PASSWORD.to_owned());
         new.network_ids = networks.to_vec();
@@ -261,7 +264,7 @@ impl Fixture {
     }
 
     /// Returns the number of sessions of a user in the store, expired ones included.
-    pub(crate) async fn sessions_of(&self, user: Uuid) -> usize {
+    pub(crate) async fn sessions_of(&self, user: UserId) -> usize {
         self.mentioning(user).await.iter().filter(|key| key.kind.as_str() == "session").count()
     }
 
@@ -283,7 +286,8 @@ impl Fixture {
     }
 
     /// Waits until a use of a key is recorded, which happens in the background.
-    pub(crate) async fn until_used(&self, key: Uuid) {
+    pub(crate) async fn until_used(&self, key: impl Into<Uuid>) {
+        let key = key.into();
         while !self.mentioning(key).await.iter().any(|key| key.kind.as_str() == "key_use") {
             tokio::task::yield_now().await;
         }
@@ -318,7 +322,8 @@ impl Fixture {
     }
 
     /// Returns the records in which an id appears, as their own or as another record's.
-    pub(crate) async fn mentioning(&self, id: Uuid) -> Vec<Key> {
+    pub(crate) async fn mentioning(&self, id: impl Into<Uuid>) -> Vec<Key> {
+        let id = id.into();
         let contents = self.contents().await;
         contents.iter().filter(|stored| stored.mentions(id)).map(|stored| stored.record.key).collect()
     }
@@ -375,7 +380,7 @@ fn reproducible(store: Arc<dyn Store>, clock: &ManualClock, random: &Arc<Seeded>
 }
 
 /// Returns all hosts of an organization as documents, by age.
-pub(crate) async fn documents(inventory: &Inventory, organization: Uuid) -> Vec<Bytes> {
+pub(crate) async fn documents(inventory: &Inventory, organization: OrganizationId) -> Vec<Bytes> {
     let page = inventory.hosts().list(&owner_of(organization), &HostQuery::default()).await.unwrap();
     assert_eq!(page.total, page.documents.len() as u64);
     page.documents

@@ -2,24 +2,29 @@ use serde_json::{Value, json};
 use toposcope::access::Caller;
 use toposcope::inventory::{HostQuery, ImportReport, Inventory, Refusal};
 use toposcope::model::{
-    AdminStatus, Binding, BindingTarget, CredentialAssignment, Host, HostOrderField, HostVirtualization,
-    IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress,
-    Neighbor, OperStatus, Port, Protocol, Service, ServiceVirtualization, Source,
+    AdminStatus, Binding, BindingId, BindingTarget, CredentialAssignment, Host, HostId, HostOrderField,
+    HostVirtualization, IfEntry, IfEntryId, Interface, InterfaceId, LldpChassisId, LldpChassisIdSubtype,
+    LldpPortId, LldpPortIdSubtype, MacAddress, Neighbor, NetworkId, OperStatus, OrganizationId, Port, PortId,
+    Protocol, Service, ServiceId, ServiceVirtualization, Source, TagId,
 };
 use uuid::Uuid;
 
 use super::{NOW, owner_of, time};
 
-pub(crate) const fn id(number: u128) -> Uuid {
+pub(crate) fn id<I: From<Uuid>>(number: u128) -> I {
+    uuid(number).into()
+}
+
+pub(crate) const fn uuid(number: u128) -> Uuid {
     Uuid::from_u128(number)
 }
 
 /// A host without any contents.
-pub(crate) fn bare_host(id: Uuid, network_id: Uuid) -> Host {
+pub(crate) fn bare_host(id: HostId, network_id: NetworkId) -> Host {
     Host { created_at: time(NOW), updated_at: time(NOW), ..Host::with_id(id, network_id, "") }
 }
 
-pub(crate) fn interface(host: &Host, id: Uuid, address: &str, position: i64) -> Interface {
+pub(crate) fn interface(host: &Host, id: InterfaceId, address: &str, position: i64) -> Interface {
     Interface {
         id,
         name: Some("eth\u{0}0".to_owned()),
@@ -29,21 +34,21 @@ pub(crate) fn interface(host: &Host, id: Uuid, address: &str, position: i64) -> 
     }
 }
 
-pub(crate) fn port(host: &Host, id: Uuid, number: u16, protocol: Protocol) -> Port {
+pub(crate) fn port(host: &Host, id: PortId, number: u16, protocol: Protocol) -> Port {
     Port { id, ..Port::new(host, number.try_into().unwrap(), protocol) }
 }
 
-pub(crate) fn service(host: &Host, id: Uuid, name: &str, position: i64) -> Service {
+pub(crate) fn service(host: &Host, id: ServiceId, name: &str, position: i64) -> Service {
     let definition = "Proxmox VE".to_owned().try_into().unwrap();
     Service { id, position, ..Service::new(host, name, definition) }
 }
 
-pub(crate) fn binding(service: &Service, id: Uuid, target: BindingTarget) -> Binding {
+pub(crate) fn binding(service: &Service, id: BindingId, target: BindingTarget) -> Binding {
     Binding { id, ..Binding::new(service, target) }
 }
 
 /// Makes a host the guest of a service.
-pub(crate) fn guest_of(host: &mut Host, service: Uuid) {
+pub(crate) fn guest_of(host: &mut Host, service: ServiceId) {
     let virtualization = json!({
         "type": "Proxmox",
         "details": {"vm_name": "guest", "vm_id": null, "service_id": service},
@@ -51,7 +56,7 @@ pub(crate) fn guest_of(host: &mut Host, service: Uuid) {
     host.virtualization = Some(serde_json::from_value::<HostVirtualization>(virtualization).unwrap());
 }
 
-pub(crate) fn entry(host: &Host, id: Uuid, if_index: i64) -> IfEntry {
+pub(crate) fn entry(host: &Host, id: IfEntryId, if_index: i64) -> IfEntry {
     IfEntry {
         id,
         interface_id: host.interfaces.first().map(|interface| interface.id),
@@ -84,9 +89,9 @@ pub(crate) fn entry(host: &Host, id: Uuid, if_index: i64) -> IfEntry {
 }
 
 /// Returns a host with every kind of content. Its lists are in the order in which they are shown.
-pub(crate) fn rich_host(number: u128, network: Uuid, tags: &[Uuid]) -> Host {
+pub(crate) fn rich_host(number: u128, network: NetworkId, tags: &[TagId]) -> Host {
     let base = number << 32;
-    let part = |place: u128| id(base + place);
+    let part = |place: u128| uuid(base + place);
     let mut host = bare_host(id(number), network);
     host.name = "core \u{1}switch".to_owned();
     host.hostname = Some("core.example.net".to_owned());
@@ -96,25 +101,34 @@ pub(crate) fn rich_host(number: u128, network: Uuid, tags: &[Uuid]) -> Host {
     let found =
         json!({"type": "DiscoveryWithMatch", "metadata": [{"a": [1, 2.5, null]}, {}], "details": {"b": "c"}});
     host.source = serde_json::from_value::<Source>(found).unwrap();
-    guest_of(&mut host, part(0xffff));
-    host.interfaces =
-        vec![interface(&host, part(1), "192.0.2.7", 0), interface(&host, part(2), "2001:db8::7", 1)];
+    guest_of(&mut host, part(0xffff).into());
+    host.interfaces = vec![
+        interface(&host, part(1).into(), "192.0.2.7", 0),
+        interface(&host, part(2).into(), "2001:db8::7", 1),
+    ];
     host.ports = vec![
-        port(&host, part(11), 53, Protocol::Tcp),
-        port(&host, part(12), 53, Protocol::Udp),
-        port(&host, part(13), 65_535, Protocol::Tcp),
+        port(&host, part(11).into(), 53, Protocol::Tcp),
+        port(&host, part(12).into(), 53, Protocol::Udp),
+        port(&host, part(13).into(), 65_535, Protocol::Tcp),
     ];
     host.credential_assignments = vec![
-        CredentialAssignment { credential_id: part(91), interface_ids: None },
-        CredentialAssignment { credential_id: part(92), interface_ids: Some(vec![part(1), part(2)]) },
+        CredentialAssignment { credential_id: part(91).into(), interface_ids: None },
+        CredentialAssignment {
+            credential_id: part(92).into(),
+            interface_ids: Some(vec![part(1).into(), part(2).into()]),
+        },
     ];
-    let mut dns = service(&host, part(21), "dns", 0);
+    let mut dns = service(&host, part(21).into(), "dns", 0);
     dns.tags = tags.to_vec();
     dns.bindings = vec![
-        binding(&dns, part(31), BindingTarget::Port { port_id: part(11), interface_id: Some(part(1)) }),
-        binding(&dns, part(32), BindingTarget::Port { port_id: part(12), interface_id: None }),
+        binding(
+            &dns,
+            part(31).into(),
+            BindingTarget::Port { port_id: part(11).into(), interface_id: Some(part(1).into()) },
+        ),
+        binding(&dns, part(32).into(), BindingTarget::Port { port_id: part(12).into(), interface_id: None }),
     ];
-    let mut agent = service(&host, part(22), "agent", 1);
+    let mut agent = service(&host, part(22).into(), "agent", 1);
     agent.virtualization = Some(
         serde_json::from_value::<ServiceVirtualization>(json!({
             "type": "Docker",
@@ -122,9 +136,11 @@ pub(crate) fn rich_host(number: u128, network: Uuid, tags: &[Uuid]) -> Host {
         }))
         .unwrap(),
     );
-    agent.bindings = vec![binding(&agent, part(33), BindingTarget::Interface { interface_id: part(2) })];
+    agent.bindings =
+        vec![binding(&agent, part(33).into(), BindingTarget::Interface { interface_id: part(2).into() })];
     host.services = vec![dns, agent];
-    host.if_entries = vec![entry(&host, part(41), 0), entry(&host, part(42), 1_001_000_003_000)];
+    host.if_entries =
+        vec![entry(&host, part(41).into(), 0), entry(&host, part(42).into(), 1_001_000_003_000)];
     host
 }
 /// Asserts that hosts are ordered by exactly this name of the guest's service.
@@ -137,12 +153,12 @@ pub(crate) fn rich_host(number: u128, network: Uuid, tags: &[Uuid]) -> Host {
 /// name.
 pub(crate) async fn assert_virtualized_by(
     inventory: &Inventory,
-    organization: Uuid,
-    guest: Uuid,
+    organization: OrganizationId,
+    guest: HostId,
     name: &str,
 ) {
     let network = inventory.hosts().get(&Caller::system(organization), guest).await.unwrap().network_id;
-    let (low, high) = (Uuid::nil(), Uuid::max());
+    let (low, high) = (HostId::nil(), HostId::new(Uuid::max()));
     assert!(low < guest && guest < high);
     let mut node = bare_host(id(0xc0_0000), network);
     node.services.push(service(&node, id(0xc0_0001), name, 0));
@@ -157,7 +173,7 @@ pub(crate) async fn assert_virtualized_by(
         inventory.hosts().put(&Caller::system(organization), control.clone()).await.unwrap();
     }
     let order = ids_by_virtualization(inventory, organization).await;
-    let place = |wanted: Uuid| order.iter().position(|id| *id == wanted).expect("it is in the list");
+    let place = |wanted: HostId| order.iter().position(|id| *id == wanted).expect("it is in the list");
     assert!(
         place(low) < place(guest) && place(guest) < place(high),
         "{guest} has not the place of the name {name:?}: {} is not between {} and {}",
@@ -170,7 +186,7 @@ pub(crate) async fn assert_virtualized_by(
     }
 }
 
-async fn ids_by_virtualization(inventory: &Inventory, organization: Uuid) -> Vec<Uuid> {
+async fn ids_by_virtualization(inventory: &Inventory, organization: OrganizationId) -> Vec<HostId> {
     let mut query = HostQuery::default();
     query.order_by = Some(HostOrderField::VirtualizedBy);
     let page = inventory.hosts().list(&owner_of(organization), &query).await.unwrap();
@@ -213,7 +229,7 @@ pub(crate) fn jsonl<'h>(hosts: impl IntoIterator<Item = &'h Host>) -> Vec<u8> {
 }
 
 /// Returns `count` hosts with ids from 1.
-pub(crate) fn numbered_hosts(network: Uuid, count: u128) -> Vec<Host> {
+pub(crate) fn numbered_hosts(network: NetworkId, count: u128) -> Vec<Host> {
     (1..=count).map(|number| bare_host(id(number), network)).collect()
 }
 

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use toposcope::access::{Caller, RandomError, RandomSource, Scope};
 use toposcope::inventory::{Entity, Error, ErrorKind, Problem};
-use toposcope::model::{Permission, Timestamp, User};
+use toposcope::model::{NetworkId, OrganizationId, Permission, Timestamp, User, UserApiKeyId, UserId};
 use uuid::Uuid;
 
 pub(crate) use concurrency::{at_every_call, concurrently, settle, with_interference_at_every_call};
@@ -20,7 +20,7 @@ pub(crate) use fixture::{Fixture, Foreign, documents, inventory_in};
 pub(crate) use hooks::{Fault, Probe};
 pub(crate) use hosts::{
     Document, assert_virtualized_by, bare_host, binding, entry, guest_of, id, interface, jsonl,
-    numbered_hosts, port, refusal_of_second, rich_host, service,
+    numbered_hosts, port, refusal_of_second, rich_host, service, uuid,
 };
 
 pub(crate) const NOW: &str = "2026-08-14T12:00:00Z";
@@ -36,8 +36,8 @@ pub(crate) fn time(text: &str) -> Timestamp {
 }
 
 /// Returns a caller who sees all of an organization.
-pub(crate) fn owner_of(organization: Uuid) -> Caller {
-    Caller::new(organization, Uuid::from_u128(0xca11e4), Permission::Owner, Scope::all())
+pub(crate) fn owner_of(organization: OrganizationId) -> Caller {
+    Caller::new(organization, UserId::from_u128(0xca11e4), Permission::Owner, Scope::all())
 }
 
 /// Returns the user as a caller with a session and all rights of the user.
@@ -49,7 +49,7 @@ pub(crate) fn in_person(user: &User) -> Caller {
 /// Returns the user as a caller with an API key that restricts no rights.
 pub(crate) fn through_a_key(user: &User) -> Caller {
     let networks = user.network_ids.iter().copied();
-    in_person(user).through_key(Uuid::from_u128(0x6e1), user.permissions, networks)
+    in_person(user).through_key(UserApiKeyId::from_u128(0x6e1), user.permissions, networks)
 }
 
 /// Returns why an operation was refused.
@@ -65,8 +65,8 @@ pub(crate) fn invalid(field: &str, problem: Problem) -> ErrorKind {
     ErrorKind::Invalid { field: field.to_owned(), problem }
 }
 
-pub(crate) fn not_found(entity: Entity, id: Uuid) -> ErrorKind {
-    ErrorKind::NotFound { entity, id }
+pub(crate) fn not_found(entity: Entity, id: impl Into<Uuid>) -> ErrorKind {
+    ErrorKind::NotFound { entity, id: id.into() }
 }
 
 pub(crate) fn reference_invalid(entity: Entity, field: &str) -> ErrorKind {
@@ -77,8 +77,8 @@ pub(crate) fn already_exists(entity: Entity, name: &(impl ToString + ?Sized)) ->
     ErrorKind::AlreadyExists { entity, name: name.to_string() }
 }
 
-pub(crate) fn access_denied(network: Uuid) -> ErrorKind {
-    ErrorKind::AccessDenied { entity: Entity::Network, id: network }
+pub(crate) fn access_denied(network: NetworkId) -> ErrorKind {
+    ErrorKind::AccessDenied { entity: Entity::Network, id: network.uuid() }
 }
 
 /// A reproducible source of ids and secrets.

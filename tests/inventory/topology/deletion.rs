@@ -2,12 +2,11 @@
 //!
 //! These records are hosts, services and subnets.
 
-use toposcope::model::{Host, LinkEnd, Subnet, TopologyLink, TopologyView};
-use uuid::Uuid;
+use toposcope::model::{Host, LinkEnd, NodeId, Subnet, TopologyLink, TopologyView};
 
 use super::{link, links, pin, pinned, put_hosts};
 use crate::backend::run;
-use crate::support::{Fixture, at_every_call, bare_host, id, owner_of, service};
+use crate::support::{Fixture, at_every_call, bare_host, id, owner_of, service, uuid};
 
 const L2: TopologyView = TopologyView::L2;
 const WORKLOADS: TopologyView = TopologyView::Workloads;
@@ -34,7 +33,7 @@ fn deleted_hosts_leave_neither_links_nor_positions() {
         assert_eq!(pinned(&fixture, L2).await, [(id(1), 1.0)]);
         assert_eq!(pinned(&fixture, WORKLOADS).await, [(id(9), 9.0)]);
         assert_eq!(links(&fixture).await.iter().map(|link| link.id).collect::<Vec<_>>(), [kept]);
-        for gone in [id(3), id(4), id(5), id(51)] {
+        for gone in [uuid(3), id(4), id(5), id(51)] {
             assert_eq!(fixture.mentioning(gone).await, []);
         }
     });
@@ -89,7 +88,8 @@ fn deleted_subnets_leave_no_positions() {
             let subnet = Subnet::new(fixture.network, "a subnet", cidr);
             subnets.push(fixture.inventory.records().create(&caller, subnet).await.unwrap().id);
         }
-        let positions: Vec<(Uuid, f64)> = subnets.iter().map(|id| (*id, 1.0)).chain([(id(9), 9.0)]).collect();
+        let positions: Vec<(NodeId, f64)> =
+            subnets.iter().map(|id| (NodeId::from(*id), 1.0)).chain([(id(9), 9.0)]).collect();
         pin(&fixture, TopologyView::L3, &positions).await;
         fixture.inventory.subnets().delete(&caller, subnets[0]).await.unwrap();
         assert_eq!(pinned(&fixture, TopologyView::L3).await, positions[1..]);
@@ -110,7 +110,7 @@ async fn link_entered_during_the_deletion_of_a_host_does_not_outlive_it() {
             inventory.records().create(caller, link).await.is_ok()
         },
         async |inventory, (_, caller)| inventory.hosts().delete(caller, id(1)).await.unwrap(),
-        async |fixture, _, ()| assert_eq!(fixture.mentioning(id(1)).await, []),
+        async |fixture, _, ()| assert_eq!(fixture.mentioning(uuid(1)).await, []),
     )
     .await;
 }

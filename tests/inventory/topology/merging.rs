@@ -6,7 +6,9 @@ use toposcope::model::{Host, Interface, LinkEnd, Source, TopologyLink, TopologyV
 
 use super::{link, links, pin, pinned, put_hosts};
 use crate::backend::run;
-use crate::support::{Fixture, at_every_call, bare_host, entry, id, interface, owner_of, service, time};
+use crate::support::{
+    Fixture, at_every_call, bare_host, entry, id, interface, owner_of, service, time, uuid,
+};
 
 fn ends(links: &[TopologyLink]) -> Vec<(LinkEnd, LinkEnd, bool)> {
     links.iter().map(|link| (link.source, link.target, link.suppressed)).collect()
@@ -79,12 +81,12 @@ fn positions_move_to_the_remaining_host_unless_it_has_its_own() {
         let mut absorbed = bare_host(gone, fixture.network);
         absorbed.services = vec![service(&absorbed, id(21), "dns", 0), service(&absorbed, id(22), "ntp", 1)];
         fixture.put(&absorbed).await;
-        pin(&fixture, TopologyView::L2, &[(id(9), 1.0), (gone, 2.0)]).await;
-        pin(&fixture, TopologyView::L3, &[(gone, 3.0), (kept, 4.0)]).await;
+        pin(&fixture, TopologyView::L2, &[(id(9), 1.0), (gone.into(), 2.0)]).await;
+        pin(&fixture, TopologyView::L3, &[(gone.into(), 3.0), (kept.into(), 4.0)]).await;
         pin(&fixture, TopologyView::Workloads, &[(id(21), 5.0), (id(22), 6.0)]).await;
         fixture.inventory.discovery().consolidate(&owner_of(fixture.organization), kept, gone).await.unwrap();
-        assert_eq!(pinned(&fixture, TopologyView::L2).await, [(id(9), 1.0), (kept, 2.0)]);
-        assert_eq!(pinned(&fixture, TopologyView::L3).await, [(kept, 4.0)]);
+        assert_eq!(pinned(&fixture, TopologyView::L2).await, [(id(9), 1.0), (kept.into(), 2.0)]);
+        assert_eq!(pinned(&fixture, TopologyView::L3).await, [(kept.into(), 4.0)]);
         assert_eq!(pinned(&fixture, TopologyView::Workloads).await, [(id(11), 5.0), (id(22), 6.0)]);
         assert_eq!(fixture.mentioning(gone).await, []);
     });
@@ -116,7 +118,7 @@ fn report_that_merges_hosts_moves_links_and_positions() {
         let caller = owner_of(fixture.organization);
         let options = DiscoverOptions::new(fixture.network);
         fixture.inventory.discovery().reconcile(&caller, &report, options).await.unwrap();
-        assert_eq!(fixture.mentioning(id(1)).await, []);
+        assert_eq!(fixture.mentioning(uuid(1)).await, []);
         let expected = [(LinkEnd::at_host(id(2)), LinkEnd::at_host(id(3)), false)];
         assert_eq!(ends(&links(&fixture).await), expected);
         assert_eq!(pinned(&fixture, TopologyView::L2).await, [(id(2), 7.0)]);
@@ -139,7 +141,7 @@ async fn link_entered_during_a_consolidation_moves_as_well() {
             inventory.discovery().consolidate(caller, id(1), id(2)).await.unwrap().id
         },
         async |fixture, _, _| {
-            assert_eq!(fixture.mentioning(id(2)).await, []);
+            assert_eq!(fixture.mentioning(uuid(2)).await, []);
             assert_eq!(pinned(fixture, TopologyView::L2).await, [(id(1), 1.0)]);
             let moved = [(LinkEnd::at_host(id(1)), LinkEnd::at_host(id(3)), false)];
             let left = ends(&links(fixture).await);

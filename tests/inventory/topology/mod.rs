@@ -3,8 +3,9 @@
 mod deletion;
 mod merging;
 
-use toposcope::model::{LinkEnd, NodePosition, TopologyLayout, TopologyLink, TopologyView};
-use uuid::Uuid;
+use toposcope::model::{
+    LinkEnd, NodeId, NodePosition, TopologyLayout, TopologyLink, TopologyLinkId, TopologyView,
+};
 
 use crate::support::{Fixture, bare_host, id, owner_of};
 
@@ -16,7 +17,7 @@ async fn put_hosts(fixture: &Fixture, numbers: impl IntoIterator<Item = u128>) {
 }
 
 /// Creates a manual link between two ends, or suppresses what is between them.
-async fn link(fixture: &Fixture, source: LinkEnd, target: LinkEnd, suppressed: bool) -> Uuid {
+async fn link(fixture: &Fixture, source: LinkEnd, target: LinkEnd, suppressed: bool) -> TopologyLinkId {
     let mut link = TopologyLink::new(fixture.network, source, target);
     link.suppressed = suppressed;
     fixture.inventory.records().create(&owner_of(fixture.organization), link).await.unwrap().id
@@ -29,14 +30,14 @@ async fn links(fixture: &Fixture) -> Vec<TopologyLink> {
 }
 
 /// Stores the positions of nodes: each at the coordinate with its number.
-async fn pin(fixture: &Fixture, view: TopologyView, nodes: &[(Uuid, f64)]) {
+async fn pin(fixture: &Fixture, view: TopologyView, nodes: &[(NodeId, f64)]) {
     let positions = nodes.iter().map(|&(id, x)| NodePosition { id, x, y: -x }).collect();
     let layout = TopologyLayout { network_id: fixture.network, view, positions };
     let caller = owner_of(fixture.organization);
     fixture.inventory.topology().put_layout(&caller, layout, |_| Ok(())).await.unwrap();
 }
 
-async fn pinned(fixture: &Fixture, view: TopologyView) -> Vec<(Uuid, f64)> {
+async fn pinned(fixture: &Fixture, view: TopologyView) -> Vec<(NodeId, f64)> {
     let caller = owner_of(fixture.organization);
     let layout = fixture.inventory.topology().layout(&caller, fixture.network, view).await.unwrap();
     layout.positions.iter().map(|position| (position.id, position.x)).collect()

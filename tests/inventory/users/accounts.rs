@@ -10,7 +10,7 @@ use toposcope::model::{Permission, User, UserApiKey};
 
 use crate::support::{
     Fixture, LEVELS, PASSWORD, already_exists, at_every_call, concurrently, id, in_person, invalid,
-    not_found, reference_invalid, refusal, settle, time,
+    not_found, reference_invalid, refusal, settle, time, uuid,
 };
 
 impl Fixture {
@@ -70,13 +70,13 @@ async fn invalid_new_user_is_refused() {
         let kind = refused(&|new| new.password = Some("🦀".repeat(length))).await;
         assert_eq!(kind, invalid("password", problem), "{length}");
     }
-    for bad in [foreign.network, id(7), fixture.organization] {
+    for bad in [foreign.network, id(7), fixture.organization.uuid().into()] {
         let kind = refused(&|new| new.network_ids = vec![fixture.network, bad]).await;
         assert_eq!(kind, reference_invalid(Entity::Network, "network_ids.1"));
     }
     let homeless = fixture.inventory.users();
     let homeless = homeless.create(&Caller::system(id(9)), fixture.new_user("a@example.net")).await;
-    assert_eq!(refusal(homeless), not_found(Entity::Organization, id(9)));
+    assert_eq!(refusal(homeless), not_found(Entity::Organization, uuid(9)));
     for (email, length) in [("a@example.net", 10), (&too_long[..254], 1000)] {
         let mut new = fixture.new_user(email);
         new.password = Some("🦀".repeat(length));
@@ -206,7 +206,7 @@ async fn changed_rights_apply_from_the_next_request_on() {
 async fn network_of_another_organization_is_not_granted_to_an_existing_user() {
     let (fixture, foreign) = Fixture::with_foreign().await;
     let user = fixture.user("a@example.net", Permission::Viewer, &[fixture.network]).await;
-    for bad in [foreign.network, id(7), fixture.organization, user.id] {
+    for bad in [foreign.network, id(7), fixture.organization.uuid().into(), user.id.uuid().into()] {
         // An Owner needs no grants, but a foreign network is refused for an Owner too.
         for level in LEVELS {
             let networks = vec![fixture.other_network, fixture.other_network, bad];
@@ -284,7 +284,7 @@ async fn deletion_of_a_user_removes_all_records_of_the_user_and_no_others() {
     assert_eq!(fixture.contents().await.len(), before.len() + 3 + 3 * (3 + 1));
     fixture.inventory.users().delete(&Caller::system(user.organization_id), user.id).await.unwrap();
     assert_eq!(fixture.contents().await, before);
-    for gone in keys.iter().map(|key| key.record().id).chain([user.id]) {
+    for gone in keys.iter().map(|key| key.record().id.uuid()).chain([user.id.uuid()]) {
         assert_eq!(fixture.mentioning(gone).await, []);
     }
     for key in &keys {

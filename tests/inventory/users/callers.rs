@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{Entity, ErrorKind, ListOrderField, ListQuery, NewUser, Problem};
-use toposcope::model::{Permission, User};
-use uuid::Uuid;
+use toposcope::model::{Permission, User, UserId};
 
 use crate::backend::run_on_threads as run;
 use crate::support::{
@@ -48,7 +47,7 @@ fn admins_see_all_users_of_the_organization_and_others_themselves() {
                 let page = fixture.inventory.users().list(&caller, &ListQuery::default()).await.unwrap();
                 assert_eq!(page.records.iter().collect::<Vec<_>>(), visible);
                 let mut query = ListQuery::default();
-                query.ids = Some(vec![users[0].id, users[3].id, theirs.id]);
+                query.ids = Some(vec![users[0].id.uuid(), users[3].id.uuid(), theirs.id.uuid()]);
                 let page = fixture.inventory.users().list(&caller, &query).await.unwrap();
                 let asked = [&users[0], &users[3]].into_iter().filter(|user| visible.contains(user));
                 assert_eq!(page.total, asked.count() as u64);
@@ -219,7 +218,7 @@ fn update_changes_nothing_but_rights_and_enabling() {
             let email = "other@example.net".to_owned();
             let (created_at, updated_at, organization_id) = (time, time, id);
             *changed = User {
-                id,
+                id: id.uuid().into(),
                 email,
                 external_id: Some("of another user".to_owned()),
                 organization_id,
@@ -298,7 +297,7 @@ fn last_enabled_owner_is_neither_demoted_nor_disabled_nor_deleted() {
 }
 
 /// Removes a user as an Owner in one of three ways.
-async fn remove(fixture: &Fixture, way: usize, caller: &Caller, user: Uuid) -> Result<(), ErrorKind> {
+async fn remove(fixture: &Fixture, way: usize, caller: &Caller, user: UserId) -> Result<(), ErrorKind> {
     let change = |user: &mut User| {
         [DEMOTE, DISABLE][way % 2](user);
         Ok(())
@@ -414,7 +413,7 @@ fn changed_rights_apply_at_the_next_request_and_disabling_ends_sessions_and_keys
         fixture.log_in(&user).await;
         fixture.inventory.users().delete(&owner, user.id).await.unwrap();
         assert_eq!(refusal(fixture.by_key(&key).await), ErrorKind::NotAuthenticated);
-        for gone in [user.id, key.record().id] {
+        for gone in [user.id, key.record().id.uuid().into()] {
             assert_eq!(fixture.mentioning(gone).await, []);
         }
     });

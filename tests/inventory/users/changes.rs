@@ -23,14 +23,18 @@ async fn unknown_user_is_not_changed() {
             Change::SetRights,
             Change::Delete,
         ] {
-            let attempt = change.apply(&fixture.inventory, fixture.organization, unknown);
+            let attempt = change.apply(&fixture.inventory, fixture.organization, unknown.uuid().into());
             assert_eq!(fixture.refusal(attempt).await, expected, "{change:?}");
         }
         let system = Caller::system(fixture.organization);
         let users = fixture.inventory.users();
-        let with_unknown_network = users.set_rights(&system, unknown, Permission::Viewer, vec![id(7)]);
+        let with_unknown_network =
+            users.set_rights(&system, unknown.uuid().into(), Permission::Viewer, vec![id(7)]);
         assert_eq!(fixture.refusal(with_unknown_network).await, expected);
-        assert_eq!(refusal(fixture.inventory.users().get(&fixture.system(), unknown).await), expected);
+        assert_eq!(
+            refusal(fixture.inventory.users().get(&fixture.system(), unknown.uuid().into()).await),
+            expected
+        );
     }
 }
 

@@ -6,8 +6,7 @@ mod changes;
 
 use toposcope::access::Caller;
 use toposcope::inventory::{Error, Inventory};
-use toposcope::model::Permission;
-use uuid::Uuid;
+use toposcope::model::{OrganizationId, Permission, UserId};
 
 /// A change of an existing user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +24,8 @@ impl Change {
     pub(crate) async fn apply(
         self,
         inventory: &Inventory,
-        organization: Uuid,
-        user: Uuid,
+        organization: OrganizationId,
+        user: UserId,
     ) -> Result<(), Error> {
         match self {
             Self::SetPassword(password) => {

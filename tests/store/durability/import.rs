@@ -19,11 +19,10 @@ use serde_json::value::RawValue;
 use tokio::sync::OnceCell;
 use toposcope::access::{Caller, PasswordCost, PasswordHasher, Scope};
 use toposcope::inventory::{HostQuery, Import, ImportReport, Inventory, NewUser};
-use toposcope::model::Permission;
+use toposcope::model::{HostId, OrganizationId, Permission, UserId};
 use toposcope::service::Api;
 use toposcope::store::{Durability, MemoryStore, SledStore};
 use tower::ServiceExt;
-use uuid::Uuid;
 
 use self::file::unpacked;
 use super::fresh_generator;
@@ -81,8 +80,8 @@ fn in_short(report: &ImportReport) -> String {
 struct Expected {
     input: Vec<u8>,
     /// The hosts that are stored together, in the order of the lines.
-    chunks: Vec<Vec<Uuid>>,
-    documents: HashMap<Uuid, Bytes>,
+    chunks: Vec<Vec<HostId>>,
+    documents: HashMap<HostId, Bytes>,
     report: ImportReport,
 }
 
@@ -104,7 +103,7 @@ impl Expected {
         let report =
             inventory.hosts().import(&Caller::system(organization), &input[..], import).await.unwrap();
         assert_eq!((report.refused, report.imported), (0, report.lines), "{report}");
-        let caller = Caller::new(organization, Uuid::nil(), Permission::Owner, Scope::all());
+        let caller = Caller::new(organization, UserId::nil(), Permission::Owner, Scope::all());
         let page = inventory.hosts().list(&caller, &HostQuery::default()).await.unwrap();
         let documents = page.documents.into_iter().map(|document| (id_of(&document), document)).collect();
         let chunk = |ends: &[usize]| lines[ends[0]..ends[1]].iter().map(|line| id_of(line)).collect();
@@ -116,10 +115,10 @@ impl Expected {
 
 #[derive(Deserialize)]
 struct Identified {
-    id: Uuid,
+    id: HostId,
 }
 
-fn id_of(document: &[u8]) -> Uuid {
+fn id_of(document: &[u8]) -> HostId {
     serde_json::from_slice::<Identified>(document).unwrap().id
 }
 
@@ -134,7 +133,7 @@ struct Page<'p> {
 struct Target {
     fixture: Fixture,
     durability: Durability,
-    organization: Uuid,
+    organization: OrganizationId,
     session: String,
 }
 
@@ -202,7 +201,7 @@ impl Target {
         for (id, document) in &served {
             assert!(document.as_bytes() == expected.documents[id], "{id} is {document}");
         }
-        let count = |chunk: &Vec<Uuid>| chunk.iter().filter(|id| served.contains_key(id)).count();
+        let count = |chunk: &Vec<HostId>| chunk.iter().filter(|id| served.contains_key(id)).count();
         let whole = expected.chunks.iter().take_while(|chunk| count(chunk) == chunk.len()).count();
         let hosts: usize = expected.chunks[..whole].iter().map(Vec::len).sum();
         assert_eq!(served.len(), hosts, "{whole} chunks are there, and others in part");
@@ -211,7 +210,7 @@ impl Target {
     }
 
     /// Returns all hosts that the API lists, page by page.
-    async fn served(&self, api: &Api) -> HashMap<Uuid, String> {
+    async fn served(&self, api: &Api) -> HashMap<HostId, String> {
         let mut served = HashMap::new();
         loop {
             let target = format!("/api/v1/hosts?limit={LIMIT}&offset={}", served.len());

@@ -10,7 +10,9 @@ use toposcope::access::{Caller, ManualClock, PasswordCost, PasswordHasher};
 use toposcope::inventory::{
     Entity, ErrorKind, Import, Inventory, NewDaemonApiKey, NewShare, NewUser, NewUserApiKey,
 };
-use toposcope::model::{Network, Permission, Tag, Timestamp};
+use toposcope::model::{
+    HostId, Network, NetworkId, OrganizationId, Permission, PortId, ShareId, Tag, TagId, Timestamp,
+};
 use toposcope::service::Api;
 use toposcope::store::{MemoryStore, Restore};
 use tower::ServiceExt;
@@ -22,7 +24,7 @@ use crate::contents::contents;
 const NOW: &str = "2026-08-14T12:00:00Z";
 const EMAIL: &str = "owner@example.net";
 const PASSWORD: &str = "correct horse battery";
-const PORT: Uuid = Uuid::from_u128(0x12);
+const PORT: PortId = PortId::from_u128(0x12);
 
 fn inventory_in(store: &Arc<MemoryStore>) -> Inventory {
     let clock = ManualClock::new(NOW.parse::<Timestamp>().unwrap());
@@ -34,10 +36,10 @@ fn inventory_in(store: &Arc<MemoryStore>) -> Inventory {
 struct Fixture {
     store: Arc<MemoryStore>,
     inventory: Inventory,
-    organization: Uuid,
-    network: Uuid,
-    tag: Uuid,
-    share: Uuid,
+    organization: OrganizationId,
+    network: NetworkId,
+    tag: TagId,
+    share: ShareId,
     key: String,
     daemon_key: String,
     session: String,
@@ -124,7 +126,7 @@ impl Fixture {
 }
 
 /// Returns two hosts as lines of an import. One has an interface, a port and a service.
-fn hosts(network: Uuid, tag: Uuid) -> String {
+fn hosts(network: NetworkId, tag: TagId) -> String {
     let server = Uuid::from_u128(0x10);
     let part = |id: u128| {
         json!({
@@ -203,6 +205,7 @@ async fn transferred_inventory_keeps_its_rules() {
         .header(CONTENT_TYPE, "application/json");
     let (status, answer) = ask(&moved, update.body(port.to_string()).unwrap()).await;
     assert_eq!(status, 200, "{answer}");
-    let host = moved.hosts().get(&Caller::system(fixture.organization), Uuid::from_u128(0x10)).await.unwrap();
+    let host =
+        moved.hosts().get(&Caller::system(fixture.organization), HostId::from_u128(0x10)).await.unwrap();
     assert_eq!(host.ports[0].number.get(), 8443);
 }

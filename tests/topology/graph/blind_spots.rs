@@ -1,6 +1,5 @@
-use toposcope::model::TopologyView;
+use toposcope::model::{HostId, TopologyView};
 use toposcope::topology::graph::{BlindSpot, BlindSpotReason, GraphOptions, NodeKind, blind_spots, build};
-use uuid::Uuid;
 
 use super::support::with_devices;
 use crate::links::support::{Node, node};
@@ -15,8 +14,8 @@ fn other_spots(devices: &[Node]) -> Vec<BlindSpot> {
     all.filter(|spot| spot.reason != BlindSpotReason::OneSidedLinks).collect()
 }
 
-const fn id(number: u8) -> Uuid {
-    Uuid::from_u128(number as u128)
+const fn id(number: u8) -> HostId {
+    HostId::from_u128(number as u128)
 }
 
 #[test]
@@ -36,7 +35,7 @@ fn host_that_does_not_report_its_links_is_a_blind_spot() {
     let spots = spots(&devices);
     let [spot] = spots.as_slice() else { panic!("{spots:?}") };
     assert_eq!((spot.reason, spot.host_id, spot.count), (BlindSpotReason::OneSidedLinks, Some(id(2)), 2));
-    assert_eq!((spot.node_id, spot.label.as_str()), (id(2), "sw2"));
+    assert_eq!((spot.node_id, spot.label.as_str()), (id(2).into(), "sw2"));
 }
 
 #[test]
@@ -51,7 +50,7 @@ fn port_that_learned_several_unknown_addresses_is_a_blind_spot() {
     let spots = spots(&devices);
     let [spot] = spots.as_slice() else { panic!("{spots:?}") };
     assert_eq!((spot.reason, spot.host_id, spot.count), (BlindSpotReason::CrowdedPort, Some(id(1)), 3));
-    assert_eq!((spot.node_id, spot.port.as_ref().unwrap().name.as_str()), (id(1), "Gi0/1"));
+    assert_eq!((spot.node_id, spot.port.as_ref().unwrap().name.as_str()), (id(1).into(), "Gi0/1"));
 }
 
 #[test]

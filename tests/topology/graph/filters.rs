@@ -1,14 +1,13 @@
 use serde_json::json;
-use toposcope::model::TopologyView;
+use toposcope::model::{HostId, TagId, TopologyView};
 use toposcope::topology::graph::GraphOptions;
 use toposcope::topology::links::Confidence;
-use uuid::Uuid;
 
 use super::support::{Fixture, labels};
 
-const TAG: Uuid = Uuid::from_u128(0x7a9);
+const TAG: TagId = TagId::from_u128(0x7a9);
 
-fn tag(network: &mut Fixture, host: Uuid) {
+fn tag(network: &mut Fixture, host: HostId) {
     network.hosts.iter_mut().find(|candidate| candidate.id == host).unwrap().tags.push(TAG);
 }
 
@@ -25,7 +24,7 @@ fn tags_keep_hosts_with_one_of_them_and_what_connects_these() {
     let stub = network.stub("unknown");
     let kept = network.link((a, "1"), (b, "1"), "Confirmed");
     network.link((b, "2"), (c, "1"), "Confirmed");
-    let end = |host: Uuid| json!({"type": "host", "host_id": host, "port": null});
+    let end = |host: HostId| json!({"type": "host", "host_id": host, "port": null});
     let unknown = json!({"type": "stub", "id": stub, "port": null});
     let to_stub = network.link_of(&end(a), &unknown, "Reported");
     network.link_of(&end(c), &unknown, "Reported");

@@ -1,11 +1,10 @@
-use toposcope::model::TopologyView;
+use toposcope::model::{HostId, TopologyView};
 use toposcope::topology::graph::{GraphOptions, NodeKind};
-use uuid::Uuid;
 
 use super::support::{Fixture, labels, node};
 
 /// Returns a switch with leaves, and the switch's id.
-fn star(leaves: usize) -> (Fixture, Uuid) {
+fn star(leaves: usize) -> (Fixture, HostId) {
     let mut network = Fixture::default();
     let switch = network.host("sw", "switch", &[]);
     for index in 0..leaves {
@@ -25,7 +24,7 @@ fn leaves_beyond_eight_become_one_group() {
     assert_eq!((group.kind, group.collapsed), (NodeKind::Group, 37));
     assert_eq!(graph.hidden.leaves, 37);
     assert_eq!(graph.nodes.len(), 10);
-    assert!(graph.edges.iter().any(|edge| (edge.source, edge.target) == (switch, group.id)));
+    assert!(graph.edges.iter().any(|edge| (edge.source, edge.target) == (switch.into(), group.id)));
 }
 
 #[test]
@@ -38,7 +37,7 @@ fn eight_leaves_are_drawn_one_by_one() {
 fn expanded_group_and_collapse_off_show_all_leaves() {
     let (network, switch) = star(45);
     let group = node(&network.graph(TopologyView::L2), "+37").id;
-    for expanded in [group, switch] {
+    for expanded in [group, switch.into()] {
         let mut options = GraphOptions::new(TopologyView::L2);
         options.expand.insert(expanded);
         assert_eq!(network.graph_with(&options).nodes.len(), 46);

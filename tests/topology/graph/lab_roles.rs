@@ -1,6 +1,6 @@
 //! Roles of the devices of real networks.
 
-use toposcope::model::{HostRole, TopologyView};
+use toposcope::model::{HostRole, NodeId, TopologyView};
 use toposcope::topology::graph::{GraphInput, GraphOptions, HostSummary, build};
 
 use crate::links::labs::{Lab, labs};
@@ -45,7 +45,7 @@ fn roles(lab: &Lab) -> Vec<(String, HostRole, String)> {
     input.capabilities = links.capabilities();
     let graph = build(&input);
     let role = |(name, summary): (&String, HostSummary)| {
-        let node = graph.nodes.iter().find(|node| node.id == summary.id);
+        let node = graph.nodes.iter().find(|node| node.id == NodeId::from(summary.id));
         let role = node.map_or(summary.role, |node| node.role);
         let reason = node.map_or(&summary.role_reason, |node| &node.role_reason);
         let reason = reason.as_ref().map(|reason| format!("{:?} {}", reason.source, reason.value));

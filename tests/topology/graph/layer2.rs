@@ -1,5 +1,5 @@
 use serde_json::json;
-use toposcope::model::TopologyView;
+use toposcope::model::{NodeId, TopologyView};
 use toposcope::topology::graph::{
     BlindSpotReason, EdgeKind, GraphOptions, NodeKind, Positions, blind_spots, lay_out,
 };
@@ -48,7 +48,7 @@ fn focus_keeps_what_is_within_the_depth() {
         network.link((pair[0], "1"), (pair[1], "2"), "Confirmed");
     }
     let mut options = GraphOptions::new(TopologyView::L2);
-    options.focus = Some(hosts[0]);
+    options.focus = Some(hosts[0].into());
 
     assert_eq!(labels(&network.graph_with(&options)), ["a", "b"]);
     options.depth = 2;
@@ -62,7 +62,7 @@ fn focus_on_an_unknown_node_gives_an_empty_graph_with_a_warning() {
     let mut network = Fixture::default();
     network.host("sw", "switch", &[]);
     let mut options = GraphOptions::new(TopologyView::L2);
-    options.focus = Some(uuid::Uuid::from_u128(99));
+    options.focus = Some(NodeId::from_u128(99));
 
     let graph = network.graph_with(&options);
 

@@ -1,10 +1,9 @@
 //! The size of graphs, whatever a network contains.
 
 use serde_json::json;
-use toposcope::model::TopologyView;
+use toposcope::model::{NodeId, ServiceId, TopologyView};
 use toposcope::topology::graph::{Graph, GraphOptions};
 use toposcope::topology::render::{FileTooLarge, Format, MAX_FILE, Picture};
-use uuid::Uuid;
 
 use super::support::{Fixture, node};
 
@@ -16,7 +15,7 @@ fn count_of(graph: &Graph, code: &str) -> Option<String> {
 /// Returns hosts of which each runs the next one.
 fn chain(length: usize) -> Fixture {
     let mut network = Fixture::default();
-    let mut platform: Option<Uuid> = None;
+    let mut platform: Option<ServiceId> = None;
     for number in 0..length {
         let host = network.host(&format!("vm{number}"), "", &[]);
         if let Some(service) = platform {
@@ -93,7 +92,7 @@ fn file_larger_than_64_mib_is_refused() {
     let node = graph.nodes.remove(0);
     for number in 0..50_000 {
         let mut copy = node.clone();
-        copy.id = Uuid::from_u128(number);
+        copy.id = NodeId::from_u128(number);
         graph.nodes.push(copy);
     }
     let refused: FileTooLarge = Picture::new(&graph, "Network").render(Format::GraphMl).unwrap_err();

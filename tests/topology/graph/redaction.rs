@@ -1,7 +1,6 @@
-use toposcope::model::{Redaction, TopologyView};
+use toposcope::model::{NodeId, Redaction, TopologyView};
 use toposcope::topology::graph::{Graph, GraphOptions, Positions, Redactor, SensitiveValues, lay_out};
 use toposcope::topology::render::{Format, Picture};
-use uuid::Uuid;
 
 use super::support::{Fixture, NETWORK};
 
@@ -102,10 +101,10 @@ fn redacted_values_occur_nowhere() {
 fn ids_of_records_occur_in_no_share() {
     let fixture = network();
     let files = files(&[], 1);
-    let hosts = fixture.hosts.iter().map(|host| host.id);
-    let subnets = fixture.subnets.iter().map(|subnet| subnet.id);
-    let links = fixture.links.iter().map(|link| link.id);
-    for id in hosts.chain(subnets).chain(links).chain([NETWORK]) {
+    let hosts = fixture.hosts.iter().map(|host| host.id.uuid());
+    let subnets = fixture.subnets.iter().map(|subnet| subnet.id.uuid());
+    let links = fixture.links.iter().map(|link| link.id.uuid());
+    for id in hosts.chain(subnets).chain(links).chain([NETWORK.uuid()]) {
         assert_absent(&files, &id.to_string());
     }
     assert!(files.iter().any(|file| file.contains("core-switch-headquarters")), "nothing else is redacted");
@@ -115,7 +114,7 @@ fn ids_of_records_occur_in_no_share() {
 fn pseudonyms_are_stable_within_a_share_and_differ_between_shares() {
     let kinds = [Redaction::Names, Redaction::Addresses];
     assert_eq!(files(&kinds, 1), files(&kinds, 1));
-    let labels = |key| -> Vec<(Uuid, String)> {
+    let labels = |key| -> Vec<(NodeId, String)> {
         redacted(&kinds, key, TopologyView::L2).nodes.into_iter().map(|node| (node.id, node.label)).collect()
     };
     for (id, label) in labels(1) {
@@ -142,10 +141,10 @@ fn labels_of(hosts: &[(&str, &str, &str)], kinds: &[Redaction]) -> Vec<String> {
     }
     let mut graph = network.graph(TopologyView::L2);
     let values = SensitiveValues::of(&network.summaries(), kinds);
-    let labels: Vec<Uuid> = graph.nodes.iter().map(|node| node.id).collect();
+    let labels: Vec<NodeId> = graph.nodes.iter().map(|node| node.id).collect();
     let redactor = Redactor::new(|input| digest(1, input), kinds, &values);
     redactor.redact(&mut graph);
-    let host = |id: Uuid| network.hosts.iter().position(|host| host.id == id);
+    let host = |id: NodeId| network.hosts.iter().position(|host| NodeId::from(host.id) == id);
     let mut named: Vec<(Option<usize>, String)> = Vec::new();
     for id in labels {
         let shown = graph.nodes.iter().find(|node| node.id == redactor.id(id)).unwrap();

@@ -1,8 +1,7 @@
 use toposcope::discovery::report::Reporter;
 use toposcope::inventory::{Claim, ClaimRows};
-use toposcope::model::{Timestamp, TopologyView};
+use toposcope::model::{HostId, Timestamp, TopologyView};
 use toposcope::topology::graph::{Graph, GraphOptions, build};
-use uuid::Uuid;
 
 use super::support::{Fixture, labels, node, with_devices};
 use crate::links::support;
@@ -17,7 +16,7 @@ fn network() -> Fixture {
 }
 
 /// Adds a switch that a report showed on a day.
-fn switch(network: &mut Fixture, name: &str, day: u8) -> Uuid {
+fn switch(network: &mut Fixture, name: &str, day: u8) -> HostId {
     let id = network.host(name, "switch", &[]);
     let host = network.hosts.last().unwrap();
     network.claims.push(Claim::new(host, Reporter::new("test"), time(day), ClaimRows::Addresses(Vec::new())));

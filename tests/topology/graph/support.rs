@@ -2,14 +2,16 @@
 
 use toposcope::discovery::report::Capability;
 use toposcope::inventory::Claim;
-use toposcope::model::{Host, Interface, Service, ServiceDefinition, Subnet, Timestamp, TopologyView};
+use toposcope::model::{
+    Host, HostId, Interface, LinkId, NetworkId, NodeId, Service, ServiceDefinition, ServiceId, Subnet,
+    SubnetId, Timestamp, TopologyView,
+};
 use toposcope::topology::graph::{Graph, GraphInput, GraphOptions, HostSummary, Node, build};
 use toposcope::topology::links::{Link, LinkWarning, Links, Segment, Stub};
-use uuid::Uuid;
 
 use crate::links::support::Node as Device;
 
-pub(crate) const NETWORK: Uuid = Uuid::from_u128(0x4e);
+pub(crate) const NETWORK: NetworkId = NetworkId::from_u128(0x4e);
 
 /// A network that a graph is built of.
 #[derive(Default)]
@@ -19,7 +21,7 @@ pub(crate) struct Fixture {
     pub(crate) links: Vec<Link>,
     pub(crate) stubs: Vec<Stub>,
     pub(crate) segments: Vec<Segment>,
-    pub(crate) capabilities: Vec<(Uuid, Capability)>,
+    pub(crate) capabilities: Vec<(HostId, Capability)>,
     pub(crate) claims: Vec<Claim>,
     pub(crate) warnings: Vec<LinkWarning>,
     pub(crate) stale_before: Option<Timestamp>,
@@ -27,7 +29,7 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     /// Adds a host with this description and these addresses, each with its subnet.
-    pub(crate) fn host(&mut self, name: &str, description: &str, addresses: &[(&str, Uuid)]) -> Uuid {
+    pub(crate) fn host(&mut self, name: &str, description: &str, addresses: &[(&str, SubnetId)]) -> HostId {
         let mut host = Host::new(NETWORK, name);
         host.sys_descr = Some(description.to_owned()).filter(|text| !text.is_empty());
         for (address, subnet) in addresses {
@@ -39,15 +41,15 @@ impl Fixture {
         self.hosts.last().unwrap().id
     }
 
-    pub(crate) fn service(&mut self, host: Uuid, name: &str) -> Uuid {
+    pub(crate) fn service(&mut self, host: HostId, name: &str) -> ServiceId {
         let host = self.hosts.iter_mut().find(|candidate| candidate.id == host).unwrap();
         let service = Service::new(host, name, ServiceDefinition::new(name).unwrap());
         host.services.push(service);
         host.services.last().unwrap().id
     }
 
-    pub(crate) fn subnet(&mut self, name: &str, cidr: &str) -> Uuid {
-        let id = Uuid::from_u128(0x5000 + self.subnets.len() as u128);
+    pub(crate) fn subnet(&mut self, name: &str, cidr: &str) -> SubnetId {
+        let id = SubnetId::from_u128(0x5000 + self.subnets.len() as u128);
         let subnet = serde_json::json!({
             "id": id, "organization_id": NETWORK, "network_id": NETWORK, "name": name, "description": null, "cidr": cidr,
             "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
@@ -57,8 +59,13 @@ impl Fixture {
     }
 
     /// Adds a link between two ports of hosts.
-    pub(crate) fn link(&mut self, source: (Uuid, &str), target: (Uuid, &str), confidence: &str) -> Uuid {
-        let end = |(host, port): (Uuid, &str)| serde_json::json!({"type": "host", "host_id": host, "port": {"if_entry_id": null, "name": port}});
+    pub(crate) fn link(
+        &mut self,
+        source: (HostId, &str),
+        target: (HostId, &str),
+        confidence: &str,
+    ) -> LinkId {
+        let end = |(host, port): (HostId, &str)| serde_json::json!({"type": "host", "host_id": host, "port": {"if_entry_id": null, "name": port}});
         self.link_of(&end(source), &end(target), confidence)
     }
 
@@ -68,8 +75,8 @@ impl Fixture {
         source: &serde_json::Value,
         target: &serde_json::Value,
         confidence: &str,
-    ) -> Uuid {
-        let id = Uuid::from_u128(0x1000 + self.links.len() as u128);
+    ) -> LinkId {
+        let id = LinkId::from_u128(0x1000 + self.links.len() as u128);
         let link = serde_json::json!({
             "id": id, "source": source, "target": target, "speed_bps": 1_000_000_000, "members": [],
             "confidence": confidence, "evidence": [], "rejected": [],
@@ -78,8 +85,8 @@ impl Fixture {
         id
     }
 
-    pub(crate) fn stub(&mut self, label: &str) -> Uuid {
-        let id = Uuid::from_u128(0x7000 + self.stubs.len() as u128);
+    pub(crate) fn stub(&mut self, label: &str) -> NodeId {
+        let id = NodeId::from_u128(0x7000 + self.stubs.len() as u128);
         let stub = serde_json::json!({
             "id": id, "label": label, "chassis_id": null, "capabilities": [], "addresses": [],
             "is_unmanaged_switch": false,

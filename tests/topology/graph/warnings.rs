@@ -1,8 +1,7 @@
 use toposcope::discovery::report::TableKind;
-use toposcope::model::TopologyView;
+use toposcope::model::{HostId, TopologyView};
 use toposcope::topology::graph::{Graph, GraphOptions, Redactor, SensitiveValues, Warning, build};
 use toposcope::topology::links::LinkWarning;
-use uuid::Uuid;
 
 use super::support::{Fixture, with_devices};
 use crate::links::support::{chassis, lldp, node};
@@ -45,7 +44,7 @@ fn truncated(hosts: usize) -> Fixture {
 fn truncated_table_is_a_warning_about_a_host_that_is_shown() {
     let mut network = truncated(1);
     let host = network.hosts[0].id;
-    let elsewhere = Uuid::from_u128(99);
+    let elsewhere = HostId::from_u128(99);
     network.warnings.push(LinkWarning::TruncatedTable { host_id: elsewhere, kind: TableKind::Fdb });
 
     let graph = network.graph(TopologyView::L2);

@@ -1,11 +1,10 @@
 use serde_json::json;
-use toposcope::model::{HostRole, TopologyView};
+use toposcope::model::{HostId, HostRole, ServiceId, TopologyView};
 use toposcope::topology::graph::NodeKind;
-use uuid::Uuid;
 
 use super::support::{Fixture, labels, node};
 
-fn virtualize(network: &mut Fixture, guest: Uuid, service: Uuid) {
+fn virtualize(network: &mut Fixture, guest: HostId, service: ServiceId) {
     let host = network.hosts.iter_mut().find(|host| host.id == guest).unwrap();
     let details =
         json!({"type": "Proxmox", "details": {"vm_name": null, "vm_id": null, "service_id": service}});
@@ -30,8 +29,11 @@ fn guests_and_containers_are_within_their_hosts() {
 
     assert_eq!(labels(&graph), ["pve", "vm", "web"]);
     assert_eq!(node(&graph, "pve").role, HostRole::Hypervisor);
-    assert_eq!(node(&graph, "vm").parent_id, Some(hypervisor));
-    assert_eq!((node(&graph, "web").kind, node(&graph, "web").parent_id), (NodeKind::Service, Some(guest)));
+    assert_eq!(node(&graph, "vm").parent_id, Some(hypervisor.into()));
+    assert_eq!(
+        (node(&graph, "web").kind, node(&graph, "web").parent_id),
+        (NodeKind::Service, Some(guest.into()))
+    );
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Diagrams with faults: no panic, and coordinates within bounds.
 
 use fastrand::Rng;
+use toposcope::model::NodeId;
 use toposcope::topology::layout::{Arrangement, Diagram, Label, LineEnd, Point, Size, arrange, place_labels};
-use uuid::Uuid;
 
 use super::fixture::{Fixture, overlaps};
 
@@ -45,7 +45,7 @@ fn mutate(diagram: &mut Diagram, random: &mut Rng) {
             2 => shape.header = number(random),
             3 => shape.pin = Some(Point::new(number(random), number(random))),
             4 => shape.former = Some(Point::new(number(random), number(random))),
-            5 => shape.id = Uuid::from_u128(7),
+            5 => shape.id = NodeId::from_u128(7),
             6 => shape.rank = Some(random.u8(..)),
             7 => shape.label_width = number(random),
             _ => {

@@ -1,7 +1,7 @@
 //! Diagrams to arrange, and questions about arrangements.
 
+use toposcope::model::{LinkId, NodeId};
 use toposcope::topology::layout::{Arrangement, Connection, Diagram, Point, Rect, Shape, Size};
-use uuid::Uuid;
 
 /// A diagram under construction.
 #[derive(Default)]
@@ -13,7 +13,7 @@ impl Fixture {
     pub(super) fn shape(&mut self, rank: Option<u8>) -> usize {
         let index = self.diagram.shapes.len();
         let width = 80.0 + (index * 13 % 60) as f64;
-        let mut shape = Shape::new(Uuid::from_u128(index as u128 + 1), Size::new(width, 40.0));
+        let mut shape = Shape::new(NodeId::from_u128(index as u128 + 1), Size::new(width, 40.0));
         shape.rank = rank;
         self.diagram.shapes.push(shape);
         index
@@ -26,7 +26,7 @@ impl Fixture {
     }
 
     pub(super) fn connect(&mut self, source: usize, target: usize) {
-        let id = Uuid::from_u128(self.diagram.connections.len() as u128 + 1);
+        let id = LinkId::from_u128(self.diagram.connections.len() as u128 + 1);
         self.diagram.connections.push(Connection { id, source, target });
     }
 

@@ -1,7 +1,7 @@
 //! Every arrangement has no overlaps, containers around their content, and lines around shapes.
 
+use toposcope::model::NodeId;
 use toposcope::topology::layout::{Diagram, Point, Rect, Shape, Size, arrange};
-use uuid::Uuid;
 
 use super::fixture::{Fixture, escapes, overlaps, passages};
 
@@ -140,7 +140,7 @@ fn bounds_enclose_shapes_and_lines() {
 fn unconnected_shapes_are_sorted_by_order() {
     let mut diagram = Diagram::default();
     for index in 0..9_u32 {
-        let mut shape = Shape::new(Uuid::from_u128(index.into()), Size::new(60.0, 40.0));
+        let mut shape = Shape::new(NodeId::from_u128(index.into()), Size::new(60.0, 40.0));
         shape.order = 8 - index;
         diagram.shapes.push(shape);
     }

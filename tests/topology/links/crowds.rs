@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use fastrand::Rng;
 use toposcope::discovery::report::{FdbRow, FdbStatus, LldpRow, Reporter};
 use toposcope::inventory::{Claim, ClaimRows};
-use toposcope::model::{Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, MacAddress};
+use toposcope::model::{Host, HostId, IfEntry, LldpChassisId, LldpChassisIdSubtype, MacAddress};
 use toposcope::topology::links::{Confidence, Device, LinkWarning, Links, Rule};
-use uuid::Uuid;
 
 use super::support::{NETWORK, time, whole};
 
@@ -44,8 +43,8 @@ impl Bridge {
     }
 }
 
-fn id(number: u32) -> Uuid {
-    Uuid::from_u128(u128::from(number))
+fn id(number: u32) -> HostId {
+    HostId::from_u128(u128::from(number))
 }
 
 const fn mac(number: u32) -> MacAddress {

@@ -8,12 +8,12 @@ use toposcope::discovery::report::{
 };
 use toposcope::inventory::{DiscoverOptions, Inventory};
 use toposcope::model::{
-    LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, Permission, Timestamp, TopologyView,
+    LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, NetworkId, NodeId, Permission,
+    Timestamp, TopologyView, UserId,
 };
 use toposcope::store::MemoryStore;
 use toposcope::topology::Topologies;
 use toposcope::topology::graph::{Graph, GraphOptions};
-use uuid::Uuid;
 
 use super::support::{chassis, mac};
 
@@ -22,7 +22,7 @@ struct Network {
     inventory: Inventory,
     topologies: Topologies,
     caller: Caller,
-    id: Uuid,
+    id: NetworkId,
 }
 
 /// The tables of a switch with four ports.
@@ -45,7 +45,7 @@ impl Network {
             .create(&Caller::system(organization.id), toposcope::model::Network::new("Office"))
             .await
             .unwrap();
-        let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+        let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::all());
         Self { topologies: Topologies::new(inventory.clone()), inventory, caller, id: network.id }
     }
 
@@ -88,7 +88,7 @@ impl Network {
 
 fn described(graph: &Graph) -> Vec<String> {
     let mark = |stale: bool| if stale { "~" } else { "" };
-    let nodes: BTreeMap<Uuid, String> =
+    let nodes: BTreeMap<NodeId, String> =
         graph.nodes.iter().map(|node| (node.id, format!("{}{}", mark(node.stale), node.label))).collect();
     let lines = graph.edges.iter().map(|edge| {
         let port = |port: &Option<toposcope::topology::links::PortRef>| {
@@ -367,7 +367,7 @@ async fn deleted_host_takes_its_stale_link_with_it() {
     let graph = network.graph().await;
     let host = graph.nodes.iter().find(|node| node.label == "host2").unwrap();
     assert!(host.stale);
-    network.inventory.hosts().delete(&network.caller, host.id).await.unwrap();
+    network.inventory.hosts().delete(&network.caller, host.id.uuid().into()).await.unwrap();
     assert_eq!(network.edges().await, [""; 0]);
 }
 
@@ -380,7 +380,8 @@ async fn claims_show_the_rows_that_are_missing() {
     let graph = network.graph().await;
     let host = graph.nodes.iter().find(|node| node.label == "sw1").unwrap().id;
     let kind = toposcope::discovery::report::TableKind::Lldp;
-    let claims = network.inventory.discovery().claims(&network.caller, host, Some(kind)).await.unwrap();
+    let claims =
+        network.inventory.discovery().claims(&network.caller, host.uuid().into(), Some(kind)).await.unwrap();
     let missing: Vec<_> = claims[0]
         .missing
         .iter()
@@ -389,7 +390,8 @@ async fn claims_show_the_rows_that_are_missing() {
     assert_eq!(missing, [(at(2), at(3), 1, 1), (at(1), at(2), 2, 1)]);
     // The same report again changes nothing.
     network.switch(3, 1, lldp(&[])).await;
-    let again = network.inventory.discovery().claims(&network.caller, host, Some(kind)).await.unwrap();
+    let again =
+        network.inventory.discovery().claims(&network.caller, host.uuid().into(), Some(kind)).await.unwrap();
     assert_eq!(again, claims);
 }
 
@@ -412,6 +414,7 @@ async fn number_of_missing_rows_is_bounded() {
     let graph = network.graph().await;
     let host = graph.nodes.iter().find(|node| node.label == "sw1").unwrap().id;
     let kind = toposcope::discovery::report::TableKind::Fdb;
-    let claims = network.inventory.discovery().claims(&network.caller, host, Some(kind)).await.unwrap();
+    let claims =
+        network.inventory.discovery().claims(&network.caller, host.uuid().into(), Some(kind)).await.unwrap();
     assert_eq!(claims[0].missing.iter().map(|group| group.rows.len()).sum::<usize>(), 1_000);
 }

@@ -15,10 +15,9 @@ use std::{env, fs};
 use toposcope::access::{Caller, Scope};
 use toposcope::discovery::{Format, ParseOptions, Report, parse};
 use toposcope::inventory::{Claim, DiscoverOptions, HostQuery, Inventory};
-use toposcope::model::{Host, IfEntry, Network, Permission};
+use toposcope::model::{Host, IfEntry, IfEntryId, Network, Permission, UserId};
 use toposcope::store::MemoryStore;
 use toposcope::topology::links::{Device, End, Link, Links, PortRef};
-use uuid::Uuid;
 
 use super::support::{line, time, whole};
 
@@ -57,7 +56,7 @@ fn no_link_contradicts_the_expected_lists() {
                 } else {
                     link.members.iter().flat_map(|it| [&it.source_port, &it.target_port]).flatten().collect()
                 };
-                let ports: BTreeSet<Uuid> = ports.iter().filter_map(|port| port.if_entry_id).collect();
+                let ports: BTreeSet<IfEntryId> = ports.iter().filter_map(|port| port.if_entry_id).collect();
                 let listed: Vec<&Row<'_>> = rows
                     .iter()
                     .filter(|row| row.source.id == *host_id)
@@ -92,7 +91,7 @@ fn order_of_devices_of_labs_does_not_matter() {
     }
 }
 
-fn joins(link: &Link, one: Uuid, other: Uuid) -> bool {
+fn joins(link: &Link, one: IfEntryId, other: IfEntryId) -> bool {
     let id = |port: &Option<PortRef>| port.as_ref().and_then(|port| port.if_entry_id);
     let of_end = |end: &End| match end {
         End::Host { port, .. } => id(port),
@@ -233,7 +232,7 @@ async fn imported(reports: &BTreeMap<String, Report>) -> BTreeMap<String, (Host,
     let organization = inventory.organizations().create("Example").await.unwrap();
     let network =
         inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await.unwrap();
-    let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::all());
     let mut ids = BTreeMap::new();
     for (device, report) in reports {
         let outcome =

@@ -13,12 +13,11 @@ use toposcope::access::{Caller, Scope};
 use toposcope::discovery::report::{Device, FdbRow, FdbStatus, Report, Reporter, Table};
 use toposcope::discovery::{Format, ParseOptions, parse};
 use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome, HostQuery, Inventory};
-use toposcope::model::{Host, Network, Permission, TopologyView};
+use toposcope::model::{Host, HostId, Network, NetworkId, NodeId, Permission, TopologyView, UserId};
 use toposcope::store::MemoryStore;
 use toposcope::topology::Topologies;
 use toposcope::topology::graph::GraphOptions;
 use toposcope::topology::links::{Device as LinkDevice, End, Link, Links, PortRef};
-use uuid::Uuid;
 
 use super::support::time;
 
@@ -102,7 +101,7 @@ fn masks_of_addresses_alone_give_the_layer_3_view() {
             .await
             .unwrap()
     });
-    let label = |id: Uuid| graph.nodes.iter().find(|node| node.id == id).unwrap().label.clone();
+    let label = |id: NodeId| graph.nodes.iter().find(|node| node.id == id).unwrap().label.clone();
     let inside: BTreeSet<String> = graph
         .nodes
         .iter()
@@ -243,7 +242,7 @@ struct Found {
 /// Imports files into an inventory, and returns the cables that its links are.
 fn cables(scan: &Scan, inputs: &[Input]) -> Found {
     let (links, hosts) = runtime().block_on(async { imported(inputs).await.links().await });
-    let name = |id: Uuid| {
+    let name = |id: HostId| {
         let host = hosts.iter().find(|host| host.id == id).unwrap();
         let address = || host.interfaces.first().map(|part| part.ip_address.to_string()).unwrap_or_default();
         let name = host.sys_name.clone().unwrap_or_else(address);
@@ -326,7 +325,7 @@ fn runtime() -> tokio::runtime::Runtime {
 struct Imported {
     inventory: Inventory,
     caller: Caller,
-    network: Uuid,
+    network: NetworkId,
 }
 
 async fn imported(inputs: &[Input]) -> Imported {
@@ -338,7 +337,7 @@ async fn imported(inputs: &[Input]) -> Imported {
         .await
         .unwrap()
         .id;
-    let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::all());
     let discover = async |report| {
         let answer =
             inventory.discovery().reconcile(&caller, report, DiscoverOptions::new(network)).await.unwrap();

@@ -1,7 +1,7 @@
 //! Links that users enter and suppress.
 
+use toposcope::model::{HostId, IfEntryId};
 use toposcope::topology::links::{ManualEnd, ManualLink, Method};
-use uuid::Uuid;
 
 use super::support::{describe, end, links, manual, node};
 
@@ -44,7 +44,7 @@ fn weaker_claim_takes_the_port_of_a_suppressed_link() {
 #[test]
 fn entered_link_to_a_host_that_is_gone_or_to_itself_is_left_out() {
     let nodes = [node(1, 4), node(2, 4)];
-    for target in [ManualEnd::new(Uuid::from_u128(99), None), end(&nodes[0], 2)] {
+    for target in [ManualEnd::new(HostId::from_u128(99), None), end(&nodes[0], 2)] {
         assert_eq!(describe(&manual(&nodes, &[ManualLink::new(end(&nodes[0], 1), target)])), [""; 0]);
     }
 }
@@ -52,7 +52,7 @@ fn entered_link_to_a_host_that_is_gone_or_to_itself_is_left_out() {
 #[test]
 fn entered_link_stays_without_its_port_when_the_port_is_gone() {
     let nodes = [node(1, 4), node(2, 4)];
-    let no_port = ManualEnd::new(nodes[1].host.id, Some(Uuid::from_u128(99)));
+    let no_port = ManualEnd::new(nodes[1].host.id, Some(IfEntryId::from_u128(99)));
     let links = manual(&nodes, &[ManualLink::new(end(&nodes[0], 1), no_port)]);
     assert_eq!(describe(&links), ["sw1 Gi0/1 -- sw2: Confirmed Manual"]);
 }
@@ -60,7 +60,7 @@ fn entered_link_stays_without_its_port_when_the_port_is_gone() {
 #[test]
 fn suppression_at_a_port_that_is_gone_leaves_other_links() {
     let nodes = [node(1, 4).lldp(&[(1, 2, 1)]), node(2, 4)];
-    let no_port = ManualEnd::new(nodes[1].host.id, Some(Uuid::from_u128(99)));
+    let no_port = ManualEnd::new(nodes[1].host.id, Some(IfEntryId::from_u128(99)));
     let links = manual(&nodes, &[ManualLink::new(end(&nodes[0], 0), no_port).suppressed()]);
     assert_eq!(describe(&links), ["sw1 Gi0/1 -- sw2 Gi0/1: Reported OneSidedLldp"]);
 }

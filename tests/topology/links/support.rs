@@ -7,12 +7,12 @@ use toposcope::discovery::report::{
 };
 use toposcope::inventory::{Claim, ClaimRows};
 use toposcope::model::{
-    Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress, Timestamp,
+    Host, HostId, IfEntry, IfEntryId, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype,
+    MacAddress, NetworkId, Timestamp,
 };
 use toposcope::topology::links::{Device, End, Link, Links, ManualEnd, ManualLink, PortRef};
-use uuid::Uuid;
 
-pub(crate) const NETWORK: Uuid = Uuid::from_u128(0xA11CE);
+pub(crate) const NETWORK: NetworkId = NetworkId::from_u128(0xA11CE);
 
 /// A host and its claims.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Node {
 /// Returns the host with a number and this many ports. `sw1` has the chassis id `00:00:5E:00:53:01`, and its ports are
 /// `Gi0/1` and so on.
 pub(crate) fn node(number: u8, ports: i64) -> Node {
-    let id = Uuid::from_u128(u128::from(number));
+    let id = HostId::from_u128(u128::from(number));
     let mut host = Host::with_id(id, NETWORK, format!("sw{number}"));
     host.created_at = time();
     host.updated_at = time();
@@ -106,7 +106,7 @@ impl Node {
         Device::of(&self.host, &self.claims)
     }
 
-    pub(crate) fn port(&self, index: i64) -> Uuid {
+    pub(crate) fn port(&self, index: i64) -> IfEntryId {
         self.host.if_entries.iter().find(|entry| entry.if_index == index).unwrap().id
     }
 }

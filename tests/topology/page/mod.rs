@@ -6,10 +6,9 @@ mod html;
 
 use base64ct::{Base64, Encoding};
 use sha2::{Digest, Sha256};
-use toposcope::model::{ShareMetadata, ShareOptions};
+use toposcope::model::{ShareId, ShareMetadata, ShareOptions};
 use toposcope::topology::render::page::{FrameAncestors, Page, ShareFailure, SharePage};
 use toposcope::topology::render::{Theme, style_source};
-use uuid::Uuid;
 
 use self::html::Document;
 
@@ -28,7 +27,7 @@ fn share(name: &str, is_on: bool) -> ShareMetadata {
         show_minimap: is_on,
         show_zoom_controls: is_on,
     };
-    ShareMetadata { id: Uuid::from_u128(7), name: name.to_owned(), requires_password: false, options }
+    ShareMetadata { id: ShareId::from_u128(7), name: name.to_owned(), requires_password: false, options }
 }
 
 fn open(name: &str, graph: &str) -> Page {

@@ -2,11 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use uuid::Uuid;
-
 use super::Merge;
 use super::plan::Planned;
-use crate::model::IfEntry;
+use crate::model::{IfEntry, IfEntryId};
 
 /// Returns whether a table of neighbors describes a port.
 pub(super) const fn is_described(entry: &IfEntry) -> bool {
@@ -17,10 +15,10 @@ impl Merge<'_> {
     /// Removes the entries that followed from other tables, and that the first table of interfaces lacks.
     ///
     /// A port with a neighbor stays, without an index.
-    pub(super) fn drop_derived(&mut self, reported: &HashSet<Uuid>) {
+    pub(super) fn drop_derived(&mut self, reported: &HashSet<IfEntryId>) {
         let mut entries = std::mem::take(&mut self.host.if_entries);
         let before = entries.len();
-        let aggregates: HashSet<Uuid> = entries.iter().filter_map(|entry| entry.lag_id).collect();
+        let aggregates: HashSet<IfEntryId> = entries.iter().filter_map(|entry| entry.lag_id).collect();
         entries.retain_mut(|entry| {
             let prefix = format!("if_entries.{}.", entry.id);
             let is_edited = self
@@ -40,7 +38,7 @@ impl Merge<'_> {
                 entry.if_index = 0;
                 return true;
             }
-            self.state.seen.remove(&entry.id);
+            self.state.seen.remove(&entry.id.uuid());
             false
         });
         self.is_changed |= entries.len() < before;
@@ -64,7 +62,7 @@ impl Merge<'_> {
     }
 
     /// Clears the index of each port if the report gives it to another port.
-    pub(super) fn withdraw_indexes(&mut self, indexes: &HashMap<i64, Uuid>) {
+    pub(super) fn withdraw_indexes(&mut self, indexes: &HashMap<i64, IfEntryId>) {
         let mut entries = std::mem::take(&mut self.host.if_entries);
         for entry in &mut entries {
             let path = format!("if_entries.{}.if_index", entry.id);

@@ -24,7 +24,8 @@ use super::project::{Projection, derived_name};
 use super::state::{HostState, Observed, Seen};
 use crate::discovery::report::TableKind;
 use crate::model::{
-    Host, HostPart, IfEntry, Interface, Port, Service, Source, Timestamp, for_each_part_type, part_ids,
+    Host, HostPart, IfEntry, IfEntryId, Interface, Port, Service, Source, Timestamp, for_each_part_type,
+    part_ids,
 };
 
 /// The maximum number of changes that a merge lists.
@@ -214,10 +215,10 @@ impl Merge<'_> {
         self.merge_list::<Interface>(plan.interfaces, &interfaces);
         self.merge_list::<Port>(plan.ports, &ports);
         self.merge_list::<Service>(plan.services, &services);
-        let indexes: HashMap<i64, Uuid> =
+        let indexes: HashMap<i64, IfEntryId> =
             plan.if_entries.iter().map(|(entry, _)| (entry.if_index, entry.id)).collect();
         let freshness = self.freshness(Origin::Table(TableKind::IfEntries));
-        let reported: HashSet<Uuid> = plan.if_entries.iter().map(|(entry, _)| entry.id).collect();
+        let reported: HashSet<IfEntryId> = plan.if_entries.iter().map(|(entry, _)| entry.id).collect();
         self.withdraw_descriptions(&plan.if_entries);
         self.merge_list::<IfEntry>(plan.if_entries, &entries);
         if matches!(freshness, Freshness::Newer { .. } | Freshness::Same { .. }) {

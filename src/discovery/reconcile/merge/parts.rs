@@ -10,7 +10,7 @@ use super::ports;
 use crate::discovery::reconcile::attributes::{Attribute, IF_ENTRY, INTERFACE, SERVICE};
 use crate::discovery::report::TableKind;
 use crate::model::{
-    BindingTarget, Common, Host, HostPart, IfEntry, Interface, Port, PortNumber, Protocol, Service,
+    BindingTarget, Common, Host, HostPart, IfEntry, Interface, Port, PortId, PortNumber, Protocol, Service,
     Timestamp, derived_id,
 };
 
@@ -118,9 +118,9 @@ impl MergedPart for Service {
     }
 
     fn move_to(&mut self, host: &Host, id: Uuid) {
-        (self.id, self.host_id, self.network_id) = (id, host.id, host.network_id);
+        (self.id, self.host_id, self.network_id) = (id.into(), host.id, host.network_id);
         for binding in &mut self.bindings {
-            binding.service_id = id;
+            binding.service_id = self.id;
         }
     }
 
@@ -199,7 +199,7 @@ impl MergedPart for IfEntry {
 
 /// Returns the ports that each service of a host is bound to, in ascending order.
 pub(in crate::discovery::reconcile) fn bound_ports(host: &Host) -> Vec<Vec<(Protocol, PortNumber)>> {
-    let ports: HashMap<Uuid, _> =
+    let ports: HashMap<PortId, _> =
         host.ports.iter().map(|port| (port.id, (port.protocol, port.number))).collect();
     let bound = |service: &Service| {
         let ids = service.bindings.iter().filter_map(|binding| match binding.target {

@@ -8,7 +8,9 @@ use uuid::Uuid;
 
 use super::parts::{MergedPart, Trust, free_id};
 use crate::discovery::report::TableKind;
-use crate::model::{BindingTarget, Host, IfEntry, Interface, Port, Service, ServiceVirtualization};
+use crate::model::{
+    BindingTarget, Host, IfEntry, Interface, InterfaceId, Port, PortId, Service, ServiceVirtualization,
+};
 
 /// The parts of a report, with the ids that they get in the host.
 pub(in crate::discovery::reconcile) struct Plan {
@@ -62,8 +64,8 @@ impl<P> IntoIterator for Planned<P> {
     }
 }
 
-/// The ids of parts in the host, by their ids in the report.
-type Ids = HashMap<Uuid, Uuid>;
+/// The ids of parts of a kind in the host, by their ids in the report.
+type Ids<I> = HashMap<I, I>;
 
 impl Plan {
     /// Pairs the parts of a report with those of a host. Parts that users have deleted are left out.
@@ -101,7 +103,7 @@ impl Plan {
 }
 
 /// Binds a service to the ports and interfaces of the host. Bindings to parts that users have deleted are removed.
-fn bind(service: &mut Service, ports: &Ids, interfaces: &Ids) {
+fn bind(service: &mut Service, ports: &Ids<PortId>, interfaces: &Ids<InterfaceId>) {
     service.bindings.retain_mut(|binding| match &mut binding.target {
         BindingTarget::Port { port_id, interface_id } => {
             *interface_id = interface_id.and_then(|id| interfaces.get(&id)).copied();
@@ -149,13 +151,13 @@ fn plan<P: MergedPart>(
     current: &Host,
     mut parts: Vec<P>,
     assigned: Vec<Option<Assigned>>,
-) -> (Planned<P>, Ids) {
+) -> (Planned<P>, Ids<P::Id>) {
     let mut ids = Ids::new();
     let mut places = Vec::with_capacity(parts.len());
     let mut assigned = assigned.into_iter();
     parts.retain_mut(|part| {
         let Some((id, place)) = assigned.next().flatten() else { return false };
-        ids.insert(part.id(), id);
+        ids.insert(part.id().into(), id.into());
         part.move_to(current, id);
         places.push(place);
         true

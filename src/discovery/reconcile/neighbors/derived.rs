@@ -3,10 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
-use uuid::Uuid;
-
 use crate::discovery::reconcile::state::HostState;
-use crate::model::{Host, Neighbor, Timestamp};
+use crate::model::{Host, IfEntryId, InterfaceId, Neighbor, SubnetId, Timestamp};
 
 /// Sets the neighbors of a host's ports, except those that a user has set. Returns the paths of the changed fields.
 ///
@@ -14,11 +12,11 @@ use crate::model::{Host, Neighbor, Timestamp};
 pub fn set_neighbors(
     host: &mut Host,
     state: &mut HostState,
-    neighbors: &BTreeMap<Uuid, Option<Neighbor>>,
+    neighbors: &BTreeMap<IfEntryId, Option<Neighbor>>,
     now: Timestamp,
 ) -> Vec<String> {
     let HostState { baseline, edited, .. } = state;
-    let mut baseline: HashMap<Uuid, &mut Option<Neighbor>> =
+    let mut baseline: HashMap<IfEntryId, &mut Option<Neighbor>> =
         baseline.if_entries.iter_mut().map(|entry| (entry.id, &mut entry.neighbor)).collect();
     let mut changes = Vec::new();
     for entry in &mut host.if_entries {
@@ -45,11 +43,11 @@ pub fn set_neighbors(
 pub fn set_subnets(
     host: &mut Host,
     state: &mut HostState,
-    subnet_of: impl Fn(IpAddr) -> Option<Uuid>,
+    subnet_of: impl Fn(IpAddr) -> Option<SubnetId>,
     now: Timestamp,
 ) -> Vec<String> {
     let HostState { baseline, edited, .. } = state;
-    let mut baseline: HashMap<Uuid, &mut Option<Uuid>> =
+    let mut baseline: HashMap<InterfaceId, &mut Option<SubnetId>> =
         baseline.interfaces.iter_mut().map(|interface| (interface.id, &mut interface.subnet_id)).collect();
     let mut changes = Vec::new();
     for interface in &mut host.interfaces {

@@ -9,13 +9,11 @@ pub(super) mod remotes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use uuid::Uuid;
-
 use self::named::Named;
 use self::remotes::{Candidate, Remotes};
 use super::identity::Identity;
 use crate::discovery::report::{CdpRow, LldpRow};
-use crate::model::{Host, Neighbor};
+use crate::model::{Host, IfEntryId, Neighbor};
 
 /// Returns the identities of the devices that the rows name, each once.
 ///
@@ -39,9 +37,9 @@ pub fn resolve(
     lldp: &[LldpRow],
     cdp: &[CdpRow],
     candidates: &[Candidate<'_>],
-) -> BTreeMap<Uuid, Option<Neighbor>> {
+) -> BTreeMap<IfEntryId, Option<Neighbor>> {
     let remotes = Remotes::new(Candidate { host, lldp }, candidates);
-    let mut sightings: BTreeMap<Option<Uuid>, Sightings> = BTreeMap::new();
+    let mut sightings: BTreeMap<Option<IfEntryId>, Sightings> = BTreeMap::new();
     for row in lldp {
         let local = remotes.own_port(row.if_index, row.if_name.as_deref());
         let remote = remotes.find(&Named::by_lldp(row));
@@ -60,7 +58,7 @@ pub fn resolve(
     for remote in sightings.values().flat_map(Sightings::hosts) {
         *links.entry(remote).or_default() += 1;
     }
-    let neighbor = |local: Uuid| {
+    let neighbor = |local: IfEntryId| {
         let (remote, port) = sightings.get(&Some(local))?.only()?;
         let port = port.or_else(|| {
             let is_only_link = links.get(&remote) == Some(&1);
@@ -82,12 +80,12 @@ struct Sightings {
 #[derive(Default)]
 struct Sighting {
     /// The known hosts, by their position among the candidates, with their known ports.
-    hosts: BTreeMap<usize, BTreeSet<Uuid>>,
+    hosts: BTreeMap<usize, BTreeSet<IfEntryId>>,
     unknown: BTreeSet<String>,
 }
 
 impl Sighting {
-    fn add(&mut self, remote: Option<usize>, port: Option<Uuid>, key: String) {
+    fn add(&mut self, remote: Option<usize>, port: Option<IfEntryId>, key: String) {
         match remote {
             // A link to the host itself is a loop or a mistake.
             Some(Remotes::OWN) => {}
@@ -99,7 +97,7 @@ impl Sighting {
     }
 
     /// Returns the only host, and its port if only one is known.
-    fn only(&self) -> Option<(usize, Option<Uuid>)> {
+    fn only(&self) -> Option<(usize, Option<IfEntryId>)> {
         let (remote, ports) = self.hosts.first_key_value()?;
         Some((*remote, ports.first().copied().filter(|_| ports.len() == 1)))
     }
@@ -111,7 +109,7 @@ impl Sighting {
 
 impl Sightings {
     /// Returns the only neighbor. If both protocols name a port, LLDP takes precedence.
-    fn only(&self) -> Option<(usize, Option<Uuid>)> {
+    fn only(&self) -> Option<(usize, Option<IfEntryId>)> {
         if self.lldp.len() > 1 || self.cdp.len() > 1 {
             return None;
         }

@@ -3,14 +3,12 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 
-use uuid::Uuid;
-
 use super::named::{Found, Known, Named};
 use super::ports::Ports;
 use crate::discovery::reconcile::identity::{Identity, Traits};
 use crate::discovery::report::{CdpRow, LldpRow};
 use crate::invariant::Invariant;
-use crate::model::{Host, MacAddress};
+use crate::model::{Host, HostId, IfEntryId, MacAddress};
 
 /// A host that may be a neighbor.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +60,7 @@ impl<'c> Remotes<'c> {
         Self { remotes, by_identity }
     }
 
-    pub(in crate::discovery::reconcile) fn id(&self, remote: usize) -> Uuid {
+    pub(in crate::discovery::reconcile) fn id(&self, remote: usize) -> HostId {
         self.remotes.get(remote).map(|remote| remote.candidate.host.id).asserted_or_default()
     }
 
@@ -71,20 +69,24 @@ impl<'c> Remotes<'c> {
         &self,
         if_index: Option<i64>,
         if_name: Option<&str>,
-    ) -> Option<Uuid> {
+    ) -> Option<IfEntryId> {
         self.entry(Self::OWN, self.ports(Self::OWN)?.local(if_index, if_name)?)
     }
 
-    pub(in crate::discovery::reconcile) fn lldp_port(&self, remote: usize, row: &LldpRow) -> Option<Uuid> {
+    pub(in crate::discovery::reconcile) fn lldp_port(
+        &self,
+        remote: usize,
+        row: &LldpRow,
+    ) -> Option<IfEntryId> {
         self.entry(remote, self.ports(remote)?.of_lldp(row.port_id.as_ref(), row.port_desc.as_deref())?)
     }
 
-    pub(in crate::discovery::reconcile) fn cdp_port(&self, remote: usize, row: &CdpRow) -> Option<Uuid> {
+    pub(in crate::discovery::reconcile) fn cdp_port(&self, remote: usize, row: &CdpRow) -> Option<IfEntryId> {
         self.entry(remote, self.ports(remote)?.of_cdp(row.port_id.as_deref()?)?)
     }
 
     /// Returns the only port of a host whose neighbor by LLDP is this host.
-    pub(in crate::discovery::reconcile) fn port_towards_own(&self, remote: usize) -> Option<Uuid> {
+    pub(in crate::discovery::reconcile) fn port_towards_own(&self, remote: usize) -> Option<IfEntryId> {
         let ports = self.ports(remote)?;
         let rows = self.remotes.get(remote)?.candidate.lldp.iter();
         let rows = rows.filter(|row| self.find(&Named::by_lldp(row)) == Some(Self::OWN));
@@ -102,7 +104,7 @@ impl<'c> Remotes<'c> {
     }
 
     /// Returns the id of a port of a host.
-    fn entry(&self, remote: usize, place: usize) -> Option<Uuid> {
+    fn entry(&self, remote: usize, place: usize) -> Option<IfEntryId> {
         self.remotes.get(remote)?.candidate.host.if_entries.get(place).map(|entry| entry.id)
     }
 

@@ -3,15 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use uuid::Uuid;
-
 use super::compared::{Compared, macs_differ};
 use super::notes::{RecognitionNote, name_of_host};
 use crate::discovery::reconcile::identity::{Identity, IdentityKind, Traits};
 use crate::discovery::reconcile::names;
 use crate::discovery::reconcile::state::HostState;
 use crate::discovery::report::WarningCode;
-use crate::model::{Host, Interface, Timestamp};
+use crate::model::{Host, HostId, Interface, InterfaceId, Timestamp};
 
 /// When the candidates were seen at their addresses.
 ///
@@ -20,18 +18,19 @@ use crate::model::{Host, Interface, Timestamp};
 #[derive(Clone, Debug, Default)]
 pub struct AddressTimes {
     /// When each host was seen at each address; only addresses that may move.
-    seen: BTreeMap<(Uuid, IpAddr), Timestamp>,
+    seen: BTreeMap<(HostId, IpAddr), Timestamp>,
     /// The addresses that hosts list themselves.
-    own: BTreeSet<(Uuid, IpAddr)>,
+    own: BTreeSet<(HostId, IpAddr)>,
 }
 
 impl AddressTimes {
     /// Adds the addresses of a host.
     pub fn add(&mut self, host: &Host, state: &HostState) {
-        let listed: BTreeSet<Uuid> = host.if_entries.iter().filter_map(|entry| entry.interface_id).collect();
+        let listed: BTreeSet<InterfaceId> =
+            host.if_entries.iter().filter_map(|entry| entry.interface_id).collect();
         for interface in &host.interfaces {
             let Some(address) = names::own_ip(interface.ip_address) else { continue };
-            let Some(seen) = state.seen.get(&interface.id) else { continue };
+            let Some(seen) = state.seen.get(&interface.id.uuid()) else { continue };
             let is_listed = interface.name.is_some() || listed.contains(&interface.id);
             let key = (host.id, address);
             if is_edited(interface, state) || (is_listed && seen.missed == 0) {
@@ -42,7 +41,7 @@ impl AddressTimes {
     }
 
     /// Returns when a host was seen at an address that it may have lost since.
-    fn may_lose(&self, host: Uuid, address: IpAddr) -> Option<Timestamp> {
+    fn may_lose(&self, host: HostId, address: IpAddr) -> Option<Timestamp> {
         let key = (host, address);
         self.seen.get(&key).copied().filter(|_| !self.own.contains(&key))
     }

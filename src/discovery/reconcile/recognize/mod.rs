@@ -9,8 +9,6 @@ mod notes;
 
 use std::borrow::Borrow;
 
-use uuid::Uuid;
-
 use self::cached::forget_cached;
 use self::compared::Compared;
 use self::former::{forget_moved, moved_to_device};
@@ -19,7 +17,7 @@ use self::keys::matches;
 use self::notes::Subject;
 use super::identity::{IdentityKind, Traits};
 use crate::discovery::report::Device;
-use crate::model::{Host, Timestamp};
+use crate::model::{Host, HostId, Timestamp};
 use crate::text_enum::text_enum;
 
 pub use self::former::AddressTimes;
@@ -62,11 +60,11 @@ pub enum Recognition {
     /// The device is this host.
     Known {
         /// The host's id.
-        id: Uuid,
+        id: HostId,
         /// The strongest key that led to the host.
         matched_by: MatchedBy,
         /// Other hosts that are the same device, to be merged into the host.
-        merged: Vec<Uuid>,
+        merged: Vec<HostId>,
     },
     /// The device is none of the hosts.
     New,
@@ -75,7 +73,7 @@ pub enum Recognition {
         /// The strongest key that the hosts share with the device.
         key: MatchedBy,
         /// The ids of the hosts.
-        hosts: Vec<Uuid>,
+        hosts: Vec<HostId>,
     },
 }
 

@@ -10,16 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use uuid::Uuid;
-
 use self::owners::Owners;
 pub(in crate::inventory) use self::statements::NeighborCaches;
 use self::statements::{Statement, Statements};
+use super::Discovery;
 use super::device::concerns_device;
 use super::plan::Role;
 use super::records::{CACHED, HostDiscovery, block_value, put_state};
 use super::reported::Subject;
-use super::{Discovery, DiscoveryOutcome};
 use crate::discovery::reconcile::{
     Identity, RecognitionNote, device_at, is_address_only, lists_others, name_of_host, set_cached_macs,
 };
@@ -27,8 +25,9 @@ use crate::discovery::report::WarningCode;
 use crate::inventory::hosts::{ADDRESS_ONLY, Attempt, Before, HostChange, Summary, address_only_value};
 use crate::inventory::schema::{CLAIM, HOST, decode, host_discovery_key, host_key, on_network};
 use crate::inventory::{Entity, Error};
-use crate::model::{Host, MacAddress};
+use crate::model::{Host, HostId, InterfaceId, MacAddress};
 use crate::store::{Batch, Key, Name, Query, Record, Start, TermFilter, TermRange};
+use crate::wire::DiscoveryOutcome;
 
 /// Number of addresses whose hosts are read at a time. The neighbor caches of their networks are read for each of these.
 const ADDRESSES: usize = 2_048;
@@ -45,11 +44,11 @@ const MAX_CACHES: usize = 1_024;
 /// A MAC address that neighbor caches state for an address of a host.
 #[derive(Clone, Copy, Debug)]
 struct Stated {
-    host: Uuid,
-    interface: Uuid,
+    host: HostId,
+    interface: InterfaceId,
     ip_address: IpAddr,
     mac_address: MacAddress,
-    reporter: Uuid,
+    reporter: HostId,
 }
 
 /// A host that is known by its addresses only.
@@ -96,11 +95,11 @@ impl Discovery {
             let owners_of = |stated: &Stated| owners.get(&stated.mac_address).into_iter().flatten().flatten();
             let is_owned = |stated: &Stated| owners_of(stated).any(|(id, _)| *id != stated.host);
             let (owned, others): (Vec<Stated>, Vec<Stated>) = stated.into_iter().partition(is_owned);
-            let mut free: BTreeMap<Uuid, Vec<Stated>> = BTreeMap::new();
+            let mut free: BTreeMap<HostId, Vec<Stated>> = BTreeMap::new();
             for stated in others {
                 free.entry(stated.host).or_default().push(stated);
             }
-            let by_id: BTreeMap<Uuid, &Host> = hosts.iter().map(|one| (one.host.id, &one.host)).collect();
+            let by_id: BTreeMap<HostId, &Host> = hosts.iter().map(|one| (one.host.id, &one.host)).collect();
             let may_be_same =
                 |stated: &Stated| owners_of(stated).all(|(_, owner)| !lists_others(owner, stated.ip_address));
             let owned: Vec<(Host, Stated)> = owned
@@ -152,7 +151,7 @@ impl Discovery {
         }
         let mut stated = Vec::new();
         for part in parts() {
-            let mut found: Option<(Statement, Uuid)> = None;
+            let mut found: Option<(Statement, HostId)> = None;
             for cache in &caches {
                 let Some(statement) = cache.of(part.ip_address) else { continue };
                 found = match found {
@@ -230,7 +229,7 @@ impl Discovery {
     async fn try_set(
         &mut self,
         hosts: Vec<AddressOnly>,
-        free: &BTreeMap<Uuid, Vec<Stated>>,
+        free: &BTreeMap<HostId, Vec<Stated>>,
     ) -> Result<Option<Vec<Stated>>, Error> {
         let (organization, now) = (self.organization, self.inventory.now());
         let keys: Vec<Key> = hosts.iter().map(|one| host_discovery_key(one.host.id)).collect();
@@ -310,13 +309,13 @@ fn is_shared(owners: &Owners, stated: &Stated) -> bool {
 }
 
 /// Returns the MAC addresses that are stated for the interfaces of a host.
-fn macs_of(host: &Host, stated: &BTreeMap<Uuid, Vec<Stated>>) -> BTreeMap<Uuid, MacAddress> {
+fn macs_of(host: &Host, stated: &BTreeMap<HostId, Vec<Stated>>) -> BTreeMap<InterfaceId, MacAddress> {
     let own = stated.get(&host.id).into_iter().flatten();
     own.map(|stated| (stated.interface, stated.mac_address)).collect()
 }
 
 /// Returns whether a host has other MAC addresses than those that are stated.
-fn differs(host: &Host, stated: &BTreeMap<Uuid, Vec<Stated>>) -> bool {
+fn differs(host: &Host, stated: &BTreeMap<HostId, Vec<Stated>>) -> bool {
     let macs = macs_of(host, stated);
     host.interfaces.iter().any(|part| part.mac_address != macs.get(&part.id).copied())
 }

@@ -3,14 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use uuid::Uuid;
-
 use super::Stated;
 use crate::discovery::reconcile::{Identity, RecognitionNote, own_macs};
 use crate::discovery::report::WarningCode;
 use crate::inventory::Error;
 use crate::inventory::discovery::Discovery;
-use crate::model::{Host, MacAddress};
+use crate::model::{Host, HostId, MacAddress};
 use crate::store::Record;
 
 /// Number of MAC addresses whose hosts are read at a time.
@@ -23,7 +21,7 @@ const MANY_OWNERS: usize = 1_024;
 const MAX_OWNERS: usize = 16;
 
 /// The hosts that have MAC addresses. `None` where they are too many.
-pub(super) type Owners = BTreeMap<MacAddress, Option<Vec<(Uuid, Arc<Host>)>>>;
+pub(super) type Owners = BTreeMap<MacAddress, Option<Vec<(HostId, Arc<Host>)>>>;
 
 impl Discovery {
     /// Returns the hosts that have these MAC addresses by reports of their own, by address. Addresses that more than 16
@@ -65,7 +63,7 @@ impl Discovery {
         &self,
         macs: &[MacAddress],
         limit: usize,
-    ) -> Result<BTreeMap<Uuid, Record>, Error> {
+    ) -> Result<BTreeMap<HostId, Record>, Error> {
         let identities: Vec<Identity> =
             macs.iter().filter_map(|address| Identity::of_mac(*address)).collect();
         self.inventory.hosts_with((self.organization, self.network), &identities, limit).await
@@ -74,7 +72,7 @@ impl Discovery {
     async fn add_owners(
         &self,
         macs: &[MacAddress],
-        found: BTreeMap<Uuid, Record>,
+        found: BTreeMap<HostId, Record>,
         owners: &mut Owners,
     ) -> Result<(), Error> {
         for (id, record) in found {

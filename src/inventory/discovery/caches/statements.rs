@@ -4,15 +4,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use uuid::Uuid;
-
+use crate::discovery::ClaimRows;
 use crate::discovery::reconcile::{Identity, is_own_mac};
 use crate::discovery::report::ArpRow;
 use crate::inventory::Error;
-use crate::inventory::discovery::claims::{ClaimRows, ClaimedTable};
+use crate::inventory::discovery::claims::ClaimedTable;
 use crate::inventory::discovery::records::ClaimRecord;
 use crate::inventory::schema::decode;
-use crate::model::MacAddress;
+use crate::model::{HostId, MacAddress};
 use crate::store::{Key, Record, Version};
 
 /// Maximum number of IPv6 addresses with one MAC address. A device has several of them.
@@ -30,7 +29,7 @@ pub(super) enum Statement {
 /// The statements of the neighbor cache of a host.
 #[derive(Debug)]
 pub(super) struct Statements {
-    pub(super) reporter: Uuid,
+    pub(super) reporter: HostId,
     by_address: HashMap<IpAddr, Statement>,
 }
 

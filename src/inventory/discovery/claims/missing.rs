@@ -7,42 +7,13 @@ use std::collections::HashSet;
 use std::hash::Hash;
 use std::net::IpAddr;
 
-use serde::{Deserialize, Serialize};
-
-use super::{ClaimRows, ClaimedTable, TableRow};
+use super::{ClaimedTable, TableRow};
 use crate::discovery::report::{ArpRow, CdpRow, FdbRow, FdbStatus, LldpRow};
-use crate::model::{MacAddress, Timestamp};
+use crate::discovery::{ClaimRows, MissingRows};
+use crate::model::MacAddress;
 
 /// Maximum number of missing rows that are kept with a claim. The rows that were seen last are kept.
 const MAX_ROWS: usize = 1_000;
-
-/// Rows of a claim that its latest complete tables lack.
-///
-/// Only neighbors, learned addresses and neighbor caches have such rows. A row is forgotten once its subject is seen on
-/// another port, or its port sees another subject.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "openapi", schemars(transform = crate::model::json_schema::describe_alternatives_whole))]
-#[non_exhaustive]
-pub struct MissingRows {
-    /// When the rows were observed last.
-    pub last_seen_at: Timestamp,
-    /// The time of the first complete table without the rows.
-    pub missing_since: Timestamp,
-    /// The number of complete tables without the rows.
-    pub missed_scans: u32,
-    /// Kind and rows of the table.
-    #[serde(flatten)]
-    pub rows: ClaimRows,
-}
-
-impl MissingRows {
-    /// Creates rows that one complete table lacks.
-    #[must_use]
-    pub const fn new(rows: ClaimRows, last_seen_at: Timestamp, missing_since: Timestamp) -> Self {
-        Self { last_seen_at, missing_since, missed_scans: 1, rows }
-    }
-}
 
 /// A row about something at a port of the device.
 trait Located: TableRow {

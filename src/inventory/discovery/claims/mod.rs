@@ -5,113 +5,29 @@ mod rows;
 mod table;
 mod view;
 
-use serde::{Deserialize, Serialize};
-use uuid::Uuid;
+use serde::Serialize;
 
-pub use self::missing::MissingRows;
 pub(super) use self::rows::{Row, RowPart};
 use self::table::claimed;
 pub(super) use self::table::{ClaimedTable, claimed_tables};
-use crate::discovery::reconcile::Seen;
+use crate::discovery::ClaimRows;
 use crate::discovery::report::{
-    AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, Reporter, StpRow, TableKind,
-    Tables, tables,
+    AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, StpRow, TableKind, Tables,
+    tables,
 };
-use crate::model::{Host, Timestamp};
 
-/// The rows of one kind that a host reports.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "openapi", schemars(transform = crate::model::json_schema::describe_alternatives_whole))]
-#[non_exhaustive]
-pub struct Claim {
-    /// The host that reports the rows.
-    pub host_id: Uuid,
-    /// The host's network.
-    pub network_id: Uuid,
-    /// When the latest of the rows were observed.
-    pub observed_at: Timestamp,
-    /// Whether these are all rows.
-    pub complete: bool,
-    /// The program that produced the latest report of the table.
-    pub reporter: Reporter,
-    /// Kind and rows of the table.
-    #[serde(flatten)]
-    pub rows: ClaimRows,
-    /// When each part of the host that such a table describes was seen last.
-    pub parts: Vec<SeenPart>,
-    /// Rows that complete tables no longer have, those that were seen last first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub missing: Vec<MissingRows>,
-}
-
-impl Claim {
-    /// Creates a claim of a host that has all rows of its table.
-    #[must_use]
-    pub const fn new(host: &Host, reporter: Reporter, observed_at: Timestamp, rows: ClaimRows) -> Self {
-        Self {
-            host_id: host.id,
-            network_id: host.network_id,
-            observed_at,
-            complete: true,
-            reporter,
-            rows,
-            parts: Vec::new(),
-            missing: Vec::new(),
-        }
-    }
-}
-
-/// When a part of a host was seen last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct SeenPart {
-    /// The id of the interface, the port or the interface entry.
-    pub id: Uuid,
-    /// The time of the latest report that shows the part.
-    pub last_seen_at: Timestamp,
-    /// The number of complete tables since then that lack the part. A part that three tables lack is stale.
-    pub missed_scans: u32,
-}
-
-impl SeenPart {
-    pub(super) const fn new(id: Uuid, seen: Seen) -> Self {
-        Self { id, last_seen_at: seen.last_seen_at, missed_scans: seen.missed }
-    }
-}
-
-/// Defines [`ClaimRows`], and how rows become a table of their kind.
-macro_rules! define_claim_rows {
+/// Defines how the tables of a device become claims, and how rows become a table of their kind.
+macro_rules! define_table_rows {
     ([] $(
         $(#[$documentation:meta])*
         $([$($attribute:meta),*])?
         $field:ident: $kind:ident($row:ident) = $text:literal,
     )*) => {
-        /// The kind of a claim, and its rows.
-        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-        #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-        #[serde(tag = "kind", content = "rows")]
-        #[non_exhaustive]
-        pub enum ClaimRows {
-            $($(#[$documentation])* #[serde(rename = $text)] $kind(Vec<$row>),)*
-        }
-
-        impl ClaimRows {
-            /// Returns the kind of the rows.
-            #[must_use]
-            pub const fn kind(&self) -> TableKind {
-                match self {
-                    $(Self::$kind(_) => TableKind::$kind,)*
-                }
-            }
-
-            /// Returns the tables of a device, as [`claimed`] does, one after the other.
-            fn of_device(tables: &Tables) -> impl Iterator<Item = (bool, bool, Self)> {
-                TableKind::ALL.iter().filter_map(|kind| match kind {
-                    $(TableKind::$kind => claimed(tables.$field.as_deref()),)*
-                })
-            }
+        /// Returns the tables of a device, as [`claimed`] does, one after the other.
+        fn claimed_of_device(tables: &Tables) -> impl Iterator<Item = (bool, bool, ClaimRows)> {
+            TableKind::ALL.iter().filter_map(|kind| match kind {
+                $(TableKind::$kind => claimed(tables.$field.as_deref()),)*
+            })
         }
 
         $(
@@ -131,7 +47,7 @@ macro_rules! define_claim_rows {
     };
 }
 
-tables!(define_claim_rows);
+tables!(define_table_rows);
 
 /// A row of a table of one kind.
 pub(super) trait TableRow: Clone + PartialEq + Serialize {
@@ -140,37 +56,4 @@ pub(super) trait TableRow: Clone + PartialEq + Serialize {
 
     /// Returns rows as a table.
     fn into_table(rows: Vec<Self>) -> ClaimRows;
-}
-
-/// Evaluates an expression for the rows of a table, whatever their kind: `with_rows!(table, rows => rows.len())`.
-macro_rules! with_rows {
-    // The list of all kinds, from `tables!`.
-    ([$table:expr, $rows:ident => $result:expr] $(
-        $(#[$documentation:meta])*
-        $([$($attribute:meta),*])?
-        $field:ident: $kind:ident($row:ident) = $text:literal,
-    )*) => {
-        match $table {
-            $(ClaimRows::$kind($rows) => $result,)*
-        }
-    };
-    ($table:expr, $rows:ident => $result:expr) => {
-        $crate::discovery::report::tables!(with_rows $table, $rows => $result)
-    };
-}
-
-pub(super) use with_rows;
-
-impl ClaimRows {
-    /// Returns the number of rows.
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        with_rows!(self, rows => rows.len())
-    }
-
-    /// Returns whether there are no rows.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }

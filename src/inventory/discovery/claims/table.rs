@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::claimed_of_device;
 use super::rows::{Layer, Row, join};
-use super::{ClaimRows, MissingRows, with_rows};
+use crate::discovery::claim::with_rows;
 use crate::discovery::report::{ArpRow, Reporter, Table, Tables};
+use crate::discovery::{ClaimRows, MissingRows};
 use crate::model::Timestamp;
 
 /// What a claim consists of apart from its place.
@@ -36,7 +38,7 @@ pub(in crate::inventory::discovery) fn claimed_tables<'t>(
     observed_at: Timestamp,
     reporter: &'t Reporter,
 ) -> impl Iterator<Item = ClaimedTable> + 't {
-    ClaimRows::of_device(tables).map(move |(complete, derived, table)| ClaimedTable {
+    claimed_of_device(tables).map(move |(complete, derived, table)| ClaimedTable {
         observed_at,
         complete,
         reporter: reporter.clone(),

@@ -6,10 +6,11 @@ use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::discovery::report::TableKind;
+use crate::discovery::{Claim, ClaimRows, SeenPart};
 use crate::inventory::Error;
 use crate::inventory::discovery::Reconciliation;
 use crate::inventory::discovery::opened::Opened;
-use crate::inventory::discovery::{Claim, ClaimRows, SeenPart};
+use crate::model::HostId;
 
 impl Reconciliation<'_> {
     /// Returns the claims of a host that the caller can access. `kind` restricts them to one kind. Every level may
@@ -20,7 +21,7 @@ impl Reconciliation<'_> {
     pub async fn claims(
         self,
         caller: &Caller,
-        host: Uuid,
+        host: HostId,
         kind: Option<TableKind>,
     ) -> Result<Vec<Claim>, Error> {
         // Checks the access, and names the reason if there is none.
@@ -30,7 +31,7 @@ impl Reconciliation<'_> {
             None => TableKind::ALL.iter().copied().collect(),
         };
         let organization = caller.organization_id();
-        let Some(stored) = self.inventory.read_stored(record.key.id, &kinds).await? else {
+        let Some(stored) = self.inventory.read_stored(record.key.id.into(), &kinds).await? else {
             return Ok(Vec::new());
         };
         let bytes =
@@ -51,9 +52,9 @@ impl Opened {
         };
         let claims = claims.into_values().map(|claimed| {
             let parts = match &claimed.table {
-                ClaimRows::Addresses(_) => host.interfaces.iter().map(|part| part.id).collect(),
-                ClaimRows::Ports(_) => host.ports.iter().map(|part| part.id).collect(),
-                ClaimRows::IfEntries(_) => host.if_entries.iter().map(|part| part.id).collect(),
+                ClaimRows::Addresses(_) => host.interfaces.iter().map(|part| part.id.uuid()).collect(),
+                ClaimRows::Ports(_) => host.ports.iter().map(|part| part.id.uuid()).collect(),
+                ClaimRows::IfEntries(_) => host.if_entries.iter().map(|part| part.id.uuid()).collect(),
                 ClaimRows::Lldp(_)
                 | ClaimRows::Cdp(_)
                 | ClaimRows::Fdb(_)

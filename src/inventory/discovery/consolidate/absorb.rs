@@ -10,13 +10,62 @@ use super::fill::{fill, fill_entry, fill_interface};
 use crate::discovery::reconcile::HostState;
 use crate::inventory::discovery::records::HostDiscovery;
 use crate::inventory::hosts::rename_parts;
+#[cfg(feature = "topology")]
+use crate::model::HostId;
 use crate::model::{
-    BindingTarget, Host, HostPart, IfEntry, Interface, Neighbor, Record, Service, ServiceVirtualization,
-    Timestamp, for_each_part_type,
+    BindingTarget, Host, HostPart, IfEntry, IfEntryId, Interface, InterfaceId, Neighbor, PortId, Record,
+    RecordId, Service, ServiceId, ServiceVirtualization, TagId, Timestamp, for_each_part_type,
 };
 
 /// The ids of hosts and parts that are gone, with the ids that replace them.
-pub(in crate::inventory::discovery) type Replaced = HashMap<Uuid, Uuid>;
+#[derive(Clone, Debug, Default)]
+pub(in crate::inventory) struct Replaced(HashMap<Uuid, Uuid>);
+
+impl Replaced {
+    /// Returns the id that replaces one of the same kind.
+    pub(in crate::inventory) fn by<I: RecordId>(&self, gone: I) -> Option<I> {
+        let gone: Uuid = gone.into();
+        self.0.get(&gone).copied().map(I::from)
+    }
+
+    /// Returns the id that replaces one of the same kind, or the id itself.
+    pub(in crate::inventory) fn latest<I: RecordId>(&self, id: I) -> I {
+        self.by(id).unwrap_or(id)
+    }
+
+    pub(in crate::inventory) fn contains<I: RecordId>(&self, id: I) -> bool {
+        let id: Uuid = id.into();
+        self.0.contains_key(&id)
+    }
+
+    pub(in crate::inventory) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns what is gone.
+    pub(in crate::inventory) fn gone(&self) -> impl Iterator<Item = Uuid> {
+        self.0.keys().copied()
+    }
+
+    /// Returns the hosts that this host replaces.
+    #[cfg(feature = "topology")]
+    pub(in crate::inventory) fn hosts_replaced_by(&self, host: HostId) -> Vec<HostId> {
+        self.0.iter().filter(|(_, by)| **by == host.uuid()).map(|(gone, _)| HostId::new(*gone)).collect()
+    }
+
+    /// Replaces the ids of parts of a host, and the references to them.
+    pub(in crate::inventory) fn rename_parts(&self, host: &mut Host) {
+        rename_parts(host, |id| self.0.get(&id).copied());
+    }
+
+    pub(in crate::inventory) fn append(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    fn insert<I: RecordId>(&mut self, gone: I, by: I) {
+        self.0.insert(gone.into(), by.into());
+    }
+}
 
 /// Moves everything of a host to another one. Returns what replaces the parts that both have.
 ///
@@ -25,7 +74,8 @@ pub(in crate::inventory::discovery) type Replaced = HashMap<Uuid, Uuid>;
 /// if the index of one is unknown. The part of the first host stays, and takes the bindings of the other part. Empty
 /// fields of the first host and its parts are filled.
 pub(in crate::inventory::discovery) fn absorb(host: &mut Host, mut other: Host, now: Timestamp) -> Replaced {
-    let mut replaced = Replaced::from([(other.id, host.id)]);
+    let mut replaced = Replaced::default();
+    replaced.insert(other.id, host.id);
     let addresses =
         |host: &Host| -> Vec<_> { host.interfaces.iter().map(|part| (part.ip_address, part.id)).collect() };
     let ports = |host: &Host| -> Vec<_> {
@@ -45,17 +95,16 @@ pub(in crate::inventory::discovery) fn absorb(host: &mut Host, mut other: Host, 
     same_names(host, &other, &mut replaced);
     fill_parts(host, &other, &replaced);
 
-    let gone: BTreeSet<Uuid> = replaced.keys().copied().collect();
-    other.interfaces.retain(|part| !gone.contains(&part.id));
-    other.ports.retain(|part| !gone.contains(&part.id));
-    other.if_entries.retain(|part| !gone.contains(&part.id));
+    other.interfaces.retain(|part| !replaced.contains(part.id));
+    other.ports.retain(|part| !replaced.contains(part.id));
+    other.if_entries.retain(|part| !replaced.contains(part.id));
     let (same, moved): (Vec<_>, Vec<_>) =
-        take(&mut other.services).into_iter().partition(|part| gone.contains(&part.id));
+        take(&mut other.services).into_iter().partition(|part| replaced.contains(part.id));
     host.interfaces.append(&mut other.interfaces);
     host.ports.append(&mut other.ports);
     host.if_entries.append(&mut other.if_entries);
     host.services.extend(moved);
-    rename_parts(host, |id| replaced.get(&id).copied());
+    replaced.rename_parts(host);
     absorb_services(host, same, &replaced);
     rename_parts(host, |_| None);
     host.tags.append(&mut other.tags);
@@ -67,23 +116,27 @@ pub(in crate::inventory::discovery) fn absorb(host: &mut Host, mut other: Host, 
 }
 
 /// Notes which parts of the second list are the same as one of the first.
-fn same_parts<K: Eq + Hash>(own: Vec<(K, Uuid)>, others: Vec<(K, Uuid)>, replaced: &mut Replaced) {
-    let mut known: HashMap<K, Uuid> = HashMap::new();
+fn same_parts<K: Eq + Hash, I: RecordId>(own: Vec<(K, I)>, others: Vec<(K, I)>, replaced: &mut Replaced) {
+    let mut known: HashMap<K, I> = HashMap::new();
     for (key, id) in own {
         known.entry(key).or_insert(id);
     }
-    replaced.extend(others.into_iter().filter_map(|(key, id)| Some((id, *known.get(&key)?))));
+    for (key, id) in others {
+        if let Some(own) = known.get(&key) {
+            replaced.insert(id, *own);
+        }
+    }
 }
 
 /// Notes which entries without an index have the name of one entry of the other host.
 fn same_names(host: &Host, other: &Host, replaced: &mut Replaced) {
     let own = unique_names(&host.if_entries);
     let others = unique_names(&other.if_entries);
-    let taken: HashSet<Uuid> = replaced.values().copied().collect();
+    let taken: HashSet<Uuid> = replaced.0.values().copied().collect();
     for (name, entry) in others {
         let Some(same) = own.get(name) else { continue };
         let is_unknown = entry.if_index == 0 || same.if_index == 0;
-        if is_unknown && !taken.contains(&same.id) && !replaced.contains_key(&entry.id) {
+        if is_unknown && !taken.contains(&same.id.uuid()) && !replaced.contains(entry.id) {
             replaced.insert(entry.id, same.id);
         }
     }
@@ -102,15 +155,15 @@ fn unique_names(entries: &[IfEntry]) -> HashMap<&str, &IfEntry> {
 
 /// Fills the empty fields of interfaces and interface entries from the parts that they replace.
 fn fill_parts(host: &mut Host, other: &Host, replaced: &Replaced) {
-    let interfaces = other.interfaces.iter().filter_map(|part| Some((*replaced.get(&part.id)?, part)));
-    let interfaces: HashMap<Uuid, &Interface> = interfaces.collect();
+    let interfaces = other.interfaces.iter().filter_map(|part| Some((replaced.by(part.id)?, part)));
+    let interfaces: HashMap<InterfaceId, &Interface> = interfaces.collect();
     for part in &mut host.interfaces {
         if let Some(gone) = interfaces.get(&part.id) {
             fill_interface(part, gone);
         }
     }
-    let entries = other.if_entries.iter().filter_map(|part| Some((*replaced.get(&part.id)?, part)));
-    let entries: HashMap<Uuid, &IfEntry> = entries.collect();
+    let entries = other.if_entries.iter().filter_map(|part| Some((replaced.by(part.id)?, part)));
+    let entries: HashMap<IfEntryId, &IfEntry> = entries.collect();
     for part in &mut host.if_entries {
         if let Some(gone) = entries.get(&part.id) {
             fill_entry(part, gone);
@@ -120,10 +173,10 @@ fn fill_parts(host: &mut Host, other: &Host, replaced: &Replaced) {
 
 /// Adds the bindings and tags of services to the services that replace them, and fills their empty fields.
 fn absorb_services(host: &mut Host, services: Vec<Service>, replaced: &Replaced) {
-    let mut absorbed: HashMap<Uuid, Vec<Service>> = HashMap::new();
+    let mut absorbed: HashMap<ServiceId, Vec<Service>> = HashMap::new();
     for service in services {
-        if let Some(kept) = replaced.get(&service.id) {
-            absorbed.entry(*kept).or_default().push(service);
+        if let Some(kept) = replaced.by(service.id) {
+            absorbed.entry(kept).or_default().push(service);
         }
     }
     for kept in &mut host.services {
@@ -147,10 +200,10 @@ fn absorb_services(host: &mut Host, services: Vec<Service>, replaced: &Replaced)
 
 /// Replaces the service that virtualizes another. A service does not virtualize itself.
 fn rename_virtualization(service: &mut Service, replaced: &Replaced) {
-    let own = replaced.get(&service.id).copied();
+    let own = replaced.by(service.id);
     if let Some(ServiceVirtualization::Docker(container)) = &mut service.virtualization {
         let by = &mut container.service_id;
-        *by = replaced.get(by).copied().unwrap_or(*by);
+        *by = replaced.latest(*by);
         if Some(*by) == own {
             service.virtualization = None;
         }
@@ -158,24 +211,23 @@ fn rename_virtualization(service: &mut Service, replaced: &Replaced) {
 }
 
 fn rename_binding(target: &mut BindingTarget, replaced: &Replaced) {
-    let rename = |id: &mut Uuid| *id = replaced.get(id).copied().unwrap_or(*id);
     match target {
         BindingTarget::Port { port_id, interface_id } => {
-            rename(port_id);
-            interface_id.iter_mut().for_each(rename);
+            *port_id = replaced.latest(*port_id);
+            *interface_id = interface_id.map(|id| replaced.latest(id));
         }
-        BindingTarget::Interface { interface_id } => rename(interface_id),
+        BindingTarget::Interface { interface_id } => *interface_id = replaced.latest(*interface_id),
     }
 }
 
-const fn binding_key(target: &BindingTarget) -> (Option<Uuid>, Option<Uuid>) {
+const fn binding_key(target: &BindingTarget) -> (Option<PortId>, Option<InterfaceId>) {
     match target {
         BindingTarget::Port { port_id, interface_id } => (Some(*port_id), *interface_id),
         BindingTarget::Interface { interface_id } => (None, Some(*interface_id)),
     }
 }
 
-fn deduplicate(ids: &mut Vec<Uuid>) {
+fn deduplicate(ids: &mut Vec<TagId>) {
     let mut seen = BTreeSet::new();
     ids.retain(|id| seen.insert(*id));
 }
@@ -190,7 +242,7 @@ fn absorb_credentials(host: &mut Host, other: &Host, replaced: &Replaced) {
         }
         let mut assignment = assignment.clone();
         for id in assignment.interface_ids.iter_mut().flatten() {
-            *id = replaced.get(id).copied().unwrap_or(*id);
+            *id = replaced.latest(*id);
         }
         host.credential_assignments.push(assignment);
     }
@@ -207,20 +259,19 @@ pub(in crate::inventory::discovery) fn absorb_state(
     let state = &mut discovery.state;
     let HostState { mut baseline, edited, deleted, observed, seen, kept, has_derived_chassis: _ } = other;
     fill_parts(&mut state.baseline, &baseline, replaced);
-    let is_kept = |id: Uuid| !replaced.contains_key(&id);
     // What the services of the host take over, its baseline takes over as well. It would otherwise count as edited.
     let (kept_services, replaced_services) =
-        take(&mut baseline.services).into_iter().partition(|service| is_kept(service.id));
+        take(&mut baseline.services).into_iter().partition(|service| !replaced.contains(service.id));
     baseline.services = kept_services;
     absorb_services(&mut state.baseline, replaced_services, replaced);
-    for_each_part_type!(P => P::list_mut(&mut baseline).retain(|part| is_kept(part.id)));
+    for_each_part_type!(P => P::list_mut(&mut baseline).retain(|part| !replaced.contains(part.id)));
     absorb(&mut state.baseline, baseline, now);
     let is_of_part = |path: &String| path.contains('.');
     state.edited.extend(edited.into_iter().filter(is_of_part));
     state.deleted.extend(deleted);
     state.kept.extend(kept.into_iter().filter(|(path, _)| is_of_part(path)));
     for (id, seen) in seen {
-        let id = replaced.get(&id).copied().unwrap_or(id);
+        let id = replaced.0.get(&id).copied().unwrap_or(id);
         let latest = state.seen.entry(id).or_insert(seen);
         if seen.last_seen_at > latest.last_seen_at {
             *latest = seen;
@@ -238,8 +289,8 @@ pub(super) fn replace_neighbors(host: &mut Host, replaced: &Replaced, now: Optio
     let mut is_changed = false;
     for entry in &mut host.if_entries {
         let neighbor = match entry.neighbor {
-            Some(Neighbor::Host(id)) => replaced.get(&id).copied().map(Neighbor::Host),
-            Some(Neighbor::IfEntry(id)) => replaced.get(&id).copied().map(Neighbor::IfEntry),
+            Some(Neighbor::Host(id)) => replaced.by(id).map(Neighbor::Host),
+            Some(Neighbor::IfEntry(id)) => replaced.by(id).map(Neighbor::IfEntry),
             None => None,
         };
         // A host is not its own neighbor.

@@ -18,15 +18,14 @@ use crate::inventory::discovery::opened::Opened;
 use crate::inventory::discovery::records::{
     HostDiscovery, Place, put_claim, put_discovered_hosts, put_state,
 };
-use crate::inventory::hosts::{
-    Attempt, Before, EncodedHost, HostChange, Summary, decode as decode_host, rename_parts,
-};
+use crate::inventory::hosts::{Attempt, Before, EncodedHost, HostChange, Summary, decode as decode_host};
+use crate::inventory::policy::Actor;
 use crate::inventory::schema::{
     HOST, NEIGHBOR_LINK, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, decode, discovered_hosts_key,
     host_discovery_key, host_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, require_level};
-use crate::model::{Host, Permission};
+use crate::model::{Host, HostId, OrganizationId, Permission};
 use crate::store::{Batch, Guard, Key, Link, LinkFilter, Query, Record};
 
 /// Relations of links from hosts to parts of hosts.
@@ -51,15 +50,14 @@ impl Reconciliation<'_> {
     /// # use toposcope::model::Network;
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::Inventory;
-    /// # use toposcope::model::{Host, Interface, Permission, Port, PortNumber, Protocol};
+    /// # use toposcope::model::{Host, Interface, Permission, Port, PortNumber, Protocol, UserId};
     /// # use toposcope::store::MemoryStore;
-    /// # use uuid::Uuid;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let inventory = Inventory::new(MemoryStore::new());
     /// # let organization = inventory.organizations().create("Example").await?;
     /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
-    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// # let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::all());
     /// let printer = inventory.hosts().create(&caller, Host::new(network.id, "printer")).await?;
     /// let mut scanned = Host::new(network.id, "");
     /// scanned.interfaces.push(Interface::new(&scanned, "192.0.2.7".parse()?));
@@ -79,18 +77,18 @@ impl Reconciliation<'_> {
     /// - `NetworkMismatch`: the hosts are on different networks.
     /// - `Invalid` with the field `other`: both are the same host.
     /// - `TooLarge`: the host would exceed a limit of [`Quotas`](crate::inventory::Quotas).
-    pub async fn consolidate(self, caller: &Caller, id: Uuid, other: Uuid) -> Result<Host, Error> {
+    pub async fn consolidate(self, caller: &Caller, id: HostId, other: HostId) -> Result<Host, Error> {
         require_level(caller, Permission::Member)?;
         let organization = caller.organization_id();
         let kinds: BTreeSet<TableKind> = TableKind::ALL.iter().copied().collect();
-        let mut transaction = self.inventory.transaction(Entity::Host, id);
+        let mut transaction = self.inventory.reviewed_transaction(Entity::Host, id);
         loop {
             let mut hosts = Vec::with_capacity(2);
             for host in [id, other] {
                 // Checks the access to each.
                 self.inventory.host_record_as(caller, host).await?;
                 let stored = self.inventory.read_stored(host, &kinds).await?;
-                hosts.push(stored.ok_or(ErrorKind::NotFound { entity: Entity::Host, id: host })?);
+                hosts.push(stored.ok_or(ErrorKind::NotFound { entity: Entity::Host, id: host.uuid() })?);
             }
             if id == other {
                 return Err(Error::invalid("other", Problem::Duplicate));
@@ -115,7 +113,8 @@ impl Reconciliation<'_> {
             }
             let records: Vec<_> = hosts.into_iter().map(|stored| (stored.record, stored.state)).collect();
             let place = Place { organization, network, host: id };
-            let Some(host) = self.inventory.try_consolidate(place, records, kept, gone).await? else {
+            let consolidated = self.inventory.try_consolidate(caller, place, records, (kept, gone)).await?;
+            let Some(host) = consolidated else {
                 transaction.retry().await?;
                 continue;
             };
@@ -126,12 +125,14 @@ impl Reconciliation<'_> {
 
 impl Inventory {
     /// Returns the consolidated host; `None` when a record has changed meanwhile.
+    ///
+    /// The second host is merged into the first.
     async fn try_consolidate(
         &self,
+        caller: &Caller,
         place: Place,
         records: Vec<(Record, Option<Record>)>,
-        mut kept: Opened,
-        gone: Opened,
+        (mut kept, gone): (Opened, Opened),
     ) -> Result<Option<Host>, Error> {
         let Place { organization, network, host: id } = place;
         let other = gone.host.id;
@@ -149,7 +150,7 @@ impl Inventory {
         // The host that remains may keep its size, but not grow beyond the quota by the parts of the other.
         let stored = records.iter().map(|(record, _)| record.body.len()).max().unwrap_or(0);
         for ((record, state), summary) in records.into_iter().zip(summaries) {
-            before.insert(record.key.id, (record, summary));
+            before.insert(record.key.id.into(), (record, summary));
             states.push(state);
         }
         if let Some(discovery) = &discovery {
@@ -161,8 +162,9 @@ impl Inventory {
         put_discovered_hosts((organization, network), marker.as_ref(), &mut batch);
         let encoder = self.host_encoder(organization).of_stored(stored);
         let mut puts = vec![encoder.encode_in(&self.state.offload, host).await?];
-        self.replace_references(place, &replaced, (&mut puts, &mut before, &mut batch)).await?;
         let gone = std::slice::from_ref(&other);
+        self.review_hosts(Actor::Caller(caller), (&puts, gone), &before).await?;
+        self.replace_references(place, &replaced, (&mut puts, &mut before, &mut batch)).await?;
         let attempt = self.commit_merged(organization, (&puts, gone), &before, batch).await?;
         if !matches!(attempt, Attempt::Committed) {
             return Ok(None);
@@ -187,8 +189,8 @@ impl Inventory {
     /// The batch has the states, claims and links that the remaining hosts take over.
     pub(super) async fn commit_merged(
         &self,
-        organization: Uuid,
-        (puts, gone): (&[EncodedHost], &[Uuid]),
+        organization: OrganizationId,
+        (puts, gone): (&[EncodedHost], &[HostId]),
         before: &Before,
         mut batch: Batch,
     ) -> Result<Attempt, Error> {
@@ -208,17 +210,17 @@ impl Inventory {
         let Place { organization, .. } = place;
         #[cfg(feature = "topology")]
         self.move_topology((organization, place.network, place.host), replaced, batch).await?;
-        let mut referring: BTreeMap<Uuid, Record> = BTreeMap::new();
-        let targets: Vec<Uuid> = replaced.keys().copied().collect();
+        let mut referring: BTreeMap<HostId, Record> = BTreeMap::new();
+        let targets: Vec<Uuid> = replaced.gone().collect();
         for relation in RELATIONS {
             for targets in targets.chunks(MAX_TARGETS) {
                 let links = vec![LinkFilter::new(relation, targets)];
-                let query = Query { organization: Some(organization), links, ..Query::new(HOST) };
+                let query = Query { organization: Some(organization.uuid()), links, ..Query::new(HOST) };
                 let records = self.store.list(&query).await?.records.into_iter();
-                referring.extend(records.map(|record| (record.key.id, record)));
+                referring.extend(records.map(|record| (record.key.id.into(), record)));
             }
             for target in &targets {
-                batch.guard(Guard::linked_within(Some(organization), Link::new(relation, *target)));
+                batch.guard(Guard::linked_within(Some(organization.uuid()), Link::new(relation, *target)));
             }
         }
         referring.retain(|id, _| !before.contains_key(id));
@@ -230,13 +232,13 @@ impl Inventory {
             let encoder = self.host_encoder(organization).of_stored(record.body.len());
             before.insert(id, (record, Summary::from(&host)));
             replace_neighbors(&mut host, replaced, Some(now));
-            rename_parts(&mut host, |id| replaced.get(&id).copied());
+            replaced.rename_parts(&mut host);
             host.updated_at = now;
             puts.push(encoder.encode_in(&self.state.offload, host).await?);
             if let Some(record) = state {
                 let mut discovery: HostDiscovery = decode(&record)?;
                 replace_neighbors(&mut discovery.state.baseline, replaced, None);
-                rename_parts(&mut discovery.state.baseline, |id| replaced.get(&id).copied());
+                replaced.rename_parts(&mut discovery.state.baseline);
                 put_state(id, &discovery, Some(&record), batch)?;
             }
         }

@@ -9,14 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use uuid::Uuid;
-
 use self::outcome::{ambiguous, ignored, recognized, unknown_observer};
 use self::store::{Attempted, Stage};
+use super::Discovery;
 use super::plan::Role;
 use super::records::HostDiscovery;
 use super::reported::{Subject, given_ids};
-use super::{DiscoveredHost, DiscoveredTable, Discovery, DiscoveryOutcome};
 use crate::discovery::reconcile::{
     AddressTimes, Context, Identity, MatchedBy, Merging, Recognition, Recognized, name_of_host, new_host_id,
     recognize_with_notes,
@@ -26,8 +24,9 @@ use crate::inventory::schema::{
     HOST, decode, discovered_hosts_key, host_discovery_key, host_key, organization_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind};
-use crate::model::{Host, MacAddress};
+use crate::model::{Host, HostId, MacAddress};
 use crate::store::{Key, Query, Record, Version};
+use crate::wire::{DiscoveredHost, DiscoveredTable, DiscoveryOutcome};
 
 /// Maximum number of hosts that a device is compared with, for each kind of identity.
 const MAX_CANDIDATES: usize = 64;
@@ -37,12 +36,12 @@ const MAX_CANDIDATE_BYTES: usize = 128 * 1024 * 1024;
 
 /// The host that a device becomes or belongs to.
 enum Target {
-    New { id: Uuid },
-    Known { id: Uuid, matched_by: MatchedBy, merged: Vec<Uuid> },
+    New { id: HostId },
+    Known { id: HostId, matched_by: MatchedBy, merged: Vec<HostId> },
 }
 
 impl Target {
-    const fn id(&self) -> Uuid {
+    const fn id(&self) -> HostId {
         match self {
             Self::New { id } | Self::Known { id, .. } => *id,
         }
@@ -92,7 +91,7 @@ impl Discovery {
         let inventory = self.inventory.clone();
         let device = &*subject.device;
         let identities = Identity::of_device(device);
-        let mut transaction = inventory.transaction(Entity::Network, self.network);
+        let mut transaction = inventory.reviewed_transaction(Entity::Network, self.network);
         let mut has_fresh_ids = false;
         loop {
             // Read before the candidates: a host that appears in the meantime makes the commit fail.
@@ -101,7 +100,7 @@ impl Discovery {
             let (Recognized { recognition, notes, .. }, names, cached) =
                 self.recognize(subject, &candidates).await?;
             // Their bodies are read again, with those of the other records.
-            let candidates: BTreeMap<Uuid, Version> =
+            let candidates: BTreeMap<HostId, Version> =
                 candidates.into_iter().map(|(id, record)| (id, record.version)).collect();
             if subject.role == Role::Cached
                 && !matches!(&recognition, Recognition::Known { merged, .. } if !merged.is_empty())
@@ -160,14 +159,14 @@ impl Discovery {
         &self,
         device: &Device,
         identities: &[Identity],
-    ) -> Result<BTreeMap<Uuid, Record>, Error> {
+    ) -> Result<BTreeMap<HostId, Record>, Error> {
         let place = (self.organization, self.network);
         let mut found = self.inventory.hosts_with(place, identities, MAX_CANDIDATES).await?;
         if let Some(id) = device.id.filter(|id| !found.contains_key(id)) {
             let by_id = Query {
-                organization: Some(self.organization),
-                networks: Some(vec![self.network]),
-                ids: Some(vec![id]),
+                organization: Some(self.organization.uuid()),
+                networks: Some(vec![self.network.uuid()]),
+                ids: Some(vec![id.uuid()]),
                 ..Query::new(HOST)
             };
             found.extend(self.inventory.store.list(&by_id).await?.records.pop().map(|record| (id, record)));
@@ -180,8 +179,8 @@ impl Discovery {
     async fn recognize(
         &mut self,
         subject: &Subject,
-        candidates: &BTreeMap<Uuid, Record>,
-    ) -> Result<(Recognized, BTreeMap<Uuid, String>, Vec<IpAddr>), Error> {
+        candidates: &BTreeMap<HostId, Record>,
+    ) -> Result<(Recognized, BTreeMap<HostId, String>, Vec<IpAddr>), Error> {
         let (mut hosts, mut bytes) = (Vec::with_capacity(candidates.len()), 0_usize);
         for record in candidates.values() {
             bytes = bytes.saturating_add(record.body.len());
@@ -200,7 +199,7 @@ impl Discovery {
         if let Recognition::Known { id, matched_by, merged } = &recognized.recognition
             && !merged.is_empty()
         {
-            let all: Vec<Uuid> = std::iter::once(*id).chain(merged.iter().copied()).collect();
+            let all: Vec<HostId> = std::iter::once(*id).chain(merged.iter().copied()).collect();
             if self.inventory.are_separate(&all).await? {
                 recognized.recognition = Recognition::Ambiguous { key: *matched_by, hosts: all };
             }
@@ -237,15 +236,15 @@ impl Discovery {
     /// Returns the id of a new host, or `None` if the device has no identity.
     ///
     /// The host is reported with an id, or its id follows from the device. If these ids are taken, it is random.
-    async fn new_id(&self, subject: &Subject) -> Result<Option<Uuid>, Error> {
+    async fn new_id(&self, subject: &Subject) -> Result<Option<HostId>, Error> {
         let given = subject.reported.iter().flat_map(|reported| given_ids(self.network, reported.id));
-        let ids: Vec<Uuid> = given.chain(new_host_id(&subject.device, self.network)).collect();
+        let ids: Vec<HostId> = given.chain(new_host_id(&subject.device, self.network)).collect();
         if ids.is_empty() && subject.reported.is_none() {
             return Ok(None);
         }
         for id in ids {
             // Counted, because the host may belong to another organization.
-            if self.inventory.count(Query { ids: Some(vec![id]), ..Query::new(HOST) }).await? == 0 {
+            if self.inventory.count(Query { ids: Some(vec![id.uuid()]), ..Query::new(HOST) }).await? == 0 {
                 return Ok(Some(id));
             }
         }
@@ -293,5 +292,6 @@ pub(in crate::inventory::discovery) fn concerns_device(error: &Error) -> bool {
             | ErrorKind::TooLarge { .. }
             | ErrorKind::Invalid { .. }
             | ErrorKind::AlreadyExists { .. }
+            | ErrorKind::PolicyRefused { .. }
     )
 }

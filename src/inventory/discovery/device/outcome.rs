@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use uuid::Uuid;
-
 use crate::discovery::reconcile::{MatchedBy, RecognitionNote, name_of_device};
 use crate::discovery::report::{Device, Warning, WarningCode};
-use crate::inventory::discovery::{DiscoveredHost, Discovery, DiscoveryOutcome};
+use crate::inventory::discovery::Discovery;
+use crate::model::HostId;
 use crate::printable::printable;
+use crate::wire::{DiscoveredHost, DiscoveryOutcome};
 
 /// Returns the name that a device reports.
 fn name_of(device: &Device) -> String {
@@ -41,7 +41,7 @@ pub(super) fn unknown_observer(device: &Device) -> String {
     )
 }
 
-pub(super) fn recognized(device: &Device, id: Uuid, matched_by: MatchedBy) -> DiscoveredHost {
+pub(super) fn recognized(device: &Device, id: HostId, matched_by: MatchedBy) -> DiscoveredHost {
     DiscoveredHost {
         id: Some(id),
         name: name_of(device),
@@ -55,8 +55,8 @@ pub(super) fn recognized(device: &Device, id: Uuid, matched_by: MatchedBy) -> Di
 pub(super) fn ambiguous(
     device: &Device,
     key: MatchedBy,
-    hosts: &[Uuid],
-    names: &BTreeMap<Uuid, String>,
+    hosts: &[HostId],
+    names: &BTreeMap<HostId, String>,
 ) -> DiscoveredHost {
     let device_name = name_of_device(device);
     DiscoveredHost {
@@ -70,8 +70,8 @@ pub(super) fn ambiguous(
 }
 
 /// Lists hosts by name and id.
-pub(in crate::inventory::discovery) fn listed(hosts: &[Uuid], names: &BTreeMap<Uuid, String>) -> String {
-    let one = |id: &Uuid| match names.get(id) {
+pub(in crate::inventory::discovery) fn listed(hosts: &[HostId], names: &BTreeMap<HostId, String>) -> String {
+    let one = |id: &HostId| match names.get(id) {
         Some(name) => format!("{name} ({id})"),
         None => id.to_string(),
     };

@@ -5,19 +5,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use uuid::Uuid;
-
 use super::Target;
 use crate::discovery::report::{Device, TableKind};
+use crate::inventory::discovery::Discovery;
 use crate::inventory::discovery::opened::Stored;
 use crate::inventory::discovery::plan::{Known, Plan, Planned};
 use crate::inventory::discovery::records::{Place, claim_key, put_discovered_hosts};
 use crate::inventory::discovery::reported::Subject;
-use crate::inventory::discovery::{DiscoveredHost, Discovery};
 use crate::inventory::hosts::Attempt;
 use crate::inventory::schema::{host_discovery_key, host_key};
 use crate::inventory::{Error, Inventory, unchanged};
+use crate::model::HostId;
 use crate::store::{Batch, Guard, Key, Precondition, Record, Version};
+use crate::wire::DiscoveredHost;
 
 /// The end of an attempt to store a device.
 pub(super) enum Stage {
@@ -35,7 +35,7 @@ pub(super) struct Attempted<'a> {
     pub(super) marker: Option<Record>,
     pub(super) has_fresh_ids: bool,
     /// The names of the hosts that the device may be.
-    pub(super) names: &'a BTreeMap<Uuid, String>,
+    pub(super) names: &'a BTreeMap<HostId, String>,
 }
 
 impl Discovery {
@@ -43,7 +43,7 @@ impl Discovery {
     pub(super) async fn store(
         &mut self,
         attempt: Attempted<'_>,
-        candidates: &BTreeMap<Uuid, Version>,
+        candidates: &BTreeMap<HostId, Version>,
     ) -> Result<Stage, Error> {
         let Attempted { subject, target, marker, has_fresh_ids, names } = attempt;
         let device = &subject.device;
@@ -103,10 +103,10 @@ impl Discovery {
     /// `None`: a host has changed since the device was recognized.
     async fn read_known(
         &self,
-        id: Uuid,
-        merged: &[Uuid],
+        id: HostId,
+        merged: &[HostId],
         device: &Device,
-        candidates: &BTreeMap<Uuid, Version>,
+        candidates: &BTreeMap<HostId, Version>,
     ) -> Result<Option<Known>, Error> {
         let kinds: BTreeSet<TableKind> = match merged {
             [] => device.tables.summaries().into_iter().map(|table| table.kind).collect(),
@@ -158,12 +158,13 @@ impl Discovery {
             let is_stored = self.inventory.commit_if_unchanged(batch).await?;
             return Ok(if is_stored { Attempt::Committed } else { Attempt::Stale });
         };
-        let deletes: &[Uuid] = match target {
+        let deletes: &[HostId] = match target {
             Target::Known { merged, .. } => merged,
             Target::New { .. } => &[],
         };
         let mut puts = vec![encoded];
         let mut before = std::mem::take(&mut planned.before);
+        let _turn = self.inventory.review_hosts(self.sender.actor(), (&puts, deletes), &before).await?;
         if !planned.replaced.is_empty() {
             let references = (&mut puts, &mut before, &mut batch);
             self.inventory.replace_references(place, &planned.replaced, references).await?;
@@ -172,7 +173,7 @@ impl Discovery {
     }
 
     /// Notes whose neighbors may be others now.
-    fn note(&mut self, id: Uuid, planned: &Planned) {
+    fn note(&mut self, id: HostId, planned: &Planned) {
         self.affected_identities.extend(planned.affected.iter().cloned());
         self.affected_hosts.insert(id);
     }
@@ -182,7 +183,7 @@ impl Inventory {
     /// Reads all that is stored of a host, with its claims of some kinds. `None`: there is no such host.
     pub(in crate::inventory::discovery) async fn read_stored(
         &self,
-        host: Uuid,
+        host: HostId,
         kinds: &BTreeSet<TableKind>,
     ) -> Result<Option<Stored>, Error> {
         let claims = kinds.iter().map(|kind| claim_key(host, *kind));

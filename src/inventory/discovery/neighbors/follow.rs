@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use uuid::Uuid;
-
 use crate::discovery::reconcile::Identity;
 use crate::inventory::discovery::decoded::DecodedHosts;
 use crate::inventory::hosts::{Before, HostChange};
 use crate::inventory::schema::discovered_hosts_key;
 use crate::inventory::{Error, Inventory};
-use crate::model::{Host, IfEntry, LldpChassisId, MacAddress};
+use crate::model::{Host, HostId, IfEntry, IfEntryId, LldpChassisId, MacAddress, NetworkId};
 use crate::store::{Batch, Guard, Key, Precondition};
 
 /// The values by which other hosts may name a host and its ports.
@@ -17,7 +15,7 @@ use crate::store::{Batch, Guard, Key, Precondition};
 pub(in crate::inventory::discovery) struct Naming {
     pub(in crate::inventory::discovery) identities: Vec<Identity>,
     /// The ids, indexes, names, descriptions, aliases and MAC addresses of the ports.
-    ports: BTreeMap<Uuid, PortNaming>,
+    ports: BTreeMap<IfEntryId, PortNaming>,
     chassis_id: Option<LldpChassisId>,
 }
 
@@ -48,7 +46,7 @@ impl Naming {
 struct Effect {
     identities: BTreeSet<Identity>,
     /// The changed hosts, whose own ports may be new.
-    hosts: BTreeSet<Uuid>,
+    hosts: BTreeSet<HostId>,
 }
 
 impl Inventory {
@@ -99,13 +97,13 @@ impl Inventory {
         &self,
         change: &HostChange<'_>,
         before: &Before,
-    ) -> Result<BTreeMap<Uuid, Effect>, Error> {
+    ) -> Result<BTreeMap<NetworkId, Effect>, Error> {
         let mut former = BTreeMap::new();
         for (id, (record, summary)) in before {
             let host: Host = self.decode_host(change.organization, record).await?;
             former.insert(*id, (summary.network_id, Naming::of(&host)));
         }
-        let mut effects: BTreeMap<Uuid, Effect> = BTreeMap::new();
+        let mut effects: BTreeMap<NetworkId, Effect> = BTreeMap::new();
         for host in change.puts.iter().map(|put| &put.host) {
             let naming = Naming::of(host);
             if former.get(&host.id).is_some_and(|former| *former == (host.network_id, naming)) {
@@ -124,7 +122,7 @@ impl Inventory {
 }
 
 /// Returns the networks that the hosts are on, before and after a change.
-fn networks_of(change: &HostChange<'_>, before: &Before) -> BTreeSet<Uuid> {
+fn networks_of(change: &HostChange<'_>, before: &Before) -> BTreeSet<NetworkId> {
     let after = change.puts.iter().map(|put| put.host.network_id);
     before.values().map(|(_, summary)| summary.network_id).chain(after).collect()
 }

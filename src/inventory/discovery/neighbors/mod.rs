@@ -5,18 +5,16 @@ pub(super) mod follow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use uuid::Uuid;
-
+use crate::discovery::ClaimRows;
 use crate::discovery::reconcile::{Candidate, Identity, named_by, resolve, set_neighbors};
 use crate::discovery::report::{CdpRow, LldpRow, TableKind};
-use crate::inventory::discovery::claims::ClaimRows;
 use crate::inventory::discovery::decoded::DecodedHosts;
 use crate::inventory::discovery::records::{HostDiscovery, claim_key, put_state, table_of};
 use crate::inventory::hosts::{Attempt, Before, HostChange, Summary};
 use crate::inventory::schema::{decode, host_discovery_key, host_key};
 use crate::inventory::transaction::conflict;
 use crate::inventory::{Entity, Error, Inventory};
-use crate::model::{Host, LldpPortIdSubtype, Neighbor};
+use crate::model::{Host, HostId, IfEntryId, LldpPortIdSubtype, Neighbor, NetworkId, OrganizationId};
 use crate::store::{Batch, Guard, Key, Precondition, Record};
 
 /// Maximum number of attempts under contention. They take no turns, because the caller may hold some.
@@ -38,8 +36,8 @@ impl Inventory {
     /// Sets the neighbors of a host's ports as its claims name them. Does nothing for a host without such claims.
     pub(super) async fn resolve_neighbors(
         &self,
-        place: (Uuid, Uuid),
-        host: Uuid,
+        place: (OrganizationId, NetworkId),
+        host: HostId,
         decoded: &mut DecodedHosts,
     ) -> Result<(), Error> {
         for _ in 0..ATTEMPTS {
@@ -54,8 +52,8 @@ impl Inventory {
     /// Returns `false` when a record has changed meanwhile.
     async fn try_resolve(
         &self,
-        (organization, network): (Uuid, Uuid),
-        id: Uuid,
+        (organization, network): (OrganizationId, NetworkId),
+        id: HostId,
         decoded: &mut DecodedHosts,
     ) -> Result<bool, Error> {
         // Read before the candidates: a later change of a candidate resolves the host again.
@@ -76,7 +74,8 @@ impl Inventory {
             held.iter().map(|host| Candidate::new(host, of_table(host))).collect();
         let mut neighbors = resolve(&host, &lldp, &cdp, &candidates);
         // Discovery does not know the other entries, which users have added.
-        let own: HashSet<Uuid> = discovery.state.baseline.if_entries.iter().map(|entry| entry.id).collect();
+        let own: HashSet<IfEntryId> =
+            discovery.state.baseline.if_entries.iter().map(|entry| entry.id).collect();
         neighbors.retain(|entry, _| own.contains(entry));
 
         let named = neighbor_hosts(&neighbors, &candidates);
@@ -95,7 +94,7 @@ impl Inventory {
         put_state(id, &discovery, Some(&state), &mut batch)?;
         drop(discovery);
         for candidate in named {
-            if let Some(record) = found.get(&candidate).filter(|record| record.key.id != id) {
+            if let Some(record) = found.get(&candidate).filter(|record| record.key.id != id.uuid()) {
                 batch.guard(Guard::record(record.key, Precondition::Version(record.version)));
             }
         }
@@ -113,7 +112,7 @@ impl Inventory {
     }
 
     /// Reads a host with its state and the claims that name neighbors.
-    async fn read_reporting(&self, id: Uuid) -> Result<Option<Reporting>, Error> {
+    async fn read_reporting(&self, id: HostId) -> Result<Option<Reporting>, Error> {
         let kinds = [TableKind::Lldp, TableKind::Cdp].map(|kind| claim_key(id, kind));
         let keys = [host_key(id), host_discovery_key(id)];
         let mut records = self.store.get(&[keys, kinds].concat()).await?.into_iter();
@@ -143,8 +142,8 @@ impl Inventory {
     async fn own_tables(
         &self,
         rows: &[LldpRow],
-        hosts: &BTreeMap<Uuid, Record>,
-    ) -> Result<HashMap<Uuid, Vec<LldpRow>>, Error> {
+        hosts: &BTreeMap<HostId, Record>,
+    ) -> Result<HashMap<HostId, Vec<LldpRow>>, Error> {
         let is_local = |row: &LldpRow| {
             row.port_id.as_ref().is_some_and(|id| id.subtype == LldpPortIdSubtype::LocallyAssigned)
         };
@@ -152,7 +151,7 @@ impl Inventory {
         if !rows.iter().any(is_local) {
             return Ok(tables);
         }
-        let ids: Vec<Uuid> = hosts.keys().copied().collect();
+        let ids: Vec<HostId> = hosts.keys().copied().collect();
         let keys: Vec<Key> = ids.iter().map(|id| claim_key(*id, TableKind::Lldp)).collect();
         for (id, record) in ids.into_iter().zip(self.store.get(&keys).await?) {
             if let Some(record) = record
@@ -167,9 +166,9 @@ impl Inventory {
     /// Resolves the neighbors of these hosts, and of all hosts whose claims name these identities.
     pub(super) async fn resolve_all(
         &self,
-        place: (Uuid, Uuid),
+        place: (OrganizationId, NetworkId),
         identities: &BTreeSet<Identity>,
-        mut hosts: BTreeSet<Uuid>,
+        mut hosts: BTreeSet<HostId>,
         decoded: &mut DecodedHosts,
     ) -> Result<(), Error> {
         let identities: Vec<Identity> = identities.iter().cloned().collect();
@@ -187,7 +186,7 @@ impl Inventory {
 /// last.
 fn note_edited_neighbors(host: &Host, discovery: &mut HostDiscovery) {
     let state = &mut discovery.state;
-    let before: HashMap<Uuid, Option<Neighbor>> =
+    let before: HashMap<IfEntryId, Option<Neighbor>> =
         state.baseline.if_entries.iter().map(|entry| (entry.id, entry.neighbor)).collect();
     for entry in &host.if_entries {
         if entry.neighbor.is_some()
@@ -205,18 +204,14 @@ fn neighbors_of(host: &Host) -> Vec<Option<Neighbor>> {
 
 /// Returns the hosts that are neighbors or have a port that is one.
 fn neighbor_hosts(
-    neighbors: &BTreeMap<Uuid, Option<Neighbor>>,
+    neighbors: &BTreeMap<IfEntryId, Option<Neighbor>>,
     candidates: &[Candidate<'_>],
-) -> BTreeSet<Uuid> {
-    let ids: BTreeSet<Uuid> = neighbors
-        .values()
-        .flatten()
-        .map(|neighbor| match neighbor {
-            Neighbor::Host(id) | Neighbor::IfEntry(id) => *id,
-        })
-        .collect();
-    let is_named =
-        |host: &Host| ids.contains(&host.id) || host.if_entries.iter().any(|entry| ids.contains(&entry.id));
+) -> BTreeSet<HostId> {
+    let named: HashSet<Neighbor> = neighbors.values().flatten().copied().collect();
+    let is_named = |host: &Host| {
+        named.contains(&Neighbor::Host(host.id))
+            || host.if_entries.iter().any(|entry| named.contains(&Neighbor::IfEntry(entry.id)))
+    };
     candidates
         .iter()
         .map(|candidate| candidate.host)

@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use uuid::Uuid;
-
 use super::merged::MergedHost;
 use super::past::Past;
 use super::{Known, Plan, Planned, Role};
@@ -15,10 +13,10 @@ use crate::inventory::discovery::claims::claimed_tables;
 use crate::inventory::discovery::neighbors::follow::Naming;
 use crate::inventory::discovery::opened::{Claims, Opened};
 use crate::inventory::discovery::records::{EncodedRecord, HostDiscovery, Place};
-use crate::inventory::discovery::report::DiscoveryOutcome;
 use crate::inventory::discovery::subnets::SubnetsOfAddresses;
 use crate::inventory::hosts::EncodedHost;
-use crate::model::MacAddress;
+use crate::model::{HostId, InterfaceId, MacAddress};
+use crate::wire::DiscoveryOutcome;
 
 /// A host with a device merged into it. The subnets of its addresses are still to be set.
 #[derive(Debug)]
@@ -28,7 +26,7 @@ pub(in crate::inventory::discovery) struct Draft {
     merged: MergedHost,
     claims: NextClaims,
     /// The hosts that a user has split from this one.
-    separate: BTreeSet<Uuid>,
+    separate: BTreeSet<HostId>,
     is_known: bool,
 }
 
@@ -182,7 +180,7 @@ impl Draft {
 }
 
 /// Takes the MAC addresses of neighbor caches from a host, so that they are not taken for its own.
-fn withdraw_cached(opened: &mut Opened) -> BTreeMap<Uuid, MacAddress> {
+fn withdraw_cached(opened: &mut Opened) -> BTreeMap<InterfaceId, MacAddress> {
     if let Some(known) = &mut opened.discovery {
         withdraw_cached_macs(&mut known.state.baseline);
     }

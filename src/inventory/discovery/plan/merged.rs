@@ -14,7 +14,7 @@ use crate::discovery::reconcile::{
 use crate::inventory::Error;
 use crate::inventory::discovery::subnets::SubnetsOfAddresses;
 use crate::inventory::hosts::{check_host_texts, rename_parts};
-use crate::model::{Host, MacAddress, Neighbor, Timestamp, part_ids};
+use crate::model::{Host, IfEntryId, InterfaceId, MacAddress, Neighbor, SubnetId, Timestamp, part_ids};
 
 /// Maximum number of changes that are listed.
 const MAX_CHANGES: usize = 1_000;
@@ -69,7 +69,7 @@ impl MergedHost {
     }
 
     /// Gives the interfaces that have no MAC address those of neighbor caches again.
-    pub(super) fn restore_cached_macs(&mut self, cached: &BTreeMap<Uuid, MacAddress>, now: Timestamp) {
+    pub(super) fn restore_cached_macs(&mut self, cached: &BTreeMap<InterfaceId, MacAddress>, now: Timestamp) {
         let lost = restore_cached_macs(&mut self.host, &mut self.state, cached);
         self.add_changes(lost, now);
     }
@@ -132,9 +132,9 @@ impl MergedHost {
 
 /// Returns the paths of the subnets and neighbors that users have set. They differ from what discovery wrote last.
 fn values_by_hand(host: &Host, baseline: &Host) -> Vec<String> {
-    let subnets: HashMap<Uuid, Option<Uuid>> =
+    let subnets: HashMap<InterfaceId, Option<SubnetId>> =
         baseline.interfaces.iter().map(|part| (part.id, part.subnet_id)).collect();
-    let neighbors: HashMap<Uuid, Option<Neighbor>> =
+    let neighbors: HashMap<IfEntryId, Option<Neighbor>> =
         baseline.if_entries.iter().map(|part| (part.id, part.neighbor)).collect();
     let subnets = host.interfaces.iter().filter(|part| {
         part.subnet_id.is_some() && subnets.get(&part.id).is_none_or(|before| *before != part.subnet_id)

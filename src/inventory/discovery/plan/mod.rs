@@ -11,19 +11,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use uuid::Uuid;
-
 use super::consolidate::absorb::Replaced;
 use super::device::listed;
 use super::opened::Stored;
 use super::records::{EncodedRecord, Place};
-use super::report::{DiscoveredHost, DiscoveryOutcome};
 use crate::access::RandomSource;
 use crate::discovery::reconcile::{Identity, MatchedBy};
 use crate::discovery::report::{Device, PortRange, Reporter};
 use crate::inventory::hosts::{Before, EncodedHost, HostEncoder};
-use crate::model::{Cidr, Host, Timestamp};
+use crate::model::{Cidr, Host, HostId, Timestamp};
 use crate::store::Record;
+use crate::wire::{DiscoveredHost, DiscoveryOutcome};
 
 /// Whether a device is described by a report or only named as a neighbor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,13 +83,13 @@ pub(super) struct Planned {
     outcome: DiscoveryOutcome,
     changes: Vec<String>,
     /// The hosts that became a part of this one.
-    merged_hosts: Vec<Uuid>,
+    merged_hosts: Vec<HostId>,
     reason: Option<String>,
 }
 
 impl Planned {
     /// States which hosts became a part of this one, by their names.
-    pub(super) fn explain_merge(&mut self, names: &BTreeMap<Uuid, String>) {
+    pub(super) fn explain_merge(&mut self, names: &BTreeMap<HostId, String>) {
         let hosts = listed(&self.merged_hosts, names);
         let text = match self.merged_hosts.len() {
             0 => return,
@@ -101,7 +99,7 @@ impl Planned {
         self.reason = Some(text);
     }
 
-    pub(super) fn outcome(self, id: Uuid, matched_by: Option<MatchedBy>) -> DiscoveredHost {
+    pub(super) fn outcome(self, id: HostId, matched_by: Option<MatchedBy>) -> DiscoveredHost {
         let Self { name, outcome, changes, reason, .. } = self;
         DiscoveredHost { id: Some(id), name, outcome, matched_by, changes, reason }
     }

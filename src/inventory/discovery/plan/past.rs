@@ -14,7 +14,7 @@ use crate::inventory::discovery::opened::{Claims, Opened, Stored};
 use crate::inventory::discovery::records::BodyDigest;
 use crate::inventory::hosts::{Before, Summary, decode as decode_host};
 use crate::inventory::schema::decode;
-use crate::model::part_ids;
+use crate::model::{HostId, part_ids};
 use crate::store::Record;
 
 /// What is stored of a host, and of the hosts that become a part of it. It is empty for a new host.
@@ -34,7 +34,7 @@ pub(super) struct Past {
     pub(super) size: usize,
     /// The ids of the parts of the host itself, if new parts get random ids.
     pub(super) part_ids: Vec<Uuid>,
-    pub(super) merged_hosts: Vec<Uuid>,
+    pub(super) merged_hosts: Vec<HostId>,
     /// Whether the host, or one that becomes a part of it, is shown.
     pub(super) is_shown: bool,
     /// Whether the host is named after its fields.
@@ -65,7 +65,7 @@ impl Plan {
         for other in others {
             past.merged_hosts.push(other.host.id);
             opened.take_edits(&other);
-            past.replaced.extend(opened.absorb(self.place, other, self.now));
+            past.replaced.append(opened.absorb(self.place, other, self.now));
         }
         Ok((past, Some(opened)))
     }

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 
 use super::request::Selection;
-use crate::inventory::discovery::claims::{ClaimRows, ClaimedTable, Row, RowPart, with_rows};
+use crate::discovery::ClaimRows;
+use crate::discovery::claim::with_rows;
+use crate::inventory::discovery::claims::{ClaimedTable, Row, RowPart};
 use crate::model::{Host, PortNumber, Protocol};
 
 /// What the rows of tables call the parts that move to another host.

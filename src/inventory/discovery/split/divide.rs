@@ -5,19 +5,23 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use uuid::Uuid;
 
 use super::claims::MovedPorts;
-use super::request::{HostSplit, Selection};
+use super::request::Selection;
 use crate::discovery::reconcile::{HostState, derived_name, set_ages};
 use crate::inventory::discovery::opened::Opened;
 use crate::inventory::discovery::records::HostDiscovery;
 use crate::inventory::hosts::rename_parts;
-use crate::model::{CredentialAssignment, Host, HostPart, Timestamp, for_each_part_type};
+use crate::model::{
+    CredentialAssignment, Host, HostId, HostPart, IfEntryId, InterfaceId, PortId, RecordId, ServiceId,
+    Timestamp, for_each_part_type,
+};
+use crate::wire::HostSplit;
 
 /// Moves the selected parts to a new host with this id, with what discovery knows of them.
 pub(super) fn divide(
     opened: &mut Opened,
     split: &HostSplit,
     selection: &Selection,
-    (id, now): (Uuid, Timestamp),
+    (id, now): (HostId, Timestamp),
 ) -> Opened {
     let moved_ports = MovedPorts::of(&opened.host, selection);
     let was_derived = opened.host.name == derived_name(&opened.host);
@@ -64,7 +68,7 @@ fn divide_host(
     host: &mut Host,
     split: &HostSplit,
     selection: &Selection,
-    (id, now): (Uuid, Timestamp),
+    (id, now): (HostId, Timestamp),
 ) -> Host {
     let mut other = Host::with_id(id, host.network_id, "");
     (other.created_at, other.updated_at) = (now, now);
@@ -82,7 +86,7 @@ fn divide_host(
     other
 }
 
-fn take<P>(parts: &mut Vec<P>, moved: &HashMap<Uuid, usize>, id: impl Fn(&P) -> Uuid) -> Vec<P> {
+fn take<P, I: RecordId>(parts: &mut Vec<P>, moved: &HashMap<I, usize>, id: impl Fn(&P) -> I) -> Vec<P> {
     let (moved, kept) = std::mem::take(parts).into_iter().partition(|part| moved.contains_key(&id(part)));
     *parts = kept;
     moved
@@ -138,11 +142,13 @@ fn divide_discovery(
     discovery: &mut HostDiscovery,
     split: &HostSplit,
     selection: &Selection,
-    place: (Uuid, Timestamp),
+    place: (HostId, Timestamp),
 ) -> HostDiscovery {
     let is_moved = |id: &Uuid| {
-        let lists = [&selection.interfaces, &selection.ports, &selection.services, &selection.if_entries];
-        lists.iter().any(|list| list.contains_key(id))
+        selection.interfaces.contains_key(&InterfaceId::new(*id))
+            || selection.ports.contains_key(&PortId::new(*id))
+            || selection.services.contains_key(&ServiceId::new(*id))
+            || selection.if_entries.contains_key(&IfEntryId::new(*id))
     };
     let state = &mut discovery.state;
     let baseline = divide_host(&mut state.baseline, split, selection, place);

@@ -7,10 +7,8 @@ mod request;
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
-use uuid::Uuid;
 
 use self::divide::divide;
-pub use self::request::HostSplit;
 use self::request::Selection;
 use super::decoded::DecodedHosts;
 use super::neighbors::follow::Naming;
@@ -21,18 +19,20 @@ use crate::discovery::reconcile::Identity;
 use crate::discovery::report::TableKind;
 use crate::inventory::discovery::Reconciliation;
 use crate::inventory::hosts::{Attempt, Before, HostChange, Summary};
+use crate::inventory::policy::Actor;
 use crate::inventory::schema::{
     decode, discovered_hosts_key, host_discovery_key, host_key, organization_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
-use crate::model::{Host, Permission};
+use crate::model::{Host, HostId, Permission};
 use crate::store::{Batch, Key, Precondition};
+use crate::wire::HostSplit;
 
 /// The part of a host's state that names the hosts split from it.
 #[derive(Deserialize)]
 struct Separate {
     #[serde(default)]
-    separate: BTreeSet<Uuid>,
+    separate: BTreeSet<HostId>,
 }
 
 impl Reconciliation<'_> {
@@ -53,15 +53,14 @@ impl Reconciliation<'_> {
     /// # use toposcope::model::Network;
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::{HostSplit, Inventory};
-    /// # use toposcope::model::{Host, Interface, Permission};
+    /// # use toposcope::model::{Host, Interface, Permission, UserId};
     /// # use toposcope::store::MemoryStore;
-    /// # use uuid::Uuid;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let inventory = Inventory::new(MemoryStore::new());
     /// # let organization = inventory.organizations().create("Example").await?;
     /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
-    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// # let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::all());
     /// let mut host = Host::new(network.id, "two devices");
     /// host.interfaces.push(Interface::new(&host, "192.0.2.7".parse()?));
     /// host.interfaces.push(Interface::new(&host, "192.0.2.8".parse()?));
@@ -88,7 +87,7 @@ impl Reconciliation<'_> {
     pub async fn split(
         self,
         caller: &Caller,
-        id: Uuid,
+        id: HostId,
         split: &HostSplit,
         check: impl Fn(&Host) -> Result<(), Error> + Send + Sync,
     ) -> Result<Host, Error> {
@@ -96,12 +95,12 @@ impl Reconciliation<'_> {
         let organization = caller.organization_id();
         let kinds: BTreeSet<TableKind> = TableKind::ALL.iter().copied().collect();
         let new = self.inventory.new_id()?;
-        let mut transaction = self.inventory.transaction(Entity::Host, id);
+        let mut transaction = self.inventory.reviewed_transaction(Entity::Host, id);
         loop {
             // Checks the access.
             self.inventory.host_record_as(caller, id).await?;
             let stored = self.inventory.read_stored(id, &kinds).await?;
-            let stored = stored.ok_or(ErrorKind::NotFound { entity: Entity::Host, id })?;
+            let stored = stored.ok_or(ErrorKind::NotFound { entity: Entity::Host, id: id.uuid() })?;
             let bytes = stored.record.body.len();
             let open = move || stored.open().map(|opened| (stored, opened));
             let (stored, opened) = self.inventory.state.offload.run(organization, bytes, open).await??;
@@ -116,7 +115,7 @@ impl Reconciliation<'_> {
             }
             self.inventory.check_host_quota(organization, 1).await?;
             if let Some(host) =
-                self.inventory.try_split((organization, new), stored, opened, (split, &selection)).await?
+                self.inventory.try_split((caller, new), stored, opened, (split, &selection)).await?
             {
                 return Ok(host);
             }
@@ -129,12 +128,12 @@ impl Inventory {
     /// Returns the new host; `None` when a record has changed meanwhile.
     async fn try_split(
         &self,
-        (organization, new): (Uuid, Uuid),
+        (caller, new): (&Caller, HostId),
         stored: Stored,
         mut opened: Opened,
         (split, selection): (&HostSplit, &Selection),
     ) -> Result<Option<Host>, Error> {
-        let (id, network) = (opened.host.id, opened.host.network_id);
+        let (organization, id, network) = (caller.organization_id(), opened.host.id, opened.host.network_id);
         let marker = self.get(discovered_hosts_key(network)).await?;
         let mut identities: BTreeSet<Identity> = Naming::of(&opened.host).identities.into_iter().collect();
         let summary = Summary::from(&opened.host);
@@ -173,6 +172,7 @@ impl Inventory {
         let kept = encoder.encode_in(&self.state.offload, opened.host).await?;
         let puts = [kept, encoder.encode_in(&self.state.offload, moved.host).await?];
         let before = Before::from([(id, (stored.record, summary))]);
+        let _turn = self.review_hosts(Actor::Caller(caller), (&puts, &[]), &before).await?;
         let change = HostChange::putting(organization, &puts);
         if !matches!(self.commit_hosts(&change, &before, batch).await?, Attempt::Committed) {
             return Ok(None);
@@ -188,7 +188,7 @@ impl Inventory {
     }
 
     /// Returns whether a user has split two of these hosts from each other.
-    pub(super) async fn are_separate(&self, hosts: &[Uuid]) -> Result<bool, Error> {
+    pub(super) async fn are_separate(&self, hosts: &[HostId]) -> Result<bool, Error> {
         let keys: Vec<Key> = hosts.iter().map(|id| host_discovery_key(*id)).collect();
         for record in self.store.get(&keys).await?.into_iter().flatten() {
             let Separate { separate } = decode(&record)?;

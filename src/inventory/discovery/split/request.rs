@@ -1,80 +1,15 @@
 use std::collections::{HashMap, HashSet};
 
-use serde::Serialize;
-use uuid::Uuid;
-
 use crate::inventory::{Entity, Error, ErrorKind, Problem};
-use crate::model::{BindingTarget, Host, LldpChassisId};
-
-/// What a new host takes along when it is split from another: [`Reconciliation::split`](crate::inventory::Reconciliation::split).
-///
-/// The parts are given by their ids. A field of the device that is given becomes that of the new host. An identity
-/// that the other host has with the same value moves: hostname, `sysName`, chassis id, serial number and management URL.
-///
-/// ```
-/// use toposcope::inventory::HostSplit;
-/// use uuid::Uuid;
-///
-/// let mut split = HostSplit::default();
-/// split.interfaces = vec![Uuid::from_u128(1)];
-/// split.serial_number = Some("FOC1234X0AB".to_owned());
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(default)]
-#[non_exhaustive]
-pub struct HostSplit {
-    /// The display name; `None`: the host is named after its other fields.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// The DNS name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hostname: Option<String>,
-    /// `sysName`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sys_name: Option<String>,
-    /// `sysDescr`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sys_descr: Option<String>,
-    /// `sysObjectID`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sys_object_id: Option<String>,
-    /// `sysLocation`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sys_location: Option<String>,
-    /// `sysContact`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sys_contact: Option<String>,
-    /// The id of the chassis.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub chassis_id: Option<LldpChassisId>,
-    /// The manufacturer of the chassis.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub manufacturer: Option<String>,
-    /// The model of the chassis.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// The serial number of the chassis.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub serial_number: Option<String>,
-    /// The URL of the device's management interface.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub management_url: Option<String>,
-    /// The interfaces that move.
-    pub interfaces: Vec<Uuid>,
-    /// The ports that move.
-    pub ports: Vec<Uuid>,
-    /// The services that move.
-    pub services: Vec<Uuid>,
-    /// The interface entries that move.
-    pub if_entries: Vec<Uuid>,
-}
+use crate::model::{BindingTarget, Host, IfEntryId, InterfaceId, PortId, RecordId, ServiceId};
+use crate::wire::HostSplit;
 
 /// The parts that move, by the place of their ids in the request.
 pub(super) struct Selection {
-    pub(super) interfaces: HashMap<Uuid, usize>,
-    pub(super) ports: HashMap<Uuid, usize>,
-    pub(super) services: HashMap<Uuid, usize>,
-    pub(super) if_entries: HashMap<Uuid, usize>,
+    pub(super) interfaces: HashMap<InterfaceId, usize>,
+    pub(super) ports: HashMap<PortId, usize>,
+    pub(super) services: HashMap<ServiceId, usize>,
+    pub(super) if_entries: HashMap<IfEntryId, usize>,
 }
 
 impl Selection {
@@ -149,12 +84,12 @@ impl Selection {
     }
 }
 
-fn select(
+fn select<I: RecordId>(
     entity: Entity,
     list: &str,
-    ids: &[Uuid],
-    present: &HashSet<Uuid>,
-) -> Result<HashMap<Uuid, usize>, Error> {
+    ids: &[I],
+    present: &HashSet<I>,
+) -> Result<HashMap<I, usize>, Error> {
     let mut selected = HashMap::with_capacity(ids.len());
     for (place, id) in ids.iter().enumerate() {
         let field = || format!("{list}.{place}");

@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use uuid::Uuid;
-
 use super::{MAX_PREFIXES, Subnets, SubnetsOfAddresses};
 use crate::discovery::reconcile::set_subnets;
 use crate::inventory::discovery::records::{HostDiscovery, put_state};
@@ -14,7 +12,7 @@ use crate::inventory::hosts::{
 };
 use crate::inventory::schema::{HOST, SUBNET_LINK, decode, exists, host_discovery_key, subnet_key};
 use crate::inventory::{Entity, Error, Inventory};
-use crate::model::{Cidr, Host, Timestamp};
+use crate::model::{Cidr, Host, NetworkId, OrganizationId, SubnetId, Timestamp};
 use crate::store::{Batch, Cursor, Key, LinkFilter, Query, Record, Start, TermFilter, TermRange};
 
 /// A host as stored.
@@ -32,7 +30,7 @@ struct Assigned {
     /// The state with its record; `None`: discovery has not described the host.
     state: Option<(HostDiscovery, Record)>,
     /// The subnets that the interfaces have by their addresses.
-    subnets: Vec<Uuid>,
+    subnets: Vec<SubnetId>,
 }
 
 impl Inventory {
@@ -41,11 +39,11 @@ impl Inventory {
     /// The change of the subnet is stored, so that failures are only logged; the next report of a host corrects it.
     pub(in crate::inventory) async fn follow_subnet_change(
         &self,
-        place: (Uuid, Uuid),
-        subnet: Uuid,
+        place: (OrganizationId, NetworkId),
+        subnet: SubnetId,
         cidr: Cidr,
     ) {
-        let links = vec![LinkFilter::new(SUBNET_LINK, [subnet])];
+        let links = vec![LinkFilter::new(SUBNET_LINK, [subnet.uuid()])];
         let linked = Query { links, ..hosts_of(place) };
         let assigned = match self.assign_subnets(place, linked).await {
             Ok(()) => self.assign_subnets_within(place, &[cidr]).await,
@@ -61,7 +59,7 @@ impl Inventory {
     /// An interface gets the smallest subnet that contains its address, unless a user has set another.
     pub(in crate::inventory::discovery) async fn assign_subnets_within(
         &self,
-        place: (Uuid, Uuid),
+        place: (OrganizationId, NetworkId),
         prefixes: &[Cidr],
     ) -> Result<(), Error> {
         if self.host_terms == HostTerms::None {
@@ -76,7 +74,11 @@ impl Inventory {
     }
 
     /// Sets the subnets of the hosts of a query, in commits of a limited size.
-    async fn assign_subnets(&self, place: (Uuid, Uuid), mut query: Query) -> Result<(), Error> {
+    async fn assign_subnets(
+        &self,
+        place: (OrganizationId, NetworkId),
+        mut query: Query,
+    ) -> Result<(), Error> {
         query.limit = Some(FIRST_HOSTS);
         loop {
             let mut transaction = self.transaction(Entity::Network, place.1);
@@ -98,9 +100,13 @@ impl Inventory {
     }
 
     /// Returns `false` when a record has changed meanwhile.
-    async fn try_assign(&self, place: (Uuid, Uuid), records: Vec<Record>) -> Result<bool, Error> {
+    async fn try_assign(
+        &self,
+        place: (OrganizationId, NetworkId),
+        records: Vec<Record>,
+    ) -> Result<bool, Error> {
         let (organization, _) = place;
-        let keys: Vec<Key> = records.iter().map(|record| host_discovery_key(record.key.id)).collect();
+        let keys: Vec<Key> = records.iter().map(|record| host_discovery_key(record.key.id.into())).collect();
         let states = self.store.get(&keys).await?;
         let bytes = records.iter().map(|record| record.body.len()).sum();
         let read = move || {
@@ -124,7 +130,7 @@ impl Inventory {
             return Ok(true);
         }
         let (mut batch, mut before, mut puts) = (Batch::new(), Before::new(), Vec::new());
-        let subnets: BTreeSet<Uuid> = assigned.iter().flat_map(|host| &host.subnets).copied().collect();
+        let subnets: BTreeSet<SubnetId> = assigned.iter().flat_map(|host| &host.subnets).copied().collect();
         for subnet in subnets {
             batch.guard(exists(subnet_key(subnet)));
         }
@@ -142,8 +148,12 @@ impl Inventory {
 }
 
 /// Queries the hosts of a network.
-fn hosts_of((organization, network): (Uuid, Uuid)) -> Query {
-    Query { organization: Some(organization), networks: Some(vec![network]), ..Query::new(HOST) }
+fn hosts_of((organization, network): (OrganizationId, NetworkId)) -> Query {
+    Query {
+        organization: Some(organization.uuid()),
+        networks: Some(vec![network.uuid()]),
+        ..Query::new(HOST)
+    }
 }
 
 fn addresses_of(host: &Host) -> impl Iterator<Item = IpAddr> + '_ {

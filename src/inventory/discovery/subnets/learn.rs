@@ -2,19 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use uuid::Uuid;
-
 use crate::discovery::report::{Warning, WarningCode};
 use crate::inventory::collections::CollectionRecord;
+use crate::inventory::discovery::Discovery;
 use crate::inventory::discovery::subnets::Subnets;
-use crate::inventory::discovery::{DiscoveredSubnet, Discovery};
 use crate::inventory::prefixes::cidr_bytes;
 use crate::inventory::schema::{
     DELETED_SUBNET, SUBNET, encode, exists, facets, network_key, on_network, subnet_key,
 };
 use crate::inventory::{Entity, Error};
-use crate::model::{Cidr, Source, Subnet, Timestamp, derived_id};
+use crate::model::{Cidr, NetworkId, Source, Subnet, SubnetId, Timestamp, derived_id};
 use crate::store::{Batch, Key, Precondition};
+use crate::wire::DiscoveredSubnet;
 
 /// Maximum number of subnets that one report creates.
 const MAX_PER_REPORT: usize = 1_000;
@@ -123,7 +122,7 @@ impl Discovery {
     /// Returns the records of new subnets. Their ids follow from network and addresses unless these ids are taken.
     async fn new_subnets(&self, cidrs: &[Cidr]) -> Result<Vec<Subnet>, Error> {
         let now = self.inventory.now();
-        let ids: Vec<Uuid> = cidrs.iter().map(|cidr| derived_subnet_id(self.network, *cidr)).collect();
+        let ids: Vec<SubnetId> = cidrs.iter().map(|cidr| derived_subnet_id(self.network, *cidr)).collect();
         let keys: Vec<Key> = ids.iter().map(|id| subnet_key(*id)).collect();
         let holders = self.inventory.store.get(&keys).await?;
         let mut subnets = Vec::with_capacity(cidrs.len());
@@ -145,16 +144,16 @@ pub(in crate::inventory) fn put_deleted_subnet(
     batch: &mut Batch,
 ) -> Result<(), Error> {
     let key = deleted_subnet_key(subnet.network_id, subnet.cidr);
-    let facets = facets(subnet.organization_id, now).with_network(subnet.network_id);
+    let facets = facets(subnet.organization_id, now).with_network(subnet.network_id.uuid());
     batch.put(key, Precondition::Any, facets, encode(&subnet.cidr)?);
     Ok(())
 }
 
 /// Returns the key of the record of a deleted subnet.
-fn deleted_subnet_key(network: Uuid, cidr: Cidr) -> Key {
+fn deleted_subnet_key(network: NetworkId, cidr: Cidr) -> Key {
     Key::new(DELETED_SUBNET, derived_id("deleted subnet", &[network.as_bytes(), &cidr_bytes(cidr)]))
 }
 
-fn derived_subnet_id(network: Uuid, cidr: Cidr) -> Uuid {
+fn derived_subnet_id(network: NetworkId, cidr: Cidr) -> SubnetId {
     derived_id("discovered subnet", &[network.as_bytes(), cidr.to_string().as_bytes()])
 }

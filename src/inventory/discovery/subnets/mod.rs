@@ -11,25 +11,24 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::IpAddr;
 
 use serde::Deserialize;
-use uuid::Uuid;
 
 pub(in crate::inventory) use self::learn::put_deleted_subnet;
 use crate::inventory::prefixes::cidr_filter;
 use crate::inventory::schema::{SUBNET, decode, on_network};
 use crate::inventory::{Error, Inventory};
-use crate::model::Cidr;
+use crate::model::{Cidr, NetworkId, OrganizationId, SubnetId};
 use crate::store::Query;
 
 /// Maximum number of prefixes of a filter.
 const MAX_PREFIXES: usize = 512;
 
 /// The smallest subnets that contain addresses. Addresses without a subnet are missing.
-pub(super) type SubnetsOfAddresses = HashMap<IpAddr, Uuid>;
+pub(super) type SubnetsOfAddresses = HashMap<IpAddr, SubnetId>;
 
 /// The subnets of a network that have been looked up, the longest prefix first.
 #[derive(Debug, Default)]
 pub(super) struct Subnets {
-    by_length: BTreeMap<Reverse<u8>, HashMap<Cidr, Uuid>>,
+    by_length: BTreeMap<Reverse<u8>, HashMap<Cidr, SubnetId>>,
     /// The prefixes of which it is known whether they are subnets.
     known: HashSet<Cidr>,
 }
@@ -37,7 +36,7 @@ pub(super) struct Subnets {
 /// The part of a subnet that discovery needs.
 #[derive(Debug, Deserialize)]
 struct SubnetAddresses {
-    id: Uuid,
+    id: SubnetId,
     cidr: Cidr,
 }
 
@@ -45,7 +44,7 @@ impl Inventory {
     /// Returns the smallest subnets of a network that contain these addresses.
     pub(super) async fn subnets_of(
         &self,
-        place: (Uuid, Uuid),
+        place: (OrganizationId, NetworkId),
         addresses: &[IpAddr],
         subnets: &mut Subnets,
     ) -> Result<SubnetsOfAddresses, Error> {
@@ -57,7 +56,7 @@ impl Inventory {
     /// Looks up which of these prefixes are subnets of a network, unless this is known.
     async fn look_up_subnets(
         &self,
-        (organization, network): (Uuid, Uuid),
+        (organization, network): (OrganizationId, NetworkId),
         prefixes: impl Iterator<Item = Cidr>,
         subnets: &mut Subnets,
     ) -> Result<(), Error> {
@@ -83,7 +82,7 @@ fn address_prefixes(address: IpAddr) -> impl Iterator<Item = Cidr> {
 }
 
 impl Subnets {
-    fn insert(&mut self, cidr: Cidr, id: Uuid) {
+    fn insert(&mut self, cidr: Cidr, id: SubnetId) {
         self.known.insert(cidr);
         self.by_length.entry(Reverse(cidr.prefix_length())).or_default().insert(cidr, id);
     }
@@ -94,7 +93,7 @@ impl Subnets {
     }
 
     /// Returns the smallest subnet that contains an address, all prefixes of which have been looked up.
-    fn find(&self, address: IpAddr) -> Option<Uuid> {
+    fn find(&self, address: IpAddr) -> Option<SubnetId> {
         self.by_length.iter().find_map(|(Reverse(length), subnets)| {
             subnets.get(&Cidr::containing(address, *length).ok()?).copied()
         })

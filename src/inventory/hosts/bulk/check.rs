@@ -3,10 +3,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use uuid::Uuid;
-
+use super::Results;
 use super::ids::{Assignment, PartId, parts, refers_to_hosts, rename_host};
-use super::{Atomicity, Results};
 use crate::access::Caller;
 use crate::inventory::hosts::access::check_scope;
 use crate::inventory::hosts::change::check_replacement;
@@ -14,8 +12,9 @@ use crate::inventory::hosts::document::{decode, tags};
 use crate::inventory::records::belongs_to;
 use crate::inventory::schema::{network_key, part_unique_key, tag_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
-use crate::model::{Host, Record as _};
+use crate::model::{Host, HostId, OrganizationId, Record as _};
 use crate::store::{Batch, Guard, Key, Record, StoreErrorKind, UniqueKey};
+use crate::wire::Atomicity;
 
 /// A host of a request, with its position.
 #[derive(Debug)]
@@ -105,10 +104,14 @@ impl Inventory {
     }
 
     /// Reads the hosts that the items replace.
-    async fn stored_hosts(&self, organization: Uuid, items: &[Item]) -> Result<HashMap<Uuid, Stored>, Error> {
+    async fn stored_hosts(
+        &self,
+        organization: OrganizationId,
+        items: &[Item],
+    ) -> Result<HashMap<HostId, Stored>, Error> {
         let records = self.own_hosts(organization, items.iter().map(|item| item.host.id).collect()).await?;
         let inputs = records.into_iter().map(|record| (record.body.len(), record)).collect();
-        let decode = |record: Record| Ok((record.key.id, (decode(&record)?, record)));
+        let decode = |record: Record| Ok((record.key.id.into(), (decode(&record)?, record)));
         let stored = self.in_jobs(organization, inputs, decode).await?;
         stored.into_iter().map(|stored| stored.map(|(id, (host, record))| (id, (record, host)))).collect()
     }
@@ -116,9 +119,9 @@ impl Inventory {
     /// Gives new ids to the hosts and parts whose own are taken or missing.
     async fn with_assigned_ids(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         mut items: Vec<Item>,
-        stored: &HashMap<Uuid, Stored>,
+        stored: &HashMap<HostId, Stored>,
         part_ids: PartIds,
         results: &mut Results,
     ) -> Result<Vec<Item>, Error> {
@@ -154,9 +157,9 @@ impl Inventory {
     /// Returns the parts whose ids belong to hosts outside of the request.
     async fn taken_parts(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         items: &[Item],
-        held: &HashMap<PartId, Uuid>,
+        held: &HashMap<PartId, HostId>,
     ) -> Result<HashSet<PartId>, Error> {
         let mut unknown = Vec::new();
         for part in items.iter().flat_map(|item| parts(&item.host)) {
@@ -205,7 +208,7 @@ fn references(host: &Host) -> Vec<(Key, Entity, String)> {
 }
 
 /// Returns the parts of stored hosts, each with its host.
-fn held_parts(stored: &HashMap<Uuid, Stored>) -> HashMap<PartId, Uuid> {
+fn held_parts(stored: &HashMap<HostId, Stored>) -> HashMap<PartId, HostId> {
     let mut held = HashMap::new();
     for (id, (_, host)) in stored {
         held.extend(parts(host).map(|part| (part, *id)));
@@ -213,6 +216,6 @@ fn held_parts(stored: &HashMap<Uuid, Stored>) -> HashMap<PartId, Uuid> {
     held
 }
 
-fn check_stored(caller: &Caller, host: &Host, stored: &HashMap<Uuid, Stored>) -> Result<(), Error> {
+fn check_stored(caller: &Caller, host: &Host, stored: &HashMap<HostId, Stored>) -> Result<(), Error> {
     stored.get(&host.id).map_or(Ok(()), |(_, stored)| check_replacement(caller, host, stored.network_id))
 }

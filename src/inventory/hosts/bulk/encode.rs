@@ -1,7 +1,5 @@
 //! Encodes the checked hosts of a bulk request.
 
-use uuid::Uuid;
-
 use super::check::{Checked, Item, Stored};
 use super::times::stamp;
 use super::{BulkChange, Results};
@@ -10,7 +8,7 @@ use crate::inventory::hosts::document::{EncodedHost, HostEncoder};
 use crate::inventory::hosts::validate::validate_host;
 use crate::inventory::hosts::virtualization::Summary;
 use crate::inventory::{Error, Inventory};
-use crate::model::{Host, Record as _, Timestamp};
+use crate::model::{Host, HostId, OrganizationId, Record as _, Timestamp};
 use crate::store::Record;
 
 /// The writes for some hosts of a request.
@@ -34,7 +32,7 @@ impl Inventory {
     /// Times differ by a microsecond from host to host, so that a list by time has the order of the request.
     pub(super) async fn encode_hosts(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         hosts: Vec<Checked>,
     ) -> Result<Vec<Encoded>, Error> {
         let (encoder, now) = (self.host_encoder(organization), self.now());
@@ -66,7 +64,7 @@ impl Decision {
     }
 
     /// Returns the places, ids and changes of the hosts that are written.
-    pub(super) fn changes(&self) -> impl Iterator<Item = (usize, Uuid, BulkChange)> {
+    pub(super) fn changes(&self) -> impl Iterator<Item = (usize, HostId, BulkChange)> {
         self.puts.iter().zip(&self.indices).map(|(put, index)| {
             let is_replaced = self.before.contains_key(&put.host.id);
             let change = if is_replaced { BulkChange::Updated } else { BulkChange::Created };

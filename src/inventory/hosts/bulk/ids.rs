@@ -13,7 +13,7 @@ use crate::inventory::schema::{
     IF_ENTRY_UNIQUE_KEY, INTERFACE_UNIQUE_KEY, PORT_UNIQUE_KEY, SERVICE_UNIQUE_KEY,
 };
 use crate::model::{
-    BindingTarget, Host, HostPart, HostVirtualization, Neighbor, ServiceVirtualization, Timestamp,
+    BindingTarget, Host, HostId, HostPart, HostVirtualization, Neighbor, ServiceVirtualization, Timestamp,
     for_each_part_type,
 };
 use crate::store::Name;
@@ -47,54 +47,54 @@ pub(super) type PartId = (Kind, Uuid);
 
 /// Returns the parts of a host.
 pub(super) fn parts(host: &Host) -> impl Iterator<Item = PartId> + '_ {
-    let interfaces = host.interfaces.iter().map(|part| (Kind::Interface, part.id));
-    let ports = host.ports.iter().map(|part| (Kind::Port, part.id));
-    let services = host.services.iter().map(|part| (Kind::Service, part.id));
+    let interfaces = host.interfaces.iter().map(|part| (Kind::Interface, part.id.uuid()));
+    let ports = host.ports.iter().map(|part| (Kind::Port, part.id.uuid()));
+    let services = host.services.iter().map(|part| (Kind::Service, part.id.uuid()));
     let bindings = host.services.iter().flat_map(|service| &service.bindings);
-    let bindings = bindings.map(|part| (Kind::Binding, part.id));
-    let if_entries = host.if_entries.iter().map(|part| (Kind::IfEntry, part.id));
+    let bindings = bindings.map(|part| (Kind::Binding, part.id.uuid()));
+    let if_entries = host.if_entries.iter().map(|part| (Kind::IfEntry, part.id.uuid()));
     interfaces.chain(ports).chain(services).chain(bindings).chain(if_entries)
 }
 
 /// Calls `visit` with the kind and id of every part of a host.
 fn for_each_part(host: &mut Host, mut visit: impl FnMut(Kind, &mut Uuid)) {
-    host.interfaces.iter_mut().for_each(|part| visit(Kind::Interface, &mut part.id));
-    host.ports.iter_mut().for_each(|part| visit(Kind::Port, &mut part.id));
+    host.interfaces.iter_mut().for_each(|part| visit(Kind::Interface, part.id.as_mut()));
+    host.ports.iter_mut().for_each(|part| visit(Kind::Port, part.id.as_mut()));
     for service in &mut host.services {
-        visit(Kind::Service, &mut service.id);
-        service.bindings.iter_mut().for_each(|binding| visit(Kind::Binding, &mut binding.id));
+        visit(Kind::Service, service.id.as_mut());
+        service.bindings.iter_mut().for_each(|binding| visit(Kind::Binding, binding.id.as_mut()));
     }
-    host.if_entries.iter_mut().for_each(|part| visit(Kind::IfEntry, &mut part.id));
+    host.if_entries.iter_mut().for_each(|part| visit(Kind::IfEntry, part.id.as_mut()));
 }
 
 /// Calls `visit` for each reference of a host and its parts. It gets the kind and id of the target.
 fn for_each_reference(host: &mut Host, mut visit: impl FnMut(Kind, &mut Uuid)) {
     for assignment in &mut host.credential_assignments {
-        assignment.interface_ids.iter_mut().flatten().for_each(|id| visit(Kind::Interface, id));
+        assignment.interface_ids.iter_mut().flatten().for_each(|id| visit(Kind::Interface, id.as_mut()));
     }
     if let Some(HostVirtualization::Proxmox(details)) = &mut host.virtualization {
-        visit(Kind::Service, &mut details.service_id);
+        visit(Kind::Service, details.service_id.as_mut());
     }
     for service in &mut host.services {
         if let Some(ServiceVirtualization::Docker(details)) = &mut service.virtualization {
-            visit(Kind::Service, &mut details.service_id);
+            visit(Kind::Service, details.service_id.as_mut());
         }
         for binding in &mut service.bindings {
             match &mut binding.target {
                 BindingTarget::Port { port_id, interface_id } => {
-                    visit(Kind::Port, port_id);
-                    interface_id.iter_mut().for_each(|id| visit(Kind::Interface, id));
+                    visit(Kind::Port, port_id.as_mut());
+                    interface_id.iter_mut().for_each(|id| visit(Kind::Interface, id.as_mut()));
                 }
-                BindingTarget::Interface { interface_id } => visit(Kind::Interface, interface_id),
+                BindingTarget::Interface { interface_id } => visit(Kind::Interface, interface_id.as_mut()),
             }
         }
     }
     for entry in &mut host.if_entries {
-        entry.interface_id.iter_mut().for_each(|id| visit(Kind::Interface, id));
-        entry.lag_id.iter_mut().for_each(|id| visit(Kind::IfEntry, id));
+        entry.interface_id.iter_mut().for_each(|id| visit(Kind::Interface, id.as_mut()));
+        entry.lag_id.iter_mut().for_each(|id| visit(Kind::IfEntry, id.as_mut()));
         match &mut entry.neighbor {
-            Some(Neighbor::IfEntry(id)) => visit(Kind::IfEntry, id),
-            Some(Neighbor::Host(id)) => visit(Kind::Host, id),
+            Some(Neighbor::IfEntry(id)) => visit(Kind::IfEntry, id.as_mut()),
+            Some(Neighbor::Host(id)) => visit(Kind::Host, id.as_mut()),
             None => {}
         }
     }
@@ -113,13 +113,13 @@ pub(super) struct Assignment {
     pub(super) random: Arc<dyn RandomSource>,
     pub(super) now: Timestamp,
     /// The replaced hosts' parts, each with its host.
-    pub(super) held: HashMap<PartId, Uuid>,
+    pub(super) held: HashMap<PartId, HostId>,
     /// The ids that parts of hosts outside of the request have.
     pub(super) taken: HashSet<PartId>,
     /// Whether a part may move from one host of the request to another, which requires a single commit.
     pub(super) may_move: bool,
     /// The new ids of hosts whose own id belongs to another organization.
-    pub(super) renamed_hosts: HashMap<Uuid, Uuid>,
+    pub(super) renamed_hosts: HashMap<HostId, HostId>,
 }
 
 impl Assignment {
@@ -136,7 +136,7 @@ impl Assignment {
         let keepers = self.keepers(hosts.iter().map(|host| &**host));
         // References from other hosts of the request follow a part only if none keeps the id.
         let mut followed: HashMap<PartId, Uuid> =
-            self.renamed_hosts.iter().map(|(old, new)| ((Kind::Host, *old), *new)).collect();
+            self.renamed_hosts.iter().map(|(old, new)| ((Kind::Host, old.uuid()), new.uuid())).collect();
         let mut renamed = Vec::with_capacity(hosts.len());
         for host in &mut hosts {
             let own = self.rename_parts(host, &keepers)?;
@@ -175,13 +175,13 @@ impl Assignment {
     }
 
     /// Returns whether a host may keep the id of a part, as far as other hosts are concerned that are stored.
-    fn is_free(&self, part: PartId, host: Uuid) -> bool {
+    fn is_free(&self, part: PartId, host: HostId) -> bool {
         let is_held = || self.held.get(&part).is_some_and(|holder| *holder != host);
         !self.taken.contains(&part) && (self.may_move || !is_held())
     }
 
     /// Returns which host keeps each given id.
-    fn keepers<'h>(&self, hosts: impl Iterator<Item = &'h Host>) -> HashMap<PartId, Uuid> {
+    fn keepers<'h>(&self, hosts: impl Iterator<Item = &'h Host>) -> HashMap<PartId, HostId> {
         let mut keepers = HashMap::new();
         for host in hosts {
             for part in parts(host).filter(|part| !part.1.is_nil() && self.is_free(*part, host.id)) {
@@ -199,7 +199,7 @@ impl Assignment {
     fn rename_parts(
         &self,
         host: &mut Host,
-        keepers: &HashMap<PartId, Uuid>,
+        keepers: &HashMap<PartId, HostId>,
     ) -> Result<HashMap<PartId, Uuid>, Error> {
         let (host_id, mut own, mut failure) = (host.id, HashMap::new(), None);
         for_each_part(host, |kind, id| {
@@ -249,7 +249,7 @@ pub(in crate::inventory) fn rename_parts(host: &mut Host, new_id: impl Fn(Uuid) 
 }
 
 /// Gives a host another id, which its parts then refer to.
-pub(in crate::inventory) fn rename_host(host: &mut Host, id: Uuid) {
+pub(in crate::inventory) fn rename_host(host: &mut Host, id: HostId) {
     host.id = id;
     adopt_parts(host);
 }

@@ -20,7 +20,6 @@ mod times;
 use std::collections::HashSet;
 
 use bytes::Bytes;
-use uuid::Uuid;
 
 use self::check::{Item, PartIds};
 pub(in crate::inventory) use self::ids::adopt_parts;
@@ -28,7 +27,7 @@ use self::ids::rename_host;
 #[cfg(feature = "discovery")]
 pub(in crate::inventory) use self::ids::rename_parts;
 use self::results::Results;
-pub use self::results::{Atomicity, BulkChange, BulkResult};
+pub use self::results::{BulkChange, BulkResult};
 use super::input::parse_host;
 use super::texts::check_host_texts;
 use super::{EncodedHost, HOST};
@@ -36,15 +35,16 @@ use crate::access::Caller;
 use crate::fair_threads::yield_turn;
 use crate::inventory::hosts::Hosts;
 use crate::inventory::{Error, Inventory, Problem, require_level};
-use crate::model::{Host, Permission, Record};
+use crate::model::{Host, HostId, OrganizationId, Permission, Record, uuids};
 use crate::store::Query;
+use crate::wire::Atomicity;
 
 /// A host of a bulk request: a [`Host`], or a JSON object of the API.
 ///
 /// A JSON object needs no ids and no times, and requires of a host `network_id` and `name`, of an interface
 /// `ip_address`, of a port `number` and `protocol`, of a service `name` and `service_definition`, of a binding `type`
 /// with the ids that it implies, and of an interface entry `if_index` and `if_descr`. In a [`Host`], the nil id
-/// (`Uuid::nil()`) counts as missing.
+/// (`HostId::nil()`) counts as missing.
 #[derive(Clone, Debug)]
 pub struct BulkHost(Input);
 
@@ -111,16 +111,15 @@ impl Hosts<'_> {
     /// # use toposcope::model::Network;
     /// use toposcope::access::{Caller, Scope};
     /// use toposcope::inventory::{Atomicity, BulkChange, BulkHost};
-    /// use toposcope::model::{Host, Permission};
+    /// use toposcope::model::{Host, Permission, UserId};
     /// use toposcope::{Inventory, MemoryStore};
-    /// use uuid::Uuid;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// let inventory = Inventory::new(MemoryStore::new());
     /// let organization = inventory.organizations().create("Example").await?;
     /// let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
-    /// let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::only([network.id]));
+    /// let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::only([network.id]));
     ///
     /// let json = format!(r#"{{"network_id": "{}", "name": "camera"}}"#, network.id);
     /// let hosts = vec![Host::new(network.id, "printer").into(), BulkHost::from_json(json)];
@@ -171,7 +170,7 @@ impl Inventory {
     /// Parses hosts that have no result yet, gives ids to those without, and refuses repeated ids.
     async fn parse_hosts(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         hosts: Vec<BulkHost>,
         results: &mut Results,
     ) -> Result<Vec<Item>, Error> {
@@ -181,7 +180,7 @@ impl Inventory {
         let parse = |(index, host): (usize, BulkHost)| (index, host.parse());
         let parsed = self.in_jobs(organization, inputs, parse).await?;
         // A repeated request refuses what the first one would have refused.
-        let mut seen: HashSet<Uuid> = results.done().map(|(_, id, _)| id).collect();
+        let mut seen: HashSet<HostId> = results.done().map(|(_, id, _)| id).collect();
         let mut items = Vec::with_capacity(parsed.len());
         for (index, parsed) in parsed {
             let mut host = match parsed {
@@ -207,7 +206,7 @@ impl Inventory {
     /// Runs work on hosts, each given with its size in bytes, on blocking threads.
     async fn in_jobs<T: Send + 'static, U: Send + 'static>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         inputs: Vec<(usize, T)>,
         work: impl Fn(T) -> U + Clone + Send + 'static,
     ) -> Result<Vec<U>, Error> {
@@ -235,14 +234,14 @@ impl Inventory {
     /// Returns which of these host ids belong to other organizations, without reading any host.
     pub(in crate::inventory) async fn foreign_host_ids(
         &self,
-        organization: Uuid,
-        ids: Vec<Uuid>,
-    ) -> Result<HashSet<Uuid>, Error> {
+        organization: OrganizationId,
+        ids: Vec<HostId>,
+    ) -> Result<HashSet<HostId>, Error> {
         let mut foreign = HashSet::new();
         let mut undecided = vec![ids];
         while let Some(mut ids) = undecided.pop() {
-            let all = Query { ids: Some(ids.clone()), ..Query::new(HOST) };
-            let own = Query { organization: Some(organization), ..all.clone() };
+            let all = Query { ids: Some(uuids(&ids)), ..Query::new(HOST) };
+            let own = Query { organization: Some(organization.uuid()), ..all.clone() };
             if ids.len() == 1 {
                 // Counted before and after: an own host that is created or deleted meanwhile is not foreign.
                 let was_own = self.count(own.clone()).await? > 0;
@@ -262,9 +261,9 @@ impl Inventory {
     /// Gives an encoded host another id.
     pub(in crate::inventory) async fn reassign_host(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         encoded: EncodedHost,
-        id: Uuid,
+        id: HostId,
     ) -> Result<EncodedHost, Error> {
         let EncodedHost { mut host, tags, .. } = encoded;
         rename_host(&mut host, id);

@@ -1,18 +1,10 @@
 //! The results of a bulk request.
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use crate::inventory::{Error, ErrorKind};
-
-/// The behavior of a bulk request when one of its hosts cannot be stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Atomicity {
-    /// Stores no host at all: the request is one commit.
-    AllOrNothing,
-    /// Stores the other hosts.
-    PerHost,
-}
+use crate::model::HostId;
+use crate::wire::Atomicity;
 
 /// The change that a bulk request has made to a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -37,7 +29,7 @@ pub struct BulkResult {
     ///
     /// It differs from the requested id if that belongs to another organization. For a host that was not stored, it is
     /// the id that the host would have, or `None` if the host could not be parsed.
-    pub id: Option<Uuid>,
+    pub id: Option<HostId>,
     /// The change, or the reason why the host was not stored.
     pub outcome: Result<BulkChange, Error>,
 }
@@ -50,14 +42,14 @@ pub(super) struct Results {
 }
 
 /// The id and the outcome of a host, as far as they are known.
-type Known = (Option<Uuid>, Option<Result<BulkChange, Error>>);
+type Known = (Option<HostId>, Option<Result<BulkChange, Error>>);
 
 impl Results {
     pub(super) fn new(hosts: usize, atomicity: Atomicity) -> Self {
         Self { atomicity, hosts: (0..hosts).map(|_| (None, None)).collect() }
     }
 
-    pub(super) fn set_id(&mut self, index: usize, id: Uuid) {
+    pub(super) fn set_id(&mut self, index: usize, id: HostId) {
         if let Some((known, _)) = self.hosts.get_mut(index) {
             *known = Some(id);
         }
@@ -100,7 +92,7 @@ impl Results {
     }
 
     /// Returns the places, ids and changes of the hosts that need nothing more.
-    pub(super) fn done(&self) -> impl Iterator<Item = (usize, Uuid, BulkChange)> {
+    pub(super) fn done(&self) -> impl Iterator<Item = (usize, HostId, BulkChange)> {
         let done = |(index, (id, outcome)): (usize, &Known)| match (id, outcome) {
             (Some(id), Some(Ok(change))) => Some((index, *id, *change)),
             _ => None,
@@ -126,6 +118,10 @@ fn within(index: usize, error: Error) -> Error {
         ErrorKind::Invalid { field, problem } => Error::invalid(path(field), problem.clone()),
         ErrorKind::ReferenceInvalid { entity, field } => {
             ErrorKind::ReferenceInvalid { entity: *entity, field: path(field) }.into()
+        }
+        ErrorKind::PolicyRefused { field: Some(field), .. } => {
+            let path = path(field);
+            error.at(path)
         }
         _ => error.at(path("")),
     }

@@ -4,14 +4,15 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-use uuid::Uuid;
-
 use super::check::{Checked, Item, PartIds};
 use super::encode::Decision;
-use super::{Atomicity, BulkChange, Results};
+use super::{BulkChange, Results};
 use crate::access::Caller;
 use crate::inventory::hosts::change::{Attempt, HostChange};
+use crate::inventory::policy::Actor;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
+use crate::model::HostId;
+use crate::wire::Atomicity;
 
 /// The maximum number of hosts in a commit that need not be atomic.
 ///
@@ -86,13 +87,18 @@ impl Inventory {
         decision: &mut Decision,
         results: &mut Results,
     ) -> Result<(), Error> {
-        let id = decision.puts.first().map_or(Uuid::nil(), |put| put.host.id);
-        let mut transaction = self.transaction(Entity::Host, id);
+        let id = decision.puts.first().map_or(HostId::nil(), |put| put.host.id);
+        let mut transaction = self.reviewed_transaction(Entity::Host, id);
         while !decision.puts.is_empty() {
+            self.refuse_by_policy(caller, decision, results).await?;
+            if decision.puts.is_empty() {
+                break;
+            }
             let change = HostChange::putting(caller.organization_id(), &decision.puts);
             let created = change.created(&decision.before);
             if transaction.enter(self.records_to_enter(&change, created)).await? {
                 self.check_host_quota(change.organization, created).await?;
+                let _turn = self.turn_of_reviewed(change.organization, created).await?;
                 self.note_results(decision, results)?;
                 match self.try_change_hosts(&change, &decision.before).await {
                     Ok(Attempt::Committed) => {
@@ -111,10 +117,35 @@ impl Inventory {
         Ok(())
     }
 
+    /// Asks the policy about each host. Those that it refuses get their results, and are not written.
+    async fn refuse_by_policy(
+        &self,
+        caller: &Caller,
+        decision: &mut Decision,
+        results: &mut Results,
+    ) -> Result<(), Error> {
+        if self.policy.is_none() {
+            return Ok(());
+        }
+        let (puts, indices) = (std::mem::take(&mut decision.puts), std::mem::take(&mut decision.indices));
+        for (put, index) in puts.into_iter().zip(indices) {
+            let actor = Actor::Caller(caller);
+            match self.review_host(actor, put.host.id, &decision.before, Some(&put.host)).await {
+                Ok(()) => {
+                    decision.puts.push(put);
+                    decision.indices.push(index);
+                }
+                Err(error) if is_fatal(&error) => return Err(error),
+                Err(refusal) => results.fail(index, refusal)?,
+            }
+        }
+        Ok(())
+    }
+
     /// Notes the results of a request with an idempotency key, as they are after the next commit.
     fn note_results(&self, decision: &Decision, results: &Results) -> Result<(), Error> {
         let Some(pending) = &self.pending_answer else { return Ok(()) };
-        let mut hosts: Vec<(usize, Uuid, BulkChange)> = results.done().collect();
+        let mut hosts: Vec<(usize, HostId, BulkChange)> = results.done().collect();
         hosts.extend(decision.changes());
         hosts.sort_unstable_by_key(|(index, ..)| *index);
         let networks = decision.puts.iter().map(|put| put.host.network_id);
@@ -177,5 +208,8 @@ fn record_changes(decision: &Decision, results: &mut Results) {
 
 /// Returns whether an error is not due to a host. Other hosts would fail as well.
 fn is_fatal(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::StoreUnavailable | ErrorKind::Internal | ErrorKind::Busy)
+    matches!(
+        error.kind(),
+        ErrorKind::StoreUnavailable | ErrorKind::PolicyUnavailable | ErrorKind::Internal | ErrorKind::Busy
+    )
 }

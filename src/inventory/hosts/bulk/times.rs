@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 use crate::inventory::hosts::age::keep_ages;
-use crate::model::{Common, Host, HostPart, Timestamp, for_each_part_type};
+use crate::model::{Common, Host, HostPart, ServiceId, Timestamp, for_each_part_type};
 
 type Times = (Timestamp, Timestamp);
 
@@ -34,14 +34,14 @@ pub(super) fn stamp(host: &mut Host, stored: Option<&Host>, now: Timestamp) -> b
 
 fn stamp_bindings(host: &mut Host, stored: Option<&Host>, now: Timestamp) {
     let stored = stored.map_or(&[][..], |stored| &stored.services);
-    let by_id: HashMap<Uuid, _> = stored.iter().map(|service| (service.id, service)).collect();
+    let by_id: HashMap<ServiceId, _> = stored.iter().map(|service| (service.id, service)).collect();
     for service in &mut host.services {
         let stored = by_id.get(&service.id);
         set_times(
             &mut service.bindings,
             stored.map_or(&[], |stored| &stored.bindings),
             now,
-            |part| (part.id, (part.created_at, part.updated_at)),
+            |part| (part.id.uuid(), (part.created_at, part.updated_at)),
             |part, times| (part.created_at, part.updated_at) = times,
         );
         if stored.is_some() {

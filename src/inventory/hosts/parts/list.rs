@@ -15,14 +15,14 @@ use super::places::PartPlace;
 use crate::access::Caller;
 use crate::invariant::Invariant;
 use crate::inventory::collections::{
-    DocumentPages, Documents, ListOrderField, ListPage, ListQuery, PageCursor, Position, fingerprint,
-    invalid_cursor,
+    DocumentPages, ListPage, PendingDocuments, Position, fingerprint, invalid_cursor,
 };
 use crate::inventory::hosts::rewrite::{FIRST_HOSTS, MAX_BYTES, MAX_HOSTS};
 use crate::inventory::schema::HOST;
 use crate::inventory::{Error, Inventory};
-use crate::model::OrderDirection;
+use crate::model::{HostId, OrderDirection, uuids};
 use crate::store::{Cursor, Query};
+use crate::wire::{ListOrderField, ListQuery, PageCursor};
 
 /// Number of parts that a whole list reads first.
 const PAGE: usize = 128;
@@ -47,7 +47,7 @@ impl<P: Part> HostParts<'_, P> {
     pub(crate) async fn list(
         self,
         caller: &Caller,
-        host: Option<Uuid>,
+        host: Option<HostId>,
         query: &ListQuery,
     ) -> Result<ListPage<P>, Error> {
         let list = fingerprint(&(host, query.fingerprint(P::UNIQUE_KEY, caller.organization_id())));
@@ -74,7 +74,7 @@ impl<P: Part> HostParts<'_, P> {
     /// # Errors
     /// Those of [`HostParts::list`](crate::inventory::HostParts::list).
     pub(crate) async fn pages(self, caller: &Caller, query: &ListQuery) -> Result<PartPages<P>, Error> {
-        let list = fingerprint(&(None::<Uuid>, query.fingerprint(P::UNIQUE_KEY, caller.organization_id())));
+        let list = fingerprint(&(None::<HostId>, query.fingerprint(P::UNIQUE_KEY, caller.organization_id())));
         let order = PartOrder::of(query);
         let places = self.inventory.part_places::<P>(caller, query, order).await?;
         let (position, _) = order.span(&places, query, list)?;
@@ -95,20 +95,20 @@ impl Inventory {
     ) -> Result<PartsAt<P>, Error> {
         let organization = caller.organization_id();
         let wanted: BTreeSet<Uuid> = places.iter().map(|place| place.id).collect();
-        let hosts: BTreeSet<Uuid> = places.iter().map(|place| place.host).collect();
-        let mut hosts: Vec<Uuid> = hosts.into_iter().collect();
+        let hosts: BTreeSet<HostId> = places.iter().map(|place| place.host).collect();
+        let mut hosts: Vec<HostId> = hosts.into_iter().collect();
         let mut parts: HashMap<Uuid, P> = HashMap::with_capacity(places.len());
         let (mut most, mut decoded, mut length) = (FIRST_HOSTS, 0, 0_usize);
         while !hosts.is_empty() && length <= max_bytes {
             let query = Query {
-                organization: Some(organization),
-                networks: caller.scope().networks().map(<[Uuid]>::to_vec),
-                ids: Some(hosts.split_off(hosts.len().saturating_sub(most))),
+                organization: Some(organization.uuid()),
+                networks: caller.scope().network_filter(),
+                ids: Some(uuids(&hosts.split_off(hosts.len().saturating_sub(most)))),
                 max_bytes: Some(MAX_BYTES),
                 ..Query::new(HOST)
             };
             let page = self.store.list(&query).await?;
-            hosts.extend(page.unread.iter().map(|key| key.id));
+            hosts.extend(page.unread.iter().map(|key| HostId::new(key.id)));
             most = if page.unread.is_empty() { (2 * most).min(MAX_HOSTS) } else { FIRST_HOSTS };
             let records = page.records;
             let bytes = records.iter().map(|record| record.body.len()).sum();
@@ -160,27 +160,31 @@ impl<P: Part> DocumentPages for PartPages<P> {
         0
     }
 
-    async fn next(&mut self) -> Result<Documents, Error> {
-        let (PartsAt { parts, decoded, .. }, end) = loop {
-            let end = (self.position + self.length).min(self.places.len());
-            let places = self.places.get(self.position..end).asserted_or_default();
-            // Parts may be longer than those before them.
-            let max_bytes = if self.length > PAGE { MAX_PAGE_BYTES } else { usize::MAX };
-            let read: PartsAt<P> = self.inventory.parts_at(&self.caller, places, max_bytes).await?;
-            if !read.is_too_long {
-                break (read, end);
-            }
-            self.length = (self.length / 2).max(PAGE);
-        };
-        self.position = end;
-        let taken = parts.len();
-        let documents = ListPage::new(parts, self.places.len() as u64, None).into_documents()?;
-        let bytes: usize = documents.bodies.iter().map(Bytes::len).sum();
-        self.length = match self.length {
-            length if decoded > taken * DECODED && 2 * bytes <= MAX_PAGE_BYTES => (2 * length).min(MAX_PAGE),
-            length => length,
-        };
-        Ok(documents)
+    fn next(&mut self) -> PendingDocuments<'_> {
+        Box::pin(async move {
+            let (PartsAt { parts, decoded, .. }, end) = loop {
+                let end = (self.position + self.length).min(self.places.len());
+                let places = self.places.get(self.position..end).asserted_or_default();
+                // Parts may be longer than those before them.
+                let max_bytes = if self.length > PAGE { MAX_PAGE_BYTES } else { usize::MAX };
+                let read: PartsAt<P> = self.inventory.parts_at(&self.caller, places, max_bytes).await?;
+                if !read.is_too_long {
+                    break (read, end);
+                }
+                self.length = (self.length / 2).max(PAGE);
+            };
+            self.position = end;
+            let taken = parts.len();
+            let documents = ListPage::new(parts, self.places.len() as u64, None).into_documents()?;
+            let bytes: usize = documents.bodies.iter().map(Bytes::len).sum();
+            self.length = match self.length {
+                length if decoded > taken * DECODED && 2 * bytes <= MAX_PAGE_BYTES => {
+                    (2 * length).min(MAX_PAGE)
+                }
+                length => length,
+            };
+            Ok(documents)
+        })
     }
 }
 

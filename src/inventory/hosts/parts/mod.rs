@@ -9,7 +9,6 @@ mod record;
 mod update;
 
 pub(in crate::inventory) use self::places::PartLists;
-pub use self::port_update::PortUpdate;
 pub(super) use self::record::{Embedded, settle};
 use std::fmt;
 use std::marker::PhantomData;

@@ -13,7 +13,7 @@ use crate::inventory::hosts::texts::check_part_texts;
 use crate::inventory::hosts::virtualization::RemovedService;
 use crate::inventory::schema::part_unique_key;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
-use crate::model::{Common, Host, Permission};
+use crate::model::{Common, Host, HostId, OrganizationId, Permission, ServiceId};
 use crate::store::Record;
 
 impl<P: Part> HostParts<'_, P> {
@@ -22,11 +22,11 @@ impl<P: Part> HostParts<'_, P> {
     /// # Errors
     /// `NotFound`, also for a part of another organization; `AccessDenied` when the caller cannot access the network
     /// of the host.
-    pub async fn get(self, caller: &Caller, id: Uuid) -> Result<P, Error> {
+    pub async fn get(self, caller: &Caller, id: P::Id) -> Result<P, Error> {
         let organization = caller.organization_id();
-        let record = self.inventory.host_of_part::<P>(organization, id).await?;
+        let record = self.inventory.host_of_part::<P>(organization, id.into()).await?;
         let host: Host = self.inventory.decode_host(organization, &record).await?;
-        let (_, part) = find_part(&host, id)?;
+        let (_, part) = find_part(&host, id.into())?;
         check_scope(caller, host.network_id)?;
         Ok(part)
     }
@@ -34,7 +34,7 @@ impl<P: Part> HostParts<'_, P> {
     /// Returns the parts of a host in display order. Every level may read.
     ///
     /// Empty for a host that the caller cannot access or that does not exist.
-    pub async fn of_host(self, caller: &Caller, host: Uuid) -> Result<Vec<P>, Error> {
+    pub async fn of_host(self, caller: &Caller, host: HostId) -> Result<Vec<P>, Error> {
         let Some(record) = self.inventory.visible_host(caller, host).await? else { return Ok(Vec::new()) };
         let mut host: Host = self.inventory.decode_host(caller.organization_id(), &record).await?;
         Ok(std::mem::take(P::list_mut(&mut host)))
@@ -51,15 +51,14 @@ impl<P: Part> HostParts<'_, P> {
     /// # use toposcope::model::Network;
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::Inventory;
-    /// # use toposcope::model::{Host, Permission, Port, PortNumber, Protocol};
+    /// # use toposcope::model::{Host, Permission, Port, PortNumber, Protocol, UserId};
     /// # use toposcope::store::MemoryStore;
-    /// # use uuid::Uuid;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let inventory = Inventory::new(MemoryStore::new());
     /// # let organization = inventory.organizations().create("Example").await?;
     /// # let network = inventory.networks().create(&Caller::system(organization.id), Network::new("Office")).await?;
-    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// # let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::all());
     /// let host = inventory.hosts().create(&caller, Host::new(network.id, "printer")).await?;
     /// let port = Port::new(&host, PortNumber::try_from(443)?, Protocol::Tcp);
     /// let port = inventory.parts().create(&caller, port).await?;
@@ -82,7 +81,7 @@ impl<P: Part> HostParts<'_, P> {
         let organization = caller.organization_id();
         let Common { host_id, network_id, .. } = part.common();
         let id = self.inventory.new_id()?;
-        let mut transaction = self.inventory.transaction(Entity::Host, host_id);
+        let mut transaction = self.inventory.reviewed_transaction(Entity::Host, host_id);
         loop {
             self.inventory.check_network(caller, network_id).await?;
             let record = self.inventory.own_hosts(organization, vec![host_id]).await?.pop();
@@ -103,7 +102,7 @@ impl<P: Part> HostParts<'_, P> {
             let index = list.len();
             list.push(part.clone());
             self.inventory.note_answer(&part, Some(network_id))?;
-            match self.inventory.commit_edit(organization, HostEdit::of::<P>(vec![stored], now)).await {
+            match self.inventory.commit_edit(caller, HostEdit::of::<P>(vec![stored], now)).await {
                 Ok(Attempt::Committed) => return Ok(part),
                 Ok(Attempt::Stale | Attempt::Taken(_)) => transaction.retry().await?,
                 Err(error) => return Err(within(error, P::LIST, index)),
@@ -115,7 +114,7 @@ impl<P: Part> HostParts<'_, P> {
     ///
     /// # Errors
     /// Those of [`delete_if`](Self::delete_if), without a check.
-    pub async fn delete(self, caller: &Caller, id: Uuid) -> Result<(), Error> {
+    pub async fn delete(self, caller: &Caller, id: P::Id) -> Result<(), Error> {
         self.delete_if(caller, id, |_| Ok(())).await
     }
 
@@ -133,28 +132,28 @@ impl<P: Part> HostParts<'_, P> {
     pub async fn delete_if(
         self,
         caller: &Caller,
-        id: Uuid,
+        id: P::Id,
         check: impl Fn(&P) -> Result<(), Error> + Send + Sync,
     ) -> Result<(), Error> {
         require_level(caller, Permission::Member)?;
         let organization = caller.organization_id();
-        let mut transaction = self.inventory.transaction(P::ENTITY, id);
+        let mut transaction = self.inventory.reviewed_transaction(P::ENTITY, id);
         loop {
-            let record = self.inventory.host_of_part::<P>(organization, id).await?;
+            let record = self.inventory.host_of_part::<P>(organization, id.into()).await?;
             if !transaction.enter(BTreeSet::from([record.key])).await? {
                 continue;
             }
             let mut stored = self.inventory.open_host(organization, record).await?;
-            let (index, part) = find_part::<P>(&stored.host, id)?;
+            let (index, part) = find_part::<P>(&stored.host, id.into())?;
             check_scope(caller, stored.host.network_id)?;
             check(&part)?;
             check_unused(&part, &stored.host)?;
             P::list_mut(&mut stored.host).remove(index);
             let mut edit = HostEdit::of::<P>(vec![stored], self.inventory.now());
             if P::ENTITY == Entity::Service {
-                edit = edit.removing(RemovedService { id, name: part.name() });
+                edit = edit.removing(RemovedService { id: ServiceId::new(id.into()), name: part.name() });
             }
-            match self.inventory.commit_edit(organization, edit).await? {
+            match self.inventory.commit_edit(caller, edit).await? {
                 Attempt::Committed => return Ok(()),
                 Attempt::Stale | Attempt::Taken(_) => transaction.retry().await?,
             }
@@ -166,7 +165,11 @@ impl Inventory {
     /// Returns the organization's host that has a part.
     ///
     /// Parts of another organization behave as nonexistent, without reading their hosts.
-    pub(super) async fn host_of_part<P: Part>(&self, organization: Uuid, id: Uuid) -> Result<Record, Error> {
+    pub(super) async fn host_of_part<P: Part>(
+        &self,
+        organization: OrganizationId,
+        id: Uuid,
+    ) -> Result<Record, Error> {
         let holder = self.store.get_by_unique_key(&part_unique_key(P::UNIQUE_KEY, organization, id)).await?;
         holder.ok_or_else(|| not_found::<P>(id))
     }
@@ -195,6 +198,10 @@ pub(super) fn within(error: Error, list: &str, index: usize) -> Error {
         },
         ErrorKind::ReferenceInvalid { entity, field } => match in_part(field) {
             Some(field) => ErrorKind::ReferenceInvalid { entity: *entity, field }.into(),
+            None => error,
+        },
+        ErrorKind::PolicyRefused { field: Some(field), .. } => match in_part(field) {
+            Some(field) => error.at(field),
             None => error,
         },
         _ => error,

@@ -12,18 +12,20 @@ use super::Part;
 use super::fields::parts_of;
 use super::list::{PartOrder, is_listed};
 use crate::access::{Caller, Scope};
-use crate::inventory::collections::ListQuery;
+use crate::figures::{CacheCounters, CacheFigures};
 use crate::inventory::hosts::rewrite::{FIRST_HOSTS, MAX_BYTES, MAX_HOSTS};
 use crate::inventory::schema::{HOST, SERVICE_TAG_LINK, organization_key, part_unique_key};
 use crate::inventory::{Error, ErrorKind, Inventory, Problem};
+use crate::model::{HostId, NetworkId, OrganizationId, TagId, uuids};
 use crate::store::{LinkFilter, Name, Query, Record, Revision, Start};
+use crate::wire::ListQuery;
 
 /// The place of a part in a list.
 #[derive(Debug)]
 pub(in crate::inventory) struct PartPlace {
     pub(super) key: Box<[u8]>,
     pub(super) id: Uuid,
-    pub(super) host: Uuid,
+    pub(super) host: HostId,
 }
 
 impl PartPlace {
@@ -46,9 +48,9 @@ const MAX_LISTS: usize = 16;
 #[derive(Clone, Debug, PartialEq)]
 struct ListOfParts {
     kind: Name,
-    organization: Uuid,
+    organization: OrganizationId,
     scope: Scope,
-    filters: (Option<Uuid>, Option<Vec<Uuid>>, Option<Vec<Uuid>>),
+    filters: (Option<NetworkId>, Option<Vec<Uuid>>, Option<Vec<TagId>>),
     order: PartOrder,
 }
 
@@ -57,12 +59,26 @@ type KeptList = (ListOfParts, Revision, Arc<[PartPlace]>);
 
 /// The lists that were read last, the latest at the end.
 #[derive(Debug, Default)]
-pub(in crate::inventory) struct PartLists(Mutex<Vec<KeptList>>);
+pub(in crate::inventory) struct PartLists {
+    lists: Mutex<Vec<KeptList>>,
+    counters: CacheCounters,
+}
 
 impl PartLists {
     /// Returns a list, if no host has changed since it was read.
     fn get(&self, list: &ListOfParts, revision: Revision) -> Option<Arc<[PartPlace]>> {
-        let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let places = self.find(list, revision);
+        self.counters.count(places.is_some());
+        places
+    }
+
+    pub(in crate::inventory) fn figures(&self) -> CacheFigures {
+        let entries = self.lists.lock().unwrap_or_else(PoisonError::into_inner).len();
+        CacheFigures::new("part_lists", &self.counters, entries)
+    }
+
+    fn find(&self, list: &ListOfParts, revision: Revision) -> Option<Arc<[PartPlace]>> {
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let place = lists.iter().position(|(known, at, _)| known == list && *at == revision)?;
         let found = lists.remove(place);
         let places = Arc::clone(&found.2);
@@ -71,7 +87,7 @@ impl PartLists {
     }
 
     fn insert(&self, list: ListOfParts, revision: Revision, places: &Arc<[PartPlace]>) {
-        let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         // Other lists of an earlier revision are of no use either.
         lists.retain(|(known, at, _)| known.organization != list.organization || *at == revision);
         lists.retain(|(known, ..)| *known != list);
@@ -161,10 +177,10 @@ impl Inventory {
             Some(network) => caller.scope().narrowed_to(network),
             None => caller.scope().clone(),
         };
-        let tags = query.tag_ids.iter().map(|tags| LinkFilter::new(SERVICE_TAG_LINK, tags.clone()));
+        let tags = query.tag_ids.iter().map(|tags| LinkFilter::new(SERVICE_TAG_LINK, uuids(tags)));
         let mut hosts = Query {
-            organization: Some(organization),
-            networks: scope.networks().map(<[Uuid]>::to_vec),
+            organization: Some(organization.uuid()),
+            networks: scope.network_filter(),
             links: tags.collect(),
             limit: Some(FIRST_HOSTS),
             max_bytes: Some(MAX_BYTES),
@@ -196,7 +212,7 @@ impl Inventory {
 
     async fn places_in<P: Part>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         records: Vec<Record>,
         query: &ListQuery,
         order: PartOrder,

@@ -1,31 +1,8 @@
-use uuid::Uuid;
-
 use super::HostParts;
 use crate::access::Caller;
 use crate::inventory::Error;
-use crate::model::{Port, PortNumber, Protocol};
-
-/// The new values of a port. Its id and creation time stay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PortUpdate {
-    /// The host on which the port is open.
-    pub host_id: Uuid,
-    /// The network of that host.
-    pub network_id: Uuid,
-    /// The port number.
-    pub number: PortNumber,
-    /// The transport protocol.
-    pub protocol: Protocol,
-}
-
-impl PortUpdate {
-    /// Creates an update with all fields.
-    #[must_use]
-    pub const fn new(host_id: Uuid, network_id: Uuid, number: PortNumber, protocol: Protocol) -> Self {
-        Self { host_id, network_id, number, protocol }
-    }
-}
+use crate::model::{Port, PortId};
+use crate::wire::PortUpdate;
 
 impl HostParts<'_, Port> {
     /// Updates all fields of a port that the caller, a Member or above, can access.
@@ -37,9 +14,8 @@ impl HostParts<'_, Port> {
     /// # use toposcope::model::Network;
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::{Inventory, PortUpdate};
-    /// # use toposcope::model::{Host, Permission, Port, PortNumber, Protocol};
+    /// # use toposcope::model::{Host, Permission, Port, PortNumber, Protocol, UserId};
     /// # use toposcope::store::MemoryStore;
-    /// # use uuid::Uuid;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let inventory = Inventory::new(MemoryStore::new());
@@ -48,7 +24,7 @@ impl HostParts<'_, Port> {
     /// # let mut host = Host::new(network.id, "printer");
     /// # host.ports.push(Port::new(&host, PortNumber::try_from(80)?, Protocol::Tcp));
     /// # inventory.hosts().put(&Caller::system(organization.id), host.clone()).await?;
-    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// # let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::all());
     /// let port = host.ports[0].id;
     /// let update = PortUpdate::new(host.id, network.id, PortNumber::try_from(443)?, Protocol::Tcp);
     /// let port = inventory.parts().replace(&caller, port, update).await?;
@@ -59,7 +35,7 @@ impl HostParts<'_, Port> {
     ///
     /// # Errors
     /// Those of [`HostParts::update`](crate::inventory::HostParts::update).
-    pub async fn replace(self, caller: &Caller, id: Uuid, update: PortUpdate) -> Result<Port, Error> {
+    pub async fn replace(self, caller: &Caller, id: PortId, update: PortUpdate) -> Result<Port, Error> {
         let PortUpdate { host_id, network_id, number, protocol } = update;
         let replace = |port: &mut Port| {
             *port = Port { host_id, network_id, number, protocol, ..*port };

@@ -11,7 +11,8 @@ use crate::inventory::schema::{
 };
 use crate::inventory::{Entity, Error};
 use crate::model::{
-    Age, Binding, BindingTarget, Common, Host, HostPart, IfEntry, Interface, Port, Service, Timestamp,
+    Age, Binding, BindingId, BindingTarget, Common, Host, HostId, HostPart, IfEntry, Interface, NetworkId,
+    Port, Service, TagId, Timestamp,
 };
 use crate::store::Name;
 
@@ -61,7 +62,7 @@ pub trait Embedded: HostPart + Given {
     }
 
     /// Returns the ids of the part's tags.
-    fn tags(&self) -> &[Uuid] {
+    fn tags(&self) -> &[TagId] {
         &[]
     }
 
@@ -98,7 +99,7 @@ pub trait Embedded: HostPart + Given {
 pub(in crate::inventory::hosts) fn settle<P: Embedded>(
     part: &mut P,
     before: Option<&P>,
-    (host_id, network_id): (Uuid, Uuid),
+    (host_id, network_id): (HostId, NetworkId),
     now: Timestamp,
 ) {
     let (created_at, updated_at) =
@@ -208,7 +209,7 @@ impl Embedded for Service {
         &self.name
     }
 
-    fn tags(&self) -> &[Uuid] {
+    fn tags(&self) -> &[TagId] {
         &self.tags
     }
 
@@ -233,10 +234,10 @@ impl Embedded for Service {
     ) -> Result<(), Error> {
         let services = host.into_iter().flat_map(|host| &host.services);
         let others = services.filter(|other| other.id != self.id).flat_map(|other| &other.bindings);
-        let taken: HashSet<Uuid> = others.map(|binding| binding.id).collect();
+        let taken: HashSet<BindingId> = others.map(|binding| binding.id).collect();
         for binding in &mut self.bindings {
             if binding.id.is_nil() || taken.contains(&binding.id) {
-                binding.id = new_id()?;
+                binding.id = new_id()?.into();
             }
         }
         Ok(())
@@ -244,7 +245,7 @@ impl Embedded for Service {
 
     fn settle_bindings(&mut self, before: Option<&Self>, now: Timestamp) {
         let former = before.into_iter().flat_map(|before| &before.bindings);
-        let former: HashMap<Uuid, &Binding> = former.map(|binding| (binding.id, binding)).collect();
+        let former: HashMap<BindingId, &Binding> = former.map(|binding| (binding.id, binding)).collect();
         for binding in &mut self.bindings {
             (binding.service_id, binding.network_id) = (self.id, self.network_id);
             let times = former.get(&binding.id).map_or((now, now), |before| {

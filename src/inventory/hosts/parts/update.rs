@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use uuid::Uuid;
-
 use super::operations::{check_unused, find_part, within};
 use super::{HostParts, Part, settle};
 use crate::access::Caller;
@@ -14,7 +12,7 @@ use crate::inventory::hosts::texts::check_part_texts;
 use crate::inventory::schema::{HOST, host_key};
 use crate::inventory::transaction::Transaction;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
-use crate::model::{Common, Permission};
+use crate::model::{Common, HostId, OrganizationId, Permission};
 use crate::store::{Query, Record};
 
 impl<P: Part> HostParts<'_, P> {
@@ -31,9 +29,8 @@ impl<P: Part> HostParts<'_, P> {
     /// # use toposcope::model::Network;
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::Inventory;
-    /// # use toposcope::model::{Host, Interface, Permission};
+    /// # use toposcope::model::{Host, Interface, Permission, UserId};
     /// # use toposcope::store::MemoryStore;
-    /// # use uuid::Uuid;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let inventory = Inventory::new(MemoryStore::new());
@@ -42,7 +39,7 @@ impl<P: Part> HostParts<'_, P> {
     /// # let mut host = Host::new(network.id, "printer");
     /// # host.interfaces.push(Interface::new(&host, "192.0.2.7".parse()?));
     /// # inventory.hosts().put(&Caller::system(organization.id), host.clone()).await?;
-    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// # let caller = Caller::new(organization.id, UserId::nil(), Permission::Member, Scope::all());
     /// let rename = |interface: &mut Interface| {
     ///     interface.name = Some("eth0".to_owned());
     ///     Ok(())
@@ -67,19 +64,19 @@ impl<P: Part> HostParts<'_, P> {
     pub async fn update(
         self,
         caller: &Caller,
-        id: Uuid,
+        id: P::Id,
         change: impl Fn(&mut P) -> Result<(), Error> + Send + Sync,
     ) -> Result<P, Error> {
         require_level(caller, Permission::Member)?;
         let organization = caller.organization_id();
-        let mut transaction = self.inventory.transaction(P::ENTITY, id);
+        let mut transaction = self.inventory.reviewed_transaction(P::ENTITY, id);
         loop {
-            let record = self.inventory.host_of_part::<P>(organization, id).await?;
+            let record = self.inventory.host_of_part::<P>(organization, id.into()).await?;
             if !transaction.enter(BTreeSet::from([record.key])).await? {
                 continue;
             }
             let from = self.inventory.open_host(organization, record).await?;
-            let (index, before) = find_part::<P>(&from.host, id)?;
+            let (index, before) = find_part::<P>(&from.host, id.into())?;
             check_scope(caller, from.host.network_id)?;
             let mut part = before.clone();
             change(&mut part)?;
@@ -103,7 +100,7 @@ impl<P: Part> HostParts<'_, P> {
             if network_id != target.network_id {
                 return Err(ErrorKind::NetworkMismatch { entity: Entity::Host }.into());
             }
-            part.set_common(Common { id, ..part.common() });
+            part.set_common(Common { id: id.into(), ..part.common() });
             part.assign_binding_ids(Some(target), || self.inventory.new_id())?;
             settle(&mut part, Some(&before), (host_id, network_id), now);
             if P::IS_ALWAYS_TOUCHED {
@@ -114,7 +111,7 @@ impl<P: Part> HostParts<'_, P> {
                 return Ok(part);
             }
             let (hosts, index) = replace(from, to, index, part.clone())?;
-            match self.inventory.commit_edit(organization, HostEdit::of::<P>(hosts, now)).await {
+            match self.inventory.commit_edit(caller, HostEdit::of::<P>(hosts, now)).await {
                 Ok(Attempt::Committed) => return Ok(part),
                 // All ids belong to these hosts; a taken one has moved to another host in the meantime.
                 Ok(Attempt::Stale | Attempt::Taken(_)) => transaction.retry().await?,
@@ -131,12 +128,13 @@ impl Inventory {
     async fn open_target<P: Part>(
         &self,
         transaction: &mut Transaction<'_>,
-        organization: Uuid,
+        organization: OrganizationId,
         from: &Record,
-        to: Uuid,
+        to: HostId,
     ) -> Result<Option<StoredHost>, Error> {
         // Checked before entering, so that changes of other organizations never wait or are waited for.
-        let own = Query { organization: Some(organization), ids: Some(vec![to]), ..Query::new(HOST) };
+        let own =
+            Query { organization: Some(organization.uuid()), ids: Some(vec![to.uuid()]), ..Query::new(HOST) };
         if self.count(own).await? == 0 {
             return Err(
                 ErrorKind::ReferenceInvalid { entity: Entity::Host, field: "host_id".to_owned() }.into()
@@ -148,7 +146,7 @@ impl Inventory {
         if !transaction.enter(BTreeSet::from([from.key, host_key(to)])).await? {
             return Ok(None);
         }
-        let found = self.own_hosts(organization, vec![from.key.id, to]).await?;
+        let found = self.own_hosts(organization, vec![from.key.id.into(), to]).await?;
         let (sources, targets): (Vec<Record>, Vec<Record>) =
             found.into_iter().partition(|host| host.key == from.key);
         let is_current = sources.first().is_some_and(|source| source.version == from.version);

@@ -17,11 +17,11 @@ pub(in crate::inventory) use self::{
     age::becoming_stale,
     identity::{ADDRESS_ONLY, IDENTITY, address_only_value, identity_value},
 };
-use super::query::{HostQuery, PortFilter};
 use crate::fair_threads::yield_turn;
-use crate::inventory::{Error, Problem};
+use crate::inventory::{Error, Problem, custom};
 use crate::model::{Host, Port, PortNumber, Protocol};
 use crate::store::{Name, Term, TermFilter, TermRange};
+use crate::wire::{HostQuery, PortFilter};
 
 /// Open ports: the protocol and the number.
 const PORT: Name = Name::new("open_port");
@@ -130,6 +130,7 @@ pub(super) fn filters(query: &HostQuery) -> Result<Vec<(&'static str, TermFilter
     add("without_tags", TAGGED, query.without_tags.map(|none| vec![TermRange::exact([u8::from(!none)])]));
     add("seen_since", SEEN, query.seen_since.map(|time| vec![seen_since(time)]));
     add("stale", STALE, query.stale.map(|stale| vec![stale_range(stale)]));
+    filters.extend(query.custom.iter().map(|(name, text)| ("custom", custom::filter(name, text))));
     if let Some(search) = &query.search {
         let length = search.chars().count();
         if length < MIN_SEARCH {

@@ -4,13 +4,12 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use serde::de::IgnoredAny;
-use uuid::Uuid;
 
 use crate::csv::{SEPARATOR, unguard};
-use crate::inventory::import::report::Refusal;
 use crate::inventory::{Error, Problem};
-use crate::model::{Field, Form, Host, Record};
+use crate::model::{Field, Form, Host, NetworkId, Record};
 use crate::printable::printable;
+use crate::wire::Refusal;
 
 /// Maximum number of characters of a column's name in an error.
 const MAX_NAME: usize = 64;
@@ -20,7 +19,7 @@ const MAX_NAME: usize = 64;
 pub(super) struct Columns {
     columns: Vec<(&'static str, Kind)>,
     /// The network of rows without one.
-    network: Option<Uuid>,
+    network: Option<NetworkId>,
 }
 
 /// How the cells of a column are read.
@@ -60,7 +59,7 @@ impl Columns {
     /// `Invalid` if the header has an unknown field, one twice, or lacks a required one.
     pub(super) fn read<'c>(
         header: impl Iterator<Item = &'c [u8]>,
-        network: Option<Uuid>,
+        network: Option<NetworkId>,
     ) -> Result<Self, Error> {
         let mut columns: Vec<(&'static str, Kind)> = Vec::new();
         for cell in header {
@@ -131,8 +130,7 @@ impl Columns {
             )?;
         }
         if let Some(network) = network {
-            let is_written =
-                json.begin_member("network_id").and_then(|()| json.put(&network.hyphenated().to_string()));
+            let is_written = json.begin_member("network_id").and_then(|()| json.put(&network.to_string()));
             is_written.map_err(|_| refusal(None, too_long(max_length).into()))?;
         }
         Ok(json.finish())

@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use csv_core::{ReadFieldResult, Reader};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
-use uuid::Uuid;
 
 use self::columns::Columns;
-use super::report::Refusal;
 use super::rows::Row;
 use crate::invariant::Invariant;
 use crate::inventory::Error;
+use crate::model::NetworkId;
+use crate::wire::Refusal;
 
 /// Maximum length of a header, in bytes.
 const MAX_HEADER: usize = 64 * 1024;
@@ -69,7 +69,11 @@ enum Fault {
 
 impl<R: AsyncBufRead + Unpin> CsvRows<R> {
     /// Reads the header.
-    pub(super) async fn begin(reader: R, max_length: usize, network: Option<Uuid>) -> Result<Self, Error> {
+    pub(super) async fn begin(
+        reader: R,
+        max_length: usize,
+        network: Option<NetworkId>,
+    ) -> Result<Self, Error> {
         let (splitter, max_header) = (Box::new(Reader::new()), MAX_HEADER.min(max_length));
         let mut records = Records { reader, splitter, breaks: 0, lines: 0, bytes: 0 };
         records.skip_byte_order_mark().await.map_err(Error::unreadable)?;

@@ -9,7 +9,6 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use self::dialect::{Dialect, mode_named};
 pub(in crate::service) use self::hosts::report_host;
@@ -17,7 +16,7 @@ pub(in crate::service) use self::subnets::{create_subnet, list_subnets, report_v
 pub(in crate::service) use self::work::request_work;
 use crate::access::DaemonCaller;
 use crate::inventory::{DiscoveryUpdate, Entity, Error, ErrorKind, Inventory, NewDaemon, Problem};
-use crate::model::{DaemonCapabilities, DiscoveryDaemon, DiscoveryPhase};
+use crate::model::{DaemonCapabilities, DiscoveryDaemon, DiscoveryId, DiscoveryPhase, SubnetId};
 use crate::service::input::{Fields, read_id, read_no_query};
 use crate::service::response::error::ApiError;
 use crate::service::response::{Outcome, Responder};
@@ -64,7 +63,7 @@ fn dialect_of(headers: &HeaderMap, version: Option<&str>, body: &[u8]) -> Dialec
 #[derive(Default, Deserialize)]
 struct GivenCapabilities {
     has_docker_socket: Option<bool>,
-    interfaced_subnet_ids: Option<Vec<Uuid>>,
+    interfaced_subnet_ids: Option<Vec<SubnetId>>,
 }
 
 fn capabilities(given: GivenCapabilities) -> DaemonCapabilities {
@@ -133,7 +132,7 @@ pub(in crate::service) fn update_capabilities(mut call: Call<'_>) -> Pending<'_>
 /// `POST /api/v1/discovery/{id}/update`. The session is the one that the body names.
 pub(in crate::service) fn report_progress(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
-        read_id(&call.path)?;
+        read_id::<DiscoveryId>(&call.path)?;
         let (body, daemon) = call.read_as_daemon().await?;
         let fields = Fields::read(&body, call.route.body)?;
         let (session, of) = (fields.required("session_id")?, fields.required("daemon_id")?);

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use serde_json::{Map, Value};
-use uuid::Uuid;
 
 use super::dialect::{Dialect, VLAN_NUMBERS, vlan_id};
 use super::{dialect_of, note_contact};
@@ -12,7 +11,7 @@ use crate::access::{Caller, DaemonCaller, Scope};
 use crate::inventory::{
     DocumentPages, Documents, Error, ErrorKind, Inventory, ListQuery, MAX_SUBNETS, Problem,
 };
-use crate::model::{Cidr, Permission, Subnet};
+use crate::model::{Cidr, Permission, Subnet, SubnetId, UserId};
 use crate::service::endpoints::{collections, lists};
 use crate::service::input::{Fields, read_list_query};
 use crate::service::response::Outcome;
@@ -51,7 +50,7 @@ fn read_subnet(
 ) -> Result<Subnet, ApiError> {
     dialect.read_subnet(&mut given, daemon.network_id);
     let id = given.get("id").map(|id| serde_json::from_value(id.clone())).transpose();
-    let id: Option<Uuid> = id.map_err(|_| Error::invalid("id", Problem::InvalidFormat))?;
+    let id: Option<SubnetId> = id.map_err(|_| Error::invalid("id", Problem::InvalidFormat))?;
     let text = serde_json::to_vec(&given).map_err(Error::internal)?;
     let unnamed = Subnet::new(daemon.network_id, "", Cidr::DEFAULT_ROUTE);
     let mut subnet = unnamed.clone();
@@ -68,7 +67,7 @@ pub(super) async fn store_all(
     daemon: &DaemonCaller,
     dialect: Dialect,
     given: Vec<Value>,
-) -> Result<Vec<Uuid>, ApiError> {
+) -> Result<Vec<SubnetId>, ApiError> {
     if given.len() > MAX_SUBNETS {
         return Err(Error::invalid("interfaced_subnets", Problem::MaxLength { max: MAX_SUBNETS }).into());
     }
@@ -96,7 +95,8 @@ pub(in crate::service) fn list_subnets(call: Call<'_>) -> Pending<'_> {
         let (query, paging) = read_list_query(request.uri.query(), &call.route.query)?;
         let dialect = Dialect::of(&request.headers);
         let scope = Scope::only([daemon.network_id]);
-        let caller = Caller::new(daemon.organization_id, daemon.key_id, Permission::Viewer, scope);
+        let caller =
+            Caller::new(daemon.organization_id, UserId::new(daemon.key_id.uuid()), Permission::Viewer, scope);
         let revision = state.inventory.subnets().revision(&caller).await?;
         let form = format!(
             "{} {} {}",

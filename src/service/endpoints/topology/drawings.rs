@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use bytes::Bytes;
 use tokio::sync::OnceCell;
-use uuid::Uuid;
 
 use crate::invariant::Invariant;
+use crate::model::OrganizationId;
 use crate::service::budget::{Budget, Holder};
+use crate::service::observation::LimitFigures;
 use crate::service::response::body::ResponseBody;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
@@ -48,7 +49,7 @@ impl<T: Clone + Send + Sync> Drawings<T> {
     /// `rate_limit_exceeded` if the organization has too many different drawings; those of `draw`.
     pub(super) async fn get<F>(
         &self,
-        organization: Uuid,
+        organization: OrganizationId,
         tag: Option<&EntityTag>,
         draw: impl FnOnce() -> F + Send,
     ) -> Result<T, ApiError>
@@ -56,13 +57,18 @@ impl<T: Clone + Send + Sync> Drawings<T> {
         F: Future<Output = Result<T, ApiError>> + Send,
     {
         let make = || async move {
-            let _slot = self.slots.0.reserve(Holder { organization, id: organization }, 1)?;
+            let _slot = self.slots.0.reserve(Holder { organization, id: organization.uuid() }, 1)?;
             draw().await
         };
         match tag.map(|tag| self.running(tag)) {
             Some(running) => running.get_or_try_init(make).await.cloned(),
             None => make().await,
         }
+    }
+
+    /// Returns the figures of the slots.
+    pub(in crate::service) fn slots(&self) -> LimitFigures {
+        self.slots.0.figures("drawings")
     }
 
     fn running(&self, tag: &EntityTag) -> Arc<OnceCell<T>> {

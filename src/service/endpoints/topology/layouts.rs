@@ -1,11 +1,10 @@
 //! The positions that users give to nodes.
 
 use http::request::Parts;
-use uuid::Uuid;
 
 use crate::invariant::Invariant;
 use crate::inventory::{Entity, Error, ErrorKind, Problem};
-use crate::model::{TopologyLayout, TopologyView};
+use crate::model::{NetworkId, TopologyLayout, TopologyView};
 use crate::service::input::PathParameters;
 use crate::service::input::{Fields, read_no_query};
 use crate::service::response::Outcome;
@@ -54,7 +53,7 @@ pub(in crate::service) fn update_layout(mut call: Call<'_>) -> Pending<'_> {
     })
 }
 
-fn read_path(path: &PathParameters<'_>) -> Result<(Uuid, TopologyView), ApiError> {
+fn read_path(path: &PathParameters<'_>) -> Result<(NetworkId, TopologyView), ApiError> {
     let network = path.get("network_id").asserted_or_default().parse();
     let network = network.map_err(|_| Error::invalid("network_id", Problem::InvalidFormat))?;
     let view = path.get("view").asserted_or_default().parse();
@@ -66,5 +65,5 @@ fn check_precondition(request: &Parts, present: &TopologyLayout) -> Result<(), E
         return Ok(());
     }
     let (entity, id) = (Entity::TopologyLayout, present.network_id);
-    Err(ErrorKind::PreconditionFailed { entity, id }.into())
+    Err(ErrorKind::PreconditionFailed { entity, id: id.uuid() }.into())
 }

@@ -6,11 +6,10 @@ use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
-use uuid::Uuid;
 
 use super::files::{too_large, with_picture_policy};
 use crate::inventory::{ErrorKind, OpenShare};
-use crate::model::{ShareMetadata, Timestamp, TopologyView};
+use crate::model::{ShareId, ShareMetadata, Timestamp, TopologyView};
 use crate::service::input::{read_id, read_no_query};
 use crate::service::response::Outcome;
 use crate::service::response::body::ResponseBody;
@@ -120,7 +119,7 @@ pub(in crate::service) fn failure_page(
 }
 
 /// Returns the share in the path. The query must be empty.
-fn read_share(call: &Call<'_>) -> Result<Uuid, ApiError> {
+fn read_share(call: &Call<'_>) -> Result<ShareId, ApiError> {
     let id = read_id(&call.path)?;
     read_no_query(&call.input)?;
     Ok(id)
@@ -176,7 +175,7 @@ fn private(outcome: Outcome) -> Outcome {
 }
 
 impl ApiState {
-    async fn page_of_share(&self, id: Uuid) -> Result<Outcome, ApiError> {
+    async fn page_of_share(&self, id: ShareId) -> Result<Outcome, ApiError> {
         let share = self.inventory.shares().metadata(id).await?;
         let form = SharePage::new(&share, &self.frame_ancestors);
         let open = match self.inventory.open_share(id, None).await {

@@ -3,9 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use serde_json::json;
-use uuid::Uuid;
 
-use super::{NETWORK, SUBNET, VERSION, id, now};
+use super::{NETWORK, SUBNET, VERSION, id, now, uuid};
 use crate::discovery::reconcile::MatchedBy;
 use crate::discovery::report::{
     AddressRow, ArpRow, BridgeId, Capability, CdpRow, FdbRow, FdbStatus, IfEntryRow, LagRow, LldpRow,
@@ -17,8 +16,8 @@ use crate::inventory::{
     MissingRows, SeenPart, StaleDeletion,
 };
 use crate::model::{
-    Cidr, DaemonCapabilities, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType,
-    LldpChassisId, LldpChassisIdSubtype, MacAddress, PortNumber, Protocol,
+    Cidr, DaemonCapabilities, DaemonId, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryId, DiscoveryPhase,
+    DiscoveryType, HostId, LldpChassisId, LldpChassisIdSubtype, MacAddress, PortNumber, Protocol, UserId,
 };
 use crate::service::endpoints::discoveries::GivenType;
 use crate::service::openapi::collector::Schemas;
@@ -27,16 +26,16 @@ use crate::wire::daemon::{
     ScanSettings, ServerCapabilities, SessionType, SnmpCredentials, VlanId, VlanIds,
 };
 
-const DAEMON: Uuid = id(20);
-const SESSION: Uuid = id(21);
-const HOST: Uuid = id(22);
+const DAEMON: DaemonId = DaemonId::new(uuid(20));
+const SESSION: DiscoveryId = DiscoveryId::new(uuid(21));
+const HOST: HostId = HostId::new(uuid(22));
 
 pub(super) fn add_all(schemas: &mut Schemas) {
     let daemon = DiscoveryDaemon {
         id: DAEMON,
         network_id: NETWORK,
         host_id: HOST,
-        user_id: Uuid::nil(),
+        user_id: UserId::nil(),
         api_key_id: Some(id(6)),
         name: "scanner".to_owned(),
         url: String::new(),

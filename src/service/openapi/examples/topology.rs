@@ -4,10 +4,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
-use super::{NETWORK, id, now};
-use crate::model::{LinkEnd, NodePosition, ShareMetadata, TopologyLayout, TopologyLink, TopologyView};
+use super::{NETWORK, id, now, uuid};
+use crate::model::{
+    HostId, IfEntryId, LinkEnd, NodePosition, ShareMetadata, TopologyLayout, TopologyLink, TopologyView,
+};
 use crate::service::endpoints::topology::{OpenedShare, SharedTopology, TopologyFile};
 use crate::service::openapi::collector::Schemas;
 use crate::service::openapi::parameters::set;
@@ -15,9 +16,9 @@ use crate::topology::EdgeDetails;
 use crate::topology::graph::{BlindSpot, Graph};
 use crate::topology::render::Format;
 
-const SWITCH: Uuid = id(40);
-const UPLINK: Uuid = id(41);
-const SERVER: Uuid = id(42);
+const SWITCH: HostId = HostId::new(uuid(40));
+const UPLINK: IfEntryId = IfEntryId::new(uuid(41));
+const SERVER: HostId = HostId::new(uuid(42));
 
 pub(super) fn add_all(schemas: &mut Schemas) {
     schemas.add(&TopologyLink {
@@ -30,12 +31,12 @@ pub(super) fn add_all(schemas: &mut Schemas) {
         updated_at: now(),
     });
     add_graph(schemas);
-    let positions = vec![NodePosition { id: SWITCH, x: 120.0, y: 80.5 }];
+    let positions = vec![NodePosition { id: SWITCH.into(), x: 120.0, y: 80.5 }];
     schemas.add(&TopologyLayout { network_id: NETWORK, view: TopologyView::L2, positions });
 }
 
 fn add_graph(schemas: &mut Schemas) {
-    let port = |entry, name: &str| json!({"if_entry_id": id(entry), "name": name});
+    let port = |entry, name: &str| json!({"if_entry_id": uuid(entry), "name": name});
     let evidence = json!([{
         "method": "lldp",
         "rule": "one_sided_lldp",
@@ -45,7 +46,7 @@ fn add_graph(schemas: &mut Schemas) {
         "last_seen": now(),
     }]);
     let edge = json!({
-        "id": id(44),
+        "id": uuid(44),
         "kind": "Physical",
         "source": SWITCH,
         "target": SERVER,
@@ -66,7 +67,7 @@ fn add_graph(schemas: &mut Schemas) {
     }]);
     let node = |number, label: &str, role: &str, y| {
         json!({
-            "id": id(number), "kind": "Host", "entity_id": id(number), "parent_id": null, "label": label,
+            "id": uuid(number), "kind": "Host", "entity_id": uuid(number), "parent_id": null, "label": label,
             "detail": "192.0.2.7", "role": role, "role_reason": {"source": "service", "value": "SSH"},
             "x": 0, "y": y, "width": 184, "height": 48, "pinned": false, "collapsed": 0, "stale": false,
         })

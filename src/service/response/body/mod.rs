@@ -14,6 +14,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
+use tracing::Span;
 
 #[cfg(feature = "discovery")]
 use self::events::EventBody;
@@ -33,7 +34,13 @@ use crate::service::shutdown::Work;
 /// A short page shares the stored documents, so it takes hardly any memory of its own. A list without a limit, and a page
 /// above 1 MiB, reads its next documents from the store once the client has received the previous ones. Dropping the
 /// body ends the list.
-pub struct ResponseBody(Kind, Option<Work>);
+pub struct ResponseBody {
+    kind: Kind,
+    /// Counts the body as work of the service.
+    work: Option<Work>,
+    /// The span of the request, if it is enabled.
+    span: Option<Span>,
+}
 
 enum Kind {
     /// Everything is in memory.
@@ -57,12 +64,17 @@ pub(in crate::service) enum FirstPart {
 
 impl ResponseBody {
     const fn of(kind: Kind) -> Self {
-        Self(kind, None)
+        Self { kind, work: None, span: None }
     }
 
     /// Counts the body as work of the service until it is dropped.
     pub(in crate::service) fn hold(&mut self, work: Option<Work>) {
-        self.1 = work;
+        self.work = work;
+    }
+
+    /// Reads the body in the span of its request, which ends with it.
+    pub(in crate::service) fn keep_in(&mut self, span: Span) {
+        self.span = Some(span);
     }
 
     pub(in crate::service) fn full(bytes: Bytes) -> Self {
@@ -106,7 +118,7 @@ impl ResponseBody {
         reserve: impl FnOnce(usize) -> Result<Reservation, E>,
         sweeper: &Arc<Sweeper>,
     ) -> Result<Self, E> {
-        let Kind::Pieces(pieces) = self.0 else { return Ok(self) };
+        let Kind::Pieces(pieces) = self.kind else { return Ok(self) };
         let length = usize::try_from(pieces.remaining()).unwrap_or(usize::MAX);
         if length <= MAX_UNCOUNTED {
             return Ok(Self::of(Kind::Pieces(pieces)));
@@ -133,18 +145,18 @@ impl ResponseBody {
     }
 
     /// Joins the pieces of a body that is in memory. Returns any other body unchanged.
-    pub(in crate::service) fn into_bytes(self) -> Result<Bytes, Self> {
-        match self.0 {
+    pub(in crate::service) fn into_bytes(self) -> Result<Bytes, Box<Self>> {
+        match self.kind {
             Kind::Pieces(pieces) => Ok(pieces.into_bytes()),
-            Kind::Held(_) => Err(self),
+            Kind::Held(_) => Err(Box::new(self)),
             #[cfg(feature = "discovery")]
-            Kind::Events(_) => Err(self),
+            Kind::Events(_) => Err(Box::new(self)),
         }
     }
 
     /// Returns the number of remaining bytes, or `None` if it is unknown.
     pub(in crate::service) fn length(&self) -> Option<u64> {
-        match &self.0 {
+        match &self.kind {
             Kind::Pieces(pieces) => Some(pieces.remaining()),
             Kind::Held(held) => held.length(),
             #[cfg(feature = "discovery")]
@@ -175,7 +187,9 @@ impl Body for ResponseBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        match &mut self.0 {
+        let Self { kind, span, .. } = &mut *self;
+        let _entered = span.as_ref().map(Span::enter);
+        match kind {
             Kind::Pieces(pieces) => Poll::Ready(pieces.next_frame().map(|frame| Ok(Frame::data(frame)))),
             Kind::Held(held) => held.poll_frame(context),
             #[cfg(feature = "discovery")]

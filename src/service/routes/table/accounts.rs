@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use http::Method;
-use uuid::Uuid;
 
 use super::collection::Collection;
 use super::row::{ANY_SESSION, NEEDED, UNIQUE, route};
 use crate::inventory::NewShare;
-use crate::model::{DaemonApiKey, Permission, Share, Timestamp, User, UserApiKey};
+use crate::model::{
+    DaemonApiKey, DaemonApiKeyId, NetworkId, OrganizationId, Permission, Share, ShareId, Timestamp, User,
+    UserApiKey, UserApiKeyId, UserId,
+};
 use crate::service::endpoints::collections::Template;
 use crate::service::endpoints::{accounts, general};
 use crate::service::routes::groups;
@@ -45,7 +47,7 @@ pub(super) fn users() -> Vec<Route> {
             accounts::me,
         )
         .errors(&[ErrorCode::EntityNotFound])
-        .no_errors(&[ErrorCode::EntityConflict])
+        .no_errors(&[ErrorCode::EntityConflict, ErrorCode::PolicyRefused])
         .value("User"),
         route(
             Method::POST,
@@ -67,10 +69,10 @@ pub(super) fn users() -> Vec<Route> {
 impl Template for User {
     fn template() -> Self {
         Self {
-            id: Uuid::nil(),
+            id: UserId::nil(),
             email: String::new(),
             external_id: None,
-            organization_id: Uuid::nil(),
+            organization_id: OrganizationId::nil(),
             permissions: Permission::Viewer,
             network_ids: Vec::new(),
             is_enabled: true,
@@ -110,10 +112,10 @@ pub(super) fn user_keys() -> Vec<Route> {
 impl Template for UserApiKey {
     fn template() -> Self {
         Self {
-            id: Uuid::nil(),
+            id: UserApiKeyId::nil(),
             name: String::new(),
-            organization_id: Uuid::nil(),
-            user_id: Uuid::nil(),
+            organization_id: OrganizationId::nil(),
+            user_id: UserId::nil(),
             tags: Vec::new(),
             key: String::new(),
             last_used: None,
@@ -130,7 +132,7 @@ impl Template for UserApiKey {
     /// A list of networks that differs from the present ones restricts a key of all networks, unless the body says that
     /// it stays one.
     fn interpret(&mut self, before: &Self, is_given: impl Fn(&str) -> bool) {
-        let ids = |key: &Self| key.network_ids.iter().copied().collect::<BTreeSet<Uuid>>();
+        let ids = |key: &Self| key.network_ids.iter().copied().collect::<BTreeSet<NetworkId>>();
         if before.all_networks && is_given("network_ids") && !is_given("all_networks") {
             self.all_networks = ids(self) == ids(before);
         }
@@ -166,9 +168,9 @@ pub(super) fn daemon_keys() -> Vec<Route> {
 impl Template for DaemonApiKey {
     fn template() -> Self {
         Self {
-            id: Uuid::nil(),
+            id: DaemonApiKeyId::nil(),
             name: String::new(),
-            network_id: Uuid::nil(),
+            network_id: NetworkId::nil(),
             tags: Vec::new(),
             key: String::new(),
             last_used: None,
@@ -227,8 +229,8 @@ impl Template for Share {
     fn template() -> Self {
         let new = NewShare::new("");
         Self {
-            id: Uuid::nil(),
-            organization_id: Uuid::nil(),
+            id: ShareId::nil(),
+            organization_id: OrganizationId::nil(),
             network_id: new.network_id,
             name: new.name,
             is_enabled: new.is_enabled,

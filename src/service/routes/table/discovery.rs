@@ -186,7 +186,9 @@ pub(super) fn reports() -> Vec<Route> {
                 ErrorCode::EntityAccessDenied,
                 ErrorCode::EntityNotFound,
                 ErrorCode::EntityReferenceInvalid,
-            ]),
+            ])
+            // Refused devices are in the report.
+            .no_errors(&[ErrorCode::PolicyRefused]),
         route(
             Method::GET,
             "/api/v1/hosts/{id}/claims",
@@ -260,7 +262,7 @@ pub(super) fn for_all_daemons() -> Vec<Route> {
         for_daemons(register, "register_daemon", "Registers a daemon.", daemons::register)
             .fields(REGISTRATION)
             .value("DaemonRegistration")
-            .errors(&[ErrorCode::QuotaExceeded]),
+            .errors(&[ErrorCode::PolicyRefused, ErrorCode::QuotaExceeded]),
         for_daemons(
             startup,
             "announce_daemon",
@@ -313,7 +315,11 @@ pub(super) fn for_all_daemons() -> Vec<Route> {
         .fields(REPORTED_HOST)
         .value("Host")
         .tagged()
-        .errors(&[ErrorCode::EntityAlreadyExists, ErrorCode::QuotaExceeded]),
+        .errors(&[
+            ErrorCode::EntityAlreadyExists,
+            ErrorCode::PolicyRefused,
+            ErrorCode::QuotaExceeded,
+        ]),
     ]
 }
 

@@ -109,6 +109,8 @@ pub(super) fn hosts() -> Vec<Route> {
                 ErrorCode::RequestIncomplete,
                 ErrorCode::RequestTooLarge,
             ])
+            // Refused lines are in the report.
+            .no_errors(&[ErrorCode::PolicyRefused])
         },
     ]
 }

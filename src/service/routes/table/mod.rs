@@ -90,7 +90,8 @@ fn general() -> Vec<Route> {
                 ErrorCode::ValidationMinLength,
             ]),
         route(Method::POST, "/api/auth/logout", "logout", "Ends the session.", general::log_out)
-            .access(Access::Session),
+            .access(Access::Session)
+            .no_errors(&[ErrorCode::PolicyRefused]),
     ];
     routes.extend(descriptions());
     routes

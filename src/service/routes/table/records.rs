@@ -1,19 +1,19 @@
 //! Organizations, networks, subnets and tags.
 
 use http::Method;
-use uuid::Uuid;
 
 use super::collection::Collection;
 #[cfg(feature = "discovery")]
 use super::discovery;
 use super::row::{ANY_SESSION, NEEDED, UNIQUE, route};
-use crate::model::{Cidr, Network, Organization, Subnet, Tag, Timestamp};
+use crate::model::{Cidr, Network, NetworkId, Organization, OrganizationId, Subnet, Tag, Timestamp};
 use crate::service::endpoints::collections::Template;
 #[cfg(feature = "discovery")]
 use crate::service::endpoints::daemons;
 use crate::service::endpoints::general;
 use crate::service::routes::groups;
 use crate::service::routes::route::Route;
+use crate::wire::ErrorCode;
 
 pub(super) fn organizations() -> Vec<Route> {
     let organizations = Collection {
@@ -38,7 +38,8 @@ pub(super) fn organizations() -> Vec<Route> {
             general::submit_referral,
         )
         .access(ANY_SESSION)
-        .fields(groups::REFERRAL),
+        .fields(groups::REFERRAL)
+        .no_errors(&[ErrorCode::PolicyRefused]),
     ]
 }
 
@@ -64,7 +65,7 @@ pub(super) fn networks() -> Vec<Route> {
 
 impl Template for Organization {
     fn template() -> Self {
-        let (id, now) = (Uuid::nil(), Timestamp::UNIX_EPOCH);
+        let (id, now) = (OrganizationId::nil(), Timestamp::UNIX_EPOCH);
         Self { id, name: String::new(), api_access: false, created_at: now, updated_at: now }
     }
 }
@@ -111,7 +112,7 @@ pub(super) fn subnets() -> Vec<Route> {
 
 impl Template for Subnet {
     fn template() -> Self {
-        Self::new(Uuid::nil(), "", Cidr::DEFAULT_ROUTE)
+        Self::new(NetworkId::nil(), "", Cidr::DEFAULT_ROUTE)
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) fn route(
     handler: Handler,
 ) -> Route {
     Route {
+        // Set with the table.
+        index: 0,
         method,
         path,
         operation_id: Some(operation_id.to_owned()),

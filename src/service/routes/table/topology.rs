@@ -1,12 +1,11 @@
 //! Topologies.
 
 use http::Method;
-use uuid::Uuid;
 
 use super::collection::Collection;
 use super::row::{MEMBER, VIEWER, route};
 use crate::inventory::MAX_POSITIONS;
-use crate::model::{LinkEnd, TopologyLink, TopologyView};
+use crate::model::{LinkEnd, NetworkId, TopologyLink, TopologyView};
 use crate::service::endpoints::collections::Template;
 use crate::service::endpoints::topology;
 use crate::service::input::{MAX_DEPTH, MAX_IDS};
@@ -203,7 +202,7 @@ fn links() -> Vec<Route> {
 
 impl Template for TopologyLink {
     fn template() -> Self {
-        Self::new(Uuid::nil(), LinkEnd::default(), LinkEnd::default())
+        Self::new(NetworkId::nil(), LinkEnd::default(), LinkEnd::default())
     }
 }
 

@@ -44,6 +44,12 @@ impl HashedRows {
         self.length
     }
 
+    /// Estimates the memory in bytes. On average, half of the last growth of a bucket is free.
+    pub(super) fn bytes(&self) -> usize {
+        let free = self.buckets.len() * GROWTH / 2;
+        self.buckets.len() * size_of::<Vec<Entry>>() + (self.length + free) * size_of::<Entry>()
+    }
+
     pub(super) fn rows(&self, hash: u32) -> impl Iterator<Item = RowId> + '_ {
         let (bucket, rest) = self.place(hash);
         // No bucket exists before the first insertion.

@@ -16,6 +16,11 @@ pub(in crate::store::index) struct Ids {
 }
 
 impl Ids {
+    /// Returns the memory in bytes.
+    pub(in crate::store::index) fn bytes(&self) -> usize {
+        self.table.allocation_size()
+    }
+
     pub(in crate::store::index) fn find(&self, rows: &Rows, table: NameId, id: Uuid) -> Option<RowId> {
         let hash = self.hasher.hash_one((table, id));
         self.table.find(hash, |row| key(rows, *row) == Some((table, id))).copied()

@@ -28,6 +28,11 @@ pub(in crate::store::index) struct Links {
 }
 
 impl Links {
+    /// Estimates the memory in bytes, without the rows of links that have several.
+    pub(in crate::store::index) fn bytes(&self) -> usize {
+        self.single.bytes() + self.lists.allocation_size()
+    }
+
     pub(in crate::store::index) fn rows(
         &self,
         rows: &Rows,

@@ -14,6 +14,11 @@ pub(in crate::store::index) struct UniqueKeys {
 }
 
 impl UniqueKeys {
+    /// Estimates the memory in bytes.
+    pub(in crate::store::index) fn bytes(&self) -> usize {
+        self.table.bytes()
+    }
+
     pub(in crate::store::index) fn find(&self, rows: &Rows, name: NameId, value: &[u8]) -> Option<RowId> {
         let has_it =
             |row: &RowId| rows.get(*row).asserted().is_some_and(|row| row.facets.has_unique_key(name, value));

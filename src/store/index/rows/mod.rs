@@ -86,6 +86,16 @@ impl Rows {
         (0..).zip(&self.rows).filter_map(|(id, row)| Some((id, row.as_ref()?)))
     }
 
+    /// Returns the number of rows.
+    pub(in crate::store::index) fn count(&self) -> usize {
+        self.rows.len() - self.free.len()
+    }
+
+    /// Returns the number of places for rows, which are numbered from 0.
+    pub(in crate::store::index) fn numbers(&self) -> usize {
+        self.rows.len()
+    }
+
     pub(in crate::store::index) fn insert(&mut self, row: Row) -> RowId {
         match self.free.pop() {
             Some(id) => {

@@ -41,6 +41,16 @@ const IS_SINGLE: u8 = 1 << 7;
 
 const _: () = assert!(Term::MAX_LENGTH < HAS_ENDING as usize && Term::MAX_LENGTH < IS_SINGLE as usize);
 
+impl Block {
+    /// The length of most blocks, in bytes: a full block is split into halves, which grow again.
+    pub(super) const USUAL_BYTES: usize = MOST * 3 / 4;
+
+    /// Returns the length in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.capacity()
+    }
+}
+
 impl Default for Block {
     fn default() -> Self {
         Self { bytes: vec![0], count: 0 }

@@ -64,6 +64,11 @@ impl Postings {
         existed
     }
 
+    /// Estimates the memory of the postings, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.sequences.iter().map(|(_, sequence)| sequence.bytes()).sum()
+    }
+
     /// Counts the postings in a range, up to about `most`. A row counts once for each of its values in the range.
     pub(super) fn count(&self, name: NameId, range: &TermRange, most: usize) -> usize {
         self.sequence(name).map_or(0, |sequence| sequence.count(range, most))

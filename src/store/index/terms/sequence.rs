@@ -58,6 +58,15 @@ impl Sequence {
         self.blocks.is_empty()
     }
 
+    /// Estimates the memory of the postings, in bytes. Of a single block, which may have any length, it is exact.
+    pub(super) fn bytes(&self) -> usize {
+        let each = size_of::<Position>() + size_of::<Block>();
+        match self.blocks.len() {
+            1 => self.blocks.values().map(Block::bytes).sum::<usize>() + each,
+            blocks => blocks * (each + Block::USUAL_BYTES),
+        }
+    }
+
     /// Inserts a posting unless it exists. Returns whether its value has just become common.
     pub(super) fn insert(&mut self, value: &[u8], row: RowId) -> bool {
         let position = Position::of(value, row);

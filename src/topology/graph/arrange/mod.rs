@@ -5,14 +5,12 @@ pub(super) mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use uuid::Uuid;
-
 use self::size::{CARD_HEIGHT, DETAIL_SIZE, HEADER_HEIGHT};
 use self::text::{sort_key, width};
 use super::port_name::port_name;
 use super::shape::{Bounds, Graph, Node, NodeKind};
 use crate::invariant::Invariant;
-use crate::model::{HostRole, TopologyView};
+use crate::model::{HostRole, NodeId, TopologyView};
 use crate::topology::layout::{self, Connection, Diagram, Point, Shape, Size};
 
 /// Maximum width in pixels that lines to leaves reserve for a port name.
@@ -25,9 +23,9 @@ const LINES_OF_LEAF: usize = 2;
 #[non_exhaustive]
 pub struct Positions {
     /// The positions that users gave to nodes.
-    pub pinned: BTreeMap<Uuid, [f64; 2]>,
+    pub pinned: BTreeMap<NodeId, [f64; 2]>,
     /// The positions in an earlier layout. Nodes move from them as little as possible.
-    pub former: BTreeMap<Uuid, [f64; 2]>,
+    pub former: BTreeMap<NodeId, [f64; 2]>,
 }
 
 /// Places the nodes of a graph and routes its edges.
@@ -49,9 +47,9 @@ pub fn lay_out(graph: &mut Graph, positions: &Positions) {
 
 /// Returns the diagram of a graph. Shapes and connections have the order of nodes and edges.
 pub(in crate::topology) fn diagram(graph: &Graph, positions: &Positions) -> Diagram {
-    let indices: BTreeMap<Uuid, usize> =
+    let indices: BTreeMap<NodeId, usize> =
         graph.nodes.iter().enumerate().map(|(index, node)| (node.id, index)).collect();
-    let mut by_label: Vec<(bool, String, Uuid, usize)> = graph
+    let mut by_label: Vec<(bool, String, NodeId, usize)> = graph
         .nodes
         .iter()
         .enumerate()
@@ -106,10 +104,10 @@ fn leave_room_for_ports(graph: &Graph, diagram: &mut Diagram) {
 }
 
 /// Returns the unscanned devices that only routers are connected to. Most likely, they belong to the carrier.
-fn outside(graph: &Graph) -> BTreeSet<Uuid> {
-    let nodes: BTreeMap<Uuid, &Node> = graph.nodes.iter().map(|node| (node.id, node)).collect();
+fn outside(graph: &Graph) -> BTreeSet<NodeId> {
+    let nodes: BTreeMap<NodeId, &Node> = graph.nodes.iter().map(|node| (node.id, node)).collect();
     let is_stranger = |node: &Node| node.kind == NodeKind::Stub && node.role == HostRole::Unknown;
-    let mut outside: BTreeSet<Uuid> =
+    let mut outside: BTreeSet<NodeId> =
         graph.nodes.iter().filter(|node| is_stranger(node)).map(|node| node.id).collect();
     for edge in &graph.edges {
         for (end, other) in [(edge.source, edge.target), (edge.target, edge.source)] {

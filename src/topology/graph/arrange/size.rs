@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use uuid::Uuid;
-
 use super::text::{shorten_to_width, width};
+use crate::model::NodeId;
 use crate::topology::graph::shape::{Node, NodeKind};
 
 /// Height of a node with an icon, in pixels.
@@ -27,7 +26,7 @@ const MAX_TITLE: u32 = 300;
 
 /// Sets the extent of each node, so that label and detail fit.
 pub(in crate::topology::graph) fn measure(nodes: &mut [Node]) {
-    let containers: BTreeSet<Uuid> = nodes.iter().filter_map(|node| node.parent_id).collect();
+    let containers: BTreeSet<NodeId> = nodes.iter().filter_map(|node| node.parent_id).collect();
     for node in nodes {
         (node.width, node.height) = extent(node, containers.contains(&node.id));
     }

@@ -12,7 +12,7 @@ use super::arrange::size::measure;
 use super::arrange::text::may_be_cut;
 use super::shape::{Edge, EdgeKind, Graph, Node, NodeKind, TextKind};
 use crate::fair_threads::yield_turn;
-use crate::model::{HostRole, Redaction};
+use crate::model::{HostRole, NodeId, Redaction};
 use crate::topology::links::PortRef;
 
 /// Longest port name that is not treated as free text, in bytes.
@@ -62,15 +62,15 @@ impl<'a> Redactor<'a> {
 
     /// Returns the id under which a share shows something.
     #[must_use]
-    pub fn id(&self, id: Uuid) -> Uuid {
-        let code = self.code("id", id.as_bytes(), b"");
-        Builder::from_custom_bytes(*code.first_chunk::<16>().unwrap_or(&[0; 16])).into_uuid()
+    pub fn id<I: From<Uuid> + Into<Uuid>>(&self, id: I) -> I {
+        let code = self.code("id", id.into().as_bytes(), b"");
+        Builder::from_custom_bytes(*code.first_chunk::<16>().unwrap_or(&[0; 16])).into_uuid().into()
     }
 
     /// Returns the name of the network or the title of the picture, or a pseudonym.
     #[must_use]
     pub fn name(&self, name: &str) -> String {
-        self.text(name, TextKind::Name, "network", Uuid::nil())
+        self.text(name, TextKind::Name, "network", NodeId::nil())
     }
 
     /// Replaces all ids, omits the ids of records, and replaces what the share conceals.
@@ -140,7 +140,7 @@ impl<'a> Redactor<'a> {
         }
     }
 
-    fn redact_port(&self, port: Option<&mut PortRef>, kind: TextKind, owner: Uuid) {
+    fn redact_port(&self, port: Option<&mut PortRef>, kind: TextKind, owner: NodeId) {
         let Some(port) = port else { return };
         port.if_entry_id = port.if_entry_id.map(|id| self.id(id));
         let is_free_text = kind == TextKind::Name && !self.kinds.is_empty() && !is_port_name(&port.name);
@@ -154,7 +154,7 @@ impl<'a> Redactor<'a> {
 
     /// Returns a text, or its pseudonym if it must be concealed. A text is concealed when its kind is, or when it
     /// contains something concealed.
-    fn text(&self, text: &str, kind: TextKind, prefix: &str, owner: Uuid) -> String {
+    fn text(&self, text: &str, kind: TextKind, prefix: &str, owner: NodeId) -> String {
         let conceals = |redaction| self.kinds.contains(&redaction);
         let is_concealed = match kind {
             TextKind::Name => conceals(Redaction::Names),
@@ -176,8 +176,8 @@ impl<'a> Redactor<'a> {
 
     /// Returns the pseudonym of a text. The pseudonym of a port depends on the host as well, because devices name their
     /// ports alike.
-    fn pseudonym(&self, prefix: &str, text: &str, owner: Uuid) -> String {
-        let owner = if prefix == "port" { owner } else { Uuid::nil() };
+    fn pseudonym(&self, prefix: &str, text: &str, owner: NodeId) -> String {
+        let owner = if prefix == "port" { owner } else { NodeId::nil() };
         let code = self.code("text", text.as_bytes(), owner.as_bytes());
         format!("{prefix}-{}", hex(&code, 4))
     }
@@ -214,7 +214,7 @@ fn prefix(node: &Node) -> &'static str {
 
 /// Returns how many containers each node is in.
 fn depths(nodes: &[Node]) -> Vec<usize> {
-    let mut depths: BTreeMap<Uuid, usize> = BTreeMap::new();
+    let mut depths: BTreeMap<NodeId, usize> = BTreeMap::new();
     // Containers come before what they contain.
     nodes
         .iter()

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use self::ports::SWITCH_PORTS;
 use super::HostSummary;
+use crate::discovery::Claim;
 use crate::discovery::report::Capability;
-use crate::inventory::Claim;
 use crate::model::{Host, HostRole, IfEntry, Protocol};
 
 /// `ifType` of Ethernet: `ethernetCsmacd`, `fastEther`, `gigabitEthernet`.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::is_ethernet;
 use crate::discovery::report::FdbStatus;
-use crate::inventory::{Claim, ClaimRows};
+use crate::discovery::{Claim, ClaimRows};
 use crate::model::{Host, HostRole, IfEntry, OperStatus};
 
 /// Minimum number of bridged ports of a switch. Switches built into routers have fewer.

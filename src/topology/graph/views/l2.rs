@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use uuid::Uuid;
-
 use crate::fair_threads::yield_turn;
-use crate::model::{HostRole, LldpChassisIdSubtype, MacAddress};
+use crate::model::{HostRole, LldpChassisIdSubtype, MacAddress, NodeId};
 use crate::topology::graph::arrange::text::cut_text;
 use crate::topology::graph::context::Context;
 use crate::topology::graph::draft::Draft;
@@ -16,8 +14,8 @@ use crate::topology::links::{Confidence, End, Link, LinkMember, PortRef, Rule, S
 
 /// Returns hosts with evidence of switching or routing, their neighbors, and the links between them.
 pub(in crate::topology::graph) fn draft(context: &Context<'_>) -> Draft {
-    let stubs: BTreeMap<Uuid, &Stub> = context.input.stubs.iter().map(|stub| (stub.id, *stub)).collect();
-    let segments: BTreeMap<Uuid, &Segment> =
+    let stubs: BTreeMap<NodeId, &Stub> = context.input.stubs.iter().map(|stub| (stub.id, *stub)).collect();
+    let segments: BTreeMap<NodeId, &Segment> =
         context.input.segments.iter().map(|segment| (segment.id, *segment)).collect();
     let mut draft = Draft::default();
     for host in context.hosts.values() {
@@ -54,7 +52,7 @@ pub(in crate::topology::graph) fn draft(context: &Context<'_>) -> Draft {
         }
     }
     drop_lonely(&mut draft);
-    let shown = context.hosts.keys().filter(|id| draft.nodes.contains_key(id)).count();
+    let shown = context.hosts.keys().filter(|id| draft.nodes.contains_key(&NodeId::from(**id))).count();
     draft.warn_count("hosts_without_links", context.hosts.len().saturating_sub(shown));
     add_warnings(context, &mut draft);
     draft
@@ -72,7 +70,7 @@ fn is_shown(confidence: Confidence, least: Confidence) -> bool {
 /// Removes segments with a single connection and stubs without any, which filters leave behind.
 fn drop_lonely(draft: &mut Draft) {
     let neighbors = draft.neighbors();
-    let degree = |id: &Uuid| neighbors.get(id).map_or(0, BTreeSet::len);
+    let degree = |id: &NodeId| neighbors.get(id).map_or(0, BTreeSet::len);
     let is_kept = |node: &&Node| match node.kind {
         NodeKind::Segment => degree(&node.id) > 1,
         NodeKind::Stub => neighbors.get(&node.id).is_some_and(|others| {
@@ -86,7 +84,7 @@ fn drop_lonely(draft: &mut Draft) {
     draft.retain(&kept);
 }
 
-fn edge(link: &Link, source: Uuid, target: Uuid) -> Edge {
+fn edge(link: &Link, source: NodeId, target: NodeId) -> Edge {
     let (source_port, target_port) = (port(&link.source), port(&link.target));
     let mut edge =
         Edge::new(link.id, kind(link, source_port.is_some() || target_port.is_some()), source, target);
@@ -118,9 +116,10 @@ fn cut_member(member: &LinkMember) -> LinkMember {
     }
 }
 
-const fn id_of(end: &End) -> Uuid {
+const fn id_of(end: &End) -> NodeId {
     match end {
-        End::Host { host_id: id, .. } | End::Stub { id, .. } | End::Segment { id } => *id,
+        End::Host { host_id, .. } => NodeId::new(host_id.uuid()),
+        End::Stub { id, .. } | End::Segment { id } => *id,
     }
 }
 

@@ -3,10 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use uuid::Uuid;
-
 use crate::fair_threads::yield_turn;
-use crate::model::{Cidr, Subnet, SubnetType, derived_id};
+use crate::model::{Cidr, HostId, NodeId, Subnet, SubnetId, SubnetType, derived_id};
 use crate::topology::graph::HostSummary;
 use crate::topology::graph::arrange::text::cut_text;
 use crate::topology::graph::context::{Context, has_tag};
@@ -17,7 +15,7 @@ use crate::topology::links::PortRef;
 
 /// An address of a host in a subnet.
 struct Membership {
-    host: Uuid,
+    host: HostId,
     address: IpAddr,
 }
 
@@ -25,19 +23,19 @@ struct Membership {
 pub(in crate::topology::graph) fn draft(context: &Context<'_>) -> Draft {
     let mut draft = Draft::default();
     let members = members(context);
-    let subnets: BTreeMap<Uuid, &Subnet> = context
+    let subnets: BTreeMap<SubnetId, &Subnet> = context
         .input
         .subnets
         .iter()
         .filter(|subnet| members.contains_key(&subnet.id))
         .map(|subnet| (subnet.id, *subnet))
         .collect();
-    let mut homes: BTreeMap<Uuid, BTreeSet<Uuid>> = BTreeMap::new();
+    let mut homes: BTreeMap<HostId, BTreeSet<SubnetId>> = BTreeMap::new();
     for (id, subnet) in &subnets {
         let Some(memberships) = members.get(id) else { continue };
         if let Some(edge) = routed(subnet, memberships) {
-            for host in [edge.source, edge.target] {
-                homes.entry(host).or_default();
+            for membership in memberships {
+                homes.entry(membership.host).or_default();
             }
             draft.connect(edge);
             continue;
@@ -47,14 +45,14 @@ pub(in crate::topology::graph) fn draft(context: &Context<'_>) -> Draft {
             homes.entry(membership.host).or_default().insert(*id);
         }
     }
-    let routed: BTreeSet<Uuid> = draft.edges.values().flat_map(|edge| [edge.source, edge.target]).collect();
+    let routed: BTreeSet<NodeId> = draft.edges.values().flat_map(|edge| [edge.source, edge.target]).collect();
     for (host, subnets) in &homes {
         yield_turn();
         let Some(facts) = context.hosts.get(host) else { continue };
         let mut node = facts.node();
-        match (subnets.first(), subnets.len(), routed.contains(host)) {
+        match (subnets.first(), subnets.len(), routed.contains(&NodeId::from(*host))) {
             (Some(subnet), 1, false) => {
-                node.parent_id = Some(*subnet);
+                node.parent_id = Some((*subnet).into());
                 show_address(&mut node, members.get(subnet), *host);
             }
             _ => connect(&mut draft, *host, subnets, &members),
@@ -66,13 +64,13 @@ pub(in crate::topology::graph) fn draft(context: &Context<'_>) -> Draft {
 }
 
 /// Returns the addresses in each subnet that the view shows.
-fn members(context: &Context<'_>) -> BTreeMap<Uuid, Vec<Membership>> {
+fn members(context: &Context<'_>) -> BTreeMap<SubnetId, Vec<Membership>> {
     let shown: Vec<&Subnet> =
         context.input.subnets.iter().copied().filter(|subnet| is_drawn(subnet)).collect();
-    let ids: BTreeSet<Uuid> = context.input.subnets.iter().map(|subnet| subnet.id).collect();
-    let shown_ids: BTreeSet<Uuid> = shown.iter().map(|subnet| subnet.id).collect();
+    let ids: BTreeSet<SubnetId> = context.input.subnets.iter().map(|subnet| subnet.id).collect();
+    let shown_ids: BTreeSet<SubnetId> = shown.iter().map(|subnet| subnet.id).collect();
     let prefixes = Prefixes::of(&shown);
-    let mut members: BTreeMap<Uuid, Vec<Membership>> = BTreeMap::new();
+    let mut members: BTreeMap<SubnetId, Vec<Membership>> = BTreeMap::new();
     for (id, facts) in &context.hosts {
         for interface in &facts.summary.interfaces {
             let stated = interface.subnet_id.filter(|subnet| ids.contains(subnet));
@@ -105,19 +103,20 @@ fn is_drawn(subnet: &Subnet) -> bool {
 
 /// Subnets by prefix, for finding the longest prefix that contains an address.
 struct Prefixes {
-    by_cidr: BTreeMap<Cidr, Uuid>,
+    by_cidr: BTreeMap<Cidr, SubnetId>,
     /// The lengths that occur, the longest first.
     lengths: Vec<u8>,
 }
 
 impl Prefixes {
     fn of(subnets: &[&Subnet]) -> Self {
-        let by_cidr: BTreeMap<Cidr, Uuid> = subnets.iter().map(|subnet| (subnet.cidr, subnet.id)).collect();
+        let by_cidr: BTreeMap<Cidr, SubnetId> =
+            subnets.iter().map(|subnet| (subnet.cidr, subnet.id)).collect();
         let lengths: BTreeSet<u8> = by_cidr.keys().map(|cidr| cidr.prefix_length()).collect();
         Self { by_cidr, lengths: lengths.into_iter().rev().collect() }
     }
 
-    fn find(&self, address: IpAddr) -> Option<Uuid> {
+    fn find(&self, address: IpAddr) -> Option<SubnetId> {
         self.lengths.iter().find_map(|length| {
             let cidr = Cidr::containing(address, *length).ok()?;
             self.by_cidr.get(&cidr).copied()
@@ -137,8 +136,8 @@ fn routed(subnet: &Subnet, memberships: &[Membership]) -> Option<Edge> {
     let mut edge = Edge::new(
         derived_id("topology routed", &[subnet.id.as_bytes()]),
         EdgeKind::Routed,
-        source.host,
-        target.host,
+        source.host.into(),
+        target.host.into(),
     );
     edge.source_port = Some(port(source));
     edge.target_port = Some(port(target));
@@ -155,17 +154,17 @@ fn subnet_node(subnet: &Subnet) -> Node {
     let cidr = subnet.cidr.to_string();
     let is_named = !subnet.name.trim().is_empty() && subnet.name != cidr;
     let mut node = if is_named {
-        Node::new(subnet.id, NodeKind::Subnet, cut_text(&subnet.name), TextKind::Name)
+        Node::new(subnet.id.into(), NodeKind::Subnet, cut_text(&subnet.name), TextKind::Name)
     } else {
-        Node::new(subnet.id, NodeKind::Subnet, cidr.clone(), TextKind::Address)
+        Node::new(subnet.id.into(), NodeKind::Subnet, cidr.clone(), TextKind::Address)
     };
-    node.entity_id = Some(subnet.id);
+    node.entity_id = Some(subnet.id.uuid());
     node.detail = is_named.then_some(cidr);
     node
 }
 
 /// Shows the address of the host in the subnet that contains it. Of several addresses, the first is shown.
-fn show_address(node: &mut Node, memberships: Option<&Vec<Membership>>, host: Uuid) {
+fn show_address(node: &mut Node, memberships: Option<&Vec<Membership>>, host: HostId) {
     let membership = memberships.and_then(|memberships| first_of(memberships, host));
     let address = membership.map(|membership| membership.address.to_string());
     if node.label_kind == TextKind::Name {
@@ -178,22 +177,22 @@ fn show_address(node: &mut Node, memberships: Option<&Vec<Membership>>, host: Uu
 }
 
 /// Returns the first membership of a host. Memberships are in the order of their hosts.
-fn first_of(memberships: &[Membership], host: Uuid) -> Option<&Membership> {
+fn first_of(memberships: &[Membership], host: HostId) -> Option<&Membership> {
     let place = memberships.partition_point(|membership| membership.host < host);
     memberships.get(place).filter(|membership| membership.host == host)
 }
 
 fn connect(
     draft: &mut Draft,
-    host: Uuid,
-    subnets: &BTreeSet<Uuid>,
-    members: &BTreeMap<Uuid, Vec<Membership>>,
+    host: HostId,
+    subnets: &BTreeSet<SubnetId>,
+    members: &BTreeMap<SubnetId, Vec<Membership>>,
 ) {
     for subnet in subnets {
         let of_host = members.get(subnet).and_then(|memberships| first_of(memberships, host));
         let Some(membership) = of_host else { continue };
         let id = derived_id("topology member", &[host.as_bytes(), subnet.as_bytes()]);
-        let mut edge = Edge::new(id, EdgeKind::Member, host, *subnet);
+        let mut edge = Edge::new(id, EdgeKind::Member, host.into(), (*subnet).into());
         edge.source_port = Some(port(membership));
         draft.connect(edge);
     }
@@ -202,8 +201,8 @@ fn connect(
 fn warn(
     draft: &mut Draft,
     context: &Context<'_>,
-    homes: &BTreeMap<Uuid, BTreeSet<Uuid>>,
-    members: &BTreeMap<Uuid, Vec<Membership>>,
+    homes: &BTreeMap<HostId, BTreeSet<SubnetId>>,
+    members: &BTreeMap<SubnetId, Vec<Membership>>,
 ) {
     let has_address = |host: &&HostSummary| {
         host.interfaces.iter().any(|interface| is_reachable(interface.ip_address))

@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use uuid::Uuid;
-
-use crate::model::{HostRole, derived_id};
+use crate::model::{HostId, HostRole, NodeId, ServiceId, derived_id};
 use crate::topology::graph::arrange::text::cut_text;
 use crate::topology::graph::context::Context;
 use crate::topology::graph::draft::Draft;
@@ -33,36 +31,36 @@ pub(in crate::topology::graph) fn draft(context: &Context<'_>) -> Draft {
     let not_nested = limit_depth(&mut parents);
     for (guest, owner) in &not_nested {
         if let Some(facts) = context.hosts.get(owner) {
-            draft.nodes.entry(*owner).or_insert_with(|| facts.node());
-            draft.connect(hosting(*owner, *guest));
+            draft.nodes.entry((*owner).into()).or_insert_with(|| facts.node());
+            draft.connect(hosting((*owner).into(), (*guest).into()));
         }
     }
     draft.warn_count("guests_not_nested", not_nested.len());
     // The platform of a guest may be a host that is nothing else.
     for (guest, owner) in &parents {
         if let Some(facts) = context.hosts.get(owner) {
-            draft.nodes.entry(*owner).or_insert_with(|| facts.node());
+            draft.nodes.entry((*owner).into()).or_insert_with(|| facts.node());
         }
-        if let Some(node) = draft.nodes.get_mut(guest) {
-            node.parent_id = Some(*owner);
+        if let Some(node) = draft.nodes.get_mut(&NodeId::from(*guest)) {
+            node.parent_id = Some((*owner).into());
         }
     }
-    let not_shown = context.hosts.keys().filter(|id| !draft.nodes.contains_key(id)).count();
+    let not_shown = context.hosts.keys().filter(|id| !draft.nodes.contains_key(&NodeId::from(**id))).count();
     draft.warn_count("hosts_without_workloads", not_shown);
     draft
 }
 
 /// Returns the host that runs each guest. Of hosts that run each other in a circle, one is left on the outside.
-fn parents(context: &Context<'_>) -> BTreeMap<Uuid, Uuid> {
-    let owner = |id: &Uuid| {
+fn parents(context: &Context<'_>) -> BTreeMap<HostId, HostId> {
+    let owner = |id: &HostId| {
         let service = context.hosts.get(id)?.summary.virtualized_by?;
         let owner = *context.service_hosts.get(&service)?;
         (owner != *id && context.hosts.contains_key(&owner)).then_some(owner)
     };
-    let mut parents: BTreeMap<Uuid, Uuid> =
+    let mut parents: BTreeMap<HostId, HostId> =
         context.hosts.keys().filter_map(|id| owner(id).map(|owner| (*id, owner))).collect();
     let mut checked = BTreeSet::new();
-    let ids: Vec<Uuid> = parents.keys().copied().collect();
+    let ids: Vec<HostId> = parents.keys().copied().collect();
     for start in ids {
         let mut path = BTreeSet::new();
         let mut current = start;
@@ -82,10 +80,10 @@ fn parents(context: &Context<'_>) -> BTreeMap<Uuid, Uuid> {
 
 /// Removes the parents of guests that would be in more containers than are drawn within each other. Returns these guests
 /// with their parents.
-fn limit_depth(parents: &mut BTreeMap<Uuid, Uuid>) -> Vec<(Uuid, Uuid)> {
-    let mut depths: BTreeMap<Uuid, usize> = BTreeMap::new();
+fn limit_depth(parents: &mut BTreeMap<HostId, HostId>) -> Vec<(HostId, HostId)> {
+    let mut depths: BTreeMap<HostId, usize> = BTreeMap::new();
     let mut removed = Vec::new();
-    let guests: Vec<Uuid> = parents.keys().copied().collect();
+    let guests: Vec<HostId> = parents.keys().copied().collect();
     for guest in guests {
         // No host is within itself, so that each path ends.
         let mut path = Vec::new();
@@ -110,28 +108,34 @@ fn limit_depth(parents: &mut BTreeMap<Uuid, Uuid>) -> Vec<(Uuid, Uuid)> {
     removed
 }
 
-fn hosting(owner: Uuid, guest: Uuid) -> Edge {
+fn hosting(owner: NodeId, guest: NodeId) -> Edge {
     let id = derived_id("topology hosts", &[owner.as_bytes(), guest.as_bytes()]);
     Edge::new(id, EdgeKind::Hosts, owner, guest)
 }
 
-fn service_node(id: Uuid, name: &str, host: Uuid) -> Node {
+fn service_node(id: ServiceId, name: &str, host: HostId) -> Node {
     let mut node = if name.trim().is_empty() {
-        Node::new(id, NodeKind::Service, "Container".to_owned(), TextKind::Fixed)
+        Node::new(id.into(), NodeKind::Service, "Container".to_owned(), TextKind::Fixed)
     } else {
-        Node::new(id, NodeKind::Service, cut_text(name), TextKind::Name)
+        Node::new(id.into(), NodeKind::Service, cut_text(name), TextKind::Name)
     };
-    node.entity_id = Some(id);
-    node.parent_id = Some(host);
+    node.entity_id = Some(id.uuid());
+    node.parent_id = Some(host.into());
     node
 }
 
 /// Connects a container with its platform if that runs on another host. The container's own host is the one that it is
 /// recorded on.
-fn connect_platform(draft: &mut Draft, context: &Context<'_>, platform: Uuid, service: Uuid, host: Uuid) {
+fn connect_platform(
+    draft: &mut Draft,
+    context: &Context<'_>,
+    platform: ServiceId,
+    service: ServiceId,
+    host: HostId,
+) {
     let Some(owner) = context.service_hosts.get(&platform).filter(|owner| **owner != host) else { return };
     if let Some(facts) = context.hosts.get(owner) {
-        draft.nodes.entry(*owner).or_insert_with(|| facts.node());
-        draft.connect(hosting(*owner, service));
+        draft.nodes.entry((*owner).into()).or_insert_with(|| facts.node());
+        draft.connect(hosting((*owner).into(), service.into()));
     }
 }

@@ -102,6 +102,7 @@ impl<'a> Improver<'a> {
         let count = self.level.network.len();
         let step = count.div_ceil(SAMPLES).max(1);
         for node in (0..count).step_by(step) {
+            crate::fair_threads::yield_turn();
             let place = self.surroundings.points()[node];
             self.surroundings.cost(node, place, self.costs, f64::INFINITY);
         }

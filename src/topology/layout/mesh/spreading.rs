@@ -29,6 +29,7 @@ pub(super) fn spread(points: &mut [Point], sizes: &[Size]) {
     let mean = mean(sizes);
     let mut parts = vec![(whole, (0..points.len()).collect::<Vec<usize>>())];
     while let Some((rect, mut nodes)) = parts.pop() {
+        crate::fair_threads::yield_turn();
         if let [node] = *nodes.as_slice() {
             points[node] = rect.center();
             continue;

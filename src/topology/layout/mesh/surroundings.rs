@@ -3,6 +3,7 @@
 use super::super::cells::Cells;
 use super::super::geometry::{Point, Rect, Size, segments_cross};
 use super::super::level::{GAP, Level};
+use crate::fair_threads::yield_turn;
 
 /// The distance that lines should keep from foreign nodes.
 const CLEARANCE: f64 = 8.0;
@@ -62,6 +63,7 @@ impl<'a> Surroundings<'a> {
         let cells = Cells::new(bounds.grown(cell), Size::new(cell, cell));
         let mut incident = vec![Vec::new(); network.len()];
         for (line, (one, other)) in network.edges().iter().enumerate() {
+            yield_turn();
             incident[*one].push(line);
             incident[*other].push(line);
         }
@@ -78,9 +80,11 @@ impl<'a> Surroundings<'a> {
             work: 0,
         };
         for line in 0..network.edges().len() {
+            yield_turn();
             surroundings.insert_line(line);
         }
         for node in 0..network.len() {
+            yield_turn();
             surroundings.insert_node(node);
         }
         surroundings
@@ -106,6 +110,7 @@ impl<'a> Surroundings<'a> {
         let each = |crossing, passage| Costs { crossing, passage, overlap: 0.0 };
         let (mut crossings, mut passages) = (0.0, 0.0);
         for line in 0..self.level.network.edges().len() {
+            yield_turn();
             let Line { nodes, from, to, .. } = self.line(line);
             let ends = [(nodes.0, from), (nodes.1, to)];
             crossings += self.along(ends, each(0.5, 0.0), f64::INFINITY);

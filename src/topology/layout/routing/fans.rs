@@ -1,8 +1,11 @@
 //! Directions in which lines leave their shapes.
 
+use std::cmp::Ordering;
+
 use super::super::geometry::{Point, Rect};
 use super::field::{Between, CLEARANCE};
 use super::{Bundle, LANE};
+use crate::fair_threads::yield_turn;
 use crate::invariant::Invariant;
 
 /// Parallel lines keep this distance from lines of other bundles where they leave a shape.
@@ -23,7 +26,8 @@ impl Fans {
             directions[bundle.target].push(target);
         }
         for list in &mut directions {
-            list.sort_by(|one, other| angle(*one).total_cmp(&angle(*other)).then(one.x.total_cmp(&other.x)));
+            yield_turn();
+            list.sort_by(|one, other| circular_order(*one, *other));
         }
         Self { directions }
     }
@@ -44,9 +48,10 @@ impl Fans {
     /// of its shape.
     fn room(&self, shape: usize, direction: Point, rect: Rect) -> f64 {
         let list = &self.directions[shape];
-        let place = list.iter().position(|other| *other == direction);
-        let Some(place) = place.asserted() else { return 0.0 };
         let count = list.len();
+        let first = list.partition_point(|other| circular_order(*other, direction).is_lt());
+        let place = (first..count).find(|place| list[*place] == direction);
+        let Some(place) = place.asserted() else { return 0.0 };
         let beside = [list[(place + count - 1) % count], list[(place + 1) % count]];
         let distances = beside.iter().map(|other| other.distance(direction));
         let chord = distances.filter(|_| count > 1).fold(2.0, f64::min);
@@ -68,6 +73,11 @@ fn ends(line: &[Point]) -> [Point; 2] {
         _ => Point::default(),
     };
     [direction(line.first(), line.get(1)), direction(line.last(), line.iter().rev().nth(1))]
+}
+
+/// Compares the angles of two directions.
+fn circular_order(one: Point, other: Point) -> Ordering {
+    angle(one).total_cmp(&angle(other)).then(one.x.total_cmp(&other.x))
 }
 
 /// Returns a number that grows with the angle of a direction.

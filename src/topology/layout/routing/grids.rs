@@ -35,11 +35,11 @@ impl Grids {
                 leaves.entry(hubs).or_default().push(rects[shape]);
             }
         }
-        let grids = leaves
-            .into_iter()
-            .filter_map(|(hubs, leaves)| Some((hubs.to_vec(), Grid::of(hubs, &leaves, outline, rects)?)))
-            .collect();
-        Self { grids }
+        let grid = |(hubs, leaves): (&[usize], Vec<Rect>)| {
+            crate::fair_threads::yield_turn();
+            Some((hubs.to_vec(), Grid::of(hubs, &leaves, outline, rects)?))
+        };
+        Self { grids: leaves.into_iter().filter_map(grid).collect() }
     }
 
     /// Returns the line between a hub and a leaf in a grid, in either direction.

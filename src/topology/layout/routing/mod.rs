@@ -14,6 +14,7 @@ use self::field::{Between, Field};
 use self::orthogonal::Hubs;
 use super::geometry::{Point, Rect};
 use super::outline::Outline;
+use crate::fair_threads::yield_turn;
 
 /// The distance between lines side by side.
 pub(super) const LANE: f64 = 10.0;
@@ -33,7 +34,7 @@ pub(super) fn route(outline: &Outline, rects: &[Rect]) -> Vec<Vec<Point>> {
     let bundles: Vec<Bundle> = bundles(outline)
         .into_iter()
         .map(|((source, target), connections)| {
-            crate::fair_threads::yield_turn();
+            yield_turn();
             let between = field.between(source, target);
             let line = (source != target && !between.nested()).then(|| line(&between, &hubs, &mut budget));
             Bundle { source, target, connections, line: line.unwrap_or_default() }
@@ -42,13 +43,13 @@ pub(super) fn route(outline: &Outline, rects: &[Rect]) -> Vec<Vec<Point>> {
     let fans = Fans::new(&bundles, rects);
     let mut routes = vec![Vec::new(); outline.ends.len()];
     for bundle in &bundles {
-        crate::fair_threads::yield_turn();
+        yield_turn();
         let Bundle { source, target, connections, line } = bundle;
         let between = field.between(*source, *target);
         let lines = connections.len();
         let spread = if lines > 1 && !line.is_empty() { fans.spread(bundle, &between) } else { (0.0, 0.0) };
         for (place, connection) in connections.iter().enumerate() {
-            crate::fair_threads::yield_turn();
+            yield_turn();
             // From -1 for the first line to 1 for the last one.
             let share = if lines > 1 { 2.0 * place as f64 / (lines - 1) as f64 - 1.0 } else { 0.0 };
             let mut corners = if source == target {
@@ -93,6 +94,7 @@ fn line(between: &Between<'_>, hubs: &Hubs<'_>, budget: &mut usize) -> Vec<Point
 fn bundles(outline: &Outline) -> BTreeMap<(usize, usize), Vec<usize>> {
     let mut bundles: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     for connection in &outline.connection_order {
+        yield_turn();
         if let Some((source, target)) = outline.ends[*connection] {
             bundles.entry((source.min(target), source.max(target))).or_default().push(*connection);
         }

@@ -32,6 +32,7 @@ impl<'a> Hubs<'a> {
             neighbors[*target].push(*source);
         }
         for list in &mut neighbors {
+            crate::fair_threads::yield_turn();
             list.sort_unstable();
             list.dedup();
         }

@@ -3,8 +3,7 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use uuid::Uuid;
-
+use crate::model::{HostId, NodeId};
 use crate::topology::links::missing::is_stale;
 use crate::topology::links::port_key::PortKey;
 use crate::topology::links::{Evidence, Rule};
@@ -12,12 +11,12 @@ use crate::topology::links::{Evidence, Rule};
 /// A host, or a device that is not a host yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(in crate::topology::links) enum DeviceKey {
-    Host(Uuid),
-    Stub(Uuid),
+    Host(HostId),
+    Stub(NodeId),
 }
 
 impl DeviceKey {
-    pub(in crate::topology::links) const fn host(self) -> Option<Uuid> {
+    pub(in crate::topology::links) const fn host(self) -> Option<HostId> {
         match self {
             Self::Host(id) => Some(id),
             Self::Stub(_) => None,
@@ -44,7 +43,7 @@ impl Spot {
 }
 
 /// A port of a host.
-pub(in crate::topology::links) type HostPort = (Uuid, PortKey);
+pub(in crate::topology::links) type HostPort = (HostId, PortKey);
 
 /// A claim that supports a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,7 +104,7 @@ pub(in crate::topology::links) enum Source {
     /// The claims of two devices about each other. The devices are in the order of their keys.
     Pair(DeviceKey, DeviceKey),
     /// The addresses that a host learned on one of its ports.
-    Access(Uuid, u32),
+    Access(HostId, u32),
 }
 
 impl Source {

@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use uuid::Uuid;
-
 use super::candidate::{Candidate, HostPort, Source, Spot};
 use super::settle::{Settled, settle};
 use crate::fair_threads::yield_turn;
+use crate::model::{HostId, LinkId, NodeId};
 use crate::topology::links::devices::Devices;
 use crate::topology::links::few::FewBy;
 use crate::topology::links::lag::aggregate_ports;
@@ -39,9 +38,9 @@ enum Membership {
 struct Component {
     /// The sources other than the smallest.
     others: Vec<Source>,
-    links: Vec<Uuid>,
-    segments: Vec<Uuid>,
-    stubs: Vec<Uuid>,
+    links: Vec<LinkId>,
+    segments: Vec<NodeId>,
+    stubs: Vec<NodeId>,
 }
 
 /// All candidates, and the links that they result in.
@@ -50,12 +49,12 @@ pub(in crate::topology::links) struct Components {
     proposed: BTreeMap<Source, Proposed>,
     by_port: FewBy<HostPort, Source>,
     by_pair: FewBy<Source, Source>,
-    pub(in crate::topology::links) links: BTreeMap<Uuid, Box<Link>>,
-    pub(in crate::topology::links) segments: BTreeMap<Uuid, Segment>,
+    pub(in crate::topology::links) links: BTreeMap<LinkId, Box<Link>>,
+    pub(in crate::topology::links) segments: BTreeMap<NodeId, Segment>,
     /// The switches that announce nothing.
-    pub(in crate::topology::links) unmanaged: BTreeMap<Uuid, Stub>,
+    pub(in crate::topology::links) unmanaged: BTreeMap<NodeId, Stub>,
     /// The number of links at each stub.
-    links_at: HashMap<Uuid, usize>,
+    links_at: HashMap<NodeId, usize>,
 }
 
 /// The ports and the pairs of devices whose candidates are known to compete.
@@ -68,14 +67,14 @@ struct Visited {
 /// The result of an update.
 #[derive(Debug, Default)]
 struct Outcome {
-    links: Vec<(Uuid, Box<Link>)>,
+    links: Vec<(LinkId, Box<Link>)>,
     /// The stubs whose links have changed, some of them repeatedly.
-    stubs: Vec<Uuid>,
+    stubs: Vec<NodeId>,
 }
 
 impl Components {
     /// Returns the sources of the candidates at the ports of a host.
-    pub(in crate::topology::links) fn access_sources(&self, host: Uuid) -> impl Iterator<Item = u32> {
+    pub(in crate::topology::links) fn access_sources(&self, host: HostId) -> impl Iterator<Item = u32> {
         let range = Source::Access(host, 0)..=Source::Access(host, u32::MAX);
         self.proposed.range(range).filter_map(|(source, _)| match source {
             Source::Access(_, port) => Some(*port),
@@ -84,7 +83,7 @@ impl Components {
     }
 
     /// Returns whether a stub has links.
-    pub(in crate::topology::links) fn has_links(&self, stub: Uuid) -> bool {
+    pub(in crate::topology::links) fn has_links(&self, stub: NodeId) -> bool {
         self.links_at.contains_key(&stub)
     }
 
@@ -94,7 +93,7 @@ impl Components {
         &mut self,
         changes: Vec<(Source, Vec<Candidate>)>,
         devices: &Devices,
-    ) -> Vec<Uuid> {
+    ) -> Vec<NodeId> {
         let mut outcome = Outcome::default();
         let is_first = self.proposed.is_empty();
         let mut contested = BTreeSet::new();
@@ -268,7 +267,7 @@ impl Components {
         self.unmanaged.extend(unmanaged.into_iter().map(|stub| (stub.id, stub)));
     }
 
-    fn count(&mut self, link: &Link, is_added: bool, stubs: &mut Vec<Uuid>) {
+    fn count(&mut self, link: &Link, is_added: bool, stubs: &mut Vec<NodeId>) {
         for end in [&link.source, &link.target] {
             let End::Stub { id, .. } = end else { continue };
             stubs.push(*id);
@@ -282,7 +281,7 @@ impl Components {
 }
 
 /// Adds values to a map. Where the map is empty, sorting them once is faster than searching a place for each.
-pub(in crate::topology::links) fn extend<T>(map: &mut BTreeMap<Uuid, Box<T>>, values: Vec<(Uuid, Box<T>)>) {
+pub(in crate::topology::links) fn extend<I: Ord, T>(map: &mut BTreeMap<I, Box<T>>, values: Vec<(I, Box<T>)>) {
     if map.is_empty() {
         *map = values.into_iter().collect();
     } else {

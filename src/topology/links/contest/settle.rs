@@ -2,12 +2,10 @@
 
 use std::borrow::Cow;
 
-use uuid::Uuid;
-
 use super::candidate::{Candidate, Claimed, DeviceKey, Spot};
 use super::{Proposal, contest};
 use crate::fair_threads::yield_turn;
-use crate::model::derived_id;
+use crate::model::{LinkId, NodeId, derived_id};
 use crate::topology::links::devices::Devices;
 use crate::topology::links::hub::{Hub, Member, hubs};
 use crate::topology::links::lag::{Bundle, bundles};
@@ -151,14 +149,15 @@ fn speed(spot: &Spot, devices: &Devices) -> Option<u64> {
 }
 
 /// Returns the id of the node at an end.
-pub(in crate::topology::links) const fn id_of(end: &End) -> Uuid {
+pub(in crate::topology::links) const fn id_of(end: &End) -> NodeId {
     match end {
-        End::Host { host_id: id, .. } | End::Stub { id, .. } | End::Segment { id } => *id,
+        End::Host { host_id, .. } => NodeId::new(host_id.uuid()),
+        End::Stub { id, .. } | End::Segment { id } => *id,
     }
 }
 
 /// Returns the id of the link between two ends.
-fn link_id(source: &End, target: &End) -> Uuid {
+fn link_id(source: &End, target: &End) -> LinkId {
     let (source_id, target_id) = (id_of(source), id_of(target));
     let (source_port, target_port) = (port_bytes(source), port_bytes(target));
     derived_id("link", &[source_id.as_bytes(), &source_port, target_id.as_bytes(), &target_port])

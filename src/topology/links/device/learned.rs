@@ -6,7 +6,7 @@ use super::ports::Port;
 use super::tables::Tables;
 use crate::discovery::reconcile::{Ports, is_own_mac};
 use crate::discovery::report::{FdbRow, FdbStatus};
-use crate::inventory::{Claim, ClaimRows};
+use crate::discovery::{Claim, ClaimRows};
 use crate::model::MacAddress;
 use crate::topology::links::missing::Missing;
 use crate::topology::links::port_key::place_of;

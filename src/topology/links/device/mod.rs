@@ -20,16 +20,16 @@ use super::key::Key;
 use super::missing::Missing;
 use super::port_key::{PortKey, place_of};
 use super::{Method, PortRef};
+use crate::discovery::Claim;
 use crate::discovery::reconcile::{IdentityKind, Ports, Traits, is_own_mac};
 use crate::discovery::report::{FdbStatus, TableKind};
-use crate::inventory::Claim;
-use crate::model::{Host, LldpChassisId, MacAddress, Timestamp};
+use crate::model::{Host, HostId, LldpChassisId, MacAddress, NetworkId, Timestamp};
 
 /// A host and its claims, reduced to what links follow from.
 #[derive(Clone, Debug)]
 pub struct Device {
-    pub(super) id: Uuid,
-    pub(super) network_id: Uuid,
+    pub(super) id: HostId,
+    pub(super) network_id: NetworkId,
     /// Identities other than MAC addresses, sorted.
     pub(super) keys: Box<[Key]>,
     /// All MAC addresses of the device itself, sorted.
@@ -111,13 +111,13 @@ impl Device {
 
     /// Returns the id of the host.
     #[must_use]
-    pub const fn host_id(&self) -> Uuid {
+    pub const fn host_id(&self) -> HostId {
         self.id
     }
 
     /// Returns the ids of the host and its ports.
     pub(super) fn records(&self) -> impl Iterator<Item = Uuid> {
-        [self.id].into_iter().chain(self.ports.iter().map(|port| port.id))
+        [self.id.uuid()].into_iter().chain(self.ports.iter().map(|port| port.id.uuid()))
     }
 
     /// Returns whether a neighbor is stored by its id.

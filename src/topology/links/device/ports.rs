@@ -4,11 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use uuid::Uuid;
-
 use super::tables::Tables;
 use crate::discovery::reconcile::{Ports, abbreviated, trimmed};
-use crate::model::{Host, IfEntry, MacAddress};
+use crate::model::{Host, IfEntry, IfEntryId, MacAddress};
 use crate::topology::links::port_key::PortKey;
 
 /// `ifType` of aggregates: `ieee8023adLag`.
@@ -43,7 +41,7 @@ const SOFTWARE_AGGREGATES: [&str; 4] = ["bond", "bonding", "lagg", "team"];
 /// A port of a device.
 #[derive(Clone, Debug)]
 pub(in crate::topology::links) struct Port {
-    pub(in crate::topology::links) id: Uuid,
+    pub(in crate::topology::links) id: IfEntryId,
     pub(in crate::topology::links) name: Arc<str>,
     pub(in crate::topology::links) speed_bps: Option<u64>,
     pub(in crate::topology::links) mac_address: Option<MacAddress>,
@@ -66,7 +64,7 @@ pub(in crate::topology::links) enum Aggregate {
 pub(super) fn ports(host: &Host, by_value: &Ports, tables: &Tables<'_>) -> Box<[Port]> {
     let has_lag = host.if_entries.iter().any(|entry| entry.lag_id.is_some());
     let ids = host.if_entries.iter().map(|entry| entry.id).zip(0..).filter(|_| has_lag);
-    let places: BTreeMap<Uuid, u32> = ids.collect();
+    let places: BTreeMap<IfEntryId, u32> = ids.collect();
     let place = |index: i64| u32::try_from(by_value.local(Some(index), None)?).ok();
     let rows = tables.lag.iter().filter_map(|row| Some((place(row.if_index)?, place(row.lag_id)?)));
     let claimed: BTreeMap<u32, u32> = rows.collect();

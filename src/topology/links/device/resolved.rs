@@ -2,7 +2,7 @@
 
 use crate::discovery::reconcile::{Identity, Ports, is_own_mac};
 use crate::discovery::report::{ArpRow, NeighborState};
-use crate::inventory::{Claim, ClaimRows};
+use crate::discovery::{Claim, ClaimRows};
 use crate::model::MacAddress;
 use crate::topology::links::key::Key;
 use crate::topology::links::missing::Missing;

@@ -9,8 +9,8 @@ use uuid::Uuid;
 
 use crate::discovery::reconcile::{Named, Ports, is_own_mac, trimmed};
 use crate::discovery::report::{Capability, CdpRow, LldpRow, StpRow, StpState};
-use crate::inventory::{Claim, ClaimRows, MissingRows};
-use crate::model::{Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, Neighbor, Timestamp};
+use crate::discovery::{Claim, ClaimRows, MissingRows};
+use crate::model::{Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, Timestamp};
 use crate::topology::links::Method;
 use crate::topology::links::key::Key;
 use crate::topology::links::missing::Missing;
@@ -275,7 +275,7 @@ fn stored_cdp(entry: &IfEntry, port: PortKey) -> Option<Sighting> {
 
 /// Reads the neighbor that is stored with an interface entry by its id.
 fn stored_neighbor(entry: &IfEntry, port: PortKey) -> Option<Sighting> {
-    let (Neighbor::IfEntry(id) | Neighbor::Host(id)) = entry.neighbor?;
+    let id = entry.neighbor?.uuid();
     Some(Sighting {
         method: Method::Stored,
         port: Some(port),

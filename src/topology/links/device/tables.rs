@@ -1,7 +1,7 @@
 //! The rows of a host's claims, by kind.
 
 use crate::discovery::report::{ArpRow, FdbRow, LagRow, LldpRow, StpRow, TableKind};
-use crate::inventory::{Claim, ClaimRows};
+use crate::discovery::{Claim, ClaimRows};
 use crate::model::Timestamp;
 
 /// The tables that ports and learned addresses follow from.

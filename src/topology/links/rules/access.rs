@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use uuid::Uuid;
-
 use super::fdb::{FdbViews, claim};
-use crate::model::MacAddress;
+use crate::model::{HostId, MacAddress};
 use crate::topology::links::contest::candidate::{Candidate, Claimed, DeviceKey, Spot};
 use crate::topology::links::device::Device;
 use crate::topology::links::device::resolved::Resolved;
@@ -16,15 +14,15 @@ use crate::topology::links::{Evidence, Method, Rule};
 /// The hosts that learned an address on a port without a bridge behind it. Each comes with the number of devices on
 /// that port.
 #[derive(Clone, Debug, Default)]
-pub(in crate::topology::links) struct AccessPorts(BTreeMap<MacAddress, BTreeSet<(usize, Uuid)>>);
+pub(in crate::topology::links) struct AccessPorts(BTreeMap<MacAddress, BTreeSet<(usize, HostId)>>);
 
 impl AccessPorts {
     /// Adds a port, and the hosts that have others with the address to `affected`.
     pub(in crate::topology::links) fn add(
         &mut self,
         address: MacAddress,
-        port: (usize, Uuid),
-        affected: &mut BTreeSet<Uuid>,
+        port: (usize, HostId),
+        affected: &mut BTreeSet<HostId>,
     ) {
         self.add_hosts(address, affected);
         self.0.entry(address).or_default().insert(port);
@@ -34,8 +32,8 @@ impl AccessPorts {
     pub(in crate::topology::links) fn remove(
         &mut self,
         address: MacAddress,
-        port: (usize, Uuid),
-        affected: &mut BTreeSet<Uuid>,
+        port: (usize, HostId),
+        affected: &mut BTreeSet<HostId>,
     ) {
         if let Some(ports) = self.0.get_mut(&address) {
             ports.remove(&port);
@@ -47,7 +45,7 @@ impl AccessPorts {
     }
 
     /// Adds the hosts that have a port with an address.
-    pub(in crate::topology::links) fn add_hosts(&self, address: MacAddress, hosts: &mut BTreeSet<Uuid>) {
+    pub(in crate::topology::links) fn add_hosts(&self, address: MacAddress, hosts: &mut BTreeSet<HostId>) {
         hosts.extend(self.0.get(&address).into_iter().flatten().map(|(_, host)| *host));
     }
 
@@ -74,7 +72,7 @@ pub(in crate::topology::links) fn single_sided_fdb(
         let mut behind = view.behind(place);
         let only = behind.next().filter(|_| behind.len() == 0);
         let names_back =
-            |other: &Uuid| views.get(other).is_some_and(|other| other.towards(device.id).is_some());
+            |other: &HostId| views.get(other).is_some_and(|other| other.towards(device.id).is_some());
         if let Some(other) = only.filter(|other| !names_back(other)) {
             let claims = vec![claim(device, place, "", Rule::SingleSidedFdb)];
             let remote = Spot::new(DeviceKey::Host(other), None);

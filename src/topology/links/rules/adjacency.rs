@@ -6,9 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use uuid::Uuid;
-
 use super::fdb::{FdbView, FdbViews};
+use crate::model::HostId;
 
 /// Maximum number of adjacent bridges on a port that are linked in pairs. With more of them, the port is on a segment.
 const MAX_ADJACENT: usize = 64;
@@ -20,10 +19,10 @@ const MAX_WORK: usize = 1 << 16;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::topology::links) enum Adjacent {
     /// All of them, in order.
-    Few(Vec<Uuid>),
+    Few(Vec<HostId>),
     /// The first of more than can be linked in pairs.
     Segment {
-        first: Vec<Uuid>,
+        first: Vec<HostId>,
         /// Whether further bridges were not compared, to bound the work.
         is_cut: bool,
     },
@@ -39,25 +38,25 @@ impl Adjacent {
 ///
 /// `branching` are the bridges that have others behind at least two ports. Only these separate others.
 pub(in crate::topology::links) fn adjacent(
-    own: Uuid,
+    own: HostId,
     views: &FdbViews,
-    branching: &BTreeSet<Uuid>,
+    branching: &BTreeSet<HostId>,
 ) -> BTreeMap<u32, Adjacent> {
     let Some(view) = views.get(&own) else { return BTreeMap::new() };
     view.bridge_ports().map(|port| (port, adjacent_on(own, port, view, views, branching))).collect()
 }
 
 fn adjacent_on(
-    own: Uuid,
+    own: HostId,
     port: u32,
     view: &FdbView,
     views: &FdbViews,
-    branching: &BTreeSet<Uuid>,
+    branching: &BTreeSet<HostId>,
 ) -> Adjacent {
     let (separated, is_cut) = separated(own, separators(own, port, view, views, branching), views);
-    let sees_own = |other: &Uuid| views.get(other).is_some_and(|view| view.towards(own).is_some());
+    let sees_own = |other: &HostId| views.get(other).is_some_and(|view| view.towards(own).is_some());
     let mut adjacent = view.behind(port).filter(|other| !separated.contains(other)).filter(sees_own);
-    let first: Vec<Uuid> = adjacent.by_ref().take(MAX_ADJACENT).collect();
+    let first: Vec<HostId> = adjacent.by_ref().take(MAX_ADJACENT).collect();
     if is_cut || adjacent.next().is_some() {
         Adjacent::Segment { first, is_cut }
     } else {
@@ -70,19 +69,19 @@ fn adjacent_on(
 ///
 /// The nearer a bridge, the fewer others are on the far side of its port.
 fn separators<'v>(
-    own: Uuid,
+    own: HostId,
     port: u32,
     view: &FdbView,
     views: &'v FdbViews,
-    branching: &BTreeSet<Uuid>,
-) -> Vec<(usize, Uuid, u32, &'v FdbView)> {
-    let far_side = |other: Uuid| {
+    branching: &BTreeSet<HostId>,
+) -> Vec<(usize, HostId, u32, &'v FdbView)> {
+    let far_side = |other: HostId| {
         let view = views.get(&other)?;
         let back = view.towards(own)?.port;
         Some((view.behind(back).len(), other, back, view))
     };
     let mut separators: Vec<_> = if branching.len() < view.behind(port).len() {
-        let is_behind = |other: &Uuid| view.towards(*other).is_some_and(|towards| towards.port == port);
+        let is_behind = |other: &HostId| view.towards(*other).is_some_and(|towards| towards.port == port);
         branching.iter().copied().filter(is_behind).filter_map(far_side).collect()
     } else {
         view.behind(port).filter(|other| branching.contains(other)).filter_map(far_side).collect()
@@ -93,10 +92,10 @@ fn separators<'v>(
 
 /// Returns the bridges that are separated from a bridge, and whether some of its separators were left out.
 fn separated(
-    own: Uuid,
-    separators: Vec<(usize, Uuid, u32, &FdbView)>,
+    own: HostId,
+    separators: Vec<(usize, HostId, u32, &FdbView)>,
     views: &FdbViews,
-) -> (HashSet<Uuid>, bool) {
+) -> (HashSet<HostId>, bool) {
     let mut separated = HashSet::new();
     let (mut adjacent, mut work) = (0_usize, 0_usize);
     for (_, between, back, view) in separators {

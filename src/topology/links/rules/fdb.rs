@@ -7,9 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use uuid::Uuid;
-
-use crate::model::MacAddress;
+use crate::model::{HostId, MacAddress};
 use crate::topology::links::contest::candidate::{Candidate, Claimed, DeviceKey, Spot};
 use crate::topology::links::device::Device;
 use crate::topology::links::devices::Devices;
@@ -24,7 +22,7 @@ pub(in crate::topology::links) const MAX_LEARNERS: usize = 16;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::topology::links) struct FdbView {
     /// The port towards each other bridge, by the other's id.
-    towards: Box<[(Uuid, Towards)]>,
+    towards: Box<[(HostId, Towards)]>,
     /// The places in `towards` of the other bridges behind each port.
     behind: BTreeMap<u32, Box<[u32]>>,
     /// The ports without a bridge behind them.
@@ -45,22 +43,22 @@ pub(in crate::topology::links) struct AccessPort {
     /// The number of devices that were learned.
     pub(in crate::topology::links) devices: usize,
     /// The addresses of known hosts.
-    pub(in crate::topology::links) owned: Vec<(MacAddress, Uuid)>,
+    pub(in crate::topology::links) owned: Vec<(MacAddress, HostId)>,
     /// The addresses of known hosts that the port no longer has learned.
-    pub(in crate::topology::links) lost: Vec<(MacAddress, Uuid)>,
+    pub(in crate::topology::links) lost: Vec<(MacAddress, HostId)>,
 }
 
 impl AccessPort {
     /// Returns the number of devices on the port, those included that it no longer has learned.
     pub(in crate::topology::links) fn all_devices(&self) -> usize {
-        let lost: BTreeSet<Uuid> = self.lost.iter().map(|(_, host)| *host).collect();
-        let owners: BTreeSet<Uuid> = self.owned.iter().map(|(_, host)| *host).collect();
+        let lost: BTreeSet<HostId> = self.lost.iter().map(|(_, host)| *host).collect();
+        let owners: BTreeSet<HostId> = self.owned.iter().map(|(_, host)| *host).collect();
         self.devices.saturating_add(lost.difference(&owners).count())
     }
 }
 
 /// All forwarding databases, by host.
-pub(in crate::topology::links) type FdbViews = HashMap<Uuid, FdbView>;
+pub(in crate::topology::links) type FdbViews = HashMap<HostId, FdbView>;
 
 impl FdbView {
     pub(in crate::topology::links) fn new(device: &Device, devices: &Devices) -> Self {
@@ -72,7 +70,7 @@ impl FdbView {
         let uplinks = uplinks(device, &learned.ports);
         view.towards = towards(device, devices, learned);
         view.behind = behind(&view.towards);
-        let mut hosts: BTreeMap<u32, BTreeSet<Uuid>> = BTreeMap::new();
+        let mut hosts: BTreeMap<u32, BTreeSet<HostId>> = BTreeMap::new();
         for (address, port) in device.learned.iter().filter(|(_, port)| !uplinks.contains(port)) {
             let access = view.access.entry(*port).or_default();
             match owner(*address, device, devices) {
@@ -93,13 +91,13 @@ impl FdbView {
     }
 
     /// Returns the port towards another bridge.
-    pub(in crate::topology::links) fn towards(&self, other: Uuid) -> Option<Towards> {
+    pub(in crate::topology::links) fn towards(&self, other: HostId) -> Option<Towards> {
         let place = self.towards.binary_search_by_key(&other, |(other, _)| *other).ok()?;
         self.towards.get(place).map(|(_, towards)| *towards)
     }
 
     /// Returns the other bridges with the ports towards them, in order.
-    pub(in crate::topology::links) fn all_towards(&self) -> &[(Uuid, Towards)] {
+    pub(in crate::topology::links) fn all_towards(&self) -> &[(HostId, Towards)] {
         &self.towards
     }
 
@@ -109,17 +107,17 @@ impl FdbView {
     }
 
     /// Returns the other bridges behind a port, in order.
-    pub(in crate::topology::links) fn behind(&self, port: u32) -> impl ExactSizeIterator<Item = Uuid> {
+    pub(in crate::topology::links) fn behind(&self, port: u32) -> impl ExactSizeIterator<Item = HostId> {
         let places = self.behind.get(&port).map_or(&[][..], |places| places);
         places.iter().map(|place| {
             let found = usize::try_from(*place).ok().and_then(|place| self.towards.get(place));
-            found.map_or(Uuid::nil(), |(other, _)| *other)
+            found.map_or(HostId::nil(), |(other, _)| *other)
         })
     }
 }
 
 /// Returns the places of the other bridges behind each port.
-fn behind(towards: &[(Uuid, Towards)]) -> BTreeMap<u32, Box<[u32]>> {
+fn behind(towards: &[(HostId, Towards)]) -> BTreeMap<u32, Box<[u32]>> {
     let mut behind: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for ((_, towards), place) in towards.iter().zip(0..) {
         behind.entry(towards.port).or_default().push(place);
@@ -130,14 +128,14 @@ fn behind(towards: &[(Uuid, Towards)]) -> BTreeMap<u32, Box<[u32]>> {
 /// The bridges of which a device learned own addresses.
 struct LearnedBridges {
     /// The bridges in order, each with its port. `None` for a bridge that was learned on several ports.
-    bridges: Vec<(Uuid, Option<u32>)>,
+    bridges: Vec<(HostId, Option<u32>)>,
     /// All ports with an address of a bridge.
     ports: BTreeSet<u32>,
 }
 
 impl LearnedBridges {
     fn of(device: &Device, devices: &Devices) -> Self {
-        let mut found: Vec<(Uuid, u32)> = Vec::new();
+        let mut found: Vec<(HostId, u32)> = Vec::new();
         let mut ports = BTreeSet::new();
         let mut last = None;
         for (address, port) in &device.learned {
@@ -149,7 +147,7 @@ impl LearnedBridges {
         }
         found.sort_unstable();
         found.dedup();
-        let mut bridges: Vec<(Uuid, Option<u32>)> = Vec::with_capacity(found.len());
+        let mut bridges: Vec<(HostId, Option<u32>)> = Vec::with_capacity(found.len());
         for (bridge, port) in found {
             match bridges.last_mut() {
                 Some((last, several)) if *last == bridge => *several = None,
@@ -161,7 +159,7 @@ impl LearnedBridges {
 }
 
 /// Returns the only other host that has an address, or to which a neighbor cache gives it.
-fn owner(address: MacAddress, device: &Device, devices: &Devices) -> Option<Uuid> {
+fn owner(address: MacAddress, device: &Device, devices: &Devices) -> Option<HostId> {
     let joined = || devices.joined(address).map(|joined| joined.host);
     devices.owner(address).or_else(joined).filter(|owner| *owner != device.id)
 }
@@ -216,9 +214,9 @@ fn unexplained_aggregates(device: &Device) -> BTreeSet<u32> {
 }
 
 /// Returns the port towards each other bridge, in the order of their ids.
-fn towards(device: &Device, devices: &Devices, learned: LearnedBridges) -> Box<[(Uuid, Towards)]> {
+fn towards(device: &Device, devices: &Devices, learned: LearnedBridges) -> Box<[(HostId, Towards)]> {
     let is_learned =
-        |other: &Uuid| learned.bridges.binary_search_by_key(other, |(bridge, _)| *bridge).is_ok();
+        |other: &HostId| learned.bridges.binary_search_by_key(other, |(bridge, _)| *bridge).is_ok();
     let mut inferred = Vec::new();
     for (other, ports) in shared_ports(device, devices) {
         if !is_learned(&other)
@@ -229,7 +227,7 @@ fn towards(device: &Device, devices: &Devices, learned: LearnedBridges) -> Box<[
     }
     let own = learned.bridges.into_iter();
     let own = own.filter_map(|(other, port)| Some((other, Towards { port: port?, is_inferred: false })));
-    let mut towards: Vec<(Uuid, Towards)> = own.collect();
+    let mut towards: Vec<(HostId, Towards)> = own.collect();
     if !inferred.is_empty() {
         towards.extend(inferred);
         towards.sort_unstable_by_key(|(other, _)| *other);
@@ -238,8 +236,8 @@ fn towards(device: &Device, devices: &Devices, learned: LearnedBridges) -> Box<[
 }
 
 /// Returns the ports of the addresses that a device and each other one learned: first its own port, and then the other's.
-fn shared_ports(device: &Device, devices: &Devices) -> BTreeMap<Uuid, Vec<(u32, u32)>> {
-    let mut shared: BTreeMap<Uuid, Vec<(u32, u32)>> = BTreeMap::new();
+fn shared_ports(device: &Device, devices: &Devices) -> BTreeMap<HostId, Vec<(u32, u32)>> {
+    let mut shared: BTreeMap<HostId, Vec<(u32, u32)>> = BTreeMap::new();
     for (address, port) in &device.learned {
         if devices.learner_count(*address) > MAX_LEARNERS {
             continue;

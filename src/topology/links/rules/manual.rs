@@ -1,8 +1,8 @@
 //! Links that users enter and suppress.
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
+use crate::model::{HostId, IfEntryId};
 use crate::topology::links::contest::candidate::{Candidate, Claimed, DeviceKey, Source, Spot};
 use crate::topology::links::devices::Devices;
 use crate::topology::links::port_key::PortKey;
@@ -46,16 +46,16 @@ impl ManualLink {
 #[non_exhaustive]
 pub struct ManualEnd {
     /// The host.
-    pub host_id: Uuid,
+    pub host_id: HostId,
     /// The host's interface entry; `None`: any port, or an unknown one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub if_entry_id: Option<Uuid>,
+    pub if_entry_id: Option<IfEntryId>,
 }
 
 impl ManualEnd {
     /// Creates an end.
     #[must_use]
-    pub const fn new(host_id: Uuid, if_entry_id: Option<Uuid>) -> Self {
+    pub const fn new(host_id: HostId, if_entry_id: Option<IfEntryId>) -> Self {
         Self { host_id, if_entry_id }
     }
 }

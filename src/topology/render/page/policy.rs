@@ -2,9 +2,9 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 use base64ct::{Base64, Encoding};
-use sha2::{Digest, Sha256};
 
 use super::source::{SCRIPT, STYLE};
+use crate::sha256::sha256;
 use crate::topology::render::{Theme, style_source};
 
 /// The sites that may show the page in a frame. They are the sources of the directive `frame-ancestors`.
@@ -70,5 +70,5 @@ pub(super) fn without_script(ancestors: &FrameAncestors) -> String {
 
 /// Returns the source that allows exactly this text.
 fn source_of(text: &str) -> String {
-    format!("'sha256-{}'", Base64::encode_string(&Sha256::digest(text)))
+    format!("'sha256-{}'", Base64::encode_string(&sha256(text.as_bytes())))
 }

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use uuid::Uuid;
-
 use super::super::file::File;
 use super::super::number::{number, sane};
 use super::super::scene::Scene;
 use super::super::words::capacity;
 use super::super::xml::escape_isolated;
 use super::put;
+use crate::model::LinkId;
 use crate::topology::graph::{DETAIL_SIZE, Edge, Positions, diagram, port_name, shorten_to_width, width};
 use crate::topology::layout::{Arrangement, Label, LineEnd, Point, Rect, Size, place_labels};
 
@@ -24,15 +23,15 @@ const TRIED: [f64; 7] = [50.0, 42.0, 58.0, 34.0, 66.0, 26.0, 74.0];
 
 /// Labels that found room.
 pub(super) struct Placed {
-    ports: Vec<(Uuid, Rect, String)>,
-    speeds: Vec<(Uuid, Point, String)>,
+    ports: Vec<(LinkId, Rect, String)>,
+    speeds: Vec<(LinkId, Point, String)>,
 }
 
 impl Placed {
     /// Places names of ports first, those at devices with several links before those at leaves.
     pub(super) fn of(scene: &Scene<'_>) -> Self {
         let arrangement = arrangement(scene);
-        let mut wanted: Vec<(bool, Uuid, Label, String)> = Vec::new();
+        let mut wanted: Vec<(bool, LinkId, Label, String)> = Vec::new();
         for (index, edge) in scene.graph.edges.iter().enumerate() {
             if edge.points.len() < 2 {
                 continue;
@@ -55,7 +54,7 @@ impl Placed {
         wanted.sort_by_key(|(is_leaf, _, _, _)| *is_leaf);
         let labels: Vec<Label> = wanted.iter().map(|(_, _, label, _)| label.clone()).collect();
         let places = place_labels(&diagram(scene.graph, &Positions::default()), &arrangement, &labels);
-        let ports: Vec<(Uuid, Rect, String)> = wanted
+        let ports: Vec<(LinkId, Rect, String)> = wanted
             .into_iter()
             .zip(places)
             .filter_map(|((_, edge, _, text), place)| Some((edge, place?, text)))
@@ -112,7 +111,7 @@ fn route(edge: &Edge) -> Vec<Point> {
 
 /// Returns the speeds of edges where there is room. These edges are aggregation groups, and links between devices that
 /// connect others.
-fn speeds(scene: &Scene<'_>, ports: &[(Uuid, Rect, String)]) -> Vec<(Uuid, Point, String)> {
+fn speeds(scene: &Scene<'_>, ports: &[(LinkId, Rect, String)]) -> Vec<(LinkId, Point, String)> {
     let mut taken = Cells::default();
     for node in scene.graph.nodes.iter().filter(|node| !scene.is_container(node)) {
         taken.add(Rect::new(Point::new(sane(node.x), sane(node.y)), Size::new(node.width, node.height)));

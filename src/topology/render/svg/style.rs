@@ -1,8 +1,8 @@
 //! The styles of pictures.
 
 use base64ct::{Base64, Encoding};
-use sha2::{Digest, Sha256};
 
+use crate::sha256::sha256;
 use crate::topology::render::Theme;
 
 /// The style that does not depend on the theme.
@@ -85,5 +85,5 @@ pub(super) fn css(theme: Theme) -> String {
 /// ```
 #[must_use]
 pub fn style_source(theme: Theme) -> String {
-    format!("'sha256-{}'", Base64::encode_string(&Sha256::digest(css(theme))))
+    format!("'sha256-{}'", Base64::encode_string(&sha256(css(theme).as_bytes())))
 }

@@ -111,12 +111,12 @@ fn network_of_a_record_must_be_of_the_organization_and_cannot_change() {
         |kind| kind.has_network,
         async |scene| {
             let record = scene.create(1).await;
-            for network in [LAB, NOBODY, scene.fixture.abroad.networks[0]] {
+            for network in [LAB, NOBODY.into(), scene.fixture.abroad.networks[0]] {
                 let reply = scene.put(&record, &with(&record, "network_id", network.to_string())).await;
                 let entity = json!({"entity": scene.kind.entity});
                 assert_eq!(*reply.refuses(400, "entity_network_mismatch"), entity);
             }
-            for network in [NOBODY, scene.fixture.abroad.networks[0]] {
+            for network in [NOBODY.into(), scene.fixture.abroad.networks[0]] {
                 let body = with(&scene.kind.body(2).unwrap(), "network_id", network.to_string());
                 let reply = scene.send(send_json("POST", scene.kind.path, &body)).await;
                 if scene.kind.entity == "Daemon API Key" {
@@ -137,11 +137,11 @@ fn references_in_lists_must_be_of_the_organization() {
         let record = scene.create(1).await;
         let lists = [
             ("tags", "Tag", scene.fixture.abroad.tags[0]),
-            ("network_ids", "Network", scene.fixture.abroad.networks[0]),
+            ("network_ids", "Network", scene.fixture.abroad.networks[0].uuid().into()),
         ];
         for (field, entity, foreign) in lists {
             let Some(known) = record.get(field).and_then(Value::as_array) else { continue };
-            for id in [NOBODY, foreign] {
+            for id in [NOBODY, foreign.uuid()] {
                 let list: Vec<Value> = known.iter().cloned().chain([json!(id)]).collect();
                 let invalid = json!({"entity": entity, "field": format!("{field}.{}", known.len())});
                 let reply = scene.put(&record, &with(&record, field, list.clone())).await;

@@ -138,7 +138,7 @@ fn filters_select_records_and_combine_with_and() {
         let whole = count("ids=").await;
         if scene.kind.has_network {
             assert_eq!(count(&format!("network_id={OFFICE}")).await, whole);
-            for network in [LAB, NOBODY, scene.fixture.abroad.networks[0]] {
+            for network in [LAB, NOBODY.into(), scene.fixture.abroad.networks[0]] {
                 assert_eq!(count(&format!("network_id={network}")).await, 0);
             }
             assert_eq!(count(&format!("network_id={OFFICE}&ids={one}")).await, 1);

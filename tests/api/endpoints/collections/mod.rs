@@ -11,8 +11,7 @@ mod table;
 
 use http::Request;
 use serde_json::{Value, json};
-use toposcope::model::Permission;
-use uuid::Uuid;
+use toposcope::model::{NetworkId, Permission};
 
 use self::table::{KINDS, Kind};
 use crate::backend::run;
@@ -94,7 +93,7 @@ impl Scene {
 }
 
 /// Creates a user of the home organization with a key and a session.
-async fn client(fixture: &Fixture, level: Permission, networks: &[Uuid]) -> Client {
+async fn client(fixture: &Fixture, level: Permission, networks: &[NetworkId]) -> Client {
     let user = fixture.user(&fixture.home, level, networks).await;
     let key = fixture.issue(key_for(&user, level, networks)).await;
     let session = fixture.sign_in(&user).await;

@@ -44,11 +44,13 @@ pub(crate) fn disabled(entity: &str) -> Refusal {
     refusal(401, "entity_disabled", json!({"entity": entity}))
 }
 
-pub(crate) fn not_found(entity: &str, id: Uuid) -> Refusal {
+pub(crate) fn not_found(entity: &str, id: impl Into<Uuid>) -> Refusal {
+    let id = id.into();
     refusal(404, "entity_not_found", json!({"entity": entity, "id": id}))
 }
 
-pub(crate) fn network_denied(id: Uuid) -> Refusal {
+pub(crate) fn network_denied(id: impl Into<Uuid>) -> Refusal {
+    let id = id.into();
     refusal(403, "entity_access_denied", json!({"entity": "Network", "id": id}))
 }
 

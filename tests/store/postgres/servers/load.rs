@@ -20,14 +20,14 @@ const LONGEST_CALL: Duration = Duration::from_secs(6);
 /// Pause between two calls.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// An instance with the numbers that it has acknowledged or returned.
+/// An instance, and the numbers that it has acknowledged or returned.
 #[derive(Debug)]
 pub(super) struct Instance {
     pub(super) store: PostgresStore,
     /// The record that this instance writes.
     own: usize,
-    /// By record: the highest number that a call has returned.
-    known: Vec<AtomicU64>,
+    /// By record: the highest number that a call has returned, of this instance and of those beside it.
+    known: Arc<Vec<AtomicU64>>,
     /// The last number whose write was begun. Held while it is written.
     begun: Mutex<u64>,
     pub(super) calls: AtomicU64,
@@ -36,7 +36,14 @@ pub(super) struct Instance {
 impl Instance {
     /// An instance of several, each of which writes a record of its own.
     pub(super) fn new(store: PostgresStore, own: usize, count: usize) -> Arc<Self> {
-        let known = (0..count).map(|_| AtomicU64::new(0)).collect();
+        let known = Arc::new((0..count).map(|_| AtomicU64::new(0)).collect());
+        Arc::new(Self { store, own, known, begun: Mutex::default(), calls: AtomicU64::new(0) })
+    }
+
+    /// An instance that may answer nothing older than this one has answered, and the other way around. Such instances need
+    /// a standby without whose confirmation the primary acknowledges nothing.
+    pub(super) fn beside(&self, store: PostgresStore, own: usize) -> Arc<Self> {
+        let known = Arc::clone(&self.known);
         Arc::new(Self { store, own, known, begun: Mutex::default(), calls: AtomicU64::new(0) })
     }
 

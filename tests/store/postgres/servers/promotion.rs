@@ -26,15 +26,15 @@ pub(super) fn await_standby(primary: &Cluster) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn instances_move_to_the_promoted_server_and_answer_nothing_older_while_its_primary_goes_on() {
+async fn instances_move_to_the_promoted_server_and_none_answers_what_is_older_than_another_answered() {
     let Some(mut primary) = Cluster::start_new(UNSYNCED) else { return };
     let database = primary.create_database();
     let mut standby = primary.start_standby();
     let orders = both_orders(&primary, &standby, &database);
-    let mut instances = Vec::new();
-    for (own, connection) in orders.iter().enumerate() {
-        instances.push(Instance::new(open(PostgresStore::builder(connection)).await, own, 2));
-    }
+    let [one, other] = &orders;
+    let first = Instance::new(open(PostgresStore::builder(one)).await, 0, 2);
+    let second = first.beside(open(PostgresStore::builder(other)).await, 1);
+    let instances = [first, second];
     let (mut slowest, mut slowest_start) = (Duration::ZERO, Duration::ZERO);
     for round in 0..rounds() {
         if round > 0 {
@@ -73,6 +73,36 @@ async fn instances_move_to_the_promoted_server_and_answer_nothing_older_while_it
          the latest {slowest:?} after its promotion, starts at the latest after {slowest_start:?}",
         rounds()
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_committed_on_the_promoted_server_while_another_instance_may_not_know_of_it() {
+    let Some(primary) = Cluster::start_new(UNSYNCED) else { return };
+    let database = primary.create_database();
+    let standby = primary.start_standby();
+    let far = Proxy::start(standby.folder(), Network::Far).await;
+    let connection = |standby| connection(&[direct(&primary), standby], database_of(&database));
+    let near = open(PostgresStore::builder(&connection(direct(&standby)))).await;
+    let near = Instance::new(near, 0, 2);
+    let late = open(PostgresStore::builder(&connection(("127.0.0.1".to_owned(), far.port())))).await;
+    let late = near.beside(late, 1);
+    await_standby(&primary);
+    let instances = [near, late];
+    let promotion = async {
+        sleep(Duration::from_millis(20)).await;
+        tokio::task::block_in_place(|| standby.promote());
+        let begin = Instant::now();
+        // The other instance reads: it would hardly ever be the first to append to the log.
+        while instances[0].store.status().timeline != Some(2) || instances[0].write().await.is_err() {
+            assert!(begin.elapsed() < LONGEST_OUTAGE, "no write after {:?}", begin.elapsed());
+            sleep(Duration::from_millis(1)).await;
+        }
+        while instances[1].store.status().timeline != Some(2) || instances[1].read().await.is_err() {
+            assert!(begin.elapsed() < LONGEST_OUTAGE, "the old primary is used after {:?}", begin.elapsed());
+            sleep(Duration::from_millis(1)).await;
+        }
+    };
+    Instance::run_during(&instances, promotion).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::model::{LldpChassisIdSubtype, LldpPortIdSubtype, MacAddress, derived_id};
+use crate::model::{LldpChassisIdSubtype, LldpPortIdSubtype, MacAddress, NetworkId, derived_id};
 
 /// The numbers that VLANs may have.
 pub(in crate::service::endpoints::daemons) const VLAN_NUMBERS: std::ops::RangeInclusive<u16> = 1..=4094;
@@ -15,18 +15,18 @@ pub(in crate::service::endpoints::daemons) const VLAN_NUMBERS: std::ops::RangeIn
 ///
 /// VLANs are no records: their ids follow from network and number. The rows of interfaces that name a VLAN by its id
 /// are thus read without a look-up, and a VLAN that is reported twice has one id.
-pub(in crate::service::endpoints::daemons) fn vlan_id(network: Uuid, number: u16) -> Uuid {
+pub(in crate::service::endpoints::daemons) fn vlan_id(network: NetworkId, number: u16) -> Uuid {
     derived_id("vlan", &[network.as_bytes(), &number.to_be_bytes()])
 }
 
 /// The numbers of the VLANs of a network by their ids. Made when the first is looked up.
 pub(super) struct VlanNumbers {
-    network: Uuid,
+    network: NetworkId,
     numbers: Option<HashMap<Uuid, u16>>,
 }
 
 impl VlanNumbers {
-    pub(super) const fn new(network: Uuid) -> Self {
+    pub(super) const fn new(network: NetworkId) -> Self {
         Self { network, numbers: None }
     }
 

@@ -1,10 +1,10 @@
 //! The requests of daemons in the form of this crate.
 
 use serde_json::{Map, Value};
-use uuid::Uuid;
 
 use super::ids::{VlanNumbers, chassis_id, without_nulls};
 use super::{Dialect, rows};
+use crate::model::NetworkId;
 
 /// The lists of a reported host, which stand beside it, in the form of this crate.
 const LISTS: [&str; 4] = ["interfaces", "ports", "services", "if_entries"];
@@ -46,7 +46,7 @@ impl Dialect {
     pub(in crate::service::endpoints::daemons) fn read_host(
         self,
         given: GivenHost,
-        network: Uuid,
+        network: NetworkId,
     ) -> TranslatedHost {
         let GivenHost { mut host, ip_addresses, interfaces, if_entries, ports, services } = given;
         let has_ip_addresses =
@@ -92,7 +92,7 @@ impl Dialect {
     pub(in crate::service::endpoints::daemons) fn read_subnet(
         self,
         subnet: &mut Map<String, Value>,
-        network: Uuid,
+        network: NetworkId,
     ) {
         without_nulls(subnet);
         rows::source(subnet);

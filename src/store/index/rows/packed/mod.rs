@@ -58,6 +58,11 @@ const SORT_KEY_ENDS: usize = 2;
 const MAX_NARROW: usize = u16::MAX as usize / 2;
 
 impl PackedFacets {
+    /// Returns the length in bytes.
+    pub(in crate::store::index) fn length(&self) -> usize {
+        self.0.len()
+    }
+
     /// Packs facets.
     ///
     /// `sort_keys` are in the table's order of sort names. `links` are sorted and without duplicates.

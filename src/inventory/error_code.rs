@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::ErrorCode;
-use crate::inventory::{Entity, Error, ErrorKind, Problem};
+use super::{Entity, Error, ErrorKind, Problem};
 use crate::model::Timestamp;
+use crate::wire::{ErrorCode, Failure, Meta};
 
 impl Error {
     /// Returns the code that the API answers this error with.
@@ -24,6 +24,15 @@ impl Error {
         code_and_params(self.kind()).0
     }
 
+    /// Returns the code that the response has: that of [`code`](Self::code), or of a policy that refuses a change.
+    #[must_use]
+    pub fn code_text(&self) -> &str {
+        match self.kind() {
+            ErrorKind::PolicyRefused { code, .. } => code,
+            _ => self.code().as_str(),
+        }
+    }
+
     /// Returns the details of this error, under the keys that the documentation of its [`ErrorCode`] lists.
     #[must_use]
     pub fn params(&self) -> Map<String, Value> {
@@ -41,6 +50,15 @@ impl Error {
         } else {
             self.to_string()
         }
+    }
+}
+
+impl Failure {
+    /// Creates the envelope of an error of the inventory, as the API would answer it.
+    #[must_use]
+    pub fn of(error: &Error, meta: Meta) -> Self {
+        let (code, params) = (error.code_text().to_owned(), error.params());
+        Self { success: false, error: error.client_message(), code, params, meta }
     }
 }
 
@@ -99,7 +117,11 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
         ErrorKind::Conflict { entity, id } | ErrorKind::Outdated { entity, id } => {
             (ErrorCode::EntityConflict, json!({"entity": entity.as_str(), "id": id}))
         }
-        ErrorKind::StoreUnavailable | ErrorKind::Busy => (ErrorCode::StoreUnavailable, Value::Null),
+        ErrorKind::PolicyRefused { .. } => (ErrorCode::PolicyRefused, json!({})),
+        ErrorKind::StoreUnavailable
+        | ErrorKind::PolicyUnavailable
+        | ErrorKind::IndexIncomplete
+        | ErrorKind::Busy => (ErrorCode::StoreUnavailable, Value::Null),
         ErrorKind::Unreadable | ErrorKind::Internal => (ErrorCode::InternalError, Value::Null),
     }
 }

@@ -1,0 +1,204 @@
+//! The custom fields by which hosts are found and ordered.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::is_name;
+use crate::inventory::Inventory;
+use crate::model::Custom;
+use crate::store::{Direction, Facets, Name, Order, SortKey, Term, TermFilter, TermRange};
+
+/// The name of the terms.
+const CUSTOM: Name = Name::new("custom");
+
+/// The maximum length of the value of a sort key. Longer texts are ordered by their beginnings.
+const MAX_SORT_KEY: usize = 128;
+
+/// The custom fields that an inventory indexes. Clones share whether the stored hosts are indexed.
+#[derive(Clone, Debug, Default)]
+pub(in crate::inventory) struct CustomIndex(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// The names of the fields, sorted.
+    names: Vec<String>,
+    /// Whether all stored hosts are known to be indexed.
+    is_complete: AtomicBool,
+}
+
+impl CustomIndex {
+    fn new(names: impl IntoIterator<Item = String>) -> Self {
+        let (valid, others): (BTreeSet<String>, BTreeSet<String>) =
+            names.into_iter().partition(|name| is_name(name));
+        for name in others {
+            tracing::warn!(name, "no custom field can have this name, so that it is not indexed");
+        }
+        Self(Arc::new(Inner { names: valid.into_iter().collect(), is_complete: AtomicBool::new(false) }))
+    }
+
+    /// Returns the names of the fields, sorted.
+    pub(in crate::inventory) fn names(&self) -> &[String] {
+        &self.0.names
+    }
+
+    /// Returns whether all stored hosts are known to be indexed.
+    pub(in crate::inventory) fn is_complete(&self) -> bool {
+        self.0.is_complete.load(Ordering::Relaxed)
+    }
+
+    /// Notes that all stored hosts are indexed.
+    pub(in crate::inventory) fn set_complete(&self) {
+        self.0.is_complete.store(true, Ordering::Relaxed);
+    }
+
+    /// Adds the terms and sort keys of the indexed fields to the facets of a host.
+    pub(in crate::inventory) fn add_to(&self, facets: &mut Facets, custom: &Custom) {
+        if custom.is_empty() || self.0.names.is_empty() {
+            return;
+        }
+        for name in &self.0.names {
+            let Some(value) = custom.get(name) else { continue };
+            facets.terms.extend(text_of(value).map(|text| Term::new(CUSTOM, term(name, &text))));
+            facets.sort_keys.extend(sort_value(value).map(|value| SortKey::new(sort_name(name), value)));
+        }
+        facets.terms.sort_unstable();
+        facets.terms.dedup();
+    }
+
+    /// Returns whether a field is indexed.
+    pub(in crate::inventory) fn contains(&self, name: &str) -> bool {
+        self.0.names.binary_search_by(|known| known.as_str().cmp(name)).is_ok()
+    }
+}
+
+/// Returns the filter of the records whose field has this text.
+pub(in crate::inventory) fn filter(name: &str, text: &str) -> TermFilter {
+    TermFilter::new(CUSTOM, [TermRange::exact(term(name, text))])
+}
+
+/// Returns the order by a field. Records without it come first in ascending order, then numbers, booleans and texts.
+pub(in crate::inventory) fn order(name: &str, direction: Direction) -> Order {
+    Order::new(sort_name(name), direction)
+}
+
+/// Returns the text by which a value is found; `None` for null, lists and objects.
+fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// Encodes a name and a text, which may be long, as a digest.
+///
+/// Eight bytes suffice: only a value of the same organization could be confused with another one.
+fn term(name: &str, text: &str) -> Vec<u8> {
+    let digest = Sha256::new().chain_update(name).chain_update([0]).chain_update(text).finalize();
+    digest.iter().take(8).copied().collect()
+}
+
+/// Returns the name of the sort key of a field, which may be longer than such names.
+fn sort_name(name: &str) -> Name {
+    let digest = Sha256::digest(name);
+    let digits: String = digest.iter().take(7).map(|byte| format!("{byte:02x}")).collect();
+    Name::parse(&format!("c:{digits}")).unwrap_or(CUSTOM)
+}
+
+/// Encodes a value so that bytes have the order of values.
+fn sort_value(value: &Value) -> Option<Vec<u8>> {
+    match value {
+        Value::Number(number) => {
+            let bits = number.as_f64()?.to_bits();
+            // The bytes of floating-point numbers have their order once the sign is corrected.
+            let ordered = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
+            Some([&[1], ordered.to_be_bytes().as_slice()].concat())
+        }
+        Value::Bool(value) => Some(vec![2, u8::from(*value)]),
+        Value::String(text) => {
+            let beginning = text.as_bytes().iter().take(MAX_SORT_KEY).copied();
+            Some(std::iter::once(3).chain(beginning).collect())
+        }
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+impl Inventory {
+    /// Indexes custom fields of hosts, by which lists can then be filtered and ordered. Default: none.
+    ///
+    /// A host is found by a text exactly, and by a number or a boolean as its JSON has it: `custom.asset_tag=A-17`,
+    /// `custom.rack=7`. All processes that use a store must index the same fields. Hosts that are stored before a field is indexed
+    /// are indexed by [`upgrade`](Self::upgrade), which [`bootstrap`](Self::bootstrap) includes. Until it has ended, lists
+    /// that need the index fail with [`IndexIncomplete`](crate::inventory::ErrorKind::IndexIncomplete), which the API answers with
+    /// 503. An inventory [without terms](Self::without_host_terms) has no such index.
+    ///
+    /// ```
+    /// # use toposcope::access::Caller;
+    /// # use toposcope::inventory::HostQuery;
+    /// # use toposcope::model::{Host, Network};
+    /// # use toposcope::{Inventory, MemoryStore};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// let inventory = Inventory::new(MemoryStore::new()).with_custom_index(["asset_tag"]);
+    /// inventory.upgrade().await?;
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// # let caller = Caller::system(organization.id);
+    /// # let network = inventory.networks().create(&caller, Network::new("Office")).await?;
+    /// let mut printer = Host::new(network.id, "printer");
+    /// printer.custom.insert("asset_tag".to_owned(), "A-17".into());
+    /// inventory.hosts().put(&caller, printer).await?;
+    ///
+    /// let mut query = HostQuery::default();
+    /// query.custom.insert("asset_tag".to_owned(), "A-17".to_owned());
+    /// assert_eq!(inventory.hosts().list(&caller, &query).await?.total, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_custom_index<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        Self { custom_index: CustomIndex::new(names.into_iter().map(Into::into)), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn sort_values_have_the_order_of_values() {
+        let values = [
+            json!(-1e300),
+            json!(-2),
+            json!(-0.5),
+            json!(0),
+            json!(1),
+            json!(2.5),
+            json!(10),
+            json!(u64::MAX),
+            json!(false),
+            json!(true),
+            json!(""),
+            json!("10"),
+            json!("2"),
+            json!("a"),
+        ];
+        let keys: Vec<_> = values.iter().map(|value| sort_value(value).unwrap()).collect();
+        assert!(keys.is_sorted_by(|left, right| left < right), "{keys:?}");
+        for value in [json!(null), json!([1]), json!({})] {
+            assert_eq!((sort_value(&value), text_of(&value)), (None, None));
+        }
+    }
+
+    #[test]
+    fn names_that_no_field_can_have_are_not_indexed() {
+        let index = CustomIndex::new(["b", "A b", "a", "b"].map(str::to_owned));
+        assert_eq!(index.names(), ["a", "b"]);
+        assert!(index.contains("a") && !index.contains("A b"));
+    }
+}

@@ -1,0 +1,331 @@
+//! Rules of the host application for the changes that callers make.
+//!
+//! A [`Policy`] is asked after the rules of the inventory, and immediately before the commit. The inventory holds no
+//! turn meanwhile, so that a slow policy delays the change that it is asked about and no other.
+
+mod review;
+
+use std::any::Any;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use uuid::Uuid;
+
+pub(super) use self::review::Review;
+use super::collections::CollectionRecord;
+use super::{Entity, ErrorKind};
+use crate::access::{Caller, DaemonCaller};
+use crate::model::{NetworkId, OrganizationId};
+
+/// A rule of the host application, asked before every change that a caller makes.
+///
+/// Set it with [`Inventory::with_policy`](crate::Inventory::with_policy). It sees every record that a request would
+/// create, update or delete, one after the other, as stored and as it would be stored. The inventory commits exactly what
+/// the policy saw last: if a record changes meanwhile, the change is decided again and the policy is asked again. One
+/// refusal refuses the whole change, except where the API reports on each item: in a bulk request with `atomic: false`, in
+/// an import, and in a discovery report.
+///
+/// These changes are asked about:
+///
+/// | Change | Records |
+/// |---|---|
+/// | creation, update, patch, deletion, bulk deletion | hosts, networks, subnets, tags, users, API keys, shares, daemons, discovery jobs, manual links, the organization; layouts |
+/// | change of a part of a host | the host, or both hosts between which a port moves |
+/// | bulk request, import | each host, and each network that an import creates |
+/// | consolidation, split, deletion of stale parts | the hosts that remain, are new, or are deleted |
+/// | discovery report, of a user or a daemon | each host that it creates, updates or merges; a subnet that a daemon reports |
+/// | registration of a daemon | the daemon and its host |
+/// | password, rotation of a key | the user, share or key; the secret itself is not shown |
+///
+/// A write that follows from a change is not asked about: removed references, keys of a deleted user, neighbors, subnets
+/// that follow from addresses, work that is handed out. Neither are sessions, referral sources, contacts of daemons, restores,
+/// upgrades, and what host applications do without a caller, such as [`Organizations::create`](crate::inventory::Organizations::create).
+///
+/// # Time
+/// An answer must come within 5 seconds. Otherwise, the change fails with
+/// [`PolicyUnavailable`](crate::inventory::ErrorKind::PolicyUnavailable), which the API answers with 503 and
+/// `Retry-After`. A policy that panics makes the change fail with `Internal`. In both cases, nothing is stored. A policy
+/// must not block its thread.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use toposcope::inventory::{ErrorKind, Policy, PolicyRefusal, ProposedChange};
+/// use toposcope::access::Caller;
+/// use toposcope::model::{Host, Network};
+/// use toposcope::{Inventory, MemoryStore};
+///
+/// /// Names of hosts are written in lower case.
+/// struct LowerCase;
+///
+/// #[async_trait]
+/// impl Policy for LowerCase {
+///     async fn check(&self, change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
+///         match change.after::<Host>() {
+///             Some(host) if host.name != host.name.to_lowercase() => {
+///                 Err(PolicyRefusal::new("policy.lower_case", "Names are written in lower case.").at("name"))
+///             }
+///             _ => Ok(()),
+///         }
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), toposcope::inventory::Error> {
+/// let inventory = Inventory::new(MemoryStore::new()).with_policy(LowerCase);
+/// let organization = inventory.organizations().create("Example").await?;
+/// let caller = Caller::system(organization.id);
+/// let network = inventory.networks().create(&caller, Network::new("Office")).await?;
+/// let refused = inventory.hosts().create(&caller, Host::new(network.id, "Printer")).await;
+/// assert!(matches!(refused.unwrap_err().kind(), ErrorKind::PolicyRefused { code, .. } if code == "policy.lower_case"));
+/// # Ok(())
+/// # }
+/// ```
+#[async_trait]
+pub trait Policy: Send + Sync + 'static {
+    /// Allows or refuses a change.
+    ///
+    /// Must not change the inventory, and must give the same answer for the same change: it may be asked several times.
+    ///
+    /// # Errors
+    /// The refusal, which the API answers with status 422.
+    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), PolicyRefusal>;
+}
+
+#[async_trait]
+impl<P: Policy + ?Sized> Policy for Arc<P> {
+    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
+        (**self).check(change).await
+    }
+}
+
+/// The refusal of a change by a [`Policy`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyRefusal {
+    code: String,
+    message: String,
+    field: Option<String>,
+}
+
+/// The beginning of the codes of all refusals.
+const CODE_PREFIX: &str = "policy.";
+
+/// The code of a refusal whose own code has another form.
+const DEFAULT_CODE: &str = "policy.refused";
+
+/// The maximum number of characters of a code.
+const MAX_CODE: usize = 100;
+
+impl PolicyRefusal {
+    /// Creates a refusal.
+    ///
+    /// `code` is the error code of the answer, for programs: `policy.` and lower-case letters, digits, `_`, `.` and `-`, at most
+    /// 100 characters in all. Any other code is replaced by `policy.refused`. `message` is a sentence for people.
+    #[must_use]
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        let mut code = code.into();
+        if !is_code(&code) {
+            code = DEFAULT_CODE.to_owned();
+        }
+        Self { code, message: message.into(), field: None }
+    }
+
+    /// Names the value that is refused by its dotted path in the record, such as `interfaces.0.name`.
+    #[must_use]
+    pub fn at(self, field: impl Into<String>) -> Self {
+        Self { field: Some(field.into()), ..self }
+    }
+
+    /// Returns the error code.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        &self.code
+    }
+
+    /// Returns the sentence for people.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Returns the dotted path of the refused value.
+    #[must_use]
+    pub fn field(&self) -> Option<&str> {
+        self.field.as_deref()
+    }
+}
+
+impl From<PolicyRefusal> for super::Error {
+    fn from(refusal: PolicyRefusal) -> Self {
+        let PolicyRefusal { code, message, field } = refusal;
+        ErrorKind::PolicyRefused { code, message, field }.into()
+    }
+}
+
+fn is_code(text: &str) -> bool {
+    let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.' | b'-');
+    let name = text.strip_prefix(CODE_PREFIX).unwrap_or_default();
+    !name.is_empty() && text.len() <= MAX_CODE && name.bytes().all(is_allowed)
+}
+
+/// The sender of a change.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Actor<'a> {
+    /// A user, a user's API key, or the host application itself.
+    Caller(&'a Caller),
+    /// A discovery daemon.
+    Daemon(&'a DaemonCaller),
+}
+
+impl<'a> Actor<'a> {
+    /// Returns the organization that the change concerns.
+    #[must_use]
+    pub const fn organization_id(self) -> OrganizationId {
+        match self {
+            Self::Caller(caller) => caller.organization_id(),
+            Self::Daemon(daemon) => daemon.organization_id,
+        }
+    }
+
+    /// Returns the caller; `None` for a daemon.
+    #[must_use]
+    pub const fn caller(self) -> Option<&'a Caller> {
+        match self {
+            Self::Caller(caller) => Some(caller),
+            Self::Daemon(_) => None,
+        }
+    }
+}
+
+/// The effect of a change on a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ChangeKind {
+    /// The record is new.
+    Creation,
+    /// The record is replaced.
+    Update,
+    /// The record is deleted.
+    Deletion,
+}
+
+/// A change of one record that is about to be committed.
+///
+/// The record is a value of [`model`](crate::model), of the type that the API returns: a [`Host`](crate::model::Host) with all
+/// its parts, a [`Network`](crate::model::Network), a [`User`](crate::model::User) and so on.
+pub struct ProposedChange<'a> {
+    actor: Actor<'a>,
+    entity: Entity,
+    id: Uuid,
+    network_id: Option<NetworkId>,
+    before: Option<&'a (dyn Any + Send + Sync)>,
+    after: Option<&'a (dyn Any + Send + Sync)>,
+    is_dry_run: bool,
+}
+
+impl<'a> ProposedChange<'a> {
+    /// Creates the change of a record; `None` without a record.
+    fn of<T: CollectionRecord>(
+        actor: Actor<'a>,
+        before: Option<&'a T>,
+        after: Option<&'a T>,
+    ) -> Option<Self> {
+        let record = after.or(before)?;
+        Some(Self::new(actor, (T::ENTITY, record.id().into(), record.network()), before, after))
+    }
+
+    /// Creates the change of a record of this kind, id and network.
+    fn new<T: Any + Send + Sync>(
+        actor: Actor<'a>,
+        (entity, id, network_id): (Entity, Uuid, Option<NetworkId>),
+        before: Option<&'a T>,
+        after: Option<&'a T>,
+    ) -> Self {
+        let erased = |record: &'a T| record as &(dyn Any + Send + Sync);
+        let (before, after) = (before.map(erased), after.map(erased));
+        Self { actor, entity, id, network_id, before, after, is_dry_run: false }
+    }
+
+    /// Returns the sender of the change.
+    #[must_use]
+    pub const fn actor(&self) -> Actor<'a> {
+        self.actor
+    }
+
+    /// Returns the organization of the record.
+    #[must_use]
+    pub const fn organization_id(&self) -> OrganizationId {
+        self.actor.organization_id()
+    }
+
+    /// Returns the kind of record.
+    #[must_use]
+    pub const fn entity(&self) -> Entity {
+        self.entity
+    }
+
+    /// Returns the id of the record, whatever its kind. That of a layout is the id of its network.
+    #[must_use]
+    pub const fn id(&self) -> Uuid {
+        self.id
+    }
+
+    /// Returns the network of the record; `None` if records of this kind belong to no network.
+    #[must_use]
+    pub const fn network_id(&self) -> Option<NetworkId> {
+        self.network_id
+    }
+
+    /// Returns whether the record is created, updated or deleted.
+    #[must_use]
+    pub const fn kind(&self) -> ChangeKind {
+        match (self.before, self.after) {
+            (None, _) => ChangeKind::Creation,
+            (Some(_), Some(_)) => ChangeKind::Update,
+            (Some(_), None) => ChangeKind::Deletion,
+        }
+    }
+
+    /// Returns the record as stored. `None` for a creation, and if the record is of another type.
+    #[must_use]
+    pub fn before<T: Any>(&self) -> Option<&'a T> {
+        self.before?.downcast_ref()
+    }
+
+    /// Returns the record as it would be stored. `None` for a deletion, and if the record is of another type.
+    #[must_use]
+    pub fn after<T: Any>(&self) -> Option<&'a T> {
+        self.after?.downcast_ref()
+    }
+
+    /// Returns whether nothing will be stored, because the request only asks what it would do.
+    #[must_use]
+    pub const fn is_dry_run(&self) -> bool {
+        self.is_dry_run
+    }
+}
+
+/// Shows what changes, but not the values.
+impl std::fmt::Debug for ProposedChange<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut debug = formatter.debug_struct("ProposedChange");
+        debug.field("kind", &self.kind()).field("entity", &self.entity).field("id", &self.id);
+        debug.finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_of_another_form_is_replaced() {
+        for code in ["policy.a", "policy.frozen_network", "policy.rack-1.full"] {
+            assert_eq!(PolicyRefusal::new(code, "").code(), code);
+        }
+        let long = format!("policy.{}", "a".repeat(MAX_CODE));
+        for code in ["", "policy.", "policy", "frozen", "policy.Frozen", "policy.a b", "policy.ä", &long] {
+            assert_eq!(PolicyRefusal::new(code, "").code(), DEFAULT_CODE, "{code}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Parts of the document, for the documents of host applications.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use crate::invariant::Invariant;
+
+/// Where references to components begin.
+const COMPONENTS: &str = "#/components/";
+
+/// Returns the document without the operations for which `is_wanted` returns false, by their tags, and without the
+/// components that only these have. All paths begin with `prefix`, and no server is named.
+pub(in crate::service) fn excerpt(document: Value, prefix: &str, is_wanted: &dyn Fn(&str) -> bool) -> Value {
+    let Value::Object(mut document) = document else { return document };
+    document.remove("servers");
+    let is_tag_wanted = |tag: &Value| tag.as_str().is_some_and(is_wanted);
+    let mut paths = Map::new();
+    for (path, mut operations) in object(document.remove("paths")) {
+        let Value::Object(of_path) = &mut operations else { continue };
+        of_path.retain(|_, operation| operation.pointer("/tags/0").is_some_and(is_tag_wanted));
+        if !of_path.is_empty() {
+            paths.insert(format!("{prefix}{path}"), operations);
+        }
+    }
+    let paths = Value::Object(paths);
+    if let Some(Value::Array(tags)) = document.get_mut("tags") {
+        tags.retain(|tag| tag.get("name").is_some_and(is_tag_wanted));
+    }
+    let components = Value::Object(object(document.remove("components")));
+    document.insert("components".to_owned(), used(&components, &paths));
+    document.insert("paths".to_owned(), paths);
+    document.into()
+}
+
+fn object(value: Option<Value>) -> Map<String, Value> {
+    match value {
+        Some(Value::Object(members)) => members,
+        _ => None.asserted_or_default(),
+    }
+}
+
+/// Returns the components to which the paths refer, directly or by other components.
+fn used(components: &Value, paths: &Value) -> Value {
+    let mut found = BTreeSet::new();
+    add_references(paths, &mut found);
+    let mut used = Map::new();
+    while let Some(reference) = found.pop_first() {
+        let Some((kind, name)) = reference.split_once('/') else { continue };
+        let component = components.get(kind).and_then(|of_kind| of_kind.get(name)).asserted();
+        let of_kind = used.entry(kind).or_insert_with(|| Map::new().into());
+        if let (Value::Object(of_kind), Some(component)) = (of_kind, component)
+            && of_kind.insert(name.to_owned(), component.clone()).is_none()
+        {
+            add_references(component, &mut found);
+        }
+    }
+    used.into()
+}
+
+/// Adds the components to which a value refers: `schemas/Host`, or `securitySchemes/session`.
+fn add_references(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                match (name.as_str(), member) {
+                    ("$ref", Value::String(target)) => {
+                        found.extend(target.strip_prefix(COMPONENTS).map(str::to_owned));
+                    }
+                    ("security", Value::Array(alternatives)) => {
+                        let schemes = alternatives.iter().filter_map(Value::as_object).flat_map(Map::keys);
+                        found.extend(schemes.map(|scheme| format!("securitySchemes/{scheme}")));
+                    }
+                    _ => add_references(member, found),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| add_references(item, found)),
+        _ => {}
+    }
+}

@@ -1,0 +1,64 @@
+use std::net::IpAddr;
+
+use uuid::Uuid;
+
+use super::PageCursor;
+use crate::model::{NetworkId, OrderDirection, TagId};
+use crate::text_enum::text_enum;
+
+/// Filters, order and page of a list of records other than hosts.
+///
+/// Filters are combined with AND. The default is every record visible to the caller, oldest first.
+///
+/// ```
+/// use toposcope::inventory::{ListOrderField, ListQuery};
+///
+/// let mut query = ListQuery::default();
+/// query.order_by = ListOrderField::Name;
+/// query.limit = Some(50);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ListQuery {
+    /// Only records of this network. A network invisible to the caller gives an empty list.
+    pub network_id: Option<NetworkId>,
+    /// Only these records.
+    pub ids: Option<Vec<Uuid>>,
+    /// Only records with any of these tags.
+    pub tag_ids: Option<Vec<TagId>>,
+    /// Only subnets that contain this address. Ignored for other records.
+    pub contains: Option<IpAddr>,
+    /// The field to order by. Records that are equal in it are ordered by id.
+    pub order_by: ListOrderField,
+    /// The direction of the order.
+    pub order_direction: OrderDirection,
+    /// The maximum number of records; `None`: all.
+    pub limit: Option<usize>,
+    /// The number of records to skip. Ignored with a cursor.
+    pub offset: u64,
+    /// The position to start from: `next` of the previous page.
+    pub cursor: Option<PageCursor>,
+}
+
+text_enum! {
+    /// A field by which lists of records other than hosts can be ordered.
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum ListOrderField {
+        /// When the record was created.
+        #[default]
+        CreatedAt = "created_at",
+        /// When the record last changed.
+        UpdatedAt = "updated_at",
+        /// The record's name, by Unicode code point. Records without names are all equal.
+        Name = "name",
+        /// The `ifIndex` of an interface entry. Other records are all equal.
+        IfIndex = "if_index",
+        /// The number of a port. Other records are all equal.
+        Number = "number",
+    }
+
+    /// The error for text that names no order field.
+    #[error("not a field that records can be ordered by")]
+    pub struct ListOrderFieldError;
+}
