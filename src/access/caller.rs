@@ -62,7 +62,13 @@ impl Credential {
 impl Caller {
     /// Creates a caller that the host application has authenticated.
     ///
-    /// The scope is used as given. [`Scope::granted`] derives it from a level and the granted networks.
+    /// The organization must exist. Otherwise the API answers every request of the caller with 404 `entity_not_found`, and
+    /// nothing can be stored. [`ensure`](crate::inventory::Organizations::ensure) creates it on demand. The user need not
+    /// exist, and any id will do; only operations on the caller's own account and API keys need a record of the user, such as
+    /// [`NewUser::external`](crate::inventory::NewUser::external). One user id may be used in several organizations.
+    ///
+    /// The scope is used as given. [`Scope::granted`] derives it from a level and the granted networks. Networks that do not
+    /// exist, or belong to another organization, have no effect.
     #[must_use]
     pub const fn new(
         organization_id: OrganizationId,

@@ -86,7 +86,7 @@ impl<S: HttpService> Client<S> {
             #[serde(skip_serializing_if = "Option::is_none")]
             password: Option<&'a str>,
         }
-        let NewUser { email, permissions, password, network_ids } = new;
+        let NewUser { email, permissions, password, network_ids, .. } = new;
         let (permissions, password) = (*permissions, password.as_deref());
         self.tagged(Call::post(User::PATH).json(&Body { email, permissions, network_ids, password })?).await
     }

@@ -5,7 +5,7 @@
 //! 3. [Embedding](embedding): axum, hyper, in process, and your own authentication.
 #![cfg_attr(
     feature = "axum",
-    doc = "4. [Into an existing application](existing_application): own endpoints, a prefix, an own 404."
+    doc = "4. [Into an existing application](existing_application): own endpoints, a prefix, an own 404, tenants and users."
 )]
 //! 5. [Behind a reverse proxy](reverse_proxy): nginx, Caddy, Traefik, prefixes, cookies.
 //! 6. [Data model](data_model): organizations, networks, hosts and their parts, lists, changes.

@@ -4,6 +4,18 @@ use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::{Caller, DaemonCaller, KeyKind, KeyText, SessionId};
 
 impl Inventory {
+    /// Requires that the organization of a caller exists whom the host application has authenticated.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub(crate) async fn require_organization_of(&self, caller: &Caller) -> Result<(), Error> {
+        let id = caller.organization_id();
+        match self.get(organization_key(id)).await? {
+            Some(_) => Ok(()),
+            None => Err(ErrorKind::NotFound { entity: Entity::Organization, id: id.uuid() }.into()),
+        }
+    }
+
     /// Authenticates a user API key.
     ///
     /// The caller is the key's owner, with the lower of both levels and those networks of the key that the owner can
@@ -77,8 +89,11 @@ impl Inventory {
             return Err(ErrorKind::NotAuthenticated.into());
         };
         let key = daemon_api_key_key(id.into());
-        let record = self.get(key).await?.ok_or(ErrorKind::NotAuthenticated)?;
-        let rights = self.state.authentication.daemon_keys.get(&record)?;
+        let records = self.store.get(&[key, organization_key(secret.organization_id)]).await?;
+        let [Some(record), Some(_)] = records.as_slice() else {
+            return Err(ErrorKind::NotAuthenticated.into());
+        };
+        let rights = self.state.authentication.daemon_keys.get(record)?;
         let now = self.now();
         rights.check(Entity::DaemonApiKey, now)?;
         self.record_use(key, secret.organization_id, &rights.recorded_at, now);
@@ -98,8 +113,13 @@ impl Inventory {
         if session.expires_at <= self.now() {
             return Err(ErrorKind::SessionExpired.into());
         }
-        let user = self.get(user_key(session.user_id)).await?.ok_or(ErrorKind::NotAuthenticated)?;
-        let user = self.state.authentication.users.get(&user)?;
+        let keys = [user_key(session.user_id), organization_key(session.organization_id)];
+        let records = self.store.get(&keys).await?;
+        // While an organization is being deleted, its users are still there.
+        let [Some(user), Some(_)] = records.as_slice() else {
+            return Err(ErrorKind::NotAuthenticated.into());
+        };
+        let user = self.state.authentication.users.get(user)?;
         user.check()?;
         Ok(user.caller().through_session())
     }

@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 
 use super::collections::CollectionRecord;
 use super::email::{EmailAddress, email_unique_key};
+use super::organizations::{id_of_name, put_organization};
 use super::records::{KeyHolder, put_secret, user_api_key_facets, user_facets};
 use super::schema::{
     NETWORK_NAME_UNIQUE_KEY, decode, encode, exists, facets, name_unique_key, network_key, organization_key,
@@ -139,7 +140,7 @@ impl Plan {
         let name = validate::name("organization", &bootstrap.organization, 100)?;
         let network = validate::name("network", &bootstrap.network, 100)?;
         let email = EmailAddress::parse("email", &bootstrap.email)?.into_string();
-        let id: OrganizationId = derived_id("bootstrap organization", &[name.as_bytes()]);
+        let id = id_of_name(&name);
         let network_id = derived_id("bootstrap network", &[id.as_bytes(), network.as_bytes()]);
         let mut network = Network::new(network);
         network.begin(network_id, id, now);
@@ -192,7 +193,7 @@ impl Inventory {
     ///
     /// # Errors
     /// `Invalid` for a name, e-mail address or password that is not acceptable. `AlreadyExists` when the e-mail address
-    /// belongs to a user of another organization.
+    /// belongs to a user of another organization. `Conflict` while the organization is being deleted.
     pub async fn bootstrap(&self, bootstrap: Bootstrap) -> Result<Bootstrapped, Error> {
         let plan = Plan::new(&bootstrap, self.now())?;
         self.upgrade().await?;
@@ -218,7 +219,10 @@ impl Inventory {
             let mut batch = Batch::new();
             let organization = match organization {
                 Some((_, organization)) => organization,
-                None => put_organization(&plan, &mut batch)?,
+                None => {
+                    put_organization(&plan.organization, &mut batch)?;
+                    plan.organization.clone()
+                }
             };
             let network = match network {
                 Some(network) => network,
@@ -249,8 +253,17 @@ impl Inventory {
             if !batch.writes().is_empty() {
                 guard_references(organization.id, owner.id, network.id, &mut batch);
             }
-            if batch.writes().is_empty() || transaction.commit(batch).await? {
+            if batch.writes().is_empty() {
                 return Ok(Bootstrapped { organization, owner, network, key_id, issued_key, is_new });
+            }
+            match transaction.commit(batch).await {
+                Ok(true) => {
+                    return Ok(Bootstrapped { organization, owner, network, key_id, issued_key, is_new });
+                }
+                Ok(false) => {}
+                // It was deleted since it was read, and is created again.
+                Err(error) if error.is_of_missing_organization() => transaction.retry().await?,
+                Err(error) => return Err(error),
             }
         }
     }
@@ -258,7 +271,7 @@ impl Inventory {
 
 impl Inventory {
     /// Returns a record with its value, or `None`.
-    async fn find<T: DeserializeOwned>(&self, key: Key) -> Result<Option<(Record, T)>, Error> {
+    pub(super) async fn find<T: DeserializeOwned>(&self, key: Key) -> Result<Option<(Record, T)>, Error> {
         let Some(record) = self.get(key).await? else { return Ok(None) };
         let value = decode(&record)?;
         Ok(Some((record, value)))
@@ -288,6 +301,7 @@ impl Inventory {
         let user = User {
             id: self.new_id()?,
             email: plan.email.clone(),
+            external_id: None,
             organization_id: plan.organization.id,
             permissions: Permission::Owner,
             network_ids: Vec::new(),
@@ -342,13 +356,6 @@ impl Inventory {
         put_secret(batch, id, Precondition::Any, &text, holder, created_at)?;
         Ok(IssuedKey::new(UserApiKey { last_used, ..key }, text))
     }
-}
-
-fn put_organization(plan: &Plan, batch: &mut Batch) -> Result<Organization, Error> {
-    let organization = plan.organization.clone();
-    let facets = organization.facets(organization.id);
-    batch.put(organization_key(organization.id), Precondition::Absent, facets, encode(&organization)?);
-    Ok(organization)
 }
 
 fn put_network(plan: &Plan, batch: &mut Batch) -> Result<Network, Error> {

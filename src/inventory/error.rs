@@ -2,6 +2,7 @@ use std::error::Error as StdError;
 
 use uuid::Uuid;
 
+use super::schema::ORGANIZATION;
 use crate::access::{PasswordError, RandomError};
 use crate::model::Timestamp;
 use crate::printable::printable;
@@ -378,6 +379,11 @@ impl Error {
         Self::new(ErrorKind::Unreadable, Some(error.into()))
     }
 
+    /// Returns whether an organization does not exist.
+    pub(super) fn is_of_missing_organization(&self) -> bool {
+        matches!(self.kind(), ErrorKind::NotFound { entity: Entity::Organization, .. })
+    }
+
     fn new(kind: ErrorKind, source: Option<Box<dyn StdError + Send + Sync>>) -> Self {
         Self(Box::new(Inner { kind, field: None, source }))
     }
@@ -394,6 +400,10 @@ impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         let kind = match error.kind() {
             StoreErrorKind::Unavailable => ErrorKind::StoreUnavailable,
+            // Every batch guards the organizations of its records.
+            StoreErrorKind::Conflict(key) if key.kind == ORGANIZATION => {
+                ErrorKind::NotFound { entity: Entity::Organization, id: key.id }
+            }
             _ => ErrorKind::Internal,
         };
         Self::new(kind, Some(error.into()))

@@ -20,6 +20,7 @@ mod effects;
 mod email;
 mod error;
 mod error_code;
+mod existing_organizations;
 mod figures;
 mod hosts;
 mod idempotency;
@@ -35,6 +36,7 @@ mod prefixes;
 mod queues;
 mod quotas;
 mod records;
+mod revocations;
 #[cfg_attr(
     not(feature = "topology"),
     allow(dead_code, reason = "a store may have the records of features that are disabled")
@@ -110,6 +112,7 @@ use self::background::{BackgroundTasks, Offload};
 use self::caches::AuthenticationCache;
 use self::custom::CustomIndex;
 use self::effects::HOST_EFFECTS;
+use self::existing_organizations::ExistingOrganizations;
 use self::hosts::{HostEffect, HostTerms, PartLists};
 use self::idempotency::{PendingAnswer, RunningRequests};
 use self::measured_store::{MeasuredStore, StoreCounters};
@@ -250,7 +253,7 @@ impl Inventory {
     pub fn new(store: impl Store) -> Self {
         let (store, store_counters) = MeasuredStore::new(Arc::new(store));
         Self {
-            store: Arc::new(store),
+            store: Arc::new(ExistingOrganizations::new(store)),
             store_counters,
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),

@@ -87,8 +87,9 @@ pub(super) fn named(
 pub(super) fn user_facets(user: &User) -> Facets {
     let organization = user.organization_id;
     let owned = is_enabled_owner(user).then_some(Link::new(OWNER_LINK, organization.uuid()));
-    named(organization, &user.email, user.created_at, user.updated_at)
-        .with_unique_keys([email_unique_key(&user.email)])
+    let email = (!user.email.is_empty()).then(|| email_unique_key(&user.email));
+    named(organization, user.label(), user.created_at, user.updated_at)
+        .with_unique_keys(email)
         .with_links(links(NETWORK_LINK, &user.network_ids).chain(owned))
 }
 

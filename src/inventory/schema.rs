@@ -20,6 +20,10 @@ use crate::store::{
 };
 
 pub(super) const ORGANIZATION: Name = Name::new("organization");
+/// A stand-in for an organization that is being deleted, stored under the organization's id.
+///
+/// It exists while the records of the organization are deleted. It belongs to no organization.
+pub(super) const ORGANIZATION_DELETION: Name = Name::new("organization_end");
 pub(super) const USER: Name = Name::new("user");
 /// The hash of a user's password, stored under the user's id.
 pub(super) const PASSWORD: Name = Name::new("password");
@@ -74,6 +78,42 @@ pub(super) const SHARE_SECRET: Name = Name::new("share_secret");
 
 /// The answer to a request with an idempotency key. The id is derived from the user, the request and the key.
 pub(super) const IDEMPOTENCY_KEY: Name = Name::new("idempotency_key");
+
+/// When the responses of a user were last ended, stored under the user's id. It belongs to no organization.
+pub(super) const REVOCATION: Name = Name::new("revocation");
+
+/// The kinds of the records of an organization, in the order in which its deletion deletes them.
+///
+/// What lets others in comes first. [`ORGANIZATION`] itself is missing, because the deletion begins with it.
+pub(super) const KINDS_OF_ORGANIZATION: [Name; 27] = [
+    SHARE,
+    SHARE_PASSWORD,
+    SHARE_SECRET,
+    SESSION,
+    KEY_SECRET,
+    PASSWORD,
+    USER_API_KEY,
+    DAEMON_API_KEY,
+    KEY_USE,
+    USER,
+    REFERRAL,
+    DAEMON,
+    DISCOVERY,
+    CLAIM,
+    HOST_DISCOVERY,
+    DISCOVERED_HOSTS,
+    DELETED_SUBNET,
+    TOPOLOGY_LINK,
+    TOPOLOGY_LAYOUT,
+    SERVICE_RENAMING,
+    HOST,
+    SUBNET,
+    SUBNET_DELETION,
+    TAG,
+    TAG_DELETION,
+    NETWORK,
+    IDEMPOTENCY_KEY,
+];
 
 /// The organization of a tag and its name, in its comparable form.
 pub(super) const TAG_NAME_UNIQUE_KEY: Name = Name::new("tag_name");
@@ -136,6 +176,14 @@ pub(super) const NAME: Name = Name::new("name");
 
 pub(super) const fn organization_key(id: OrganizationId) -> Key {
     Key::new(ORGANIZATION, id.uuid())
+}
+
+pub(super) const fn organization_deletion_key(id: OrganizationId) -> Key {
+    Key::new(ORGANIZATION_DELETION, id.uuid())
+}
+
+pub(super) const fn revocation_key(user: UserId) -> Key {
+    Key::new(REVOCATION, user.uuid())
 }
 
 pub(super) const fn user_key(id: UserId) -> Key {

@@ -11,10 +11,10 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::queues::Turns;
-use super::schema::encode;
+use super::schema::{ORGANIZATION, encode};
 use super::{Entity, Error, ErrorKind, Inventory, unchanged};
 use crate::model::Timestamp;
-use crate::store::{Batch, Facets, Key, Precondition, Query, StoreErrorKind, UniqueKey};
+use crate::store::{Batch, Facets, Key, Precondition, Query, StoreError, StoreErrorKind, UniqueKey};
 
 /// The maximum number of attempts of a change under contention.
 const ATTEMPTS: usize = 16;
@@ -136,9 +136,25 @@ impl Inventory {
         Ok(self.failed_condition(batch).await?.is_none())
     }
 
+    /// Returns whether a commit has failed because the organization of a record does not exist.
+    pub(super) async fn is_of_missing_organization(&self, error: &StoreError) -> Result<bool, Error> {
+        match error.kind() {
+            StoreErrorKind::Conflict(key) if key.kind == ORGANIZATION => Ok(self.get(*key).await?.is_none()),
+            _ => Ok(false),
+        }
+    }
+
     /// Commits a batch. Returns the precondition or guard that failed, if any.
+    ///
+    /// # Errors
+    /// `NotFound` for an organization that does not exist.
     async fn failed_condition(&self, batch: Batch) -> Result<Option<StoreErrorKind>, Error> {
+        let writes_organization = batch.writes().iter().any(|write| write.key().kind == ORGANIZATION);
         let Err(error) = self.store.commit(batch).await else { return Ok(None) };
+        if !writes_organization && self.is_of_missing_organization(&error).await? {
+            // Trying again would be in vain.
+            return Err(error.into());
+        }
         match error.kind() {
             StoreErrorKind::Conflict(_)
             | StoreErrorKind::Linked(_)

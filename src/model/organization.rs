@@ -74,8 +74,11 @@ pub struct Tag {
 pub struct User {
     /// The user's id.
     pub id: UserId,
-    /// The e-mail address for login, compared without regard to case.
+    /// The e-mail address for login, compared without regard to case. Empty: the user cannot log in.
     pub email: String,
+    /// The id that the host application has for the user; `None` for a user with an e-mail address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<String>,
     /// The organization the user belongs to.
     pub organization_id: OrganizationId,
     /// The permission level.
@@ -89,6 +92,14 @@ pub struct User {
     pub created_at: Timestamp,
     /// When the user last changed.
     pub updated_at: Timestamp,
+}
+
+impl User {
+    /// Returns the e-mail address, or the id that the host application has for the user.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        self.external_id.as_deref().unwrap_or(&self.email)
+    }
 }
 
 /// Users are enabled unless their record says otherwise.

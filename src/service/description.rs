@@ -3,12 +3,14 @@ use serde_json::Value;
 use super::api::absolute_path;
 use super::openapi::{build, excerpt};
 use super::routes::RouteTable;
+use super::routes::endpoints::Endpoints;
 use super::sender::session_cookie::DEFAULT_NAME;
 
 /// Returns the OpenAPI 3.1 document of the API.
 ///
 /// The API serves it at `/openapi.json` and `/api/openapi.json`. Its server URL is relative to the former, so that the
-/// document is valid wherever the API is mounted. The session cookie has its default name.
+/// document is valid wherever the API is mounted. It has all endpoints, and the session cookie has its default name: the
+/// document that an API serves lacks what its [builder](crate::service::ApiBuilder::without) leaves out.
 ///
 /// ```
 /// let document = toposcope::openapi();
@@ -17,7 +19,7 @@ use super::sender::session_cookie::DEFAULT_NAME;
 /// ```
 #[must_use]
 pub fn openapi() -> Value {
-    build(RouteTable::all(), ".", DEFAULT_NAME)
+    build(RouteTable::without(Endpoints::default()), ".", DEFAULT_NAME)
 }
 
 /// The error for a group that the OpenAPI document does not have.

@@ -22,6 +22,7 @@ use super::routes::route::Answer;
 use super::routes::route::{BodyLimit, Call, Repetition, Route};
 use super::sender::{Access, Sender, credentials};
 use super::state::ApiState;
+use crate::access::Caller;
 use crate::inventory::{Error, ErrorKind};
 
 /// Maximum size of the body of a request without a credential, in bytes. They are names and passwords.
@@ -29,7 +30,7 @@ const PUBLIC_BODY_LIMIT: usize = 16 * 1024;
 
 impl ApiState {
     pub(super) async fn respond(&self, request: &Parts, body: RequestBody) -> Response<ResponseBody> {
-        let found = RouteTable::find(&request.method, request.uri.path());
+        let found = RouteTable::find(&request.method, request.uri.path(), self.removed);
         let route = found.as_ref().ok().map(|(route, _)| *route);
         let begun_at = self.inventory.monotonic();
         let mut observation = Observation::begin(route, request, &self.requests, begun_at);
@@ -52,11 +53,14 @@ impl ApiState {
         let access = found.as_ref().ok().map(|(route, _)| route.access);
         #[cfg(feature = "topology")]
         let is_page = matches!(&found, Ok((Route { answer: Answer::Html, .. }, _)));
-        let sender = match (credentials::set_by_host_application(request), access) {
-            #[cfg(feature = "discovery")]
-            (_, Some(Access::Daemon)) => Some(catch_panic(pin!(self.identify(access, request))).await),
-            (Some(caller), _) => Some(caller.map(Sender::Caller)),
-            (None, Some(access)) if access.is_public() => None,
+        let by_host_application =
+            || credentials::set_by_host_application(request).map(|caller| caller.map(Sender::Caller));
+        let sender = match access {
+            Some(access) if access.is_public() => by_host_application(),
+            // Nothing is done for the caller, whose organization need not exist.
+            None | Some(Access::Session) if request.extensions.get::<Caller>().is_some() => {
+                by_host_application()
+            }
             _ => Some(catch_panic(pin!(self.identify(access, request))).await),
         };
         let identified = sender.as_ref().and_then(|sender| sender.as_ref().ok());
@@ -158,7 +162,7 @@ impl ApiState {
         if route.repetition == Repetition::Refused && input.request.headers.contains_key(&IDEMPOTENCY_KEY) {
             return Err(ApiError::idempotency_key_not_accepted());
         }
-        (route.handler)(Call::new(self, (route, RouteTable::all()), path, sender, input)).await
+        (route.handler)(Call::new(self, route, path, sender, input)).await
     }
 }
 

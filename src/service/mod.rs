@@ -11,6 +11,7 @@ mod observation;
 #[cfg(feature = "openapi")]
 mod openapi;
 mod response;
+mod revocations;
 mod routes;
 mod sender;
 mod served;
@@ -22,6 +23,7 @@ pub use api::{Admitted, Api, ApiBuilder, ResponseFuture};
 pub use description::{UnknownGroup, openapi, openapi_for};
 pub use observation::{ApiFigures, LimitFigures, RouteFigures};
 pub use response::body::{BodyError, ResponseBody};
+pub use routes::endpoints::Endpoints;
 pub use sender::client_address::{ClientAddr, ClientAddressSource};
 pub use sender::rate_limit::RateLimit;
 pub use sender::session_cookie::{SameSite, SessionCookie, SessionCookieError};

@@ -16,6 +16,8 @@ use super::response::Responder;
 use super::response::body::Sweeper;
 use super::response::error::ApiError;
 use super::response::page_cache::PageCache;
+use super::revocations::Revocations;
+use super::routes::endpoints::Endpoints;
 use super::sender::Sender;
 use super::sender::client_address::ClientPrefixes;
 use super::sender::credentials::{Credentials, CrossSitePolicy};
@@ -42,6 +44,8 @@ pub(super) struct ApiState {
     /// Maximum size of the body of an import, in bytes; `None` means any size.
     pub(super) import_body_limit: Option<u64>,
     pub(super) cross_site: CrossSitePolicy,
+    /// The groups of endpoints that do not exist.
+    pub(super) removed: Endpoints,
     pub(super) credentials: Credentials,
     /// The path below which clients see the service; empty: none.
     pub(super) path_prefix: String,
@@ -94,6 +98,7 @@ pub(super) struct ApiState {
     pub(super) page_cache: PageCache,
     pub(super) health: Health,
     pub(super) shutdown: Shutdown,
+    pub(super) revocations: Arc<Revocations>,
     #[cfg(feature = "openapi")]
     pub(super) descriptions: Descriptions,
 }

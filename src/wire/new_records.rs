@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::model::{NetworkId, Permission, Redaction, ShareOptions, TagId, Timestamp, TopologyView, UserId};
+use crate::model::{
+    NetworkId, OrganizationId, Permission, Redaction, ShareOptions, TagId, Timestamp, TopologyView, UserId,
+};
 
 /// The input for [`Users::create`](crate::inventory::Users::create).
 #[derive(Clone)]
@@ -18,13 +20,15 @@ pub struct NewUser {
     pub password: Option<String>,
     /// The networks granted to a Member or Viewer.
     pub network_ids: Vec<NetworkId>,
+    /// The organization of a user of the host application, and the id that the host application has for the user.
+    pub(crate) external: Option<(OrganizationId, String)>,
 }
 
 impl NewUser {
     /// Creates the input for a user without password or networks.
     #[must_use]
     pub fn new(email: impl Into<String>, permissions: Permission) -> Self {
-        Self { email: email.into(), permissions, password: None, network_ids: Vec::new() }
+        Self { email: email.into(), permissions, password: None, network_ids: Vec::new(), external: None }
     }
 }
 
@@ -34,6 +38,7 @@ impl fmt::Debug for NewUser {
         formatter
             .debug_struct("NewUser")
             .field("email", &self.email)
+            .field("external", &self.external)
             .field("permissions", &self.permissions)
             .field("network_ids", &self.network_ids)
             .finish_non_exhaustive()

@@ -112,7 +112,9 @@ mod service {
     #[cfg(feature = "axum")]
     mod own_endpoints;
     mod precedence;
+    mod revocation;
     mod shutdown;
+    mod tenants;
     mod unread_bodies;
 }
 

@@ -76,6 +76,11 @@ impl HeldCredentials {
         self.lock().remove(&discovery);
     }
 
+    /// Drops the credentials of all discoveries of an organization.
+    pub(in crate::inventory) fn forget_organization(&self, organization: OrganizationId) {
+        self.lock().retain(|_, held| held.organization != organization);
+    }
+
     pub(super) fn get(&self, discovery: DiscoveryId) -> Option<Arc<SnmpCredentials>> {
         self.lock().get(&discovery).map(|held| Arc::clone(&held.credentials))
     }

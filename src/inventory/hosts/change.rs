@@ -200,6 +200,9 @@ impl Inventory {
             }
             return Ok(Attempt::Committed);
         };
+        if self.is_of_missing_organization(&error).await? {
+            return Err(error.into());
+        }
         match error.kind() {
             StoreErrorKind::Conflict(_) | StoreErrorKind::Linked(_) => {}
             StoreErrorKind::UniqueKeyTaken(unique_key) => {

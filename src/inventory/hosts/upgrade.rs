@@ -102,7 +102,12 @@ impl Inventory {
         loop {
             let page = self.store.list(&organizations).await?;
             for record in &page.records {
-                count += self.upgrade_hosts(record.key.id.into()).await?;
+                match self.upgrade_hosts(record.key.id.into()).await {
+                    Ok(hosts) => count += hosts,
+                    // It was deleted meanwhile.
+                    Err(error) if error.is_of_missing_organization() => {}
+                    Err(error) => return Err(error),
+                }
             }
             let Some(cursor) = page.next else { return Ok(count) };
             organizations.start = Start::After(cursor);

@@ -196,9 +196,17 @@ impl Inventory {
             }
             // Not `transaction.commit`: its turns would be held while a retry waits for the quota turn.
             let turn = self.session_turn(&owner, &mut batch).await?;
-            if self.commit_if_unchanged(batch).await? {
-                self.state.sessions_begun.increment();
-                return Ok(IssuedSession { user: owner, session, id });
+            match self.commit_if_unchanged(batch).await {
+                Ok(true) => {
+                    self.state.sessions_begun.increment();
+                    return Ok(IssuedSession { user: owner, session, id });
+                }
+                Ok(false) => {}
+                // The organization is being deleted.
+                Err(error) if error.is_of_missing_organization() => {
+                    return Err(ErrorKind::InvalidCredentials.into());
+                }
+                Err(error) => return Err(error),
             }
             drop(turn);
             transaction.retry().await?;

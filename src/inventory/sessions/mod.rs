@@ -188,5 +188,6 @@ async fn maintain(inventory: Inventory, now: Timestamp) {
     if let Err(error) = inventory.store.purge_expired(now).await {
         tracing::warn!("expired sessions could not be purged: {}", Error::from(error).with_causes());
     }
+    inventory.complete_organization_deletions().await;
     inventory.follow_renamings(None).await;
 }

@@ -1,10 +1,12 @@
 //! Users: accounts that can log in, and their rights.
 
+mod external;
 mod password;
 mod record;
 mod referrals;
 mod upgrade;
 
+use self::external::record_id;
 use super::collections::{CollectionRecord, Reference, handle};
 use super::email::EmailAddress;
 use super::policy::Actor;
@@ -13,7 +15,7 @@ use super::schema::{
     OWNER_LINK, REFERRAL, USER, USER_API_KEY, USER_LINK, encode, exists, facets, linked, organization_key,
     password_key, user_key,
 };
-use super::{Entity, Error, ErrorKind, Inventory, validate};
+use super::{Entity, Error, ErrorKind, Inventory, Problem, validate};
 use crate::access::{Caller, Scope};
 use crate::model::{NetworkId, Permission, User, UserId};
 use crate::store::{Batch, Guard, Link, Precondition, Query, StoreErrorKind};
@@ -53,8 +55,8 @@ impl Users<'_> {
     /// ```
     ///
     /// # Errors
-    /// `Invalid` for an unacceptable e-mail address or password; `ReferenceInvalid` for a network of another
-    /// organization; `AlreadyExists` when the address is taken; `NotFound` when there is no such organization;
+    /// `Invalid` for an unacceptable e-mail address, external id or password; `ReferenceInvalid` for a network of another
+    /// organization; `AlreadyExists` when the address or the external id is taken; `NotFound` when there is no such organization;
     /// `PermissionDenied` for a caller below Admin or for a level above the caller's; `UserContextRequired`;
     /// `AccessDenied` for a network outside of the caller's scope.
     pub async fn create(self, caller: &Caller, new: NewUser) -> Result<User, Error> {
@@ -116,13 +118,19 @@ impl Inventory {
     async fn create_user(&self, caller: &Caller, new: NewUser) -> Result<User, Error> {
         let scope = caller.scope();
         let now = self.now();
-        let email = EmailAddress::parse("email", &new.email)?.into_string();
-        if let Some(password) = &new.password {
-            validate::password("password", password)?;
+        let (id, email, external_id) = match &new.external {
+            Some(external) => (record_id(caller, external)?, String::new(), Some(external.1.clone())),
+            None => (self.new_id()?, EmailAddress::parse("email", &new.email)?.into_string(), None),
+        };
+        match &new.password {
+            Some(_) if external_id.is_some() => return Err(no_password()),
+            Some(password) => validate::password("password", password)?,
+            None => {}
         }
         let mut user = User {
-            id: self.new_id()?,
+            id,
             email,
+            external_id,
             organization_id: caller.organization_id(),
             permissions: new.permissions,
             network_ids: new.network_ids,
@@ -138,12 +146,15 @@ impl Inventory {
             None => None,
         };
         let mut transaction = self.reviewed_transaction(Entity::User, user.id);
+        let external = user.external_id.is_some();
         loop {
             self.review(Actor::Caller(caller), None, Some(&user)).await?;
             let Err(error) = self.store.commit(creation(&user, hash.clone())?).await else { return Ok(user) };
             match error.kind() {
-                StoreErrorKind::UniqueKeyTaken(_) => {
-                    return Err(ErrorKind::AlreadyExists { entity: Entity::User, name: user.email }.into());
+                StoreErrorKind::UniqueKeyTaken(_) => return Err(already_exists(&user)),
+                // Other ids are new.
+                StoreErrorKind::Conflict(key) if external && *key == user_key(user.id) => {
+                    return Err(already_exists(&user));
                 }
                 // A referenced record may have been deleted.
                 StoreErrorKind::Conflict(_) => self.check_user(&user, scope, &references).await?,
@@ -158,6 +169,15 @@ impl Inventory {
         self.organization(user.organization_id).await?;
         self.check_reachable(user.organization_id, scope, references).await
     }
+}
+
+fn already_exists(user: &User) -> Error {
+    ErrorKind::AlreadyExists { entity: Entity::User, name: user.label().to_owned() }.into()
+}
+
+/// The error for a password of a user who cannot log in.
+fn no_password() -> Error {
+    Error::invalid("password", Problem::Unsupported)
 }
 
 fn creation(user: &User, hash: Option<String>) -> Result<Batch, Error> {
@@ -210,7 +230,7 @@ impl Inventory {
         let first_two = self.store.list(&Query { limit: Some(2), ..owners }).await?.records;
         let other = first_two.iter().find(|owner| owner.key.id != user.id.uuid()).ok_or_else(|| {
             let (entity, used_by) = (Entity::User, Entity::Organization);
-            ErrorKind::InUse { entity, name: user.email.clone(), used_by }
+            ErrorKind::InUse { entity, name: user.label().to_owned(), used_by }
         })?;
         batch.guard(Guard::record(other.key, Precondition::Version(other.version)));
         Ok(())

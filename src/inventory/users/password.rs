@@ -1,6 +1,6 @@
 //! Passwords of users.
 
-use super::{EmailAddress, Users};
+use super::{EmailAddress, Users, no_password};
 use crate::access::{Caller, SessionId};
 use crate::inventory::email::email_unique_key;
 use crate::inventory::policy::Actor;
@@ -48,7 +48,8 @@ impl Users<'_> {
     /// A password has 10 to 1,000 characters. Users without a password cannot log in.
     ///
     /// # Errors
-    /// `PermissionDenied`; `NotFound`; `Invalid` for the password.
+    /// `PermissionDenied`; `NotFound`; `Invalid` for the password, and for any of an
+    /// [external](crate::inventory::NewUser::external) user.
     pub async fn set_password(
         self,
         caller: &Caller,
@@ -64,6 +65,9 @@ impl Users<'_> {
         let mut transaction = self.inventory.reviewed_transaction(Entity::User, id);
         loop {
             let (record, user) = self.inventory.own_record::<User>(caller, id).await?;
+            if user.email.is_empty() && hash.is_some() {
+                return Err(no_password());
+            }
             let mut batch = Batch::new();
             batch.guard(Guard::Record {
                 key: record.key,
@@ -136,6 +140,9 @@ impl Users<'_> {
         let user = self.inventory.user(caller.user_id()).await?;
         if user.organization_id != caller.organization_id() {
             return Err(ErrorKind::NotFound { entity: Entity::User, id: user.id.uuid() }.into());
+        }
+        if user.email.is_empty() {
+            return Err(ErrorKind::InvalidCredentials.into());
         }
         self.inventory.review(Actor::Caller(caller), Some(&user), Some(&user)).await?;
         let address = EmailAddress::normalize("email", &user.email)?;

@@ -24,7 +24,7 @@ impl CollectionRecord for User {
     }
 
     fn label(&self) -> String {
-        self.email.clone()
+        Self::label(self).to_owned()
     }
 
     fn restrict(query: Query, caller: &Caller) -> Query {

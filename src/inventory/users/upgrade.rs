@@ -35,7 +35,9 @@ impl Inventory {
                 return Ok(false);
             }
         };
-        if self.store.get_by_unique_key(&email_unique_key(&user.email)).await?.is_some() {
+        if user.email.is_empty()
+            || self.store.get_by_unique_key(&email_unique_key(&user.email)).await?.is_some()
+        {
             return Ok(false);
         }
         let mut batch = Batch::new();

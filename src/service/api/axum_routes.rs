@@ -24,7 +24,7 @@ impl Api {
     /// ```
     pub fn routes<S: Clone + Send + Sync + 'static>(&self) -> axum::Router<S> {
         let route = |router: axum::Router<S>, path| router.route(path, any_service(self.clone()));
-        RouteTable::paths().fold(axum::Router::new(), route)
+        RouteTable::paths(self.state.removed).fold(axum::Router::new(), route)
     }
 }
 

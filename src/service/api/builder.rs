@@ -19,6 +19,8 @@ use crate::service::response::Responder;
 use crate::service::response::body::Sweeper;
 use crate::service::response::error::ApiError;
 use crate::service::response::page_cache::PageCache;
+use crate::service::revocations::Revocations;
+use crate::service::routes::endpoints::Endpoints;
 use crate::service::sender::client_address::{ClientAddressSource, ClientPrefixes};
 use crate::service::sender::credentials::{Credentials, CrossSitePolicy};
 use crate::service::sender::rate_limit::{Buckets, RateLimit};
@@ -62,6 +64,7 @@ pub struct ApiBuilder {
     session_cookie: SessionCookie,
     has_insecure_cookies: bool,
     path_prefix: String,
+    removed: Endpoints,
     whole_list_limit: Option<u64>,
     whole_lists_at_once: (usize, usize),
     unread_responses: (usize, usize),
@@ -116,6 +119,7 @@ impl ApiBuilder {
             session_cookie: SessionCookie::default(),
             has_insecure_cookies: false,
             path_prefix: String::new(),
+            removed: Endpoints::default(),
             whole_list_limit: None,
             whole_lists_at_once: WHOLE_LISTS_AT_ONCE,
             unread_responses: UNREAD_RESPONSES,
@@ -243,6 +247,23 @@ impl ApiBuilder {
     #[must_use]
     pub fn path_prefix(self, path: impl AsRef<str>) -> Self {
         Self { path_prefix: absolute_path(path.as_ref()), ..self }
+    }
+
+    /// Leaves groups of endpoints out. Default: none; further calls leave further groups out.
+    ///
+    /// Requests to them get 404 `route_not_found`, the OpenAPI document that the API serves lacks them, and so do the
+    /// routes for axum. Their methods in the client fail with the same code.
+    ///
+    /// ```
+    /// use toposcope::service::Endpoints;
+    /// use toposcope::{Api, Inventory, MemoryStore};
+    ///
+    /// let own_accounts = Endpoints::LOGIN | Endpoints::USERS;
+    /// let api = Api::builder(Inventory::new(MemoryStore::new())).without(own_accounts).build();
+    /// ```
+    #[must_use]
+    pub fn without(self, endpoints: Endpoints) -> Self {
+        Self { removed: self.removed | endpoints, ..self }
     }
 
     /// Sets the attributes of the session cookie. Default: [`SessionCookie::new`].
@@ -397,8 +418,8 @@ impl ApiBuilder {
             bodies: Budget::new(body_bytes(largest_body), ApiError::too_many_bodies),
             incoming_bodies: Budget::new(incoming_bytes(largest_body), ApiError::too_many_bodies),
             path_prefix: self.path_prefix,
+            removed: self.removed,
             requests: Requests::default(),
-            inventory: self.inventory,
             buckets: self.rate_limit.map(Buckets::new),
             client_prefixes: ClientPrefixes::new(self.client_address, self.client_prefixes),
             body_limit: self.body_limit,
@@ -424,9 +445,11 @@ impl ApiBuilder {
             sweeper: Sweeper::new(self.stall_timeout),
             page_cache: PageCache::new(self.page_cache),
             health: Health::default(),
+            revocations: Revocations::new(self.inventory.clone()),
             shutdown: self.shutdown,
             #[cfg(feature = "openapi")]
             descriptions: Default::default(),
+            inventory: self.inventory,
         };
         Api { state: Arc::new(state) }
     }

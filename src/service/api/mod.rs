@@ -21,7 +21,8 @@ use super::input::box_body;
 use super::observation::ApiFigures;
 use super::response::body::ResponseBody;
 use super::state::ApiState;
-use crate::inventory::Inventory;
+use crate::inventory::{Error, Inventory};
+use crate::model::UserId;
 
 /// The network inventory API over an [`Inventory`], as a [`tower::Service`](tower_service::Service).
 ///
@@ -59,6 +60,31 @@ impl Api {
     #[must_use]
     pub fn builder(inventory: Inventory) -> ApiBuilder {
         ApiBuilder::new(inventory)
+    }
+
+    /// Ends the streams of events and the whole lists of a user at once, such as when the host application has ended the
+    /// user's session.
+    ///
+    /// A [`Caller`](crate::access::Caller) that the host application has set was checked when the request began; the service cannot know when it ends.
+    /// Lists are broken off, and streams end. If the store is shared, other instances follow within a second. Requests
+    /// that begin afterwards are answered, so do not set callers of the user any more before you call this. The user is
+    /// revoked in all organizations, and however the responses were authenticated.
+    ///
+    /// ```
+    /// # use toposcope::{Api, Inventory, MemoryStore};
+    /// # use toposcope::model::UserId;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// let api = Api::builder(Inventory::new(MemoryStore::new())).build();
+    /// api.revoke(UserId::from_u128(42)).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `StoreUnavailable`: the responses of this instance have ended, but other instances may not know.
+    pub async fn revoke(&self, user_id: UserId) -> Result<(), Error> {
+        self.state.revocations.revoke(user_id).await
     }
 
     /// Returns figures for monitoring: requests, limits, caches, and those of the inventory.

@@ -45,6 +45,7 @@ pub(in crate::service) fn stream_discoveries(call: Call<'_>) -> Pending<'_> {
         let caller = call.into_caller()?;
         state.check_running()?;
         let slot = state.event_slots.reserve((&caller).into(), 1)?;
+        let revocable = state.revocations.watch(caller.user_id()).await?;
         let mut stream = DiscoveryStream {
             inventory: state.inventory.clone(),
             credentials: state.credentials.clone(),
@@ -61,7 +62,10 @@ pub(in crate::service) fn stream_discoveries(call: Call<'_>) -> Pending<'_> {
         let next = next_events(stream);
         let (deadline, stopping) = (Instant::now() + LIFETIME, state.shutdown.reached(Stage::Stopping));
         // The client connects again, after the shutdown to another server.
-        let end = async move { timeout_at(deadline, stopping).await.unwrap_or_default() };
+        let end = async move {
+            let over = timeout_at(deadline, stopping);
+            let _reason = revocable.unless_revoked(over).await;
+        };
         Ok(Outcome::events(ResponseBody::events(first.into(), next, slot, end)))
     })
 }

@@ -1,6 +1,7 @@
 //! Lists, in pages or whole (`limit=0`). Whole lists and long pages are sent while they are read from the store.
 
 use std::pin::pin;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -16,6 +17,7 @@ use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::{ApiError, catch_panic};
 use crate::service::response::shape::{Representation, Shape, Shaped};
 use crate::service::response::{Outcome, Responder};
+use crate::service::revocations::Revocable;
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::credentials::Credentials;
 use crate::service::shutdown::{Shutdown, Stage};
@@ -116,6 +118,7 @@ struct SentList {
     credentials: Credentials,
     responder: Responder,
     shutdown: Shutdown,
+    revocable: Arc<Revocable>,
     request: Parts,
     caller: Caller,
     pages: Box<dyn DocumentPages>,
@@ -154,15 +157,18 @@ pub(super) async fn begin_list(
         };
     }
     state.check_running()?;
+    let revocable = state.revocations.watch(caller.user_id()).await?;
     let holder = caller.into();
     let reserve = |bytes| {
         let list = is_whole.then(|| state.list_slots.reserve(holder, 1)).transpose()?;
-        Ok::<_, ApiError>(Holds { _list: list, bytes: state.response_bytes.reserve(holder, bytes)? })
+        let bytes = state.response_bytes.reserve(holder, bytes)?;
+        Ok::<_, ApiError>(Holds { _list: list, bytes, revocable: Some(Arc::clone(&revocable)) })
     };
     let list = SentList {
         credentials: state.credentials.clone(),
         responder: state.responder.clone(),
         shutdown: state.shutdown.clone(),
+        revocable: Arc::clone(&revocable),
         request: request.clone(),
         caller: caller.clone(),
         sent: first.bodies.len() as u64,
@@ -180,8 +186,9 @@ pub(super) async fn begin_list(
 
 fn next_part(list: SentList) -> NextPart {
     Box::pin(async move {
-        let part = catch_panic(pin!(list.read_next())).await;
-        part.inspect_err(|error| {
+        let revocable = Arc::clone(&list.revocable);
+        let part = revocable.unless_revoked(catch_panic(pin!(list.read_next()))).await;
+        part.unwrap_or(Ok(Part::Revoked)).inspect_err(|error| {
             tracing::warn!("a list was aborted: {}", error.with_causes());
         })
     })

@@ -1,5 +1,7 @@
 //! The document as a whole.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::envelopes::Envelopes;
@@ -8,10 +10,14 @@ use super::operation::{Shared, operation};
 use super::schemas::{self, TypeSchemas};
 use crate::service::routes::route::Route;
 
-/// Builds the document. The server URL is the way from the document to the root of the API, and `cookie` the name of the
-/// session cookie.
-pub(in crate::service) fn build(routes: &'static [Route], server: &str, cookie: &str) -> Value {
-    let routes: Vec<&Route> = routes.iter().filter(|route| route.operation_id.is_some()).collect();
+/// Builds the document of these endpoints. The server URL is the way from the document to the root of the API, and
+/// `cookie` the name of the session cookie.
+pub(in crate::service) fn build(
+    routes: impl Iterator<Item = &'static Route>,
+    server: &str,
+    cookie: &str,
+) -> Value {
+    let routes: Vec<&Route> = routes.filter(|route| route.operation_id.is_some()).collect();
     let TypeSchemas { records, inputs: forms } = schemas::of_types(&routes);
     let inputs = Inputs::new(&routes, &records, &forms);
     let envelopes = Envelopes::new(&records);
@@ -30,7 +36,9 @@ pub(in crate::service) fn build(routes: &'static [Route], server: &str, cookie: 
     }
     let Shared { envelopes, errors, .. } = shared;
     let envelopes = envelopes.into_schemas();
-    let components: Map<_, _> = records.into_iter().chain(inputs.into_schemas()).chain(envelopes).collect();
+    let mut components: Map<_, _> =
+        records.into_iter().chain(inputs.into_schemas()).chain(envelopes).collect();
+    keep_used(&mut components, [&Value::from(paths.clone()), &Value::from(errors.clone())]);
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -48,6 +56,28 @@ pub(in crate::service) fn build(routes: &'static [Route], server: &str, cookie: 
             "securitySchemes": security_schemes(cookie),
         },
     })
+}
+
+/// Removes the schemas that neither these parts of the document nor other schemas refer to.
+fn keep_used(schemas: &mut Map<String, Value>, parts: [&Value; 2]) {
+    let mut used = BTreeSet::new();
+    let mut open: Vec<&Value> = parts.to_vec();
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Array(values) => open.extend(values),
+            Value::Object(fields) => {
+                open.extend(fields.values());
+                let name = fields.get("$ref").and_then(Value::as_str);
+                if let Some(name) = name.and_then(|name| name.strip_prefix("#/components/schemas/"))
+                    && used.insert(name.to_owned())
+                {
+                    open.extend(schemas.get(name));
+                }
+            }
+            _ => {}
+        }
+    }
+    schemas.retain(|name, _| used.contains(name));
 }
 
 fn security_schemes(cookie: &str) -> Value {

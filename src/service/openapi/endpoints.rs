@@ -10,6 +10,7 @@ use crate::service::input::read_no_query;
 use crate::service::response::Outcome;
 use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::ApiError;
+use crate::service::routes::RouteTable;
 use crate::service::routes::route::{Call, Pending};
 
 /// The document as each of its two endpoints sends it, built at the first request.
@@ -42,7 +43,8 @@ fn send<'r>(call: Call<'r>, document: &'r OnceLock<Encoded>, server: &'static st
         read_no_query(&call.input)?;
         let document = document.get_or_init(|| {
             let cookie = call.state.credentials.cookie.name();
-            let bytes = Bytes::from(build(call.routes, server, &cookie).to_string());
+            let routes = RouteTable::without(call.state.removed);
+            let bytes = Bytes::from(build(routes, server, &cookie).to_string());
             Encoded { tag: EntityTag::of_document(&bytes), bytes }
         });
         let tag = document.tag.as_ref().map_err(|_| ApiError::internal())?;

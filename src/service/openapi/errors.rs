@@ -61,6 +61,8 @@ fn of_access(route: &Route) -> Vec<ErrorCode> {
             ErrorCode::EntityExpired,
             ErrorCode::AuthUserContextRequired,
             ErrorCode::BillingFeatureNotAvailable,
+            // The organization of a caller whom the host application has authenticated.
+            ErrorCode::EntityNotFound,
         ]);
         if requirement.permission() > Permission::Viewer {
             codes.push(ErrorCode::AuthPermissionDenied);

@@ -114,6 +114,7 @@ fn add_organization(schemas: &mut Schemas) {
     schemas.add(&User {
         id: USER,
         email: "ann@example.net".to_owned(),
+        external_id: None,
         organization_id: ORGANIZATION,
         permissions: Permission::Member,
         network_ids: vec![NETWORK],

@@ -4,6 +4,7 @@
 //! OpenAPI document all follow from the rows of `table`. A new endpoint is one row and one function here;
 //! `docs/architecture.md` lists where else it is named.
 
+pub(super) mod endpoints;
 pub(super) mod groups;
 pub(super) mod parameter;
 pub(super) mod route;
@@ -16,6 +17,7 @@ use std::sync::LazyLock;
 use http::Method;
 use matchit::Router;
 
+use self::endpoints::Endpoints;
 use self::route::Route;
 use super::input::PathParameters;
 use super::response::error::ApiError;
@@ -34,6 +36,7 @@ struct PathRoutes {
     routes: Vec<usize>,
     /// The methods, as in an `Allow` header.
     allow: String,
+    group: Endpoints,
 }
 
 static ROUTES: LazyLock<RouteTable> = LazyLock::new(|| RouteTable::new(table::routes()));
@@ -47,6 +50,7 @@ impl RouteTable {
         for (index, route) in routes.iter().enumerate() {
             let path = by_path.entry(route.path).or_default();
             path.routes.push(index);
+            path.group = Endpoints::of_path(route.path);
             let separator = if path.allow.is_empty() { "" } else { ", " };
             let method = if route.method == Method::GET { "GET, HEAD" } else { route.method.as_str() };
             path.allow = format!("{}{separator}{method}", path.allow);
@@ -64,23 +68,36 @@ impl RouteTable {
         &ROUTES.routes
     }
 
-    /// Returns the template of each path once.
+    /// Returns all routes that are not of these groups.
+    #[cfg(any(feature = "axum", feature = "openapi"))]
+    pub(super) fn without(removed: Endpoints) -> impl Iterator<Item = &'static Route> {
+        Self::all().iter().filter(move |route| !removed.intersects(Endpoints::of_path(route.path)))
+    }
+
+    /// Returns the template of each path once, except for those of these groups.
     #[cfg(feature = "axum")]
-    pub(super) fn paths() -> impl Iterator<Item = &'static str> {
-        let paths: std::collections::BTreeSet<&str> = Self::all().iter().map(|route| route.path).collect();
+    pub(super) fn paths(removed: Endpoints) -> impl Iterator<Item = &'static str> {
+        let paths: std::collections::BTreeSet<&str> =
+            Self::without(removed).map(|route| route.path).collect();
         paths.into_iter()
     }
 
-    /// Finds the endpoint for a method and a path. Paths are compared exactly; HEAD is routed like GET.
+    /// Finds the endpoint for a method and a path, unless it is of one of these groups.
+    ///
+    /// Paths are compared exactly; HEAD is routed like GET.
     ///
     /// # Errors
     /// `route_not_found`, or `method_not_allowed` with the methods that the path supports.
     pub(super) fn find<'p>(
         method: &Method,
         path: &'p str,
+        removed: Endpoints,
     ) -> Result<(&'static Route, PathParameters<'p>), ApiError> {
         let table: &'static Self = &ROUTES;
         let found = table.paths.at(path).map_err(|_| ApiError::route_not_found())?;
+        if removed.intersects(found.value.group) {
+            return Err(ApiError::route_not_found());
+        }
         let method = if method == Method::HEAD { &Method::GET } else { method };
         let mut routes = found.value.routes.iter().filter_map(|index| table.routes.get(*index));
         let route = routes.find(|route| route.method == *method);

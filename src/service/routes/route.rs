@@ -99,12 +99,6 @@ pub(in crate::service) enum Answer {
 pub(in crate::service) struct Call<'r> {
     pub(in crate::service) state: &'r ApiState,
     pub(in crate::service) route: &'static Route,
-    /// All routes, for the endpoints that describe them.
-    #[cfg_attr(
-        not(feature = "openapi"),
-        allow(dead_code, reason = "only the OpenAPI document shows all of it")
-    )]
-    pub(in crate::service) routes: &'static [Route],
     pub(in crate::service) path: PathParameters<'r>,
     sender: Option<Sender>,
     pub(in crate::service) input: Input<'r>,
@@ -120,12 +114,12 @@ pub(in crate::service) type Handler = for<'r> fn(Call<'r>) -> Pending<'r>;
 impl<'r> Call<'r> {
     pub(in crate::service) const fn new(
         state: &'r ApiState,
-        (route, routes): (&'static Route, &'static [Route]),
+        route: &'static Route,
         path: PathParameters<'r>,
         sender: Option<Sender>,
         input: Input<'r>,
     ) -> Self {
-        Self { state, route, routes, path, sender, input }
+        Self { state, route, path, sender, input }
     }
 
     /// Returns the caller, whom every endpoint has that is not public.

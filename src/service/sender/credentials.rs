@@ -55,9 +55,14 @@ impl Credentials {
     ///
     /// A caller set by the host application has precedence, then the API key in the `Authorization` header, then the
     /// session cookie. Cookies are ignored if the request has an `Authorization` header, even an invalid one.
+    ///
+    /// # Errors
+    /// `NotFound` for a caller set by the host application whose organization does not exist; those of invalid credentials.
     pub(in crate::service) async fn identify_caller(&self, request: &Parts) -> Result<Caller, Error> {
         if let Some(caller) = set_by_host_application(request) {
-            return caller;
+            let caller = caller?;
+            self.inventory.require_organization_of(&caller).await?;
+            return Ok(caller);
         }
         if request.headers.contains_key(AUTHORIZATION) {
             let key = bearer_token(request).ok_or(ErrorKind::NotAuthenticated)?;

@@ -175,7 +175,9 @@ fn scope_of_a_trusted_caller_alone_determines_its_networks() {
             }
         }
         let unknown = Caller::new(NOBODY.into(), NOBODY.into(), Permission::Owner, Scope::all());
-        assert_eq!(fixture.send(by(unknown)).await.ids(), [0; 0], "an unknown organization");
+        let reply = fixture.send(by(unknown)).await;
+        let params = reply.refuses(404, "entity_not_found");
+        assert_eq!(*params, serde_json::json!({"entity": "Organization", "id": NOBODY}));
         let site = fixture.free_site().await;
         fixture
             .inventory

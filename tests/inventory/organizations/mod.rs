@@ -3,6 +3,8 @@
 //! The tests are about names, API access, and references.
 
 mod bootstrap;
+mod deletion;
+mod ensured;
 mod references;
 mod referrals;
 

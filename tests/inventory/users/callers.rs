@@ -220,6 +220,7 @@ fn update_changes_nothing_but_rights_and_enabling() {
             *changed = User {
                 id: id.uuid().into(),
                 email,
+                external_id: Some("of another user".to_owned()),
                 organization_id,
                 permissions,
                 network_ids,

@@ -17,11 +17,12 @@ use super::pieces::Pieces;
 use super::sweeper::{Registration, Sweeper};
 use crate::inventory::Error;
 use crate::service::budget::Reservation;
+use crate::service::revocations::Revocable;
 
 /// The error with which the body of a long response is aborted.
 ///
-/// Either the store failed, the caller lost access to the list, the client read nothing for too long, or the server is
-/// stopping. The server must then abort the response, as hyper does, so that the client does not mistake it for the whole.
+/// Either the store failed, the caller lost access to the list or was revoked, the client read nothing for too long, or the
+/// server is stopping. The server must then abort the response, as hyper does, so that the client does not mistake it for the whole.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct BodyError(Cause);
@@ -34,6 +35,8 @@ enum Cause {
     Stalled,
     #[error("the list was broken off because the server is stopping")]
     Stopped,
+    #[error("the list was broken off because its user was revoked")]
+    Revoked,
 }
 
 /// Minimum number of bytes that count for a list: its further parts have about as many.
@@ -50,6 +53,8 @@ pub(in crate::service) enum Part {
     Tail(Bytes),
     /// The server is stopping.
     Stopped,
+    /// The host application has revoked the user.
+    Revoked,
 }
 
 /// The reservations of a body, until it ends.
@@ -58,6 +63,14 @@ pub(in crate::service) struct Holds {
     pub(in crate::service) _list: Option<Reservation>,
     /// The bytes that the body takes at a time.
     pub(in crate::service) bytes: Reservation,
+    /// What ends a list; `None` for a body that is in memory.
+    pub(in crate::service) revocable: Option<Arc<Revocable>>,
+}
+
+impl Holds {
+    fn is_revoked(&self) -> bool {
+        self.revocable.as_ref().is_some_and(|revocable| revocable.is_revoked())
+    }
 }
 
 /// A body that ends when its client stalls.
@@ -102,7 +115,7 @@ impl HeldBody {
     /// Creates a body that is in memory.
     pub(super) fn in_memory(pieces: Pieces, bytes: Reservation, sweeper: &Arc<Sweeper>) -> Self {
         let length = Some(pieces.remaining());
-        let holds = Holds { _list: None, bytes };
+        let holds = Holds { _list: None, bytes, revocable: None };
         Self::new(OpenBody { pieces, next: None, activity: Activity::Recent, holds }, length, sweeper)
     }
 
@@ -131,6 +144,7 @@ impl HeldBody {
         let mut state = self.state.lock();
         if let State::Open(open) = &mut *state
             && open.next.is_none()
+            && !open.holds.is_revoked()
             && let Some(frame) = open.pieces.next_frame()
         {
             open.activity = Activity::Recent;
@@ -184,6 +198,9 @@ impl OpenBody {
     fn poll_list(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
         self.activity = Activity::Waiting;
         let frame = loop {
+            if self.holds.is_revoked() {
+                break Some(Err(BodyError(Cause::Revoked)));
+            }
             if let Some(frame) = self.pieces.next_frame() {
                 break Some(Ok(frame));
             }
@@ -197,6 +214,7 @@ impl OpenBody {
                     self.next = Some(next);
                 }
                 Ok(Part::Tail(tail)) => self.pieces.add_tail(tail),
+                Ok(Part::Revoked) => break Some(Err(BodyError(Cause::Revoked))),
                 Ok(Part::Stopped) => break Some(Err(BodyError(Cause::Stopped))),
                 Err(error) => break Some(Err(BodyError(Cause::Unreadable(error)))),
             }

@@ -71,6 +71,7 @@ impl Template for User {
         Self {
             id: UserId::nil(),
             email: String::new(),
+            external_id: None,
             organization_id: OrganizationId::nil(),
             permissions: Permission::Viewer,
             network_ids: Vec::new(),

@@ -1,0 +1,150 @@
+//! Deletion of an organization with everything that belongs to it, in several commits.
+//!
+//! ```text
+//! organization -> stand-in; all kinds of records, some at a time; stand-in -> nothing
+//! ```
+//!
+//! From the first commit on, the organization does not exist: its callers are refused, and every batch with a record of
+//! it fails. Nothing is added to it meanwhile, so that one pass over the kinds of records empties it. The stand-in keeps
+//! the id taken until then. Each further commit requires the stand-in that the call has found. A slow call can therefore
+//! never delete records of a later organization with the same id.
+
+use super::Organizations;
+use crate::inventory::schema::{
+    CREATED_AT, KINDS_OF_ORGANIZATION, ORGANIZATION_DELETION, encode, organization_deletion_key,
+    organization_key, time_key,
+};
+use crate::inventory::{Entity, Error, Inventory, unchanged};
+use crate::model::{Organization, OrganizationId};
+use crate::store::{
+    Batch, Direction, Facets, Guard, Key, Name, Order, Precondition, Query, Record, Start, StoreErrorKind,
+};
+
+/// Maximum number of records that one commit deletes.
+const MAX_DELETED: usize = 1_000;
+
+/// Number of interrupted deletions that are read at a time.
+const DELETIONS: usize = 128;
+
+impl Organizations<'_> {
+    /// Deletes an organization with everything that belongs to it: users with their sessions and keys, networks, hosts,
+    /// claims, shares and all others.
+    ///
+    /// The organization ceases to exist at once: its callers, sessions and keys are refused, and nothing can be added to
+    /// it. Then its records are deleted, in commits of at most 1,000. At the end its id is free. An interrupted deletion
+    /// continues when this method is called again, or with the hourly purge that logins cause. Several calls at once
+    /// help each other.
+    ///
+    /// ```
+    /// # use toposcope::{Inventory, MemoryStore};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// let organization = inventory.organizations().create("Example").await?;
+    /// inventory.organizations().delete(organization.id).await?;
+    /// assert!(inventory.organizations().get(organization.id).await.is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `NotFound`, also once the deletion is complete.
+    pub async fn delete(self, id: OrganizationId) -> Result<(), Error> {
+        let inventory = self.inventory;
+        let mut transaction = inventory.transaction(Entity::Organization, id);
+        let stand_in = loop {
+            if let Some(stand_in) = inventory.get(organization_deletion_key(id)).await? {
+                break stand_in;
+            }
+            let (record, organization) =
+                inventory.read::<Organization>(organization_key(id), Entity::Organization).await?;
+            let mut batch = Batch::new();
+            batch.delete(record.key, unchanged(Some(&record)));
+            let facets = Facets::default().with_sort_keys([time_key(CREATED_AT, inventory.now())]);
+            let key = organization_deletion_key(id);
+            batch.put(key, Precondition::Absent, facets, encode(&organization)?);
+            transaction.commit(batch).await?;
+        };
+        // Give up the turns: the rest takes long, and another call may help.
+        drop(transaction);
+        inventory.delete_records_of_organization(&stand_in).await
+    }
+}
+
+impl Inventory {
+    /// Completes the deletions of organizations that were interrupted. Failures are only logged: the next call continues.
+    pub(in crate::inventory) async fn complete_organization_deletions(&self) {
+        let order = vec![Order::new(CREATED_AT, Direction::Ascending)];
+        let mut query = Query { order, limit: Some(DELETIONS), ..Query::new(ORGANIZATION_DELETION) };
+        loop {
+            let page = match self.store.list(&query).await {
+                Ok(page) => page,
+                Err(error) => return warn(&error.into()),
+            };
+            for stand_in in &page.records {
+                if let Err(error) = self.delete_records_of_organization(stand_in).await {
+                    warn(&error);
+                }
+            }
+            let Some(cursor) = page.next else { return };
+            query.start = Start::After(cursor);
+        }
+    }
+
+    /// Deletes all records of the organization that a stand-in stands for, and then the stand-in.
+    async fn delete_records_of_organization(&self, stand_in: &Record) -> Result<(), Error> {
+        let organization = OrganizationId::from(stand_in.key.id);
+        for kind in KINDS_OF_ORGANIZATION {
+            loop {
+                let keys = self.some_records(kind, organization).await?;
+                if keys.is_empty() {
+                    break;
+                }
+                let mut batch = Batch::new();
+                for key in &keys {
+                    batch.delete(*key, Precondition::Any);
+                }
+                batch.guard(Guard::record(stand_in.key, unchanged(Some(stand_in))));
+                if !self.commit_unless_completed(batch, stand_in).await? {
+                    return Ok(());
+                }
+                if keys.len() < MAX_DELETED {
+                    break;
+                }
+                tokio::task::yield_now().await;
+            }
+        }
+        #[cfg(feature = "discovery")]
+        self.state.credentials.forget_organization(organization);
+        let mut batch = Batch::new();
+        batch.delete(stand_in.key, unchanged(Some(stand_in)));
+        self.commit_unless_completed(batch, stand_in).await?;
+        Ok(())
+    }
+
+    /// Returns the keys of some of an organization's records of a kind, without reading their bodies.
+    async fn some_records(&self, kind: Name, organization: OrganizationId) -> Result<Vec<Key>, Error> {
+        let query = Query {
+            organization: Some(organization.uuid()),
+            limit: Some(MAX_DELETED),
+            max_bytes: Some(0),
+            ..Query::new(kind)
+        };
+        let page = self.store.list(&query).await?;
+        Ok(page.records.into_iter().map(|record| record.key).chain(page.unread).collect())
+    }
+
+    /// Commits a step of a deletion. Returns `false` if another call has completed the deletion.
+    async fn commit_unless_completed(&self, batch: Batch, stand_in: &Record) -> Result<bool, Error> {
+        match self.store.commit(batch).await {
+            Err(error) if matches!(error.kind(), StoreErrorKind::Conflict(key) if *key == stand_in.key) => {
+                Ok(false)
+            }
+            outcome => Ok(outcome.map(|()| true)?),
+        }
+    }
+}
+
+fn warn(error: &Error) {
+    tracing::warn!(error = error.with_causes(), "the deletion of an organization was not completed");
+}

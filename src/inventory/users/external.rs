@@ -1,0 +1,124 @@
+//! Users whom the host application authenticates, and users that it ensures.
+
+use super::{EmailAddress, Users};
+use crate::access::Caller;
+use crate::inventory::email::email_unique_key;
+use crate::inventory::schema::{decode, user_key};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, require_system};
+use crate::model::{OrganizationId, Permission, User, UserId, derived_id};
+use crate::wire::NewUser;
+
+/// Maximum number of characters of an external id.
+const MAX_EXTERNAL_ID: usize = 255;
+
+impl NewUser {
+    /// Creates the input for a user of the host application, without an e-mail address.
+    ///
+    /// Such a user never logs in: the host application authenticates it and sets a [`Caller`] with the user's id. It can
+    /// have API keys, and a record for what it has stored. `external_id` is the host application's own id of the user, of 1 to 255
+    /// characters, compared exactly and unique within the organization. White space around it and control characters are
+    /// refused.
+    ///
+    /// ```
+    /// # use toposcope::{Inventory, MemoryStore};
+    /// use toposcope::access::{Caller, Scope};
+    /// use toposcope::inventory::NewUser;
+    /// use toposcope::model::Permission;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.organizations().create("Example").await?;
+    /// let new = NewUser::external(organization.id, "host-user-42", Permission::Member);
+    /// let user = inventory.users().ensure(&Caller::system(organization.id), new).await?;
+    /// let scope = Scope::granted(user.permissions, user.network_ids.iter().copied());
+    /// let caller = Caller::new(organization.id, user.id, user.permissions, scope);
+    /// # assert_eq!(inventory.users().get(&caller, caller.user_id()).await?, user);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn external(
+        organization: OrganizationId,
+        external_id: impl Into<String>,
+        permissions: Permission,
+    ) -> Self {
+        Self { external: Some((organization, external_id.into())), ..Self::new("", permissions) }
+    }
+}
+
+impl Users<'_> {
+    /// Returns the user with this e-mail address or external id, or creates it. The caller must be
+    /// [the system](Caller::system).
+    ///
+    /// A host application calls this when one of its users logs in. A user that exists is returned as it is: level, networks
+    /// and password do not change, and [`set_rights`](Self::set_rights) changes them. Several tasks and processes may
+    /// call it at once.
+    ///
+    /// # Errors
+    /// Those of [`create`](Self::create); of these, `AlreadyExists` only for an e-mail address of a user of another organization.
+    pub async fn ensure(self, caller: &Caller, new: NewUser) -> Result<User, Error> {
+        require_system(caller)?;
+        let organization = caller.organization_id();
+        let mut transaction = self.inventory.transaction(Entity::Organization, organization);
+        loop {
+            if let Some(user) = self.inventory.find_user(caller, &new).await? {
+                return Ok(user);
+            }
+            match self.create(caller, new.clone()).await {
+                // Another call has created it.
+                Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists { .. }) => {
+                    transaction.retry().await?;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+}
+
+impl Inventory {
+    /// Returns the user of the caller's organization that a new one would be.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if it is a user of another organization; `Invalid` for what identifies it.
+    async fn find_user(&self, caller: &Caller, new: &NewUser) -> Result<Option<User>, Error> {
+        let found = match &new.external {
+            Some(external) => self.get(user_key(record_id(caller, external)?)).await?,
+            None => {
+                let address = EmailAddress::parse("email", &new.email)?.into_string();
+                self.store.get_by_unique_key(&email_unique_key(&address)).await?
+            }
+        };
+        let Some(user) = found.as_ref().map(decode::<User>).transpose()? else { return Ok(None) };
+        if user.organization_id == caller.organization_id() {
+            return Ok(Some(user));
+        }
+        Err(ErrorKind::AlreadyExists { entity: Entity::User, name: user.email }.into())
+    }
+}
+
+/// Validates the external id of a user of an organization, and returns the id of the user's record.
+///
+/// It is derived, so that of several creations at once one succeeds, and so that no unique key is needed.
+///
+/// # Errors
+/// `Invalid`; `NotFound` for an organization other than the caller's.
+pub(super) fn record_id(
+    caller: &Caller,
+    (organization, external_id): &(OrganizationId, String),
+) -> Result<UserId, Error> {
+    let invalid = |problem| Err(Error::invalid("external_id", problem));
+    if external_id.is_empty() {
+        return invalid(Problem::Empty);
+    }
+    if external_id.chars().count() > MAX_EXTERNAL_ID {
+        return invalid(Problem::MaxLength { max: MAX_EXTERNAL_ID });
+    }
+    if external_id.trim() != external_id || external_id.contains(char::is_control) {
+        return invalid(Problem::InvalidFormat);
+    }
+    if *organization != caller.organization_id() {
+        return Err(ErrorKind::NotFound { entity: Entity::Organization, id: organization.uuid() }.into());
+    }
+    Ok(derived_id("external user", &[organization.as_bytes(), external_id.as_bytes()]))
+}
