@@ -163,7 +163,7 @@ fn check_family(name: &str, family: &Family) -> Result<(), String> {
 /// Checks that the buckets of each series grow, end with all, and come before the count and the sum.
 fn check_histogram(name: &str, family: &Family) -> Result<(), String> {
     let length = Latencies::BOUNDS.len() + 3;
-    if family.samples.len() % length != 0 {
+    if !family.samples.len().is_multiple_of(length) {
         return Err("not whole".to_owned());
     }
     for series in family.samples.chunks(length) {
