@@ -4,7 +4,9 @@ use http::Request;
 use serde_json::{Value, json};
 
 use crate::backend::run_with;
-use crate::common::{HOST, HOSTS, OFFICE, Populated, Row, send_json, with_header, with_key};
+#[cfg(feature = "discovery")]
+use crate::common::with_key;
+use crate::common::{HOST, HOSTS, OFFICE, Populated, Row, send_json, with_header};
 
 /// An id.
 const ID: &str = "00000000-0000-4000-8000-000000000077";
@@ -96,6 +98,7 @@ fn array_in_place_of_an_object_of_another_body_is_refused_with_its_path() {
             share.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             share
         };
+        #[cfg_attr(not(feature = "discovery"), allow(unused_mut, reason = "only features add bodies"))]
         let mut bodies = vec![
             ("/api/v1/shares", share(json!({"options": [true, true, true, true]})), "options"),
             ("/api/v1/hosts/bulk", json!({"hosts": [[ID, OFFICE, "a host"]]}), "hosts.0"),

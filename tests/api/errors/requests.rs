@@ -20,10 +20,12 @@ use toposcope::service::RateLimit;
 use toposcope::wire::ErrorCode;
 
 use crate::backend::{run, run_with};
+#[cfg(feature = "discovery")]
+use crate::common::NOBODY;
 use crate::common::{
-    CODES, Fixture, HOSTS, Hook, LOG_IN, LOG_OUT, NOBODY, OFFICE, PORT, Populated, Produced, Row, Server,
-    VERSION, ample, bare, check, daemon_body, log_in, port_body, produced_by, put_key, put_port, send_json,
-    until, until_commits, with_header, with_key,
+    CODES, Fixture, HOSTS, Hook, LOG_IN, LOG_OUT, OFFICE, PORT, Populated, Produced, Row, Server, VERSION,
+    ample, bare, check, daemon_body, log_in, port_body, produced_by, put_key, put_port, send_json, until,
+    until_commits, with_header, with_key,
 };
 
 /// Paths that do not exist; `{id}` stands for an id.

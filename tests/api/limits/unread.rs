@@ -11,7 +11,9 @@ use tokio::runtime::Handle;
 use tokio::task::yield_now;
 use tokio::time::{advance, pause};
 use toposcope::access::{Caller, Scope};
-use toposcope::model::{Host, Network, OrganizationId, Permission, UserId};
+#[cfg(all(feature = "sled", target_os = "linux"))]
+use toposcope::model::Network;
+use toposcope::model::{Host, OrganizationId, Permission, UserId};
 use toposcope::service::{Api, ApiBuilder, BodyError, ResponseBody};
 use tower::ServiceExt;
 use uuid::Uuid;

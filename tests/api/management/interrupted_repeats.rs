@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::SemaphorePermit;
 
+#[cfg(feature = "sled")]
 use toposcope::access::Caller;
 use toposcope::model::NetworkId;
 use uuid::Uuid;

@@ -10,9 +10,9 @@ use tower::ServiceExt;
 use uuid::Uuid;
 
 use crate::backend::run_with;
-use crate::common::{
-    Fixture, NOBODY, OFFICE, bare, from, get, send_json, with_caller, with_header, with_key,
-};
+#[cfg(feature = "discovery")]
+use crate::common::OFFICE;
+use crate::common::{Fixture, NOBODY, bare, from, get, send_json, with_caller, with_header, with_key};
 
 async fn served(api: &Api, request: Request<String>) -> Served {
     let response = api.clone().oneshot(request).await.unwrap();

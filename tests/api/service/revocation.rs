@@ -4,8 +4,8 @@ use std::error::Error;
 use std::time::Duration;
 
 use http::Request;
-use tokio::task::yield_now;
-use tokio::time::Instant;
+#[cfg(feature = "discovery")]
+use tokio::{task::yield_now, time::Instant};
 use toposcope::access::{Caller, Scope};
 use toposcope::model::{Permission, UserId};
 use toposcope::service::Api;

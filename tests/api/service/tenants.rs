@@ -1,5 +1,6 @@
 //! Callers of organizations that do not exist, and endpoints that the host application leaves out.
 
+#[cfg(feature = "openapi")]
 use std::collections::BTreeSet;
 
 use http::Request;
@@ -11,7 +12,9 @@ use toposcope::service::{Api, Endpoints};
 use tower::ServiceExt;
 
 use crate::backend::run_with;
-use crate::common::{Fixture, Hook, NOBODY, bare, get, send_json, with_caller, with_key, with_session};
+use crate::common::{Fixture, NOBODY, bare, get, with_caller, with_key, with_session};
+#[cfg(feature = "openapi")]
+use crate::common::{Hook, send_json};
 
 const ALL: [Endpoints; 8] = [
     Endpoints::LOGIN,

@@ -13,9 +13,9 @@ use toposcope::inventory::{ErrorKind, Import, Inventory};
 use toposcope::model::{Host, IfEntry, Network};
 use toposcope::store::MemoryStore;
 
-use crate::support::{
-    Fault, Fixture, bare_host, id, jsonl, numbered_hosts, refusal, refusal_of_second, uuid,
-};
+#[cfg(feature = "csv")]
+use crate::support::uuid;
+use crate::support::{Fault, Fixture, bare_host, id, jsonl, numbered_hosts, refusal, refusal_of_second};
 
 #[tokio::test]
 async fn white_space_and_line_endings_are_ignored_and_blank_lines_are_skipped() {
