@@ -9,6 +9,10 @@
     clippy::unwrap_used,
     reason = "helpers of tests are tests"
 )]
+#![cfg_attr(
+    not(all(feature = "discovery", feature = "openapi", feature = "topology")),
+    allow(dead_code, reason = "some helpers serve the tests of features alone")
+)]
 
 mod backend;
 #[cfg(all(feature = "topology", target_os = "linux"))]
