@@ -174,10 +174,12 @@ fn request_that_is_dropped_is_logged() {
         let _guard = set_default(&log.dispatch());
         let delete =
             with_caller(bare("DELETE", &format!("/api/v1/tags/{NOBODY}")), fixture.owner(&fixture.home));
-        let mut answer = Box::pin(server.api.oneshot(delete));
+        let mut answer = Box::pin(server.api.clone().oneshot(delete));
         let poll = answer.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
         assert!(poll.is_pending());
         drop(answer);
         assert!(lines(&log)[0].contains("outcome=\"dropped\""));
+        // The audit ends with the server.
+        drop(server);
     });
 }
