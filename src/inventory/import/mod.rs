@@ -43,7 +43,7 @@ impl Hosts<'_> {
     /// whatever host and network it names.
     ///
     /// Blank lines are skipped. Each line is stored or refused on its own; a host with an existing id is replaced.
-    /// Odd values from real devices are repaired and counted in the report (see [`Alteration`]); any other fault
+    /// Odd values from real devices are repaired and counted in the report (see [`Alteration`](crate::wire::Alteration)); any other fault
     /// refuses the line. The input is streamed, and memory use does not grow with its length. Lines are stored in
     /// groups of a few hundred, so that adjacent hosts may exchange ports and services in either order. Reading waits
     /// while a group is stored, so a slow store slows down the sender.
