@@ -157,7 +157,7 @@ fn body(route: &Route, inputs: &Inputs) -> Option<Value> {
             let types = MEDIA_TYPES.iter().map(|media_type| {
                 // JSON is not sent as a string.
                 let schema = match *media_type {
-                    "application/json" => json!({"type": ["array", "object"], "description": description}),
+                    "application/json" => json!({"description": description}),
                     _ => json!({"type": "string", "description": description}),
                 };
                 ((*media_type).to_owned(), json!({"schema": schema}))
@@ -232,8 +232,8 @@ fn share(response: Value, reason: &str, errors: &mut Map<String, Value>) -> Stri
 fn with_events(route: &Route, mut response: Value) -> Value {
     if matches!(route.answer, Answer::Events) {
         let events = "Events named `discovery`, whose data is a discovery. The first are the present ones.";
-        // Tools disagree on whether a schema describes the whole stream or an event.
-        let events = json!({"schema": {"type": ["object", "string"], "description": events}});
+        // Without a type, because tools disagree on whether a schema describes the whole stream or an event.
+        let events = json!({"schema": {"description": events}});
         set(&mut response, "content", json!({"text/event-stream": events}));
     }
     response
