@@ -56,7 +56,7 @@ restapi: {listen: "127.0.0.1:$(patroni_port "$1")", connect_address: "127.0.0.1:
 etcd3: {hosts: "$(for_each etcd_host)"}
 bootstrap:
   dcs:
-    {ttl: 20, loop_wait: 2, retry_timeout: 3, primary_start_timeout: 0, synchronous_mode: true,
+    {ttl: 20, loop_wait: 2, retry_timeout: 3, primary_start_timeout: 0, synchronous_mode: true, synchronous_mode_strict: true,
      postgresql: {use_pg_rewind: true, use_slots: true, parameters: {wal_log_hints: "on", synchronous_commit: "on"}}}
   initdb: [{encoding: UTF8}, {locale: C}, {auth: trust}]
 postgresql:
