@@ -26,6 +26,11 @@ pub trait RecordId:
 {
 }
 
+/// Replaces ids in code that treats all kinds alike.
+pub(crate) trait UuidMut {
+    fn uuid_mut(&mut self) -> &mut Uuid;
+}
+
 /// Defines types of ids, each with an article and the name of what it identifies.
 macro_rules! ids {
     ($($name:ident: $kind:literal;)*) => {$(
@@ -93,6 +98,12 @@ macro_rules! ids {
 
         impl RecordId for $name {}
 
+        impl UuidMut for $name {
+            fn uuid_mut(&mut self) -> &mut Uuid {
+                &mut self.0
+            }
+        }
+
         impl From<Uuid> for $name {
             fn from(uuid: Uuid) -> Self {
                 Self(uuid)
@@ -102,12 +113,6 @@ macro_rules! ids {
         impl From<$name> for Uuid {
             fn from(id: $name) -> Self {
                 id.0
-            }
-        }
-
-        impl AsMut<Uuid> for $name {
-            fn as_mut(&mut self) -> &mut Uuid {
-                &mut self.0
             }
         }
 

@@ -74,7 +74,7 @@ pub use id::{
     LoginSessionId, NetworkId, NodeId, OrganizationId, PortId, ReferralId, ServiceId, ShareId, SubnetId,
     TagId, TopologyLinkId, UserApiKeyId, UserId,
 };
-pub(crate) use id::{RecordId, uuids};
+pub(crate) use id::{RecordId, UuidMut, uuids};
 pub use interface::{
     AdminStatus, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype,
     MacSource, Neighbor, OperStatus, Vlans,

@@ -166,6 +166,6 @@ const CACHE_SIZE: usize = 4096;
 #[derive(Debug)]
 struct Folder {
     store: Arc<SledStore>,
-    /// Dropped last, because it waits for the store.
+    /// Dropped last, because it may wait for the store.
     _place: Place,
 }

@@ -1,13 +1,23 @@
+use std::cell::RefCell;
 use std::fs::{self, File};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
 use tempfile::TempDir;
+use tokio::runtime::{Handle, RuntimeFlavor};
+
+thread_local! {
+    static HELD: RefCell<Held> = const { RefCell::new(Held(Vec::new())) };
+}
 
 /// Far longer than a store takes to release its folder.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Locks in folders that were dropped on the only thread of a runtime. The thread waits for them when it ends.
+struct Held(Vec<File>);
 
 /// A temporary folder for stores. It is removed once no store holds a lock in it: files that a dropped store
 /// still writes would otherwise stay behind.
@@ -29,8 +39,23 @@ impl Drop for Place {
         let locks = locks(self.path());
         // Removed before the stores have closed, so that they do not checkpoint data that is discarded.
         let _ = fs::remove_dir_all(self.path());
-        assert!(are_released(locks) || thread::panicking(), "{:?}: a store outlives its folder", self.path());
+        // A task that was aborted holds its store until its runtime runs again, which this thread would prevent.
+        match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+            Ok(RuntimeFlavor::CurrentThread) => HELD.with_borrow_mut(|held| held.0.extend(locks)),
+            _ => assert_released(locks),
+        }
     }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        assert_released(mem::take(&mut self.0));
+    }
+}
+
+fn assert_released(locks: Vec<File>) {
+    let is_released = locks.is_empty() || are_released(locks);
+    assert!(is_released || thread::panicking(), "a store outlives its folder");
 }
 
 /// Returns the lock files of the stores in a folder.

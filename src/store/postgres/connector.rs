@@ -76,8 +76,8 @@ impl Connector {
         }
     }
 
-    /// Returns whether commits have to wait, because other instances may still use an old primary. A single address leads
-    /// every instance to the same server.
+    /// Returns whether commits have to wait, because other instances may still use an old primary. Behind a single address,
+    /// none of them could learn of another server sooner.
     pub(super) fn holds_commits(&self) -> bool {
         self.hosts.may_lead_to_several() && self.servers.holds_commits()
     }

@@ -17,7 +17,7 @@ pub(super) struct Fault {
     pub(super) is_transient: bool,
     /// Whether a server has answered, though with a refusal: it is alive.
     pub(super) is_answer: bool,
-    /// Whether nothing listens at the address, so that no server answers there on connections that are open either.
+    /// Whether nothing listens at the address. A server that has ended answers on no open connection either.
     pub(super) is_down: bool,
 }
 

@@ -83,8 +83,8 @@ pub(super) struct Epoch {
 /// The time within which every instance that reaches a promoted server uses it: until the next question, and for the
 /// answer.
 ///
-/// An old primary may go on beside it, as when its manager has died. Until an instance knows better, it returns the
-/// state of the old one. So nobody commits on the new one before.
+/// An old primary may go on beside it, as when its manager has died. An instance that does not know of the new one yet
+/// returns the state of the old one. Therefore commits on the new one wait for this time.
 const NOTICE: Duration = Duration::from_secs(1);
 
 /// The server in use, as it was when an attempt to connect began.

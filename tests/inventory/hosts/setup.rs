@@ -4,10 +4,9 @@ use toposcope::Inventory;
 use toposcope::access::{Caller, ManualClock, Scope};
 use toposcope::inventory::{Error, ErrorKind};
 use toposcope::model::{Host, HostId, Network, NetworkId, OrganizationId, Permission, Tag, TagId};
-use toposcope::store::{MemoryStore, Store};
+use toposcope::store::Store;
 
-#[cfg(feature = "sled")]
-use crate::place::Place;
+use crate::backend::{TestStore, run};
 use crate::support::{NOW, guest_of, id, inventory_in, owner_of, rich_host, time};
 
 pub(super) const LATER: &str = "2026-08-15T00:00:00.000001Z";
@@ -26,17 +25,11 @@ pub(super) struct Setup {
     pub(super) foreign_organization: OrganizationId,
 }
 
-/// Runs a test in memory and in a folder.
+/// Runs a test once on each backend.
 pub(super) fn on_each_store(test: impl AsyncFn(&Setup)) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async move {
-        test(&Setup::new(Arc::new(MemoryStore::new())).await).await;
-        #[cfg(feature = "sled")]
-        {
-            let place = Place::new();
-            let store = toposcope::SledStore::open(place.path().join("store")).await.unwrap();
-            test(&Setup::new(Arc::new(store)).await).await;
-        }
+    run(async || {
+        let backend = TestStore::new().await;
+        test(&Setup::new(backend.store()).await).await;
     });
 }
 

@@ -14,7 +14,7 @@ use crate::inventory::schema::{
 };
 use crate::model::{
     BindingTarget, Host, HostId, HostPart, HostVirtualization, Neighbor, ServiceVirtualization, Timestamp,
-    for_each_part_type,
+    UuidMut, for_each_part_type,
 };
 use crate::store::Name;
 
@@ -58,43 +58,43 @@ pub(super) fn parts(host: &Host) -> impl Iterator<Item = PartId> + '_ {
 
 /// Calls `visit` with the kind and id of every part of a host.
 fn for_each_part(host: &mut Host, mut visit: impl FnMut(Kind, &mut Uuid)) {
-    host.interfaces.iter_mut().for_each(|part| visit(Kind::Interface, part.id.as_mut()));
-    host.ports.iter_mut().for_each(|part| visit(Kind::Port, part.id.as_mut()));
+    host.interfaces.iter_mut().for_each(|part| visit(Kind::Interface, part.id.uuid_mut()));
+    host.ports.iter_mut().for_each(|part| visit(Kind::Port, part.id.uuid_mut()));
     for service in &mut host.services {
-        visit(Kind::Service, service.id.as_mut());
-        service.bindings.iter_mut().for_each(|binding| visit(Kind::Binding, binding.id.as_mut()));
+        visit(Kind::Service, service.id.uuid_mut());
+        service.bindings.iter_mut().for_each(|binding| visit(Kind::Binding, binding.id.uuid_mut()));
     }
-    host.if_entries.iter_mut().for_each(|part| visit(Kind::IfEntry, part.id.as_mut()));
+    host.if_entries.iter_mut().for_each(|part| visit(Kind::IfEntry, part.id.uuid_mut()));
 }
 
 /// Calls `visit` for each reference of a host and its parts. It gets the kind and id of the target.
 fn for_each_reference(host: &mut Host, mut visit: impl FnMut(Kind, &mut Uuid)) {
     for assignment in &mut host.credential_assignments {
-        assignment.interface_ids.iter_mut().flatten().for_each(|id| visit(Kind::Interface, id.as_mut()));
+        assignment.interface_ids.iter_mut().flatten().for_each(|id| visit(Kind::Interface, id.uuid_mut()));
     }
     if let Some(HostVirtualization::Proxmox(details)) = &mut host.virtualization {
-        visit(Kind::Service, details.service_id.as_mut());
+        visit(Kind::Service, details.service_id.uuid_mut());
     }
     for service in &mut host.services {
         if let Some(ServiceVirtualization::Docker(details)) = &mut service.virtualization {
-            visit(Kind::Service, details.service_id.as_mut());
+            visit(Kind::Service, details.service_id.uuid_mut());
         }
         for binding in &mut service.bindings {
             match &mut binding.target {
                 BindingTarget::Port { port_id, interface_id } => {
-                    visit(Kind::Port, port_id.as_mut());
-                    interface_id.iter_mut().for_each(|id| visit(Kind::Interface, id.as_mut()));
+                    visit(Kind::Port, port_id.uuid_mut());
+                    interface_id.iter_mut().for_each(|id| visit(Kind::Interface, id.uuid_mut()));
                 }
-                BindingTarget::Interface { interface_id } => visit(Kind::Interface, interface_id.as_mut()),
+                BindingTarget::Interface { interface_id } => visit(Kind::Interface, interface_id.uuid_mut()),
             }
         }
     }
     for entry in &mut host.if_entries {
-        entry.interface_id.iter_mut().for_each(|id| visit(Kind::Interface, id.as_mut()));
-        entry.lag_id.iter_mut().for_each(|id| visit(Kind::IfEntry, id.as_mut()));
+        entry.interface_id.iter_mut().for_each(|id| visit(Kind::Interface, id.uuid_mut()));
+        entry.lag_id.iter_mut().for_each(|id| visit(Kind::IfEntry, id.uuid_mut()));
         match &mut entry.neighbor {
-            Some(Neighbor::IfEntry(id)) => visit(Kind::IfEntry, id.as_mut()),
-            Some(Neighbor::Host(id)) => visit(Kind::Host, id.as_mut()),
+            Some(Neighbor::IfEntry(id)) => visit(Kind::IfEntry, id.uuid_mut()),
+            Some(Neighbor::Host(id)) => visit(Kind::Host, id.uuid_mut()),
             None => {}
         }
     }

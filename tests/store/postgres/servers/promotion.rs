@@ -25,6 +25,14 @@ pub(super) fn await_standby(primary: &Cluster) {
     primary.await_answer("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'", "1");
 }
 
+/// Waits until an instance writes on a server of this timeline. A write that returns after it has moved is on that server.
+async fn await_write(instance: &Instance, timeline: u32, begin: Instant) {
+    while instance.store.status().timeline != Some(timeline) || instance.write().await.is_err() {
+        assert!(begin.elapsed() < LONGEST_OUTAGE, "no write after {:?}", begin.elapsed());
+        sleep(Duration::from_millis(1)).await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn instances_move_to_the_promoted_server_and_none_answers_what_is_older_than_another_answered() {
     let Some(mut primary) = Cluster::start_new(UNSYNCED) else { return };
@@ -48,12 +56,8 @@ async fn instances_move_to_the_promoted_server_and_none_answers_what_is_older_th
             tokio::task::block_in_place(|| standby.promote());
             let begin = Instant::now();
             let timeline = round as u32 + 2;
-            // A write that returns after an instance has moved is on the new server.
             for instance in &instances {
-                while instance.store.status().timeline != Some(timeline) || instance.write().await.is_err() {
-                    assert!(begin.elapsed() < LONGEST_OUTAGE, "no write after {:?}", begin.elapsed());
-                    sleep(Duration::from_millis(1)).await;
-                }
+                await_write(instance, timeline, begin).await;
             }
             slowest = slowest.max(begin.elapsed());
             // Both servers still accept writes when another instance starts.
@@ -93,10 +97,7 @@ async fn nothing_is_committed_on_the_promoted_server_while_another_instance_may_
         tokio::task::block_in_place(|| standby.promote());
         let begin = Instant::now();
         // The other instance reads: it would hardly ever be the first to append to the log.
-        while instances[0].store.status().timeline != Some(2) || instances[0].write().await.is_err() {
-            assert!(begin.elapsed() < LONGEST_OUTAGE, "no write after {:?}", begin.elapsed());
-            sleep(Duration::from_millis(1)).await;
-        }
+        await_write(&instances[0], 2, begin).await;
         while instances[1].store.status().timeline != Some(2) || instances[1].read().await.is_err() {
             assert!(begin.elapsed() < LONGEST_OUTAGE, "the old primary is used after {:?}", begin.elapsed());
             sleep(Duration::from_millis(1)).await;
