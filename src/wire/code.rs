@@ -1,3 +1,6 @@
+#[cfg(feature = "openapi")]
+use std::borrow::Cow;
+
 use http::StatusCode;
 
 use crate::text_enum::text_enum;
@@ -14,7 +17,6 @@ text_enum! {
     /// assert_eq!(ErrorCode::RouteNotFound.as_str(), "route_not_found");
     /// assert_eq!(ErrorCode::RouteNotFound.status().as_u16(), 404);
     /// ```
-    #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
     #[non_exhaustive]
     pub enum ErrorCode {
         /// A required value is missing. Params: `field`.
@@ -177,13 +179,19 @@ impl ErrorCode {
     }
 }
 
-/// Returns the schema of the code of a response: one of the API, or one of a policy of the host application.
+/// A text, since a host application may add codes: a closed list would make clients refuse them.
 #[cfg(feature = "openapi")]
-pub(crate) fn code_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    let of_policy = schemars::json_schema!({
-        "type": "string",
-        "description": "The code of a rule of the host application.",
-        "pattern": "^policy\\.",
-    });
-    schemars::json_schema!({"anyOf": [generator.subschema_for::<ErrorCode>(), of_policy]})
+impl schemars::JsonSchema for ErrorCode {
+    fn schema_name() -> Cow<'static, str> {
+        "ErrorCode".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "description": "The stable, machine-readable code of an error. Its meaning never changes.\n\nA host application \
+                may answer with other codes as well; those of its rules begin with `policy.`.",
+            "x-extensible-enum": Self::TEXTS,
+        })
+    }
 }

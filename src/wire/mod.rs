@@ -21,8 +21,6 @@ mod share_token;
 
 pub use atomicity::Atomicity;
 pub use code::ErrorCode;
-#[cfg(feature = "openapi")]
-pub(crate) use code::code_schema;
 pub use host_query::{HostQuery, PortFilter, PortFilterError};
 pub use import_report::{Alteration, DroppedPort, ImportReport, Reassignment, Refusal};
 pub use list_query::{ListOrderField, ListQuery};
@@ -91,7 +89,7 @@ pub struct Failure {
     /// A sentence that describes the error to a person.
     pub error: String,
     /// The error's [`ErrorCode`] as text, or a code of the host application that begins with `policy.`, for programs.
-    #[cfg_attr(feature = "openapi", schemars(schema_with = "code_schema"))]
+    #[cfg_attr(feature = "openapi", schemars(with = "ErrorCode"))]
     pub code: String,
     /// Details of the error. The documentation of each [`ErrorCode`] lists the keys.
     pub params: Map<String, Value>,

@@ -96,7 +96,7 @@ pub(in crate::service) enum Outcome {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "openapi", schemars(rename = "BulkError"))]
 pub(in crate::service) struct ItemError {
-    #[cfg_attr(feature = "openapi", schemars(schema_with = "crate::wire::code_schema"))]
+    #[cfg_attr(feature = "openapi", schemars(with = "crate::wire::ErrorCode"))]
     pub(in crate::service) code: String,
     pub(in crate::service) error: String,
     pub(in crate::service) params: Map<String, Value>,

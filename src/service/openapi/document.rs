@@ -1,10 +1,9 @@
 //! The document as a whole.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value, json};
 
 use super::envelopes::Envelopes;
+use super::excerpt::used;
 use super::inputs::Inputs;
 use super::operation::{Shared, operation};
 use super::schemas::{self, TypeSchemas};
@@ -36,9 +35,10 @@ pub(in crate::service) fn build(
     }
     let Shared { envelopes, errors, .. } = shared;
     let envelopes = envelopes.into_schemas();
-    let mut components: Map<_, _> =
-        records.into_iter().chain(inputs.into_schemas()).chain(envelopes).collect();
-    keep_used(&mut components, [&Value::from(paths.clone()), &Value::from(errors.clone())]);
+    let schemas: Map<_, _> = records.into_iter().chain(inputs.into_schemas()).chain(envelopes).collect();
+    let paths = Value::from(paths);
+    let components =
+        json!({"schemas": schemas, "responses": errors, "securitySchemes": security_schemes(cookie)});
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -50,34 +50,8 @@ pub(in crate::service) fn build(
         "servers": [{"url": server}],
         "tags": tags.into_iter().map(|tag| json!({"name": tag})).collect::<Value>(),
         "paths": paths,
-        "components": {
-            "schemas": components,
-            "responses": errors,
-            "securitySchemes": security_schemes(cookie),
-        },
+        "components": used(&components, &paths),
     })
-}
-
-/// Removes the schemas that neither these parts of the document nor other schemas refer to.
-fn keep_used(schemas: &mut Map<String, Value>, parts: [&Value; 2]) {
-    let mut used = BTreeSet::new();
-    let mut open: Vec<&Value> = parts.to_vec();
-    while let Some(value) = open.pop() {
-        match value {
-            Value::Array(values) => open.extend(values),
-            Value::Object(fields) => {
-                open.extend(fields.values());
-                let name = fields.get("$ref").and_then(Value::as_str);
-                if let Some(name) = name.and_then(|name| name.strip_prefix("#/components/schemas/"))
-                    && used.insert(name.to_owned())
-                {
-                    open.extend(schemas.get(name));
-                }
-            }
-            _ => {}
-        }
-    }
-    schemas.retain(|name, _| used.contains(name));
 }
 
 fn security_schemes(cookie: &str) -> Value {

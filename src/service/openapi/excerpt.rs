@@ -41,7 +41,7 @@ fn object(value: Option<Value>) -> Map<String, Value> {
 }
 
 /// Returns the components to which the paths refer, directly or by other components.
-fn used(components: &Value, paths: &Value) -> Value {
+pub(super) fn used(components: &Value, paths: &Value) -> Value {
     let mut found = BTreeSet::new();
     add_references(paths, &mut found);
     let mut used = Map::new();

@@ -38,8 +38,8 @@ pub struct ResponseBody {
     kind: Kind,
     /// Counts the body as work of the service.
     work: Option<Work>,
-    /// The span of the request, if it is enabled.
-    span: Option<Span>,
+    /// The span of the request, if it is enabled. In a box, since responses are moved often.
+    span: Option<Box<Span>>,
 }
 
 enum Kind {
@@ -74,7 +74,7 @@ impl ResponseBody {
 
     /// Reads the body in the span of its request, which ends with it.
     pub(in crate::service) fn keep_in(&mut self, span: Span) {
-        self.span = Some(span);
+        self.span = Some(Box::new(span));
     }
 
     pub(in crate::service) fn full(bytes: Bytes) -> Self {
@@ -188,7 +188,7 @@ impl Body for ResponseBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let Self { kind, span, .. } = &mut *self;
-        let _entered = span.as_ref().map(Span::enter);
+        let _entered = span.as_deref().map(Span::enter);
         match kind {
             Kind::Pieces(pieces) => Poll::Ready(pieces.next_frame().map(|frame| Ok(Frame::data(frame)))),
             Kind::Held(held) => held.poll_frame(context),
