@@ -145,8 +145,9 @@ impl LoginAttempts {
         self.slots.used.lock().unwrap_or_else(PoisonError::into_inner).total
     }
 
-    /// Returns a digest of a name for the log, under a random key of this process: a name can be found in the log by
-    /// neither guessing it nor computing its digest elsewhere.
+    /// Returns a keyed digest of a name for the log.
+    ///
+    /// The key is random and exists in this process alone. Without it, nobody can test whether a name is in the log.
     pub(crate) fn log_digest(&self, name: &str) -> String {
         format!("{:016x}", self.hasher.hash_one(name))
     }

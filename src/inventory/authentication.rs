@@ -4,7 +4,7 @@ use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::{Caller, DaemonCaller, KeyKind, KeyText, SessionId};
 
 impl Inventory {
-    /// Requires that the organization of a caller exists whom the host application has authenticated.
+    /// Requires that the organization of a host application's caller exists.
     ///
     /// # Errors
     /// `NotFound`.

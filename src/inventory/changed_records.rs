@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::task_local;
+use uuid::Uuid;
 
 use super::schema::{
     DAEMON, DAEMON_API_KEY, DISCOVERY, HOST, NETWORK, ORGANIZATION, PASSWORD, REFERRAL, SESSION,
@@ -128,5 +129,14 @@ fn described(write: &Write) -> String {
         Write::Delete { .. } => ("delete", None),
     };
     let user = user.map(|user| format!(" of user {user}")).unwrap_or_default();
-    format!("{change} {} {}{user}", key.kind.as_str(), key.id)
+    let id = if [SHARE, SHARE_PASSWORD].contains(&key.kind) { begin_of(key.id) } else { key.id.to_string() };
+    format!("{change} {} {id}{user}", key.kind.as_str())
+}
+
+/// Returns the beginning of the id of a share for the log. The whole id opens the share.
+pub(crate) fn begin_of(share: Uuid) -> String {
+    let mut text = share.to_string();
+    text.truncate(8);
+    text.push('…');
+    text
 }

@@ -68,9 +68,10 @@ pub use crate::wire::{
 };
 pub use api_keys::{DaemonApiKeys, IssuedKey, UserApiKeys};
 pub use bootstrap::{Bootstrap, Bootstrapped};
-pub(crate) use changed_records::ChangedRecords;
+pub(crate) use changed_records::{ChangedRecords, begin_of};
 pub use collections::{BulkDeletable, Collection, Creatable, Deletable, ListPage, Resource, Switchable};
 pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, PendingDocuments, Requirement};
+pub(crate) use custom::{MAX_CUSTOM_FIELDS, is_custom_name};
 #[cfg(feature = "discovery")]
 pub(crate) use daemons::MAX_SUBNETS;
 pub use error::{Entity, Error, ErrorKind, Problem};
@@ -83,6 +84,7 @@ pub use networks::Networks;
 pub use organizations::{NewOrganization, Organizations};
 pub use policy::{Actor, ChangeKind, Policy, PolicyRefusal, ProposedChange};
 pub use quotas::Quotas;
+pub(crate) use revocations::Revocation;
 pub use sessions::IssuedSession;
 pub use shares::{PasswordChange, Shares};
 pub use subnets::Subnets;

@@ -84,7 +84,7 @@ pub(super) const REVOCATION: Name = Name::new("revocation");
 
 /// The kinds of the records of an organization, in the order in which its deletion deletes them.
 ///
-/// What lets others in comes first. [`ORGANIZATION`] itself is missing, because the deletion begins with it.
+/// Credentials and shares come first, so that access ends early. [`ORGANIZATION`] itself is missing, because the deletion begins with it.
 pub(super) const KINDS_OF_ORGANIZATION: [Name; 27] = [
     SHARE,
     SHARE_PASSWORD,

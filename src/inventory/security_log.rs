@@ -23,7 +23,7 @@ pub(super) struct SecurityLog(Mutex<Lines>);
 #[derive(Debug, Default)]
 struct Lines(HashMap<Address, Line>);
 
-/// What a line is about.
+/// The subject of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Address {
     /// `None`: the clients of which no address is known.

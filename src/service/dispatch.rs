@@ -16,6 +16,7 @@ use super::observation::Observation;
 use super::response::body::{RequestRoom, ResponseBody};
 use super::response::error::{ApiError, catch_panic};
 use super::response::{Outcome, add_allowance};
+use super::revocations::Moment;
 use super::routes::RouteTable;
 #[cfg(feature = "topology")]
 use super::routes::route::Answer;
@@ -35,8 +36,12 @@ impl ApiState {
         let begun_at = self.inventory.monotonic();
         let mut observation = Observation::begin(route, request, &self.requests, begun_at);
         let span = observation.span().clone();
+        let began = self.revocations.moment(begun_at);
         // Instrumented by reference: moving the future would copy kilobytes.
-        let mut response = pin!(self.answer(request, body, found, &mut observation)).instrument(span).await;
+        let mut response = {
+            let answering = pin!(self.answer(request, body, found, began, &mut observation));
+            answering.instrument(span).await
+        };
         observation.end(&mut response, self.inventory.monotonic());
         response
     }
@@ -46,6 +51,7 @@ impl ApiState {
         request: &'r Parts,
         body: RequestBody,
         found: Result<(&'static Route, PathParameters<'r>), ApiError>,
+        began: Moment,
         observation: &mut Observation<'_>,
     ) -> Response<ResponseBody> {
         let work = self.shutdown.begin();
@@ -83,17 +89,16 @@ impl ApiState {
             Ok(()) => {
                 let body_limit = self.body_limit_of(found.as_ref().ok().map(|(route, _)| *route));
                 let body = body.map(|body| body.limited(self.patience, &self.shutdown));
-                let input = Input { request, body, body_limit, room: &room };
                 let audit = observation.audit(request, found.as_ref().ok().map(|(_, path)| path));
-                let outcome = {
-                    let handling = pin!(self.handle(found, sender, input));
-                    let handling = catch_panic(handling);
-                    match audit {
-                        Some(audit) => audit.note(handling).await,
-                        None => handling.await,
-                    }
-                };
-                outcome.and_then(|outcome| self.hold_bytes(room, outcome))
+                let serving = pin!(async {
+                    let input = Input { request, began, body, body_limit, room: &room };
+                    let outcome = catch_panic(pin!(self.handle(found, sender, input))).await?;
+                    self.hold_bytes(room, outcome)
+                });
+                match audit {
+                    Some(audit) => audit.note(serving).await,
+                    None => serving.await,
+                }
             }
         };
         observation.ended_with(&outcome);

@@ -1,4 +1,4 @@
-//! What is known about a request that was answered.
+//! A description of each answered request, for the layers around the service.
 
 use super::routes::route::Route;
 use super::sender::Sender;

@@ -138,7 +138,7 @@ pub struct StaleDeletion {
     pub if_entries: u64,
 }
 
-/// What a new host takes along when it is split from another: [`Reconciliation::split`](crate::inventory::Reconciliation::split).
+/// The parts that a new host takes along when it is split from another: [`Reconciliation::split`](crate::inventory::Reconciliation::split).
 ///
 /// The parts are given by their ids. A field of the device that is given becomes that of the new host. An identity
 /// that the other host has with the same value moves: hostname, `sysName`, chassis id, serial number and management URL.

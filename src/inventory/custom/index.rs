@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::is_name;
+use super::is_custom_name;
 use crate::inventory::Inventory;
 use crate::model::Custom;
 use crate::store::{Direction, Facets, Name, Order, SortKey, Term, TermFilter, TermRange};
@@ -33,7 +33,7 @@ struct Inner {
 impl CustomIndex {
     fn new(names: impl IntoIterator<Item = String>) -> Self {
         let (valid, others): (BTreeSet<String>, BTreeSet<String>) =
-            names.into_iter().partition(|name| is_name(name));
+            names.into_iter().partition(|name| is_custom_name(name));
         for name in others {
             tracing::warn!(name, "no custom field can have this name, so that it is not indexed");
         }
@@ -134,7 +134,7 @@ impl Inventory {
     /// `custom.rack=7`. All processes that use a store must index the same fields. Hosts that are stored before a field is indexed
     /// are indexed by [`upgrade`](Self::upgrade), which [`bootstrap`](Self::bootstrap) includes. Until it has ended, lists
     /// that need the index fail with [`IndexIncomplete`](crate::inventory::ErrorKind::IndexIncomplete), which the API answers with
-    /// 503. An inventory [without terms](Self::without_host_terms) has no such index.
+    /// 503. An inventory [without terms](Self::without_host_terms) orders by these fields, and finds nothing by them.
     ///
     /// ```
     /// # use toposcope::access::Caller;

@@ -9,7 +9,7 @@ use crate::model::Custom;
 use crate::printable::printable;
 
 /// The maximum number of custom fields of a record.
-const MAX_FIELDS: usize = 64;
+pub(crate) const MAX_CUSTOM_FIELDS: usize = 64;
 
 /// The maximum number of characters of a name.
 const MAX_NAME: usize = 64;
@@ -25,11 +25,11 @@ pub(super) fn check_custom(custom: &Custom) -> Result<(), Error> {
     if custom.is_empty() {
         return Ok(());
     }
-    if custom.len() > MAX_FIELDS {
-        return Err(Error::invalid("custom", Problem::MaxLength { max: MAX_FIELDS }));
+    if custom.len() > MAX_CUSTOM_FIELDS {
+        return Err(Error::invalid("custom", Problem::MaxLength { max: MAX_CUSTOM_FIELDS }));
     }
     for (name, value) in custom {
-        if !is_name(name) || !is_readable_value(value) {
+        if !is_custom_name(name) || !is_readable_value(value) {
             let field = format!("custom.{}", printable(name, MAX_NAME));
             return Err(Error::invalid(field, Problem::InvalidFormat));
         }
@@ -40,7 +40,8 @@ pub(super) fn check_custom(custom: &Custom) -> Result<(), Error> {
     Ok(())
 }
 
-fn is_name(text: &str) -> bool {
+/// Returns whether a custom field can have a name.
+pub(crate) fn is_custom_name(text: &str) -> bool {
     let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.' | b'-');
     (1..=MAX_NAME).contains(&text.len()) && text.bytes().all(is_allowed)
 }

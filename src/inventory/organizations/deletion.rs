@@ -27,8 +27,9 @@ const MAX_DELETED: usize = 1_000;
 const DELETIONS: usize = 128;
 
 impl Organizations<'_> {
-    /// Deletes an organization with everything that belongs to it: users with their sessions and keys, networks, hosts,
-    /// claims, shares and all others.
+    /// Deletes an organization with everything that belongs to it.
+    ///
+    /// Users go with their sessions and keys, and networks with their hosts, claims, shares and all others.
     ///
     /// The organization ceases to exist at once: its callers, sessions and keys are refused, and nothing can be added to
     /// it. Then its records are deleted, in commits of at most 1,000. At the end its id is free. An interrupted deletion
@@ -51,6 +52,7 @@ impl Organizations<'_> {
     /// `NotFound`, also once the deletion is complete.
     pub async fn delete(self, id: OrganizationId) -> Result<(), Error> {
         let inventory = self.inventory;
+        inventory.purge_periodically();
         let mut transaction = inventory.transaction(Entity::Organization, id);
         let stand_in = loop {
             if let Some(stand_in) = inventory.get(organization_deletion_key(id)).await? {

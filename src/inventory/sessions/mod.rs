@@ -50,9 +50,11 @@ impl Inventory {
         Ok(session.verifier.matches(&digest.verifier()).then_some((record.key, session)))
     }
 
-    /// Deletes expired sessions and answers to repeatable requests, and returns their number.
+    /// Deletes expired sessions, answers to repeatable requests and revocations, and returns their number.
     ///
-    /// Logins and requests with an idempotency key also do this about once an hour, so host applications need not call it.
+    /// Deletions of organizations that were interrupted are completed, too. Logins, requests with an idempotency key,
+    /// [`ensure`](crate::inventory::Users::ensure), [`revoke`](crate::Api::revoke) and further deletions of organizations also do
+    /// all this about once an hour. Host applications without any of them should call it.
     ///
     /// ```
     /// # use toposcope::inventory::Inventory;
@@ -66,7 +68,9 @@ impl Inventory {
     /// # }
     /// ```
     pub async fn purge_expired(&self) -> Result<u64, Error> {
-        Ok(self.store.purge_expired(self.now()).await?)
+        let purged = self.store.purge_expired(self.now()).await?;
+        self.complete_organization_deletions().await;
+        Ok(purged)
     }
 
     pub(super) fn purge_periodically(&self) {

@@ -71,7 +71,8 @@ impl Shares<'_> {
     /// `NotFound`, also for disabled and expired shares.
     pub async fn metadata(self, id: ShareId) -> Result<ShareMetadata, Error> {
         let (_, share) = self.inventory.read::<Share>(share_key(id), Entity::Share).await?;
-        if self.inventory.is_open(&share) { Ok(ShareMetadata::from(&share)) } else { Err(not_found(id)) }
+        self.inventory.require_open(&share).await?;
+        Ok(ShareMetadata::from(&share))
     }
 }
 
@@ -128,9 +129,15 @@ impl Inventory {
         self.check_own_references(caller, &share.references()).await
     }
 
-    /// Returns whether a share is enabled and has not expired.
-    fn is_open(&self, share: &Share) -> bool {
-        share.is_enabled && share.expires_at.is_none_or(|time| time > self.now())
+    /// Requires that a share is enabled and has not expired, and that its organization exists: shares are deleted after their
+    /// organization, perhaps much later.
+    async fn require_open(&self, share: &Share) -> Result<(), Error> {
+        let is_open = share.is_enabled && share.expires_at.is_none_or(|time| time > self.now());
+        if is_open && self.get(organization_key(share.organization_id)).await?.is_some() {
+            Ok(())
+        } else {
+            Err(not_found(share.id))
+        }
     }
 }
 

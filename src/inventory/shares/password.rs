@@ -200,15 +200,13 @@ impl Inventory {
         Ok(SharePassword { hash: self.passwords.of_shares().hash(password).await?, secret })
     }
 
-    /// Returns the password of an open share; `None` if it requires none. An open share is enabled and has not expired.
+    /// Returns the password of an open share; `None` if it requires none.
     async fn password_of_open_share(&self, id: ShareId) -> Result<Option<SharePassword>, Error> {
         // One call, so that both are of one state of the store.
         let records = self.store.get(&[share_key(id), share_password_key(id)]).await?;
         let [Some(share), password] = records.as_slice() else { return Err(not_found(id)) };
         let share: Share = decode(share)?;
-        if !self.is_open(&share) {
-            return Err(not_found(id));
-        }
+        self.require_open(&share).await?;
         if !share.requires_password {
             return Ok(None);
         }

@@ -25,12 +25,13 @@ impl Inventory {
     /// `NotFound`, also for disabled and expired shares, and for shares without a network; `SharePasswordRequired` without a
     /// valid token.
     pub(crate) async fn open_share(&self, id: ShareId, token: Option<&str>) -> Result<OpenShare, Error> {
-        // One call, so that all are of one state of the store.
+        // One call, so that all three are of one state of the store.
         let keys = [share_key(id), share_password_key(id), share_secret_key(id)];
         let records = self.store.get(&keys).await?;
         let [Some(share), password, secret] = records.as_slice() else { return Err(not_found(id)) };
         let share: Share = decode(share)?;
-        let network_id = share.network_id.filter(|_| self.is_open(&share)).ok_or_else(|| not_found(id))?;
+        let network_id = share.network_id.ok_or_else(|| not_found(id))?;
+        self.require_open(&share).await?;
         if share.requires_password {
             let password: SharePassword = decode(password.as_ref().ok_or_else(|| not_found(id))?)?;
             if !token.is_some_and(|token| password.verifies(id, token, self.now())) {

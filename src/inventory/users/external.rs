@@ -52,13 +52,15 @@ impl Users<'_> {
     /// [the system](Caller::system).
     ///
     /// A host application calls this when one of its users logs in. A user that exists is returned as it is: level, networks
-    /// and password do not change, and [`set_rights`](Self::set_rights) changes them. Several tasks and processes may
-    /// call it at once.
+    /// and password do not change, and [`set_rights`](Self::set_rights) changes them. Do not let in a user that is not
+    /// [enabled](crate::model::User): callers of the host application are not checked for it. Several tasks and processes may call
+    /// it at once.
     ///
     /// # Errors
     /// Those of [`create`](Self::create); of these, `AlreadyExists` only for an e-mail address of a user of another organization.
     pub async fn ensure(self, caller: &Caller, new: NewUser) -> Result<User, Error> {
         require_system(caller)?;
+        self.inventory.purge_periodically();
         let organization = caller.organization_id();
         let mut transaction = self.inventory.transaction(Entity::Organization, organization);
         loop {

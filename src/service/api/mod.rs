@@ -62,13 +62,15 @@ impl Api {
         ApiBuilder::new(inventory)
     }
 
-    /// Ends the streams of events and the whole lists of a user at once, such as when the host application has ended the
-    /// user's session.
+    /// Ends a user's event streams and whole lists at once.
     ///
-    /// A [`Caller`](crate::access::Caller) that the host application has set was checked when the request began; the service cannot know when it ends.
-    /// Lists are broken off, and streams end. If the store is shared, other instances follow within a second. Requests
-    /// that begin afterwards are answered, so do not set callers of the user any more before you call this. The user is
-    /// revoked in all organizations, and however the responses were authenticated.
+    /// Call it when the host application has ended the user's session: the service cannot know when a
+    /// [`Caller`](crate::access::Caller) of the host application ceases to be valid. Lists are broken off, and streams end, also those
+    /// whose requests have begun and are not answered yet. If the store is shared, other instances follow within a second. Other
+    /// APIs over one store that is not shared do not: revoke the user on each.
+    ///
+    /// Requests that begin afterwards are answered, so do not set callers of the user any more before you call this. The user
+    /// is revoked in all organizations, and however the responses were authenticated.
     ///
     /// ```
     /// # use toposcope::{Api, Inventory, MemoryStore};

@@ -41,11 +41,12 @@ pub(in crate::service) const STREAMS_AT_ONCE: (usize, usize) = (4, 64);
 pub(in crate::service) fn stream_discoveries(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, request, access) = (call.state, call.input.request, call.route.access);
+        let began = call.input.began;
         let network_id = read_stream_query(call.input.query(), &call.route.query)?;
         let caller = call.into_caller()?;
         state.check_running()?;
         let slot = state.event_slots.reserve((&caller).into(), 1)?;
-        let revocable = state.revocations.watch(caller.user_id()).await?;
+        let revocable = state.revocations.watch(caller.user_id(), began).await?;
         let mut stream = DiscoveryStream {
             inventory: state.inventory.clone(),
             credentials: state.credentials.clone(),

@@ -157,7 +157,7 @@ pub(in crate::service) fn bulk_delete_hosts(mut call: Call<'_>) -> Pending<'_> {
 /// `GET /api/v1/{parts}`: the parts of one host, or of all.
 pub(in crate::service) fn list_parts<P: Part>(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
-        let (state, request) = (call.state, call.input.request);
+        let (state, request, began) = (call.state, call.input.request, call.input.began);
         let (host, query, paging) = read_parts_query(request.uri.query(), &call.route.query)?;
         let fields = read_fields(request.uri.query(), &call.route.query)?;
         let representation = Representation::of_parts(request);
@@ -179,7 +179,8 @@ pub(in crate::service) fn list_parts<P: Part>(call: Call<'_>) -> Pending<'_> {
             let pages = Box::new(state.inventory.parts::<P>().pages(&caller, &query).await?);
             let inventory = state.inventory.clone();
             let pages = Shaped { pages, shape, inventory, organization, has_begun: false };
-            let body = begin_list(state, &caller, request, Box::new(pages), paging, representation).await?;
+            let body =
+                begin_list(state, &caller, request, began, Box::new(pages), paging, representation).await?;
             return Ok(vary(representation.outcome(request, body).with_tag(tag)));
         }
         let documents = state.inventory.parts::<P>().list(&caller, host, &query).await?.into_documents()?;

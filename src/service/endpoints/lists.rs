@@ -17,7 +17,7 @@ use crate::service::response::entity_tag::EntityTag;
 use crate::service::response::error::{ApiError, catch_panic};
 use crate::service::response::shape::{Representation, Shape, Shaped};
 use crate::service::response::{Outcome, Responder};
-use crate::service::revocations::Revocable;
+use crate::service::revocations::{Moment, Revocable};
 use crate::service::routes::route::{Call, Pending};
 use crate::service::sender::credentials::Credentials;
 use crate::service::shutdown::{Shutdown, Stage};
@@ -27,7 +27,7 @@ use crate::wire::Pagination;
 /// `GET /api/v1/hosts`.
 pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
-        let (state, request) = (call.state, call.input.request);
+        let (state, request, began) = (call.state, call.input.request, call.input.began);
         let (query, paging, fields) = read_hosts_query(request.uri.query(), &call.route.query)?;
         let representation = Representation::of_hosts(request, paging.limit == 0);
         let shape = Shape::new(fields, representation);
@@ -52,7 +52,7 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
         }
         let pages = Box::new(inventory.hosts().pages(caller, &query).await?);
         let pages = Shaped { pages, shape, inventory: inventory.clone(), organization, has_begun: false };
-        let body = begin_list(state, caller, request, Box::new(pages), paging, representation).await?;
+        let body = begin_list(state, caller, request, began, Box::new(pages), paging, representation).await?;
         let body = match &tag {
             Some(tag) if query.limit.is_some() => state.page_cache.insert(tag, body),
             _ => body,
@@ -64,7 +64,7 @@ pub(in crate::service) fn list_hosts(call: Call<'_>) -> Pending<'_> {
 /// `GET /api/v1/{collection}`.
 pub(in crate::service) fn list<T: Resource>(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
-        let (state, request) = (call.state, call.input.request);
+        let (state, request, began) = (call.state, call.input.request, call.input.began);
         let (query, paging) = read_list_query(request.uri.query(), &call.route.query)?;
         let caller = &call.into_caller()?;
         let revision = state.inventory.records::<T>().revision(caller).await?;
@@ -75,7 +75,7 @@ pub(in crate::service) fn list<T: Resource>(call: Call<'_>) -> Pending<'_> {
             return Ok(Outcome::not_modified(tag));
         }
         let pages = Box::new(state.inventory.records::<T>().pages(caller, &query).await?);
-        let body = begin_list(state, caller, request, pages, paging, Representation::Envelope).await?;
+        let body = begin_list(state, caller, request, began, pages, paging, Representation::Envelope).await?;
         Ok(Outcome::new(body).with_tag(tag))
     })
 }
@@ -138,6 +138,7 @@ pub(super) async fn begin_list(
     state: &ApiState,
     caller: &Caller,
     request: &Parts,
+    began: Moment,
     mut pages: Box<dyn DocumentPages>,
     paging: Paging,
     representation: Representation,
@@ -157,7 +158,7 @@ pub(super) async fn begin_list(
         };
     }
     state.check_running()?;
-    let revocable = state.revocations.watch(caller.user_id()).await?;
+    let revocable = state.revocations.watch(caller.user_id(), began).await?;
     let holder = caller.into();
     let reserve = |bytes| {
         let list = is_whole.then(|| state.list_slots.reserve(holder, 1)).transpose()?;

@@ -27,6 +27,7 @@ use matchit::Params;
 use self::patient::PatientBody;
 use super::response::body::RequestRoom;
 use super::response::error::ApiError;
+use super::revocations::Moment;
 use super::shutdown::Shutdown;
 
 pub(super) use self::accept::Accept;
@@ -198,6 +199,7 @@ impl BoxedBody {
 /// A request as an endpoint receives it.
 pub(super) struct Input<'r> {
     pub(super) request: &'r Parts,
+    pub(super) began: Moment,
     pub(super) body: RequestBody,
     /// Maximum size of the body, in bytes.
     pub(super) body_limit: usize,

@@ -9,7 +9,7 @@ use super::{Input, PathParameters};
 #[cfg(feature = "discovery")]
 use crate::discovery::report::TableKind;
 use crate::invariant::Invariant;
-use crate::inventory::{Error, HostQuery, ListQuery, PageCursor, Problem};
+use crate::inventory::{Error, HostQuery, ListQuery, MAX_CUSTOM_FIELDS, PageCursor, Problem, is_custom_name};
 use crate::model::{Cidr, CidrError, HostId, NetworkId, RecordId};
 use crate::service::response::error::ApiError;
 
@@ -214,8 +214,7 @@ impl<'q> QueryValues<'q> {
             }
             let is_wrong = match parameter.kind {
                 Kind::Choice(choices) => !choices.contains(&&*value),
-                // Its values have names.
-                Kind::Custom { .. } => name.len() <= CUSTOM_PREFIX.len(),
+                Kind::Custom { .. } => !name.strip_prefix(CUSTOM_PREFIX).is_some_and(is_custom_name),
                 _ => false,
             };
             if is_wrong {
@@ -251,7 +250,7 @@ impl<'q> QueryValues<'q> {
     pub(super) fn text(&self, field: &str) -> Result<Option<&str>, ApiError> {
         let Some(text) = self.once(field)? else { return Ok(None) };
         match find(self.known, field).map(|known| known.kind) {
-            Some(Kind::Text { max, .. } | Kind::Custom { max }) if text.chars().nth(max).is_some() => {
+            Some(Kind::Text { max, .. }) if text.chars().nth(max).is_some() => {
                 Err(Error::invalid(field, Problem::MaxLength { max }).into())
             }
             _ => Ok(Some(text)),
@@ -304,20 +303,32 @@ impl<'q> QueryValues<'q> {
         Ok(Some(values))
     }
 
-    /// Returns the values of custom fields by the names of these.
+    /// Returns the values of custom fields by the names of these. Each may be given at most once.
     fn custom(&self) -> Result<BTreeMap<String, String>, ApiError> {
-        let named =
-            self.values.iter().filter_map(|(name, _)| Some((name, name.strip_prefix(CUSTOM_PREFIX)?)));
-        let values = named.map(|(name, field)| {
-            let text = self.text(name)?.unwrap_or_default();
-            Ok::<_, ApiError>((field.to_owned(), text.to_owned()))
-        });
-        values.collect()
+        let mut custom = BTreeMap::new();
+        for (name, text) in &self.values {
+            let Some(field) = name.strip_prefix(CUSTOM_PREFIX) else { continue };
+            if let Some(Kind::Custom { max }) = find(self.known, name).map(|known| known.kind)
+                && text.chars().nth(max).is_some()
+            {
+                return Err(Error::invalid(name.as_ref(), Problem::MaxLength { max }).into());
+            }
+            if custom.insert(field.to_owned(), text.clone().into_owned()).is_some() {
+                return Err(invalid_format(name));
+            }
+            if custom.len() > MAX_CUSTOM_FIELDS {
+                return Err(Error::invalid("custom", Problem::MaxLength { max: MAX_CUSTOM_FIELDS }).into());
+            }
+        }
+        Ok(custom)
     }
 
     /// Returns the custom field to order by, which is given in place of `order_by`.
     fn order_by_custom(&self) -> Result<Option<String>, ApiError> {
         let field = self.text("order_by_custom")?;
+        if field.is_some_and(|field| !is_custom_name(field)) {
+            return Err(invalid_format("order_by_custom"));
+        }
         if field.is_some() && self.once("order_by")?.is_some() {
             return Err(invalid_format("order_by_custom"));
         }
@@ -361,7 +372,7 @@ pub(in crate::service) fn fields_of(known: Known<'_>) -> &'static [&'static str]
     }
 }
 
-/// What precedes the name of a custom field in the name of a parameter.
+/// The text before the name of a custom field in the name of a parameter.
 const CUSTOM_PREFIX: &str = "custom.";
 
 /// Finds a parameter. Those of custom fields are one.

@@ -1,6 +1,6 @@
 //! The audit log: one line for each request that changes records, or was refused.
 //!
-//! A line has no value of a record and no secret.
+//! A line has no value of a record and no secret, and of the ids of shares only the beginning.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::span;
 use crate::access::{Caller, Credential};
-use crate::inventory::ChangedRecords;
+use crate::inventory::{ChangedRecords, begin_of};
 use crate::service::input::PathParameters;
 use crate::service::response::error::ApiError;
 use crate::service::served::Served;
@@ -68,7 +68,7 @@ impl Drop for Audit {
             caller = span::kind(served),
             user = text(served.caller.as_ref().map(Caller::user_id)),
             key = key(served),
-            id = text(*id),
+            id = id.map(|id| if is_of_share(served) { begin_of(id) } else { id.to_string() }),
             changes,
             records,
             outcome = *outcome,
@@ -79,6 +79,11 @@ impl Drop for Audit {
 
 fn text(id: Option<impl Display>) -> Option<String> {
     id.map(|id| id.to_string())
+}
+
+/// Returns whether the id in the path opens a share.
+fn is_of_share(served: &Served) -> bool {
+    served.route.starts_with("/api/v1/shares/")
 }
 
 /// Returns the id of the API key with which the request was sent.

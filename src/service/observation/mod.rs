@@ -1,4 +1,4 @@
-//! What the service tells about its requests: the span of each, the lines of the audit log, and the figures.
+//! Observation of requests: spans, audit log, figures.
 
 mod audit;
 mod figures;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::envelopes::Envelopes;
-use super::excerpt::used;
+use super::excerpt::keep_used;
 use super::inputs::Inputs;
 use super::operation::{Shared, operation};
 use super::schemas::{self, TypeSchemas};
@@ -37,9 +37,13 @@ pub(in crate::service) fn build(
     let envelopes = envelopes.into_schemas();
     let schemas: Map<_, _> = records.into_iter().chain(inputs.into_schemas()).chain(envelopes).collect();
     let paths = Value::from(paths);
-    let components =
-        json!({"schemas": schemas, "responses": errors, "securitySchemes": security_schemes(cookie)});
-    json!({
+    let mut components = Map::from_iter([
+        ("schemas".to_owned(), schemas.into()),
+        ("responses".to_owned(), errors.into()),
+        ("securitySchemes".to_owned(), security_schemes(cookie)),
+    ]);
+    keep_used(&mut components, &paths);
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Toposcope",
@@ -49,9 +53,12 @@ pub(in crate::service) fn build(
         },
         "servers": [{"url": server}],
         "tags": tags.into_iter().map(|tag| json!({"name": tag})).collect::<Value>(),
-        "paths": paths,
-        "components": used(&components, &paths),
-    })
+    });
+    // Moved: the macro copies.
+    if let Value::Object(document) = &mut document {
+        document.extend([("paths".to_owned(), paths), ("components".to_owned(), components.into())]);
+    }
+    document
 }
 
 fn security_schemes(cookie: &str) -> Value {

@@ -27,8 +27,9 @@ pub(in crate::service) fn excerpt(document: Value, prefix: &str, is_wanted: &dyn
     if let Some(Value::Array(tags)) = document.get_mut("tags") {
         tags.retain(|tag| tag.get("name").is_some_and(is_tag_wanted));
     }
-    let components = Value::Object(object(document.remove("components")));
-    document.insert("components".to_owned(), used(&components, &paths));
+    let mut components = object(document.remove("components"));
+    keep_used(&mut components, &paths);
+    document.insert("components".to_owned(), components.into());
     document.insert("paths".to_owned(), paths);
     document.into()
 }
@@ -40,22 +41,25 @@ fn object(value: Option<Value>) -> Map<String, Value> {
     }
 }
 
-/// Returns the components to which the paths refer, directly or by other components.
-pub(super) fn used(components: &Value, paths: &Value) -> Value {
+/// Removes the components to which the paths do not refer, neither directly nor by other components.
+pub(super) fn keep_used(components: &mut Map<String, Value>, paths: &Value) {
+    let mut used = BTreeSet::new();
     let mut found = BTreeSet::new();
     add_references(paths, &mut found);
-    let mut used = Map::new();
     while let Some(reference) = found.pop_first() {
         let Some((kind, name)) = reference.split_once('/') else { continue };
         let component = components.get(kind).and_then(|of_kind| of_kind.get(name)).asserted();
-        let of_kind = used.entry(kind).or_insert_with(|| Map::new().into());
-        if let (Value::Object(of_kind), Some(component)) = (of_kind, component)
-            && of_kind.insert(name.to_owned(), component.clone()).is_none()
+        if let Some(component) = component
+            && used.insert((kind.to_owned(), name.to_owned()))
         {
             add_references(component, &mut found);
         }
     }
-    used.into()
+    components.retain(|kind, of_kind| {
+        let Value::Object(of_kind) = of_kind else { return false };
+        of_kind.retain(|name, _| used.contains(&(kind.clone(), name.clone())));
+        !of_kind.is_empty()
+    });
 }
 
 /// Adds the components to which a value refers: `schemas/Host`, or `securitySchemes/session`.

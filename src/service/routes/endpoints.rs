@@ -27,7 +27,7 @@ impl Endpoints {
     /// Shares, with their pages and pictures for everybody: `/api/v1/shares…`, `/share/{id}`.
     pub const SHARES: Self = Self(1 << 4);
     /// Discovery daemons, their API keys and their work: `/api/v1/daemons…`, `/api/v1/auth/daemon…`, `/api/v1/discoveries…`
-    /// and what daemons send.
+    /// and the endpoints for daemons alone. Daemon keys that exist are still accepted for subnets and for imports of reports.
     pub const DAEMONS: Self = Self(1 << 5);
     /// Topologies: `/api/v1/topology/…`.
     pub const TOPOLOGY: Self = Self(1 << 6);

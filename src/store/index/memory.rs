@@ -8,7 +8,7 @@ use crate::store::StoreFigures;
 /// Number of rows of which the facets are looked at.
 const SAMPLE: usize = 64;
 
-/// What an allocation takes beside its content, with the two reference counts of shared ones.
+/// The bytes of an allocation beside its content, with the two reference counts of shared ones.
 const ALLOCATION: usize = 16;
 
 /// The runs in which a row is, for each order: those of its organization and of its network.

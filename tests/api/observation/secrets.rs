@@ -20,7 +20,7 @@ const NEW_PASSWORD: &str = "new-password-40ce";
 const SHARE_PASSWORD: &str = "share-password-a6d3";
 
 #[test]
-fn no_line_and_no_figure_has_a_password_a_key_a_session_a_token_or_an_account() {
+fn no_line_and_no_figure_has_a_password_a_key_a_session_a_token_an_account_or_the_id_of_a_share() {
     run_with(
         async || Fixture::new().await.on_one_instance(),
         async |fixture| {
@@ -46,6 +46,10 @@ fn no_line_and_no_figure_has_a_password_a_key_a_session_a_token_or_an_account() 
             let by_session = |request| with_session(request, &session);
             let token = fixture.send(send_json("POST", &verify, &json!({"password": SHARE_PASSWORD}))).await;
             let token = token.data()["token"].as_str().unwrap().to_owned();
+            let path = format!("/api/v1/shares/{}", share.id);
+            let renamed = json!({"name": "another name"});
+            assert_eq!(fixture.send(by_session(send_json("PATCH", &path, &renamed))).await.status, 200);
+            let of_share = share.id.to_string();
             let key = json!({"name": "a key", "permissions": "Viewer", "network_ids": [OFFICE]});
             let key = fixture.send(by_session(send_json("POST", "/api/v1/auth/keys", &key))).await;
             let key = key.data()["key"].as_str().unwrap().to_owned();
@@ -64,10 +68,11 @@ fn no_line_and_no_figure_has_a_password_a_key_a_session_a_token_or_an_account() 
             );
             drop(fixture);
             let log = log.take();
-            for expected in ["toposcope::security", "toposcope::audit", "toposcope::request"] {
+            let shortened = format!("update share {}…", &of_share[..8]);
+            for expected in ["toposcope::security", "toposcope::audit", "toposcope::request", &shortened] {
                 assert!(log.contains(expected), "{expected}");
             }
-            let secrets: [&str; 11] = [
+            let secrets: [&str; 12] = [
                 WRONG_PASSWORD,
                 WRONG_KEY,
                 WRONG_SHARE_PASSWORD,
@@ -79,6 +84,7 @@ fn no_line_and_no_figure_has_a_password_a_key_a_session_a_token_or_an_account() 
                 &session,
                 &token,
                 &key,
+                &of_share,
             ];
             for secret in secrets {
                 assert!(!log.contains(secret), "{secret}");

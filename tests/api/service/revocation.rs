@@ -1,17 +1,20 @@
 //! Users whom the host application revokes while their responses are being sent. Time is paused.
 
 use std::error::Error;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use http::Request;
 #[cfg(feature = "discovery")]
 use tokio::{task::yield_now, time::Instant};
-use toposcope::access::{Caller, Scope};
+use toposcope::access::{Caller, ManualClock, Scope};
+use toposcope::async_trait;
 use toposcope::model::{Permission, UserId};
 use toposcope::service::Api;
-use toposcope::store::{Store, Wrapper};
+use toposcope::store::{Page, Query, Store, StoreError, Wrapper};
 
-use crate::common::{Fixture, OFFICE, Server, ample, get, host, with_caller, with_key};
+use crate::common::{Fault, Fixture, Hook, OFFICE, Server, ample, get, host, with_caller, with_key};
 use crate::lists::whole_list::Reading;
 
 #[cfg(feature = "discovery")]
@@ -130,8 +133,69 @@ impl<S: Store> Wrapper for Shared<S> {
     }
 }
 
+/// A store that revokes the user on some instance while it reads a list for the first time.
+#[derive(Debug)]
+struct RevokesInRead<S> {
+    inner: S,
+    is_shared: bool,
+    clock: ManualClock,
+    by: OnceLock<Api>,
+    has_revoked: AtomicBool,
+}
+
+#[async_trait]
+impl<S: Store> Wrapper for RevokesInRead<S> {
+    fn inner(&self) -> &dyn Store {
+        &self.inner
+    }
+
+    fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    async fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        let page = self.inner.list(query).await;
+        if let Some(api) = self.by.get()
+            && !self.has_revoked.swap(true, Ordering::SeqCst)
+        {
+            self.clock.advance(Duration::from_millis(1));
+            api.revoke(USER).await.unwrap();
+        }
+        page
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn list_whose_first_part_is_being_read_is_broken_off_too() {
+    let fixture = fixture().await;
+    for is_shared in [false, true] {
+        let (inner, by, has_revoked) = (fixture.store.clone(), OnceLock::new(), AtomicBool::new(false));
+        let clock = fixture.clock.clone();
+        let store = Arc::new(RevokesInRead { inner, is_shared, clock, by, has_revoked });
+        let here = Server::new(fixture.inventory_in(store.clone()), ample()).api;
+        let there = if is_shared { instance(&fixture) } else { here.clone() };
+        store.by.set(there).unwrap();
+        assert!(broken_off(reading(&fixture, &here, USER, WHOLE).await).await.contains("revoked"));
+        assert!(store.has_revoked.load(Ordering::SeqCst));
+        let list = reading(&fixture, &here, OTHER, WHOLE).await;
+        assert_eq!(list.finish().await.0.len(), MANY as usize);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn responses_end_although_the_revocation_cannot_be_stored() {
+    let fixture = fixture().await;
+    let hook = Hook::new();
+    let store = Arc::new(Shared(hook.before(fixture.store.clone())));
+    let api = Server::new(fixture.inventory_in(store), ample()).api;
+    let list = reading(&fixture, &api, USER, WHOLE).await;
+    hook.set_fault(Fault::From(0, || StoreError::unavailable("away")));
+    assert!(api.revoke(USER).await.is_err());
+    assert!(broken_off(list).await.contains("revoked"));
+}
+
 fn instance(fixture: &Fixture) -> Api {
-    let store = std::sync::Arc::new(Shared(fixture.store.clone()));
+    let store = Arc::new(Shared(fixture.store.clone()));
     Server::new(fixture.inventory_in(store), ample()).api
 }
 

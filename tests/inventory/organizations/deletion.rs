@@ -52,6 +52,9 @@ async fn credentials_of_a_deleted_organization_are_refused_at_once() {
     let owner = fixture.owner().await;
     let (session, key) = (fixture.log_in(&owner).await, fixture.user_key(&owner, |_| {}).await);
     let daemon = fixture.daemon_key(|_| {}).await;
+    let mut share = NewShare::new("share");
+    share.password = Some("a long password".to_owned());
+    let share = fixture.inventory.shares().create(&fixture.system(), share).await.unwrap().id;
     let (inventory, probe) = fixture.probed();
     // Interrupted after the first step, when all other records are still there.
     probe.set(Fault::UnavailableAfterCommits(1));
@@ -63,6 +66,10 @@ async fn credentials_of_a_deleted_organization_are_refused_at_once() {
     let daemon = fixture.inventory.authenticate_daemon_key(daemon.plaintext()).await;
     assert_eq!(refusal(daemon), ErrorKind::NotAuthenticated);
     assert_eq!(refusal(fixture.try_log_in(&owner.email).await), ErrorKind::InvalidCredentials);
+    let missing = not_found(Entity::Share, share);
+    assert_eq!(refusal(fixture.inventory.shares().metadata(share).await), missing);
+    let verified = fixture.inventory.shares().verify_password(share, "a long password".to_owned()).await;
+    assert_eq!(refusal(verified), missing);
 }
 
 #[tokio::test]

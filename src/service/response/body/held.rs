@@ -63,7 +63,7 @@ pub(in crate::service) struct Holds {
     pub(in crate::service) _list: Option<Reservation>,
     /// The bytes that the body takes at a time.
     pub(in crate::service) bytes: Reservation,
-    /// What ends a list; `None` for a body that is in memory.
+    /// The signal that ends a list; `None` for a body that is in memory.
     pub(in crate::service) revocable: Option<Arc<Revocable>>,
 }
 
