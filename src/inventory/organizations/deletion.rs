@@ -52,7 +52,6 @@ impl Organizations<'_> {
     /// `NotFound`, also once the deletion is complete.
     pub async fn delete(self, id: OrganizationId) -> Result<(), Error> {
         let inventory = self.inventory;
-        inventory.purge_periodically();
         let mut transaction = inventory.transaction(Entity::Organization, id);
         let stand_in = loop {
             if let Some(stand_in) = inventory.get(organization_deletion_key(id)).await? {
@@ -69,7 +68,10 @@ impl Organizations<'_> {
         };
         // Give up the turns: the rest takes long, and another call may help.
         drop(transaction);
-        inventory.delete_records_of_organization(&stand_in).await
+        inventory.delete_records_of_organization(&stand_in).await?;
+        // Afterwards: it would delete these records as well.
+        inventory.purge_periodically();
+        Ok(())
     }
 }
 

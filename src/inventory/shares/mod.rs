@@ -132,12 +132,12 @@ impl Inventory {
     /// Requires that a share is enabled and has not expired, and that its organization exists: shares are deleted after their
     /// organization, perhaps much later.
     async fn require_open(&self, share: &Share) -> Result<(), Error> {
-        let is_open = share.is_enabled && share.expires_at.is_none_or(|time| time > self.now());
-        if is_open && self.get(organization_key(share.organization_id)).await?.is_some() {
-            Ok(())
-        } else {
-            Err(not_found(share.id))
+        if !share.is_enabled || share.expires_at.is_some_and(|time| time <= self.now()) {
+            return Err(not_found(share.id));
         }
+        // The share as well, which may have been deleted since it was read.
+        let present = self.store.get(&[organization_key(share.organization_id), share_key(share.id)]).await?;
+        if present.iter().all(Option::is_some) { Ok(()) } else { Err(not_found(share.id)) }
     }
 }
 
