@@ -166,25 +166,25 @@ fn change_of_which_nobody_knows_whether_it_was_made_is_logged_as_possible() {
     });
 }
 
-#[test]
-fn request_that_is_dropped_is_logged() {
-    run_with(Fixture::new, async |fixture| {
-        let server = fixture.server_with(&Hook::yielding());
-        let log = Log::default();
-        let _guard = set_default(&log.dispatch());
-        let mut logged = Vec::new();
-        // The store yields in each call. The first ones look up the sender, who is nobody's business until then.
-        for polls in 1..=6 {
-            let target = format!("/api/v1/tags/{NOBODY}");
-            let delete = with_caller(bare("DELETE", &target), fixture.owner(&fixture.home));
-            let mut answer = Box::pin(server.api.clone().oneshot(delete));
-            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-            let is_pending = (0..polls).all(|_| answer.as_mut().poll(&mut context).is_pending());
-            drop(answer);
-            if is_pending {
-                logged.extend(lines(&log));
-            }
+/// In memory, where the store goes on at each poll.
+#[tokio::test]
+async fn request_that_is_dropped_is_logged() {
+    let fixture = Fixture::new().await;
+    let server = fixture.server_with(&Hook::yielding());
+    let log = Log::default();
+    let _guard = set_default(&log.dispatch());
+    let mut logged = Vec::new();
+    // The store yields in each call. The first ones look up the sender, who is nobody's business until then.
+    for polls in 1..=6 {
+        let target = format!("/api/v1/tags/{NOBODY}");
+        let delete = with_caller(bare("DELETE", &target), fixture.owner(&fixture.home));
+        let mut answer = Box::pin(server.api.clone().oneshot(delete));
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        let is_pending = (0..polls).all(|_| answer.as_mut().poll(&mut context).is_pending());
+        drop(answer);
+        if is_pending {
+            logged.extend(lines(&log));
         }
-        assert!(logged.iter().any(|line| line.contains("outcome=\"dropped\"")), "{logged:?}");
-    });
+    }
+    assert!(logged.iter().any(|line| line.contains("outcome=\"dropped\"")), "{logged:?}");
 }
