@@ -47,6 +47,7 @@ use self::decoded::DecodedHosts;
 use self::duplicates::Duplicates;
 use self::overlay::Overlay;
 use self::plan::Role;
+pub(in crate::inventory) use self::reported::given_ids;
 use self::subnets::Subnets;
 pub(in crate::inventory) use self::subnets::put_deleted_subnet;
 use super::collections::handle;
