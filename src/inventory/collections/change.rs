@@ -269,6 +269,7 @@ impl Inventory {
             }
             record.touch(now);
             self.review(Actor::Caller(caller), Some(&before), Some(&record)).await?;
+            T::precede_update(self, &before, &record).await?;
             let facets = record.facets(caller.organization_id());
             batch.put(stored.key, unchanged(Some(&stored)), facets.clone(), encode(&record.stored())?);
             guard_references(&added, &mut batch);
