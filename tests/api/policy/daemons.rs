@@ -3,10 +3,11 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use toposcope::inventory::{Entity, NewDaemonApiKey, Policy, PolicyRefusal, ProposedChange};
+use toposcope::model::Host;
 use uuid::Uuid;
 
 use crate::backend::run_with;
-use crate::common::{Fixture, OFFICE, Reply, Server, ample, send_json, with_key};
+use crate::common::{Fixture, OFFICE, Reply, Server, ample, send_json, with_header, with_key};
 
 /// A server whose policy daemons meet.
 struct Scene {
@@ -67,4 +68,44 @@ fn refused_registration_leaves_neither_daemon_nor_host() {
             },
         );
     }
+}
+
+/// Refuses the name of hosts, and the name of their first interface if they have one.
+struct NoNames;
+
+#[async_trait]
+impl Policy for NoNames {
+    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
+        let Some(host) = change.after::<Host>() else { return Ok(()) };
+        let field = if host.interfaces.is_empty() { "name" } else { "interfaces.0.name" };
+        Err(PolicyRefusal::new("policy.no_names", "Names come from elsewhere.").at(field))
+    }
+}
+
+#[test]
+fn refused_value_of_a_reported_host_is_named_within_the_report() {
+    run_with(
+        async || Scene::new(NoNames).await,
+        async |scene| {
+            let report = |lists: Value| {
+                let mut report = json!({"host": {"name": "found", "network_id": OFFICE}});
+                report.as_object_mut().unwrap().extend(lists.as_object().unwrap().clone());
+                report
+            };
+            let addresses = json!([{"ip_address": "192.0.2.1", "mac_address": "02:00:00:00:00:01"}]);
+            for (lists, version, field) in [
+                (json!({}), None, "host.name"),
+                (json!({"interfaces": addresses}), None, "interfaces.0.name"),
+                (json!({"ip_addresses": addresses}), Some("0.16.0"), "ip_addresses.0.name"),
+            ] {
+                let mut request = send_json("POST", "/api/v1/hosts/discovery", &report(lists));
+                if let Some(version) = version {
+                    request = with_header(request, "x-daemon-version", version);
+                }
+                let refused = scene.server.send(with_key(request, &scene.key)).await;
+                assert_eq!(*refused.refuses(422, "policy.no_names"), json!({"field": field}));
+            }
+            assert_eq!(scene.hosts().await, 0);
+        },
+    );
 }
