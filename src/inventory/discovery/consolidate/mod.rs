@@ -11,6 +11,7 @@ use self::absorb::{Replaced, replace_neighbors};
 use crate::access::Caller;
 use crate::discovery::reconcile::Identity;
 use crate::discovery::report::TableKind;
+use crate::inventory::custom::check_joined;
 use crate::inventory::discovery::Reconciliation;
 use crate::inventory::discovery::decoded::DecodedHosts;
 use crate::inventory::discovery::neighbors::follow::Naming;
@@ -76,6 +77,7 @@ impl Reconciliation<'_> {
     /// - `AccessDenied`: the caller cannot access the network.
     /// - `NetworkMismatch`: the hosts are on different networks.
     /// - `Invalid` with the field `other`: both are the same host.
+    /// - `Invalid` with the field `custom`: the host would have more than 64 custom fields, or more than 16 KiB of them.
     /// - `TooLarge`: the host would exceed a limit of [`Quotas`](crate::inventory::Quotas).
     pub async fn consolidate(self, caller: &Caller, id: HostId, other: HostId) -> Result<Host, Error> {
         require_level(caller, Permission::Member)?;
@@ -141,7 +143,9 @@ impl Inventory {
         identities.extend(Naming::of(&gone.host).identities);
         let summaries = [Summary::from(&kept.host), Summary::from(&gone.host)];
         let now = self.now();
-        let replaced = kept.absorb(place, gone, now);
+        check_joined(&kept.host.custom, &gone.host.custom)?;
+        let (replaced, left_out) = kept.absorb(place, gone, now);
+        debug_assert!(left_out.is_empty(), "the limits have been checked");
         let Opened { host, discovery, claims } = kept;
 
         let mut batch = Batch::new();

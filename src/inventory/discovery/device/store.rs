@@ -83,6 +83,7 @@ impl Discovery {
                 self.note(id, &planned);
                 self.prefixes.append(&mut planned.prefixes);
                 self.addresses.extend(planned.addresses.drain(..));
+                self.warn(std::mem::take(&mut planned.left_out));
                 Stage::Done(planned.outcome(id, matched_by))
             }
             Attempt::Stale => Stage::Stale,
