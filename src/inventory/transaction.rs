@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
+use super::policy::Review;
 use super::queues::Turns;
 use super::schema::{ORGANIZATION, encode};
 use super::{Entity, Error, ErrorKind, Inventory, unchanged};
@@ -19,8 +20,8 @@ use crate::store::{Batch, Facets, Key, Precondition, Query, StoreError, StoreErr
 /// The maximum number of attempts of a change under contention.
 const ATTEMPTS: usize = 16;
 
-/// The same for changes that take no turns, of which any number can be decided at the same time.
-const ATTEMPTS_WITHOUT_TURNS: usize = 64;
+/// The same for changes about which a policy is asked, of which any number can be decided at the same time.
+const REVIEWED_ATTEMPTS: usize = 64;
 
 /// A read-decide-commit loop with retries and a bounded number of attempts.
 ///
@@ -38,12 +39,12 @@ const ATTEMPTS_WITHOUT_TURNS: usize = 64;
 /// ```
 #[derive(Debug)]
 pub(super) struct Transaction<'a> {
-    inventory: &'a Inventory,
+    pub(super) inventory: &'a Inventory,
     entity: Entity,
     id: Uuid,
     turns: Option<Turns>,
-    /// Whether changes of the same records wait for each other.
-    takes_turns: bool,
+    /// The policy, if it is asked. It must not hold up the first attempt of any other change.
+    pub(super) review: Option<Review>,
     attempts: usize,
 }
 
@@ -60,18 +61,15 @@ pub(super) enum Attempt {
 impl Inventory {
     /// Starts a transaction. `entity` and `id` identify the record in a `Conflict` error.
     pub(super) fn transaction(&self, entity: Entity, id: impl Into<Uuid>) -> Transaction<'_> {
-        self.transaction_with(entity, id.into(), true)
+        Transaction { inventory: self, entity, id: id.into(), turns: None, review: None, attempts: 0 }
     }
 
     /// Starts a transaction of a caller, about which the policy is asked.
     ///
     /// With a policy, it takes no turns: others must not wait for the policy, which is asked in between.
     pub(super) fn reviewed_transaction(&self, entity: Entity, id: impl Into<Uuid>) -> Transaction<'_> {
-        self.transaction_with(entity, id.into(), self.policy.is_none())
-    }
-
-    const fn transaction_with(&self, entity: Entity, id: Uuid, takes_turns: bool) -> Transaction<'_> {
-        Transaction { inventory: self, entity, id, turns: None, takes_turns, attempts: 0 }
+        let review = self.policy.clone().map(Review::of_request);
+        Transaction { review, ..self.transaction(entity, id) }
     }
 
     /// Updates a record in place, without adding references.
@@ -175,7 +173,7 @@ impl Transaction<'_> {
     /// [`enter`](Self::enter) was called before. Changes that are refused therefore never wait.
     ///
     /// # Errors
-    /// `Conflict` after 16 attempts or when a queue is full.
+    /// `Conflict` after 16 attempts, or 64 if the policy is asked, or when a queue is full.
     pub(super) async fn commit(&mut self, batch: Batch) -> Result<bool, Error> {
         Ok(self.attempt(batch).await? == Attempt::Committed)
     }
@@ -212,12 +210,12 @@ impl Transaction<'_> {
 
     /// Waits for the turns of these records, releasing any turns held before.
     ///
-    /// Does nothing if the transaction takes no turns. Returns `false` when another change held one of them: everything must be read and decided again.
+    /// Does nothing if the policy is asked. Returns `false` when another change held one of them: everything must be read and decided again.
     ///
     /// # Errors
     /// `Conflict` when the queue of one of the records is full, or after 16 attempts.
     pub(super) async fn enter(&mut self, records: BTreeSet<Key>) -> Result<bool, Error> {
-        if !self.takes_turns || self.turns.as_ref().is_some_and(|turns| turns.cover(&records)) {
+        if self.review.is_some() || self.turns.as_ref().is_some_and(|turns| turns.cover(&records)) {
             return Ok(true);
         }
         // Deadlock freedom: all turns are taken in one call, never in addition to held ones.
@@ -235,7 +233,7 @@ impl Transaction<'_> {
     /// Counts a failed attempt and yields to other tasks.
     ///
     /// # Errors
-    /// `Conflict` after 16 attempts.
+    /// `Conflict` after 16 attempts, or 64 if the policy is asked.
     pub(super) async fn retry(&mut self) -> Result<(), Error> {
         self.count_attempt()?;
         tokio::task::yield_now().await;
@@ -244,7 +242,7 @@ impl Transaction<'_> {
 
     fn count_attempt(&mut self) -> Result<(), Error> {
         self.attempts += 1;
-        let limit = if self.takes_turns { ATTEMPTS } else { ATTEMPTS_WITHOUT_TURNS };
+        let limit = if self.review.is_none() { ATTEMPTS } else { REVIEWED_ATTEMPTS };
         if self.attempts < limit { Ok(()) } else { Err(self.conflict()) }
     }
 

@@ -71,31 +71,30 @@ impl Daemons<'_> {
         let name = validate::name("name", &new.name, 100)?;
         check_version("version", new.version.as_deref())?;
         let field = "capabilities.interfaced_subnet_ids";
-        let capabilities = self.inventory.own_capabilities(caller, new.capabilities, field).await?;
+        let of_request = self.inventory.for_request();
+        let inventory = of_request.as_ref().unwrap_or(self.inventory);
+        let capabilities = inventory.own_capabilities(caller, new.capabilities, field).await?;
         let new = NewDaemon { name, capabilities, ..new };
-        let mut transaction = self.inventory.reviewed_transaction(Entity::Daemon, new.id);
+        let mut transaction = inventory.reviewed_transaction(Entity::Daemon, new.id);
         loop {
-            let (id, stored) = self.inventory.admit_daemon(caller, new.id).await?;
+            let (id, stored) = inventory.admit_daemon(caller, new.id).await?;
             let mut batch = Batch::new();
-            let ended = self.inventory.return_work(caller, id, &mut batch).await?;
+            let ended = inventory.return_work(caller, id, &mut batch).await?;
             let types = if new.is_unified { UNIFIED_WORK } else { FIRST_WORK };
             let is_first = stored.is_none();
             let daemon = match stored {
                 Some((record, daemon)) => {
-                    let before = self.inventory.policy.is_some().then(|| daemon.clone());
-                    let daemon =
-                        register_again(caller, &record, daemon, &new, self.inventory.now(), &mut batch)?;
-                    self.inventory.review(Actor::Daemon(caller), before.as_ref(), Some(&daemon)).await?;
+                    let before = inventory.policy.is_some().then(|| daemon.clone());
+                    let daemon = register_again(caller, &record, daemon, &new, inventory.now(), &mut batch)?;
+                    transaction.review(Actor::Daemon(caller), before.as_ref(), Some(&daemon)).await?;
                     daemon
                 }
                 None => {
-                    self.inventory.check_new_daemon(caller, types.len() as u64).await?;
-                    let (daemon, has_host) = self.inventory.new_daemon(caller, id, &new).await?;
+                    inventory.check_new_daemon(caller, types.len() as u64).await?;
+                    let (daemon, has_host) = inventory.new_daemon(caller, id, &new).await?;
                     // Refused before its host is created.
-                    self.inventory.review(Actor::Daemon(caller), None, Some(&daemon)).await?;
-                    if !has_host
-                        && self.inventory.create_daemon_host(caller, &daemon).await? != daemon.host_id
-                    {
+                    transaction.review(Actor::Daemon(caller), None, Some(&daemon)).await?;
+                    if !has_host && inventory.create_daemon_host(caller, &daemon).await? != daemon.host_id {
                         // Another host has got the id in the meantime.
                         transaction.retry().await?;
                         continue;
@@ -105,30 +104,30 @@ impl Daemons<'_> {
                     daemon
                 }
             };
-            let _turn = self.inventory.discovery_turn(&mut transaction, caller.network_id).await?;
+            let _turn = inventory.discovery_turn(&mut transaction, caller.network_id).await?;
             if is_first {
-                self.inventory.check_daemons(caller).await?;
+                inventory.check_daemons(caller).await?;
             }
             batch.guard(exists(network_key(caller.network_id)));
             batch.guard(exists(daemon_api_key_key(caller.key_id)));
             let assigned = linked(DISCOVERY, caller.organization_id, Link::new(ASSIGNED_LINK, id.uuid()));
-            if self.inventory.count(assigned).await? == 0 {
+            if inventory.count(assigned).await? == 0 {
                 let queued = types.iter().map(|discovery_type| {
-                    let id = self.inventory.new_id()?;
+                    let id = inventory.new_id()?;
                     Ok(Discovery::queued(
                         id,
                         caller.network_id,
                         Some(daemon.id),
                         *discovery_type,
-                        self.inventory.now(),
+                        inventory.now(),
                     ))
                 });
                 let queued: Vec<Discovery> = queued.collect::<Result<_, Error>>()?;
-                self.inventory.queue_discoveries(caller.organization_id, &queued, &mut batch).await?;
-                self.inventory.check_share_of_key(caller, queued.len() as u64).await?;
+                inventory.queue_discoveries(caller.organization_id, &queued, &mut batch).await?;
+                inventory.check_share_of_key(caller, queued.len() as u64).await?;
             }
             if transaction.commit(batch).await? {
-                self.inventory.forget_credentials(&ended);
+                inventory.forget_credentials(&ended);
                 return Ok(daemon);
             }
         }

@@ -225,6 +225,7 @@ impl Inventory {
             inventory.store = Arc::new(Overlay::new(Arc::clone(&self.store)));
             inventory.policy = inventory.policy.map(Review::of_dry_run);
         }
+        inventory.policy = inventory.policy.map(Review::of_request);
         // The overlay has versions of its own.
         let caches = match options.dry_run {
             true => Arc::default(),

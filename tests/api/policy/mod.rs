@@ -3,6 +3,7 @@
 mod answers;
 #[cfg(feature = "discovery")]
 mod daemons;
+mod time;
 #[cfg(all(feature = "discovery", feature = "topology"))]
 mod ways;
 

@@ -25,6 +25,7 @@ use crate::inventory::schema::{
     HOST, NEIGHBOR_LINK, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, decode, discovered_hosts_key,
     host_discovery_key, host_key,
 };
+use crate::inventory::transaction::Transaction;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, require_level};
 use crate::model::{Host, HostId, OrganizationId, Permission};
 use crate::store::{Batch, Guard, Key, Link, LinkFilter, Query, Record};
@@ -115,7 +116,8 @@ impl Reconciliation<'_> {
             }
             let records: Vec<_> = hosts.into_iter().map(|stored| (stored.record, stored.state)).collect();
             let place = Place { organization, network, host: id };
-            let consolidated = self.inventory.try_consolidate(caller, place, records, (kept, gone)).await?;
+            let consolidated =
+                self.inventory.try_consolidate(&transaction, caller, place, records, (kept, gone)).await?;
             let Some(host) = consolidated else {
                 transaction.retry().await?;
                 continue;
@@ -131,6 +133,7 @@ impl Inventory {
     /// The second host is merged into the first.
     async fn try_consolidate(
         &self,
+        transaction: &Transaction<'_>,
         caller: &Caller,
         place: Place,
         records: Vec<(Record, Option<Record>)>,
@@ -167,7 +170,7 @@ impl Inventory {
         let encoder = self.host_encoder(organization).of_stored(stored);
         let mut puts = vec![encoder.encode_in(&self.state.offload, host).await?];
         let gone = std::slice::from_ref(&other);
-        self.review_hosts(Actor::Caller(caller), (&puts, gone), &before).await?;
+        transaction.review_hosts(Actor::Caller(caller), (&puts, gone), &before).await?;
         self.replace_references(place, &replaced, (&mut puts, &mut before, &mut batch)).await?;
         let attempt = self.commit_merged(organization, (&puts, gone), &before, batch).await?;
         if !matches!(attempt, Attempt::Committed) {
