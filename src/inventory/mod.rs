@@ -200,6 +200,8 @@ struct State {
     queues: UpdateQueues,
     /// Queues per owner for creations under a quota.
     creations: UpdateQueues,
+    /// Queues per record for changes about which the policy must be asked again.
+    repeated: UpdateQueues,
     offload: Offload,
     running_requests: Arc<RunningRequests>,
     #[cfg(feature = "discovery")]

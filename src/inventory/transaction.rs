@@ -5,22 +5,31 @@
 //! therefore of different organizations, never wait for each other.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::time::timeout;
 use uuid::Uuid;
 
+use super::policy::Review;
 use super::queues::Turns;
 use super::schema::{ORGANIZATION, encode};
 use super::{Entity, Error, ErrorKind, Inventory, unchanged};
 use crate::model::Timestamp;
-use crate::store::{Batch, Facets, Key, Precondition, Query, StoreError, StoreErrorKind, UniqueKey};
+use crate::store::{Batch, Facets, Key, Name, Precondition, Query, StoreError, StoreErrorKind, UniqueKey};
 
 /// The maximum number of attempts of a change under contention.
 const ATTEMPTS: usize = 16;
 
-/// The same for changes that take no turns, of which any number can be decided at the same time.
-const ATTEMPTS_WITHOUT_TURNS: usize = 64;
+/// The same for changes about which a policy is asked, of which any number can be decided at the same time.
+const REVIEWED_ATTEMPTS: usize = 64;
+
+/// The time for which such a change waits for others that must be decided again as well.
+const MAX_WAIT: Duration = Duration::from_secs(30);
+
+/// The kind of the keys of the queues of such changes.
+const REPEATED: Name = Name::new("repeated");
 
 /// A read-decide-commit loop with retries and a bounded number of attempts.
 ///
@@ -38,12 +47,16 @@ const ATTEMPTS_WITHOUT_TURNS: usize = 64;
 /// ```
 #[derive(Debug)]
 pub(super) struct Transaction<'a> {
-    inventory: &'a Inventory,
+    pub(super) inventory: &'a Inventory,
     entity: Entity,
     id: Uuid,
     turns: Option<Turns>,
-    /// Whether changes of the same records wait for each other.
-    takes_turns: bool,
+    /// The policy, if it is asked. It must not hold up the first attempt of any other change.
+    pub(super) review: Option<Review>,
+    /// The turn of a change about which the policy is asked, and that must be decided again.
+    turn_to_repeat: Option<Turns>,
+    /// Whether the turn of a quota is held at the commit.
+    has_quota: bool,
     attempts: usize,
 }
 
@@ -60,18 +73,28 @@ pub(super) enum Attempt {
 impl Inventory {
     /// Starts a transaction. `entity` and `id` identify the record in a `Conflict` error.
     pub(super) fn transaction(&self, entity: Entity, id: impl Into<Uuid>) -> Transaction<'_> {
-        self.transaction_with(entity, id.into(), true)
+        let id = id.into();
+        let (turns, turn_to_repeat) = (None, None);
+        let inventory = self;
+        Transaction {
+            inventory,
+            entity,
+            id,
+            turns,
+            review: None,
+            turn_to_repeat,
+            has_quota: false,
+            attempts: 0,
+        }
     }
 
     /// Starts a transaction of a caller, about which the policy is asked.
     ///
-    /// With a policy, it takes no turns: others must not wait for the policy, which is asked in between.
+    /// With a policy, it takes no turns: others must not wait for the policy, which is asked in between. Only those changes of
+    /// a record that must be decided again, because another one was committed first, wait for each other.
     pub(super) fn reviewed_transaction(&self, entity: Entity, id: impl Into<Uuid>) -> Transaction<'_> {
-        self.transaction_with(entity, id.into(), self.policy.is_none())
-    }
-
-    const fn transaction_with(&self, entity: Entity, id: Uuid, takes_turns: bool) -> Transaction<'_> {
-        Transaction { inventory: self, entity, id, turns: None, takes_turns, attempts: 0 }
+        let review = self.policy.clone().map(Review::of_request);
+        Transaction { review, ..self.transaction(entity, id) }
     }
 
     /// Updates a record in place, without adding references.
@@ -175,7 +198,7 @@ impl Transaction<'_> {
     /// [`enter`](Self::enter) was called before. Changes that are refused therefore never wait.
     ///
     /// # Errors
-    /// `Conflict` after 16 attempts or when a queue is full.
+    /// `Conflict` after 16 attempts, or 64 if the policy is asked, or when a queue is full.
     pub(super) async fn commit(&mut self, batch: Batch) -> Result<bool, Error> {
         Ok(self.attempt(batch).await? == Attempt::Committed)
     }
@@ -189,10 +212,11 @@ impl Transaction<'_> {
             return Ok(Attempt::Committed);
         };
         self.count_attempt()?;
-        Ok(match failed {
-            StoreErrorKind::UniqueKeyTaken(unique_key) => Attempt::Taken(unique_key),
-            _ => Attempt::Stale,
-        })
+        if let StoreErrorKind::UniqueKeyTaken(unique_key) = failed {
+            return Ok(Attempt::Taken(unique_key));
+        }
+        self.wait_to_repeat().await?;
+        Ok(Attempt::Stale)
     }
 
     /// Waits until no other creation under a quota of this owner is in progress, releasing any turns held before.
@@ -205,19 +229,19 @@ impl Transaction<'_> {
         entity: Entity,
     ) -> Result<Option<Turns>, Error> {
         if limit.is_some() {
-            self.turns = None;
+            (self.turns, self.has_quota) = (None, true);
         }
         self.inventory.quota_turn(limit, owner, entity).await
     }
 
     /// Waits for the turns of these records, releasing any turns held before.
     ///
-    /// Does nothing if the transaction takes no turns. Returns `false` when another change held one of them: everything must be read and decided again.
+    /// Does nothing if the policy is asked. Returns `false` when another change held one of them: everything must be read and decided again.
     ///
     /// # Errors
     /// `Conflict` when the queue of one of the records is full, or after 16 attempts.
     pub(super) async fn enter(&mut self, records: BTreeSet<Key>) -> Result<bool, Error> {
-        if !self.takes_turns || self.turns.as_ref().is_some_and(|turns| turns.cover(&records)) {
+        if self.review.is_some() || self.turns.as_ref().is_some_and(|turns| turns.cover(&records)) {
             return Ok(true);
         }
         // Deadlock freedom: all turns are taken in one call, never in addition to held ones.
@@ -232,19 +256,42 @@ impl Transaction<'_> {
         Ok(is_current)
     }
 
-    /// Counts a failed attempt and yields to other tasks.
+    /// Counts a failed attempt and yields to other tasks. Must be called without the turn of a quota.
     ///
     /// # Errors
-    /// `Conflict` after 16 attempts.
+    /// `Conflict` after 16 attempts, or 64 if the policy is asked.
     pub(super) async fn retry(&mut self) -> Result<(), Error> {
         self.count_attempt()?;
         tokio::task::yield_now().await;
-        Ok(())
+        self.wait_to_repeat().await
+    }
+
+    /// Waits until no other change of the record is decided again, if the policy is asked. The turn is held to the end.
+    ///
+    /// N changes of a record at once thus ask about 2 N times. Without turns, only one change would succeed for each
+    /// answer of the policy, and all others would ask again.
+    ///
+    /// # Errors
+    /// `Conflict` if the queue is full, or if it takes too long.
+    async fn wait_to_repeat(&mut self) -> Result<(), Error> {
+        // Deadlock freedom: the turn of a quota is never held while waiting for this one.
+        if self.review.is_none() || self.has_quota || self.turn_to_repeat.is_some() {
+            return Ok(());
+        }
+        let key = BTreeSet::from([Key::new(REPEATED, self.id)]);
+        // On the heap, so that changes without a policy do not grow.
+        match Box::pin(timeout(MAX_WAIT, self.inventory.state.repeated.enter(key))).await {
+            Ok(Ok(turn)) => {
+                self.turn_to_repeat = Some(turn);
+                Ok(())
+            }
+            Ok(Err(_)) | Err(_) => Err(self.conflict()),
+        }
     }
 
     fn count_attempt(&mut self) -> Result<(), Error> {
         self.attempts += 1;
-        let limit = if self.takes_turns { ATTEMPTS } else { ATTEMPTS_WITHOUT_TURNS };
+        let limit = if self.review.is_none() { ATTEMPTS } else { REVIEWED_ATTEMPTS };
         if self.attempts < limit { Ok(()) } else { Err(self.conflict()) }
     }
 

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::merge::edits::note_given;
 use crate::discovery::report::TableKind;
-use crate::model::{Host, Source, Timestamp};
+use crate::model::{Custom, Host, Source, Timestamp};
 use crate::without_none;
 
 /// The number of consecutive complete tables without a part after which the part is stale. Parts are interfaces, ports
@@ -22,6 +22,7 @@ pub const STALE_AFTER: u32 = 3;
 pub struct HostState {
     /// The host as discovery wrote it last. Differences in the stored host are changes by users.
     ///
+    /// It has no custom fields, which discovery does not write: those of users are stored in the host alone.
     /// Its JSON has no empty fields.
     #[serde(serialize_with = "without_none::serialize")]
     pub baseline: Host,
@@ -74,7 +75,7 @@ impl HostState {
     #[must_use]
     pub fn of_host(host: &Host) -> Self {
         let mut state = Self {
-            baseline: host.clone(),
+            baseline: Host { custom: Custom::new(), ..host.clone() },
             edited: BTreeSet::new(),
             deleted: BTreeSet::new(),
             observed: BTreeMap::new(),
@@ -86,6 +87,12 @@ impl HostState {
             note_given(&mut state, host);
         }
         state
+    }
+
+    /// Notes the host as discovery writes it.
+    pub(super) fn set_baseline(&mut self, host: &Host) {
+        self.baseline.clone_from(host);
+        self.baseline.custom.clear();
     }
 
     /// Returns whether a table of interfaces has described the host's interface entries.

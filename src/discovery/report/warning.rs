@@ -97,6 +97,9 @@ pub enum WarningCode {
     VariableUnread,
     /// Hosts that are the same device became one.
     HostsMerged,
+    /// A custom field of a host was left out when the host became a part of another one, which has no room for it: a host has
+    /// at most 64 of them, and 16 KiB. One occurrence for each field.
+    CustomFieldLeftOut,
     /// A host that has a value of the device stays another host, because stronger values differ or are unknown.
     MergeRefused,
     /// A device may be any of several hosts, and none of them was changed.

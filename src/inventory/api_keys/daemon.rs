@@ -122,7 +122,7 @@ impl Inventory {
         loop {
             let organization = organization().await?;
             self.check_references(organization, Entity::Tag, &tags, "tags").await?;
-            self.review(Actor::Caller(caller), None, Some(&record)).await?;
+            transaction.review(Actor::Caller(caller), None, Some(&record)).await?;
             // After the checks, so that only callers with access to the network wait for each other.
             let _turn =
                 transaction.quota_turn(limit, network_key(record.network_id), Entity::Network).await?;

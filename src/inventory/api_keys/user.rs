@@ -157,7 +157,7 @@ impl Inventory {
             self.check_own_references(&granting, &record.references()).await?;
             record.deduplicate();
             self.set_present_networks(std::slice::from_mut(&mut record)).await?;
-            self.review(Actor::Caller(caller), None, Some(&record)).await?;
+            transaction.review(Actor::Caller(caller), None, Some(&record)).await?;
             let _turn = transaction.quota_turn(limit, user_key(owner.id), Entity::User).await?;
             let keys = linked(USER_API_KEY, owner.organization_id, Link::new(USER_LINK, owner.id.uuid()));
             self.check_quota(limit, Entity::UserApiKey, keys, 1).await?;

@@ -53,7 +53,7 @@ impl<T: Resource + Creatable> Collection<'_, T> {
             batch.put(key(&record), Precondition::Absent, facets.clone(), encode(&record)?);
             guard_references(&references, &mut batch);
             T::prepare(self.inventory, caller, None, &record, &mut batch).await?;
-            self.inventory.review(Actor::Caller(caller), None, Some(&record)).await?;
+            transaction.review(Actor::Caller(caller), None, Some(&record)).await?;
             let _turn = transaction.quota_turn(limit, owner, T::ENTITY).await?;
             let all = Query { organization: Some(organization.uuid()), ..Query::new(T::KIND) };
             self.inventory.check_quota(limit, T::ENTITY, all, 1).await?;
@@ -145,7 +145,7 @@ impl<T: Resource + Deletable> Collection<'_, T> {
             check(&record)?;
             let mut batch = Batch::new();
             T::prepare_deletion(self.inventory, caller, &record, &mut batch).await?;
-            self.inventory.review(Actor::Caller(caller), Some(&record), None).await?;
+            transaction.review(Actor::Caller(caller), Some(&record), None).await?;
             batch.delete(stored.key, unchanged(Some(&stored)));
             if transaction.commit(batch).await? {
                 // Give up the turns, because finishing the deletion takes others.
@@ -215,7 +215,7 @@ impl<T: Resource + BulkDeletable> Collection<'_, T> {
             for stored in &found {
                 let record: T = decode(stored)?;
                 T::prepare_deletion(self.inventory, caller, &record, &mut batch).await?;
-                self.inventory.review(Actor::Caller(caller), Some(&record), None).await?;
+                transaction.review(Actor::Caller(caller), Some(&record), None).await?;
                 batch.delete(stored.key, unchanged(Some(stored)));
             }
             if transaction.commit(batch).await? {
@@ -268,7 +268,8 @@ impl Inventory {
                 return Ok(before);
             }
             record.touch(now);
-            self.review(Actor::Caller(caller), Some(&before), Some(&record)).await?;
+            transaction.review(Actor::Caller(caller), Some(&before), Some(&record)).await?;
+            T::precede_update(self, &before, &record).await?;
             let facets = record.facets(caller.organization_id());
             batch.put(stored.key, unchanged(Some(&stored)), facets.clone(), encode(&record.stored())?);
             guard_references(&added, &mut batch);

@@ -194,6 +194,8 @@ pub trait CollectionRecord:
     fn facets(&self, organization: OrganizationId) -> Facets;
 
     /// Checks a creation or an update against other records. Adds guards and further writes to its batch.
+    ///
+    /// It must write nothing itself: the policy is asked after it.
     fn prepare<'a>(
         _inventory: &'a Inventory,
         _caller: &'a Caller,
@@ -212,6 +214,15 @@ pub trait CollectionRecord:
         ready(())
     }
 
+    /// Writes what must be stored before an update. The policy has allowed the update.
+    fn precede_update<'a>(
+        _inventory: &'a Inventory,
+        _stored: &'a Self,
+        _record: &'a Self,
+    ) -> impl Future<Output = Result<(), Error>> + Send + 'a {
+        ready(Ok(()))
+    }
+
     /// Completes an update that takes several commits, after the first one.
     fn finish_update<'a>(
         _inventory: &'a Inventory,
@@ -221,6 +232,8 @@ pub trait CollectionRecord:
     }
 
     /// Checks a deletion against other records. Adds guards and further writes to its batch.
+    ///
+    /// It must write nothing itself: the policy is asked after it.
     fn prepare_deletion<'a>(
         _inventory: &'a Inventory,
         _caller: &'a Caller,

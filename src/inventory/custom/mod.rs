@@ -40,6 +40,54 @@ pub(super) fn check_custom(custom: &Custom) -> Result<(), Error> {
     Ok(())
 }
 
+/// Checks that a host can have the custom fields of two. Of two fields with one name, the first is meant.
+///
+/// # Errors
+/// `Invalid` with the field `custom`.
+#[cfg(feature = "discovery")]
+pub(super) fn check_joined(own: &Custom, others: &Custom) -> Result<(), Error> {
+    if own.is_empty() || others.is_empty() {
+        return Ok(());
+    }
+    let mut joined = others.clone();
+    joined.extend(own.clone());
+    check_custom(&joined)
+}
+
+/// Adds the fields that only others have, in the order of their names, as long as all of them are within the limits.
+///
+/// Returns the names of the fields that are left out.
+#[cfg(feature = "discovery")]
+pub(super) fn join(own: &mut Custom, others: Custom) -> Vec<String> {
+    let mut left_out = Vec::new();
+    if others.is_empty() {
+        return left_out;
+    }
+    // The braces take the place of one more comma.
+    let mut bytes = own.iter().map(|(name, value)| bytes_of(name, value)).sum::<usize>() + 1;
+    for (name, value) in others {
+        if own.contains_key(&name) {
+            continue;
+        }
+        let added = bytes_of(&name, &value);
+        if own.len() < MAX_CUSTOM_FIELDS && bytes + added <= MAX_BYTES {
+            bytes += added;
+            own.insert(name, value);
+        } else {
+            left_out.push(name);
+        }
+    }
+    left_out
+}
+
+/// Returns the size of a field in bytes of JSON, with its quotes, colon and comma.
+#[cfg(feature = "discovery")]
+fn bytes_of(name: &str, value: &serde_json::Value) -> usize {
+    // A value without JSON does not fit.
+    let bytes = serde_json::to_vec(value).map_or(MAX_BYTES, |json| json.len());
+    name.len() + bytes + 4
+}
+
 /// Returns whether a custom field can have a name.
 pub(crate) fn is_custom_name(text: &str) -> bool {
     let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.' | b'-');
@@ -84,5 +132,25 @@ mod tests {
         assert_eq!(nested(64), None);
         assert!(nested(65).is_some());
         assert!(check([("a".to_owned(), json!({"$serde_json::private::Number": "1"}))]).is_some());
+    }
+
+    #[cfg(feature = "discovery")]
+    #[test]
+    fn joined_fields_fill_the_limits_exactly() {
+        let text = |size: usize| json!("x".repeat(size));
+        let mut own = Custom::from([("b".to_owned(), text(100)), ("c".to_owned(), json!(1))]);
+        let rest = MAX_BYTES - serde_json::to_vec(&own).unwrap().len();
+        for (size, is_left_out) in [(rest - 7, true), (rest - 8, false)] {
+            let mut joined = own.clone();
+            let others = Custom::from([("a".to_owned(), text(size + 1)), ("b".to_owned(), json!(2))]);
+            assert_eq!(join(&mut joined, others), if is_left_out { vec!["a".to_owned()] } else { vec![] });
+            assert_eq!(joined["b"], own["b"], "the own field stays");
+            assert!(check_custom(&joined).is_ok());
+            assert_eq!(serde_json::to_vec(&joined).unwrap().len() == MAX_BYTES, !is_left_out);
+        }
+        let numbered = (0..100).map(|number| (format!("f{number:02}"), json!(number)));
+        let left_out = join(&mut own, numbered.collect());
+        assert_eq!((own.len(), left_out.len(), left_out[0].as_str()), (MAX_CUSTOM_FIELDS, 38, "f62"));
+        assert_eq!(join(&mut own, Custom::new()), Vec::<String>::new());
     }
 }

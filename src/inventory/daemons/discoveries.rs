@@ -213,7 +213,7 @@ impl DiscoveryJobs<'_> {
             let mut batch = Batch::new();
             batch.guard(exists(reference.key));
             self.inventory.check_targets(organization, &discovery, &mut batch).await?;
-            self.inventory.review(Actor::Caller(caller), None, Some(&discovery)).await?;
+            transaction.review(Actor::Caller(caller), None, Some(&discovery)).await?;
             let _turn = self.inventory.discovery_turn(&mut transaction, network).await?;
             self.inventory
                 .queue_discoveries(organization, std::slice::from_ref(&discovery), &mut batch)

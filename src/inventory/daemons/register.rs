@@ -5,10 +5,11 @@ use super::{check_version, put_contact};
 use crate::access::DaemonCaller;
 use crate::inventory::collections::CollectionRecord;
 use crate::inventory::daemons::Daemons;
+use crate::inventory::discovery::given_ids;
 use crate::inventory::policy::Actor;
 use crate::inventory::schema::{
-    ASSIGNED_LINK, DAEMON, DAEMON_KEY_LINK, DISCOVERY, OPEN_LINK, daemon_api_key_key, daemon_key, decode,
-    encode, exists, linked, network_key, on_network,
+    ASSIGNED_LINK, DAEMON, DAEMON_KEY_LINK, DISCOVERY, HOST, OPEN_LINK, daemon_api_key_key, daemon_key,
+    decode, encode, exists, linked, network_key, on_network,
 };
 use crate::inventory::{Entity, Error, Inventory, validate};
 use crate::model::{
@@ -70,46 +71,63 @@ impl Daemons<'_> {
         let name = validate::name("name", &new.name, 100)?;
         check_version("version", new.version.as_deref())?;
         let field = "capabilities.interfaced_subnet_ids";
-        let capabilities = self.inventory.own_capabilities(caller, new.capabilities, field).await?;
+        let of_request = self.inventory.for_request();
+        let inventory = of_request.as_ref().unwrap_or(self.inventory);
+        let capabilities = inventory.own_capabilities(caller, new.capabilities, field).await?;
         let new = NewDaemon { name, capabilities, ..new };
-        let mut transaction = self.inventory.reviewed_transaction(Entity::Daemon, new.id);
+        let mut transaction = inventory.reviewed_transaction(Entity::Daemon, new.id);
         loop {
-            let (id, stored) = self.inventory.admit_daemon(caller, new.id).await?;
+            let (id, stored) = inventory.admit_daemon(caller, new.id).await?;
             let mut batch = Batch::new();
-            let ended = self.inventory.return_work(caller, id, &mut batch).await?;
-            let before = stored.as_ref().map(|(_, daemon)| daemon.clone());
+            let ended = inventory.return_work(caller, id, &mut batch).await?;
+            let types = if new.is_unified { UNIFIED_WORK } else { FIRST_WORK };
+            let is_first = stored.is_none();
             let daemon = match stored {
                 Some((record, daemon)) => {
-                    register_again(caller, &record, daemon, &new, self.inventory.now(), &mut batch)?
+                    let before = inventory.policy.is_some().then(|| daemon.clone());
+                    let daemon = register_again(caller, &record, daemon, &new, inventory.now(), &mut batch)?;
+                    transaction.review(Actor::Daemon(caller), before.as_ref(), Some(&daemon)).await?;
+                    daemon
                 }
-                None => self.inventory.register_first(caller, id, &new, &mut batch).await?,
+                None => {
+                    inventory.check_new_daemon(caller, types.len() as u64).await?;
+                    let (daemon, has_host) = inventory.new_daemon(caller, id, &new).await?;
+                    // Refused before its host is created.
+                    transaction.review(Actor::Daemon(caller), None, Some(&daemon)).await?;
+                    if !has_host && inventory.create_daemon_host(caller, &daemon).await? != daemon.host_id {
+                        // Another host has got the id in the meantime.
+                        transaction.retry().await?;
+                        continue;
+                    }
+                    let facets = daemon.facets(caller.organization_id);
+                    batch.put(daemon_key(id), Precondition::Absent, facets, encode(&daemon)?);
+                    daemon
+                }
             };
-            self.inventory.review(Actor::Daemon(caller), before.as_ref(), Some(&daemon)).await?;
-            let _turn = self.inventory.discovery_turn(&mut transaction, caller.network_id).await?;
-            if before.is_none() {
-                self.inventory.check_daemons(caller).await?;
+            let _turn = inventory.discovery_turn(&mut transaction, caller.network_id).await?;
+            if is_first {
+                inventory.check_daemons(caller).await?;
             }
             batch.guard(exists(network_key(caller.network_id)));
             batch.guard(exists(daemon_api_key_key(caller.key_id)));
             let assigned = linked(DISCOVERY, caller.organization_id, Link::new(ASSIGNED_LINK, id.uuid()));
-            if self.inventory.count(assigned).await? == 0 {
-                let types = if new.is_unified { UNIFIED_WORK } else { FIRST_WORK };
+            if inventory.count(assigned).await? == 0 {
                 let queued = types.iter().map(|discovery_type| {
-                    let id = self.inventory.new_id()?;
+                    let id = inventory.new_id()?;
                     Ok(Discovery::queued(
                         id,
                         caller.network_id,
                         Some(daemon.id),
                         *discovery_type,
-                        self.inventory.now(),
+                        inventory.now(),
                     ))
                 });
                 let queued: Vec<Discovery> = queued.collect::<Result<_, Error>>()?;
-                self.inventory.queue_discoveries(caller.organization_id, &queued, &mut batch).await?;
-                self.inventory.check_share_of_key(caller, queued.len() as u64).await?;
+                inventory.queue_discoveries(caller.organization_id, &queued, &mut batch).await?;
+                inventory.check_share_of_key(caller, queued.len() as u64).await?;
             }
             if transaction.commit(batch).await? {
-                self.inventory.forget_credentials(&ended);
+                inventory.forget_credentials(&ended);
                 return Ok(daemon);
             }
         }
@@ -172,22 +190,27 @@ impl Inventory {
         self.check_quota(Some(MAX_DAEMONS), Entity::Daemon, daemons, 1).await
     }
 
-    /// Adds a new daemon to a batch, and creates its host.
-    async fn register_first(
+    /// Refuses another daemon with this much work if it would exceed a limit.
+    async fn check_new_daemon(&self, caller: &DaemonCaller, work: u64) -> Result<(), Error> {
+        self.check_daemons(caller).await?;
+        let open = linked(DISCOVERY, caller.organization_id, Link::new(OPEN_LINK, caller.network_id.uuid()));
+        self.check_quota(Some(MAX_OPEN), Entity::Discovery, open, work).await?;
+        self.check_share_of_key(caller, work).await
+    }
+
+    /// Returns a new daemon, and whether its host exists.
+    async fn new_daemon(
         &self,
         caller: &DaemonCaller,
         id: DaemonId,
         new: &NewDaemon,
-        batch: &mut Batch,
-    ) -> Result<DiscoveryDaemon, Error> {
-        let (organization, network) = (caller.organization_id, caller.network_id);
-        // Refused before its host is created.
-        self.check_daemons(caller).await?;
+    ) -> Result<(DiscoveryDaemon, bool), Error> {
+        let (host_id, has_host) = self.host_of_daemon(caller, id).await?;
         let now = self.now();
         let daemon = DiscoveryDaemon {
             id,
-            network_id: network,
-            host_id: self.daemon_host(caller, id, &new.name, now).await?,
+            network_id: caller.network_id,
+            host_id,
             user_id: UserId::nil(),
             api_key_id: Some(caller.key_id),
             name: new.name.clone(),
@@ -203,26 +226,37 @@ impl Inventory {
             created_at: now,
             updated_at: now,
         };
-        batch.put(daemon_key(id), Precondition::Absent, daemon.facets(organization), encode(&daemon)?);
-        Ok(daemon)
+        Ok((daemon, has_host))
     }
 
-    /// Creates the host of a daemon unless it exists, and returns its id.
+    /// Returns the id of a daemon's host, and whether the host exists.
     ///
-    /// The id follows from the daemon, so that a registration that failed halfway can be repeated.
-    async fn daemon_host(
+    /// The id follows from the daemon, so that a registration that failed halfway can be repeated. It is random if other
+    /// hosts have the ids that follow.
+    async fn host_of_daemon(&self, caller: &DaemonCaller, daemon: DaemonId) -> Result<(HostId, bool), Error> {
+        let network = caller.network_id;
+        let id: HostId = derived_id("daemon host", &[network.as_bytes(), daemon.as_bytes()]);
+        for id in given_ids(network, id) {
+            if self.discovered_host(caller, id).await?.is_some() {
+                return Ok((id, true));
+            }
+            let all = Query { ids: Some(vec![id.uuid()]), ..Query::new(HOST) };
+            if self.count(all).await? == 0 {
+                return Ok((id, false));
+            }
+        }
+        Ok((self.new_random_id()?, false))
+    }
+
+    /// Creates the host of a daemon, and returns its id.
+    async fn create_daemon_host(
         &self,
         caller: &DaemonCaller,
-        daemon: DaemonId,
-        name: &str,
-        now: Timestamp,
+        daemon: &DiscoveryDaemon,
     ) -> Result<HostId, Error> {
-        let id: HostId = derived_id("daemon host", &[caller.network_id.as_bytes(), daemon.as_bytes()]);
-        if self.discovered_host(caller, id).await?.is_some() {
-            return Ok(id);
-        }
-        let mut host = Host::with_id(id, caller.network_id, name);
-        host.source = Source::Discovery { metadata: vec![metadata(daemon, id, now)] };
+        let (id, now) = (daemon.host_id, daemon.created_at);
+        let mut host = Host::with_id(id, caller.network_id, daemon.name.clone());
+        host.source = Source::Discovery { metadata: vec![metadata(daemon.id, id, now)] };
         Ok(self.discover_host(caller, host, now).await?.id)
     }
 }

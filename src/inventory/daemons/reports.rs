@@ -27,7 +27,7 @@ impl Daemons<'_> {
     ///
     /// The host is the one with the given id if discovery has made it. Otherwise, it is recognized as in
     /// [`Daemons::report`](crate::inventory::Daemons::report), or is new and keeps its id unless another host has it. The
-    /// report is merged into the host as by `report`, the lists as truncated tables. Tags, credentials and
+    /// report is merged into the host as by `report`, the lists as truncated tables. Tags, custom fields, credentials and
     /// neighbors of the report are left out, and so are subnets and virtualizing services that are not on the network.
     /// Subnets follow from addresses, and neighbors from what is reported by LLDP and CDP.
     ///

@@ -44,7 +44,7 @@ impl Daemons<'_> {
                 (placed.created_at, placed.tags) = (stored.created_at, stored.tags.clone());
             }
             let before = stored.as_ref().map(|(_, subnet)| subnet);
-            self.inventory.review(Actor::Daemon(caller), before, Some(&placed)).await?;
+            transaction.review(Actor::Daemon(caller), before, Some(&placed)).await?;
             let mut batch = Batch::new();
             let precondition = unchanged(stored.as_ref().map(|(record, _)| record));
             batch.put(subnet_key(id), precondition, placed.facets(organization), encode(&placed)?);

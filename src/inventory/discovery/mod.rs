@@ -47,6 +47,7 @@ use self::decoded::DecodedHosts;
 use self::duplicates::Duplicates;
 use self::overlay::Overlay;
 use self::plan::Role;
+pub(in crate::inventory) use self::reported::given_ids;
 use self::subnets::Subnets;
 pub(in crate::inventory) use self::subnets::put_deleted_subnet;
 use super::collections::handle;
@@ -224,6 +225,7 @@ impl Inventory {
             inventory.store = Arc::new(Overlay::new(Arc::clone(&self.store)));
             inventory.policy = inventory.policy.map(Review::of_dry_run);
         }
+        inventory.policy = inventory.policy.map(Review::of_request);
         // The overlay has versions of its own.
         let caches = match options.dry_run {
             true => Arc::default(),

@@ -8,9 +8,9 @@ use super::consolidate::absorb::{Replaced, absorb, absorb_state};
 use super::records::{ClaimRecord, HostDiscovery, Place};
 use crate::discovery::reconcile::{HostState, set_ages, take_edits};
 use crate::discovery::report::TableKind;
-use crate::inventory::Error;
 use crate::inventory::hosts::decode as decode_host;
 use crate::inventory::schema::decode;
+use crate::inventory::{Error, custom};
 use crate::model::{Host, Timestamp};
 use crate::store::Record;
 
@@ -65,11 +65,20 @@ impl Opened {
         }
     }
 
-    /// Takes over everything of another host. Returns what replaces the parts that both have.
-    pub(super) fn absorb(&mut self, place: Place, other: Self, now: Timestamp) -> Replaced {
+    /// Takes over everything of another host.
+    ///
+    /// Returns what replaces the parts that both have, and the names of the custom fields that are left out because all of
+    /// them would exceed the limits.
+    pub(super) fn absorb(
+        &mut self,
+        place: Place,
+        mut other: Self,
+        now: Timestamp,
+    ) -> (Replaced, Vec<String>) {
         let is_known = self.discovery.is_some() || other.discovery.is_some();
         let mut discovery = self.discovery.take().unwrap_or_else(|| new_discovery(place, &self.host));
         let gone = other.host.id;
+        let left_out = custom::join(&mut self.host.custom, std::mem::take(&mut other.host.custom));
         let replaced = absorb(&mut self.host, other.host, now);
         if let Some(mut state) = other.discovery {
             discovery.separate.append(&mut state.separate);
@@ -88,7 +97,7 @@ impl Opened {
         set_ages(&mut self.host, &mut discovery.state);
         discovery.claims = self.claims.keys().copied().collect();
         self.discovery = is_known.then_some(discovery);
-        replaced
+        (replaced, left_out)
     }
 }
 

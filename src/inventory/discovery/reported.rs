@@ -64,7 +64,7 @@ impl Inventory {
 
 /// Returns the ids that a host reported by a daemon may have. The first is the id in the report. The host has the
 /// second if another host has the first. There are none for the nil id.
-pub(super) fn given_ids(network: NetworkId, given: HostId) -> impl Iterator<Item = HostId> {
+pub(in crate::inventory) fn given_ids(network: NetworkId, given: HostId) -> impl Iterator<Item = HostId> {
     // Always the same id, so that a second report of the host finds the first.
     let derived: HostId = derived_id("discovered host", &[network.as_bytes(), given.as_bytes()]);
     [given, derived].into_iter().filter(move |_| !given.is_nil())

@@ -64,10 +64,12 @@ impl Reconciliation<'_> {
             limit: Some(PAGE),
             ..on_network(HOST_DISCOVERY, organization, network)
         };
+        let of_request = self.inventory.for_request();
+        let inventory = of_request.as_ref().unwrap_or(self.inventory);
         loop {
-            let page = self.inventory.store.list(&query).await?;
+            let page = inventory.store.list(&query).await?;
             for state in &page.records {
-                deleted.add(&self.inventory.delete_stale_of(caller, state.key.id.into()).await?);
+                deleted.add(&inventory.delete_stale_of(caller, state.key.id.into()).await?);
             }
             let Some(next) = page.next else { return Ok(deleted) };
             query.start = Start::After(next);
@@ -101,7 +103,7 @@ impl Inventory {
             let encoder = self.host_encoder(organization).of_stored(bytes);
             let puts = [encoder.encode_in(&self.state.offload, host).await?];
             let before = Before::from([(id, (stored.record, summary))]);
-            self.review_hosts(Actor::Caller(caller), (&puts, &[]), &before).await?;
+            transaction.review_hosts(Actor::Caller(caller), (&puts, &[]), &before).await?;
             let change = HostChange::putting(organization, &puts);
             if matches!(self.commit_hosts(&change, &before, batch).await?, Attempt::Committed) {
                 self.follow_host_change(&change, &before).await;

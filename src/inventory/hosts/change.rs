@@ -24,6 +24,7 @@ use crate::inventory::records::belongs_to;
 use crate::inventory::schema::{
     HOST, exists, host_key, network_key, organization_key, part_unique_key, tag_key,
 };
+use crate::inventory::transaction::Transaction;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged};
 use crate::model::{Host, HostId, NetworkId, OrganizationId, TagId, for_each_part_type};
 use crate::store::{Batch, Key, Query, Record, StoreErrorKind, UniqueKey};
@@ -124,7 +125,7 @@ impl Inventory {
                 continue;
             }
             self.check_host_quota(organization, created).await?;
-            match self.change_hosts_as(actor, &change, &before).await? {
+            match self.change_hosts_as(&transaction, actor, &change, &before).await? {
                 Attempt::Committed => return Ok(Ok(before.into_keys().collect())),
                 Attempt::Stale => transaction.retry().await?,
                 Attempt::Taken(part) => return Ok(Err(part)),
@@ -153,11 +154,12 @@ impl Inventory {
     /// Puts and deletes hosts like [`try_change_hosts`](Self::try_change_hosts) if the policy allows it.
     pub(super) async fn change_hosts_as(
         &self,
+        transaction: &Transaction<'_>,
         actor: Actor<'_>,
         change: &HostChange<'_>,
         before: &Before,
     ) -> Result<Attempt, Error> {
-        let _turn = self.review_hosts(actor, (change.puts, change.deletes), before).await?;
+        let _turn = transaction.review_hosts(actor, (change.puts, change.deletes), before).await?;
         self.try_change_hosts(change, before).await
     }
 

@@ -70,12 +70,14 @@ impl Hosts<'_> {
         self.inventory.check_network(caller, host.network_id).await?;
         host.id = self.inventory.new_id()?;
         let mut taken = TakenIds::default();
+        let of_request = self.inventory.for_request();
+        let inventory = of_request.as_ref().unwrap_or(self.inventory);
         for _ in 0..ATTEMPTS {
             let puts =
                 [self.inventory.encode_new(organization, host, taken.clone(), self.inventory.now()).await?];
             let [encoded] = &puts;
             self.inventory.note_answer(&encoded.host, Some(encoded.host.network_id))?;
-            let created = self.inventory.replace_hosts(Actor::Caller(caller), &puts).await?;
+            let created = inventory.replace_hosts(Actor::Caller(caller), &puts).await?;
             let [encoded] = puts;
             host = encoded.host;
             match created {

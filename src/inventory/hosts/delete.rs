@@ -88,7 +88,11 @@ impl Hosts<'_> {
             let deletes: Vec<HostId> = records.iter().map(|record| record.key.id.into()).collect();
             let before = self.inventory.summarize(organization, records).await?;
             let change = HostChange::deleting(organization, &deletes);
-            match self.inventory.change_hosts_as(Actor::Caller(caller), &change, &before).await? {
+            match self
+                .inventory
+                .change_hosts_as(&transaction, Actor::Caller(caller), &change, &before)
+                .await?
+            {
                 Attempt::Committed => return Ok(deletes.len()),
                 Attempt::Stale | Attempt::Taken(_) => transaction.retry().await?,
             }
@@ -118,7 +122,7 @@ impl Inventory {
             check(&host)?;
             let before = Before::from([(id, (record, host.into()))]);
             let change = HostChange::deleting(organization, std::slice::from_ref(&id));
-            match self.change_hosts_as(Actor::Caller(caller), &change, &before).await? {
+            match self.change_hosts_as(&transaction, Actor::Caller(caller), &change, &before).await? {
                 Attempt::Committed => return Ok(()),
                 Attempt::Stale | Attempt::Taken(_) => transaction.retry().await?,
             }

@@ -10,7 +10,7 @@ use crate::access::DaemonCaller;
 use crate::inventory::schema::{SERVICE_UNIQUE_KEY, SUBNET, on_network, part_unique_key};
 use crate::inventory::{Error, Inventory};
 use crate::model::{
-    BindingTarget, Host, HostId, HostPart, HostVirtualization, InterfaceId, Record as _, ServiceId,
+    BindingTarget, Custom, Host, HostId, HostPart, HostVirtualization, InterfaceId, Record as _, ServiceId,
     ServiceVirtualization, Source, SubnetId, for_each_part_type, uuids,
 };
 use crate::store::{Query, Record};
@@ -59,6 +59,7 @@ impl Inventory {
     async fn within_network(&self, caller: &DaemonCaller, mut host: Host) -> Result<Host, Error> {
         host.network_id = caller.network_id;
         host.tags = Vec::new();
+        host.custom = Custom::new();
         host.credential_assignments = Vec::new();
         if !is_discovered(&host.source) {
             host.source = Source::Discovery { metadata: Vec::new() };

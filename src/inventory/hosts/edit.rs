@@ -8,6 +8,7 @@ use super::parts::Embedded;
 use super::virtualization::{RemovedService, Summary};
 use crate::access::Caller;
 use crate::inventory::policy::Actor;
+use crate::inventory::transaction::Transaction;
 use crate::inventory::{Error, Inventory};
 use crate::model::{Host, OrganizationId, Record as _, Timestamp};
 use crate::store::Record;
@@ -84,7 +85,12 @@ impl Inventory {
     /// Encodes and commits changed hosts. The attempt is stale unless they are still stored as they were decoded.
     ///
     /// The policy is asked before.
-    pub(super) async fn commit_edit(&self, caller: &Caller, mut edit: HostEdit) -> Result<Attempt, Error> {
+    pub(super) async fn commit_edit(
+        &self,
+        transaction: &Transaction<'_>,
+        caller: &Caller,
+        mut edit: HostEdit,
+    ) -> Result<Attempt, Error> {
         let organization = caller.organization_id();
         let (removed_service, keeps_identities) = (edit.removed_service.take(), edit.keeps_identities);
         let encoder = self.host_encoder(organization);
@@ -93,6 +99,6 @@ impl Inventory {
             self.state.offload.run(organization, bytes, move || edit.encode(encoder)).await??;
         let change = HostChange::putting(organization, &puts);
         let change = HostChange { removed_service, keeps_identities, ..change };
-        self.change_hosts_as(Actor::Caller(caller), &change, &before).await
+        self.change_hosts_as(transaction, Actor::Caller(caller), &change, &before).await
     }
 }

@@ -155,7 +155,10 @@ impl Update<'_> {
         };
         let puts = std::slice::from_ref(&encoded);
         let change = HostChange::putting(organization, puts);
-        match inventory.change_hosts_as(Actor::Caller(self.caller), &change, &before).await? {
+        match inventory
+            .change_hosts_as(&self.transaction, Actor::Caller(self.caller), &change, &before)
+            .await?
+        {
             Attempt::Committed => return Ok(Some(encoded.host)),
             Attempt::Stale => {}
             Attempt::Taken(part) => inventory.note_taken(organization, &part, &mut self.taken).await?,

@@ -157,7 +157,11 @@ impl Inventory {
             }
             checking.iter().for_each(|checking| checking.begin_group());
             let stored = match target.identify_again(&mut identify).await {
-                Ok(()) => inventory.store_chunk(&target, &mut chunk, report).await,
+                Ok(()) => {
+                    // The policy has its time for each chunk, since an import has any length.
+                    let of_chunk = inventory.for_request();
+                    of_chunk.as_ref().unwrap_or(&inventory).store_chunk(&target, &mut chunk, report).await
+                }
                 Err(error) => Err(error),
             };
             chunk.refusals.sort_by_key(|refusal| refusal.line);

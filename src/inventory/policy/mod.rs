@@ -1,9 +1,11 @@
 //! Rules of the host application for the changes that callers make.
 //!
-//! A [`Policy`] is asked after the rules of the inventory, and immediately before the commit. The inventory holds no
-//! turn meanwhile, so that a slow policy delays the change that it is asked about and no other.
+//! A [`Policy`] is asked after the rules of the inventory, and before anything is written. The inventory holds no turn
+//! meanwhile that another change needs for its first attempt, so that a slow policy delays no change but the one that it
+//! is asked about, and those of the same record that must be decided again.
 
 mod review;
+mod time;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -17,7 +19,7 @@ use super::{Entity, ErrorKind};
 use crate::access::{Caller, DaemonCaller};
 use crate::model::{NetworkId, OrganizationId};
 
-/// A rule of the host application, asked before every change that a caller makes.
+/// A rule of the host application, asked before callers and daemons change records.
 ///
 /// Set it with [`Inventory::with_policy`](crate::Inventory::with_policy). It sees every record that a request would
 /// create, update or delete, one after the other, as stored and as it would be stored. The inventory commits exactly what
@@ -38,14 +40,22 @@ use crate::model::{NetworkId, OrganizationId};
 /// | password, rotation of a key | the user, share or key; the secret itself is not shown |
 ///
 /// A write that follows from a change is not asked about: removed references, keys of a deleted user, neighbors, subnets
-/// that follow from addresses, work that is handed out. Neither are sessions, referral sources, contacts of daemons, restores,
-/// upgrades, and what host applications do without a caller, such as [`Organizations::create`](crate::inventory::Organizations::create).
+/// that follow from addresses, work that is handed out. Neither are sessions, referral sources, contacts, capabilities and the
+/// progress of daemons, restores, upgrades, and what host applications do without a caller, such as
+/// [`Organizations::create`](crate::inventory::Organizations::create).
 ///
 /// # Time
-/// An answer must come within 5 seconds. Otherwise, the change fails with
+/// An answer must come within 5 seconds, and all answers for a request within 5 seconds for the first record and 50 ms for
+/// each further one, over all attempts: asking again about a record adds no time. A call of this crate is a request, and so
+/// are each 256 lines of an import. Otherwise, the change fails with
 /// [`PolicyUnavailable`](crate::inventory::ErrorKind::PolicyUnavailable), which the API answers with 503 and
-/// `Retry-After`. A policy that panics makes the change fail with `Internal`. In both cases, nothing is stored. A policy
-/// must not block its thread.
+/// `Retry-After`. A policy that panics makes the change fail with `Internal`. In both cases, nothing of the change is stored;
+/// what a request in several commits has stored before stays. A policy must not block its thread.
+///
+/// # Contention
+/// The first attempt of a change waits for no policy. If another change of the record is committed meanwhile, the change is
+/// decided again and the policy is asked again; changes that are decided again wait for each other, for at most 30 seconds.
+/// N changes of a record at once thus ask about 2 N times.
 ///
 /// ```
 /// use async_trait::async_trait;

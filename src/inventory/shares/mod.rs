@@ -106,7 +106,7 @@ impl Inventory {
         let secret = PseudonymSecret::generate(&*self.random)?;
         let mut transaction = self.reviewed_transaction(Entity::Share, share.id);
         loop {
-            self.review(Actor::Caller(caller), None, Some(&share)).await?;
+            transaction.review(Actor::Caller(caller), None, Some(&share)).await?;
             #[cfg_attr(
                 not(feature = "topology"),
                 allow(unused_mut, reason = "only topologies have pseudonyms")

@@ -68,7 +68,7 @@ impl TopologyRecords<'_> {
             check(&present)?;
             let before = stored.is_some().then_some(&present);
             let record = (Entity::TopologyLayout, network.uuid(), Some(network));
-            self.inventory.review_as(Actor::Caller(caller), record, before, Some(&layout)).await?;
+            transaction.review_as(Actor::Caller(caller), record, before, Some(&layout)).await?;
             // Also for the first layout: without a turn, most of many clients would give up.
             if !transaction.enter(BTreeSet::from([key])).await? {
                 continue;

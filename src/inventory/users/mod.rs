@@ -148,7 +148,7 @@ impl Inventory {
         let mut transaction = self.reviewed_transaction(Entity::User, user.id);
         let external = user.external_id.is_some();
         loop {
-            self.review(Actor::Caller(caller), None, Some(&user)).await?;
+            transaction.review(Actor::Caller(caller), None, Some(&user)).await?;
             let Err(error) = self.store.commit(creation(&user, hash.clone())?).await else { return Ok(user) };
             match error.kind() {
                 StoreErrorKind::UniqueKeyTaken(_) => return Err(already_exists(&user)),

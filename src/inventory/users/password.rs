@@ -81,7 +81,7 @@ impl Users<'_> {
                 None => batch.delete(password_key(id), Precondition::Any),
             };
             self.inventory.delete_other_sessions(&user, None, &mut batch).await?;
-            self.inventory.review(Actor::Caller(caller), Some(&user), Some(&user)).await?;
+            transaction.review(Actor::Caller(caller), Some(&user), Some(&user)).await?;
             if transaction.commit(batch).await? {
                 return Ok(());
             }
@@ -144,7 +144,8 @@ impl Users<'_> {
         if user.email.is_empty() {
             return Err(ErrorKind::InvalidCredentials.into());
         }
-        self.inventory.review(Actor::Caller(caller), Some(&user), Some(&user)).await?;
+        let transaction = self.inventory.reviewed_transaction(Entity::User, user.id);
+        transaction.review(Actor::Caller(caller), Some(&user), Some(&user)).await?;
         let address = EmailAddress::normalize("email", &user.email)?;
         let kept = kept_session.and_then(SessionId::parse);
         let replacement =

@@ -88,6 +88,14 @@ impl CollectionRecord for User {
         if !caller.is_system() && is_enabled_owner(stored) && !is_enabled_owner(record) {
             inventory.keep_an_owner(stored, batch).await?;
         }
+        Ok(())
+    }
+
+    async fn precede_update<'a>(
+        inventory: &'a Inventory,
+        stored: &'a Self,
+        record: &'a Self,
+    ) -> Result<(), Error> {
         if !stored.is_enabled && record.is_enabled {
             // Sessions that were left when the user was disabled must not become valid again.
             inventory.end_sessions_of((stored.organization_id, stored.id)).await?;

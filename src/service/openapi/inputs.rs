@@ -169,7 +169,7 @@ impl Types<'_> {
             (Kind::Name | Kind::Text { .. } | Kind::Secret { .. }, _) => json!("an example"),
             (Kind::Number { min, .. }, _) => json!(min),
             (Kind::Choice([.., last]), _) => json!(last),
-            (Kind::Schema(REPORTED_HOST), _) => without_parts(self.example_of_schema("Host")),
+            (Kind::Schema(REPORTED_HOST), _) => reportable(self.example_of_schema("Host")),
             (Kind::Schema(name), _) => self.example_of_schema(record_name(name)),
             (Kind::Schemas(name) | Kind::Sized { schema: name, .. }, _) => {
                 json!([self.example_of_schema(record_name(name))])
@@ -261,8 +261,8 @@ impl Types<'_> {
         for part in ["properties", "examples"] {
             let part = host.get_mut(part)?;
             *part = match part.take() {
-                Value::Array(examples) => examples.into_iter().map(without_parts).collect(),
-                properties => without_parts(properties),
+                Value::Array(examples) => examples.into_iter().map(reportable).collect(),
+                properties => reportable(properties),
             };
         }
         Some(host)
@@ -309,10 +309,11 @@ fn record_name(name: &str) -> &str {
     }
 }
 
-/// Removes the parts of a host.
-fn without_parts(mut host: Value) -> Value {
+/// Removes the parts of a host, and the fields that only users set.
+fn reportable(mut host: Value) -> Value {
     if let Value::Object(members) = &mut host {
-        members.retain(|name, _| !["interfaces", "ports", "services", "if_entries"].contains(&name.as_str()));
+        let removed = ["interfaces", "ports", "services", "if_entries", "custom"];
+        members.retain(|name, _| !removed.contains(&name.as_str()));
     }
     host
 }

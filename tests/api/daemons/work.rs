@@ -316,3 +316,19 @@ fn daemons_that_ask_at_the_same_time_get_different_work() {
         assert_eq!((handed_out.len(), distinct.len()), (20, 20));
     });
 }
+
+#[test]
+fn registration_beyond_the_work_of_a_key_leaves_no_host() {
+    run_with(Scene::new, async |scene| {
+        // Each daemon has two discoveries, and the daemons of a key at most 50.
+        for number in 1..=25 {
+            scene.register(DaemonId::from_u128(number)).await;
+        }
+        for number in 26..30 {
+            let refused =
+                scene.post("/api/daemons/register", registration(DaemonId::from_u128(number))).await;
+            refused.refuses(409, "quota_exceeded");
+        }
+        assert_eq!(scene.get("/api/v1/hosts?limit=0").await.as_array().unwrap().len(), 25);
+    });
+}

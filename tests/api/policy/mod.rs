@@ -1,6 +1,9 @@
 //! Rules of the host application: what a policy sees, and what becomes of its answers.
 
 mod answers;
+#[cfg(feature = "discovery")]
+mod daemons;
+mod time;
 #[cfg(all(feature = "discovery", feature = "topology"))]
 mod ways;
 

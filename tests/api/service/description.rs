@@ -452,6 +452,11 @@ fn optional_fields_within_a_body_are_not_required() {
     ] {
         assert_eq!(document["components"]["schemas"][schema]["required"], required, "{schema}");
     }
+    #[cfg(feature = "discovery")]
+    for part in ["properties", "examples"] {
+        let part = document["components"]["schemas"]["ReportedHostInput"][part].to_string();
+        assert!(part.contains("\"sys_name\"") && !part.contains("\"custom\""), "{part}");
+    }
     run(async || {
         let fixture = Fixture::new().await;
         let entry = json!({"if_index": 1, "if_descr": "", "vlans": {}});

@@ -1,4 +1,5 @@
-use toposcope::discovery::report::Table;
+use serde_json::json;
+use toposcope::discovery::report::{Table, WarningCode};
 use toposcope::inventory::{DiscoveryOutcome, Entity, ErrorKind, Problem};
 use toposcope::model::{
     BindingTarget, DockerVirtualization, Host, Interface, Neighbor, Protocol, ServiceVirtualization, Source,
@@ -146,5 +147,60 @@ fn consolidation_is_refused_without_access_to_both_hosts() {
         let member = in_person(&member);
         let denied = fixture.refusal(inventory.discovery().consolidate(&member, first.id, second.id)).await;
         assert_eq!(denied, access_denied(fixture.other_network));
+    });
+}
+
+/// Two hosts that are one device, as the first report of a switch tells.
+fn halves_of_a_switch(fixture: &Fixture) -> (Host, Host) {
+    let mut addressed = Host::with_id(id(1), fixture.network, "");
+    addressed.source = Source::Unknown;
+    addressed.interfaces.push(Interface::new(&addressed, "192.0.2.1".parse().unwrap()));
+    let mut named = Host::with_id(id(2), fixture.network, "");
+    named.source = Source::Unknown;
+    named.chassis_id = Some(super::support::chassis(1));
+    (addressed, named)
+}
+
+/// Gives a host as many custom fields.
+fn with_custom(mut host: Host, prefix: char, count: usize) -> Host {
+    host.custom = (0..count).map(|number| (format!("{prefix}{number:02}"), json!(number))).collect();
+    host
+}
+
+#[test]
+fn consolidation_that_would_lose_custom_fields_is_refused() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let caller = owner_of(fixture.organization);
+        let kept = with_custom(bare_host(id(1), fixture.network), 'a', 40);
+        let gone = with_custom(bare_host(id(2), fixture.network), 'b', 25);
+        fixture.put(&kept).await;
+        fixture.put(&gone).await;
+        let consolidate = || fixture.inventory.discovery().consolidate(&caller, kept.id, gone.id);
+        assert_eq!(fixture.refusal(consolidate()).await, invalid("custom", Problem::MaxLength { max: 64 }));
+        fixture.put(&with_custom(gone.clone(), 'b', 24)).await;
+        let host = consolidate().await.unwrap();
+        assert_eq!(host.custom.len(), 64);
+        assert_eq!(host.custom["b23"], json!(23));
+    });
+}
+
+#[test]
+fn merge_by_a_report_keeps_custom_fields_that_fit_and_counts_the_others() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let (addressed, named) = halves_of_a_switch(&fixture);
+        fixture.put(&with_custom(addressed, 'a', 40)).await;
+        fixture.put(&with_custom(named.clone(), 'b', 40)).await;
+        let answer = discover(&fixture, vec![switch(1)], FIRST).await;
+        assert_eq!(answer.hosts[0].id, Some(named.id));
+        let host = fixture.host(named.id).await;
+        let expected = (0..24).map(|number| format!("a{number:02}"));
+        let expected: Vec<String> = expected.chain((0..40).map(|number| format!("b{number:02}"))).collect();
+        assert_eq!(host.custom.keys().cloned().collect::<Vec<_>>(), expected);
+        let left_out = answer.warnings.iter().find(|warning| warning.code == WarningCode::CustomFieldLeftOut);
+        let left_out = left_out.unwrap();
+        assert_eq!(left_out.count, 16);
+        assert!(left_out.example.as_ref().unwrap().contains("a24"), "{left_out:?}");
     });
 }

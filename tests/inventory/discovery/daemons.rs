@@ -198,3 +198,37 @@ fn one_key_fills_at_most_half_of_the_queue_of_its_network() {
         assert!(work.discovery.is_some());
     });
 }
+
+#[test]
+fn custom_fields_are_of_users_alone_and_stored_in_the_host_alone() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let daemon = daemon(&fixture).await;
+        let report = async |at: &str, port_number: u16| {
+            let mut host = server(&fixture, 0x10);
+            host.custom.insert("of_daemon".to_owned(), json!("smuggled"));
+            host.ports.push(port(&host, id(0x20), port_number, Protocol::Tcp));
+            fixture.inventory.daemons().report_host(&daemon, host, time(at)).await.unwrap()
+        };
+        let host = report(FIRST, 80).await;
+        assert!(host.custom.is_empty());
+        let caller = owner_of(fixture.organization);
+        let set = |custom: &'static [&'static str]| {
+            move |host: &mut Host| {
+                host.custom =
+                    custom.iter().map(|text| ((*text).to_owned(), json!("a-secret-text"))).collect();
+                Ok(())
+            }
+        };
+        fixture.inventory.hosts().update(&caller, host.id, set(&["of_user"])).await.unwrap();
+        // It changes the host, so that discovery notes it anew.
+        let reported = report(SECOND, 81).await;
+        assert_eq!(reported.custom.keys().collect::<Vec<_>>(), ["of_user"]);
+        fixture.inventory.hosts().update(&caller, host.id, set(&[])).await.unwrap();
+        let holds = |body: &[u8], text: &str| body.windows(text.len()).any(|part| part == text.as_bytes());
+        assert!(fixture.bodies().iter().all(|body| !holds(body, "smuggled")));
+        let contents = fixture.contents().await;
+        let copies = contents.iter().filter(|stored| holds(&stored.record.body, "a-secret-text"));
+        assert_eq!(copies.map(|stored| stored.record.key).collect::<Vec<_>>(), []);
+    });
+}

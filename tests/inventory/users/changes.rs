@@ -1,7 +1,8 @@
 //! Changes of users: the sessions that they end, and changes concurrent with others.
 
+use async_trait::async_trait;
 use toposcope::access::Caller;
-use toposcope::inventory::{Entity, ErrorKind, Problem};
+use toposcope::inventory::{Entity, ErrorKind, Policy, PolicyRefusal, Problem, ProposedChange};
 use toposcope::model::{Permission, User};
 
 use super::Change;
@@ -334,4 +335,44 @@ async fn user_who_is_disabled_during_authentication_is_refused() {
         },
     )
     .await;
+}
+
+/// Refuses everything.
+struct Frozen;
+
+#[async_trait]
+impl Policy for Frozen {
+    async fn check(&self, _change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
+        Err(PolicyRefusal::new("policy.frozen", "The inventory is frozen."))
+    }
+}
+
+#[tokio::test]
+async fn refused_change_of_a_user_has_written_nothing() {
+    let (fixture, user) = Fixture::with_owner().await;
+    fixture.log_in(&user).await;
+    let frozen = fixture.inventory.clone().with_policy(Frozen);
+    let assert_unchanged = async |change: Change| {
+        let before = fixture.contents().await;
+        let refused = refusal(change.apply(&frozen, user.organization_id, user.id).await);
+        assert!(matches!(refused, ErrorKind::PolicyRefused { .. }), "{change:?}: {refused:?}");
+        assert_eq!(fixture.contents().await, before, "{change:?}");
+    };
+    for change in [
+        Change::SetPassword(OTHER),
+        Change::RemovePassword,
+        Change::Disable,
+        Change::SetRights,
+        Change::Delete,
+    ] {
+        assert_unchanged(change).await;
+    }
+    // As if the server had stopped after the user was disabled, and before the sessions were deleted.
+    fixture
+        .alter(|body| body["email"] == user.email.as_str(), |body| body["is_enabled"] = false.into())
+        .await;
+    assert_eq!(fixture.sessions_of(user.id).await, 1);
+    assert_unchanged(Change::Enable).await;
+    Change::Enable.apply(&fixture.inventory, user.organization_id, user.id).await.unwrap();
+    assert_eq!(fixture.sessions_of(user.id).await, 0);
 }

@@ -24,7 +24,7 @@ pub(in crate::discovery::reconcile) fn note_given(state: &mut HostState, host: &
     state.baseline = Host::with_id(host.id, host.network_id, "");
     note_edits(state, host);
     state.edited.insert("hidden".to_owned());
-    state.baseline.clone_from(host);
+    state.set_baseline(host);
 }
 
 /// Takes over the values that users have changed in a host which becomes a part of this one. Own changes stay.

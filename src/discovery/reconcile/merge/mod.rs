@@ -66,12 +66,14 @@ pub(crate) fn merge_owned(
     observed_at: Timestamp,
     now: Timestamp,
 ) -> Merged {
-    let Some(current) = current else { return create(projection, observed_at, now) };
+    let Some(mut current) = current else { return create(projection, observed_at, now) };
     // Earlier versions kept a state of hosts entered by users without merging reports into them.
     let state = state.filter(|state| current.source != Source::Manual || !state.observed.is_empty());
     let before = state.as_ref().map(Before::of);
     let mut next_state = state.unwrap_or_else(|| adopt(&current));
+    let custom = std::mem::take(&mut current.custom);
     let has_host_as_baseline = next_state.baseline == current;
+    current.custom = custom;
     note_edits(&mut next_state, &current);
     let is_entered = before.is_none() && !current.if_entries.is_empty();
     let reported = projection.take_host();
@@ -331,7 +333,7 @@ impl Merge<'_> {
             return self.into_merged(MergeOutcome::Unchanged, false);
         }
         if self.is_changed || !self.has_host_as_baseline {
-            self.state.baseline.clone_from(&self.host);
+            self.state.set_baseline(&self.host);
         }
         let outcome = if self.is_changed { MergeOutcome::Updated } else { MergeOutcome::Unchanged };
         self.into_merged(outcome, true)

@@ -2,23 +2,12 @@
 //!
 //! [`Record::fill`] does so field by field. Here are the fields that depend on each other.
 
-use crate::inventory::custom::check_custom;
 use crate::model::{Host, IfEntry, Interface, Record};
 
 /// Fills the empty fields of a host, after its lists have been absorbed.
 pub(super) fn fill(host: &mut Host, other: &Host) {
-    absorb_custom(host, other);
     host.fill(other);
     host.created_at = host.created_at.min(other.created_at);
-}
-
-/// Adds the custom fields that only the other host has, unless all of them together are too large.
-fn absorb_custom(host: &mut Host, other: &Host) {
-    let mut custom = other.custom.clone();
-    custom.extend(host.custom.clone());
-    if check_custom(&custom).is_ok() {
-        host.custom = custom;
-    }
 }
 
 /// Fills the empty fields of an interface.

@@ -11,6 +11,7 @@ use self::absorb::{Replaced, replace_neighbors};
 use crate::access::Caller;
 use crate::discovery::reconcile::Identity;
 use crate::discovery::report::TableKind;
+use crate::inventory::custom::check_joined;
 use crate::inventory::discovery::Reconciliation;
 use crate::inventory::discovery::decoded::DecodedHosts;
 use crate::inventory::discovery::neighbors::follow::Naming;
@@ -24,6 +25,7 @@ use crate::inventory::schema::{
     HOST, NEIGHBOR_LINK, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, decode, discovered_hosts_key,
     host_discovery_key, host_key,
 };
+use crate::inventory::transaction::Transaction;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, require_level};
 use crate::model::{Host, HostId, OrganizationId, Permission};
 use crate::store::{Batch, Guard, Key, Link, LinkFilter, Query, Record};
@@ -76,6 +78,7 @@ impl Reconciliation<'_> {
     /// - `AccessDenied`: the caller cannot access the network.
     /// - `NetworkMismatch`: the hosts are on different networks.
     /// - `Invalid` with the field `other`: both are the same host.
+    /// - `Invalid` with the field `custom`: the host would have more than 64 custom fields, or more than 16 KiB of them.
     /// - `TooLarge`: the host would exceed a limit of [`Quotas`](crate::inventory::Quotas).
     pub async fn consolidate(self, caller: &Caller, id: HostId, other: HostId) -> Result<Host, Error> {
         require_level(caller, Permission::Member)?;
@@ -113,7 +116,8 @@ impl Reconciliation<'_> {
             }
             let records: Vec<_> = hosts.into_iter().map(|stored| (stored.record, stored.state)).collect();
             let place = Place { organization, network, host: id };
-            let consolidated = self.inventory.try_consolidate(caller, place, records, (kept, gone)).await?;
+            let consolidated =
+                self.inventory.try_consolidate(&transaction, caller, place, records, (kept, gone)).await?;
             let Some(host) = consolidated else {
                 transaction.retry().await?;
                 continue;
@@ -129,6 +133,7 @@ impl Inventory {
     /// The second host is merged into the first.
     async fn try_consolidate(
         &self,
+        transaction: &Transaction<'_>,
         caller: &Caller,
         place: Place,
         records: Vec<(Record, Option<Record>)>,
@@ -141,7 +146,9 @@ impl Inventory {
         identities.extend(Naming::of(&gone.host).identities);
         let summaries = [Summary::from(&kept.host), Summary::from(&gone.host)];
         let now = self.now();
-        let replaced = kept.absorb(place, gone, now);
+        check_joined(&kept.host.custom, &gone.host.custom)?;
+        let (replaced, left_out) = kept.absorb(place, gone, now);
+        debug_assert!(left_out.is_empty(), "the limits have been checked");
         let Opened { host, discovery, claims } = kept;
 
         let mut batch = Batch::new();
@@ -163,7 +170,7 @@ impl Inventory {
         let encoder = self.host_encoder(organization).of_stored(stored);
         let mut puts = vec![encoder.encode_in(&self.state.offload, host).await?];
         let gone = std::slice::from_ref(&other);
-        self.review_hosts(Actor::Caller(caller), (&puts, gone), &before).await?;
+        transaction.review_hosts(Actor::Caller(caller), (&puts, gone), &before).await?;
         self.replace_references(place, &replaced, (&mut puts, &mut before, &mut batch)).await?;
         let attempt = self.commit_merged(organization, (&puts, gone), &before, batch).await?;
         if !matches!(attempt, Attempt::Committed) {

@@ -131,7 +131,14 @@ impl Discovery {
             if !transaction.enter(self.turns(&target)).await? {
                 continue;
             }
-            let attempt = Attempted { subject, target, marker, has_fresh_ids, names: &names };
+            let attempt = Attempted {
+                transaction: &transaction,
+                subject,
+                target,
+                marker,
+                has_fresh_ids,
+                names: &names,
+            };
             match self.store(attempt, &candidates).await? {
                 Stage::Done(outcome) => {
                     if subject.role == Role::Cached {

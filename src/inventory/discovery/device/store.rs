@@ -14,6 +14,7 @@ use crate::inventory::discovery::records::{Place, claim_key, put_discovered_host
 use crate::inventory::discovery::reported::Subject;
 use crate::inventory::hosts::Attempt;
 use crate::inventory::schema::{host_discovery_key, host_key};
+use crate::inventory::transaction::Transaction;
 use crate::inventory::{Error, Inventory, unchanged};
 use crate::model::HostId;
 use crate::store::{Batch, Guard, Key, Precondition, Record, Version};
@@ -29,6 +30,7 @@ pub(super) enum Stage {
 
 /// An attempt to store a device.
 pub(super) struct Attempted<'a> {
+    pub(super) transaction: &'a Transaction<'a>,
     pub(super) subject: &'a Subject,
     pub(super) target: Target,
     /// The record of the network that changes with the set of its hosts.
@@ -45,7 +47,7 @@ impl Discovery {
         attempt: Attempted<'_>,
         candidates: &BTreeMap<HostId, Version>,
     ) -> Result<Stage, Error> {
-        let Attempted { subject, target, marker, has_fresh_ids, names } = attempt;
+        let Attempted { transaction, subject, target, marker, has_fresh_ids, names } = attempt;
         let device = &subject.device;
         let id = target.id();
         let (known, matched_by) = match &target {
@@ -77,12 +79,13 @@ impl Discovery {
             self.inventory.check_host_quota(self.organization, 1).await?;
         }
         planned.explain_merge(names);
-        let stage = self.commit(&target, &mut planned, marker.as_ref()).await?;
+        let stage = self.commit(transaction, &target, &mut planned, marker.as_ref()).await?;
         Ok(match stage {
             Attempt::Committed => {
                 self.note(id, &planned);
                 self.prefixes.append(&mut planned.prefixes);
                 self.addresses.extend(planned.addresses.drain(..));
+                self.warn(std::mem::take(&mut planned.left_out));
                 Stage::Done(planned.outcome(id, matched_by))
             }
             Attempt::Stale => Stage::Stale,
@@ -128,6 +131,7 @@ impl Discovery {
 
     async fn commit(
         &self,
+        transaction: &Transaction<'_>,
         target: &Target,
         planned: &mut Planned,
         marker: Option<&Record>,
@@ -165,7 +169,7 @@ impl Discovery {
         };
         let mut puts = vec![encoded];
         let mut before = std::mem::take(&mut planned.before);
-        let _turn = self.inventory.review_hosts(self.sender.actor(), (&puts, deletes), &before).await?;
+        let _turn = transaction.review_hosts(self.sender.actor(), (&puts, deletes), &before).await?;
         if !planned.replaced.is_empty() {
             let references = (&mut puts, &mut before, &mut batch);
             self.inventory.replace_references(place, &planned.replaced, references).await?;

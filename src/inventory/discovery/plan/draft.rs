@@ -138,6 +138,7 @@ impl Draft {
             state_record: past.state_record,
             claims: claims.changed,
             replaced: past.replaced,
+            left_out: past.left_out,
             affected,
             prefixes,
             addresses,

@@ -16,7 +16,7 @@ use super::device::listed;
 use super::opened::Stored;
 use super::records::{EncodedRecord, Place};
 use crate::access::RandomSource;
-use crate::discovery::reconcile::{Identity, MatchedBy};
+use crate::discovery::reconcile::{Identity, MatchedBy, RecognitionNote};
 use crate::discovery::report::{Device, PortRange, Reporter};
 use crate::inventory::hosts::{Before, EncodedHost, HostEncoder};
 use crate::model::{Cidr, Host, HostId, Timestamp};
@@ -75,6 +75,8 @@ pub(super) struct Planned {
     pub(super) claims: Vec<EncodedRecord>,
     /// The replacements of hosts and parts that are gone.
     pub(super) replaced: Replaced,
+    /// The custom fields for which the host has no room, of the hosts that became a part of it.
+    pub(super) left_out: Vec<RecognitionNote>,
     /// The identities by which others may have named the host, if these have changed.
     pub(super) affected: Vec<Identity>,
     /// The prefixes of addresses whose interfaces only the host describes.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::{Known, Plan};
-use crate::discovery::reconcile::derived_name;
-use crate::discovery::report::TableKind;
+use crate::discovery::reconcile::{RecognitionNote, derived_name, name_of_host};
+use crate::discovery::report::{TableKind, WarningCode};
 use crate::inventory::Error;
 use crate::inventory::discovery::consolidate::absorb::Replaced;
 use crate::inventory::discovery::neighbors::follow::Naming;
@@ -43,6 +43,8 @@ pub(super) struct Past {
     pub(super) derives_name: bool,
     /// The replacements of hosts and parts that are gone.
     pub(super) replaced: Replaced,
+    /// The custom fields for which the host has no room, of the hosts that become a part of it.
+    pub(super) left_out: Vec<RecognitionNote>,
 }
 
 impl Plan {
@@ -67,7 +69,10 @@ impl Plan {
         for other in others {
             past.merged_hosts.push(other.host.id);
             opened.take_edits(&other);
-            past.replaced.append(opened.absorb(self.place, other, self.now));
+            let name = name_of_host(&other.host);
+            let (replaced, left_out) = opened.absorb(self.place, other, self.now);
+            past.replaced.append(replaced);
+            past.left_out.extend(left_out.into_iter().map(|field| custom_field_left_out(&name, &field)));
         }
         Ok((past, Some(opened)))
     }
@@ -91,4 +96,9 @@ impl Past {
         self.naming.push(Naming::of(&opened.host));
         Ok(opened)
     }
+}
+
+fn custom_field_left_out(host: &str, field: &str) -> RecognitionNote {
+    let text = format!("The host that {host} became a part of has no room for its custom field {field}");
+    RecognitionNote::new(WarningCode::CustomFieldLeftOut, text)
 }

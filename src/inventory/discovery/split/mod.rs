@@ -23,6 +23,7 @@ use crate::inventory::policy::Actor;
 use crate::inventory::schema::{
     decode, discovered_hosts_key, host_discovery_key, host_key, organization_key,
 };
+use crate::inventory::transaction::Transaction;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
 use crate::model::{Host, HostId, Permission};
 use crate::store::{Batch, Key, Precondition};
@@ -114,8 +115,10 @@ impl Reconciliation<'_> {
                 continue;
             }
             self.inventory.check_host_quota(organization, 1).await?;
-            if let Some(host) =
-                self.inventory.try_split((caller, new), stored, opened, (split, &selection)).await?
+            if let Some(host) = self
+                .inventory
+                .try_split(&transaction, (caller, new), stored, opened, (split, &selection))
+                .await?
             {
                 return Ok(host);
             }
@@ -128,6 +131,7 @@ impl Inventory {
     /// Returns the new host; `None` when a record has changed meanwhile.
     async fn try_split(
         &self,
+        transaction: &Transaction<'_>,
         (caller, new): (&Caller, HostId),
         stored: Stored,
         mut opened: Opened,
@@ -172,7 +176,7 @@ impl Inventory {
         let kept = encoder.encode_in(&self.state.offload, opened.host).await?;
         let puts = [kept, encoder.encode_in(&self.state.offload, moved.host).await?];
         let before = Before::from([(id, (stored.record, summary))]);
-        let _turn = self.review_hosts(Actor::Caller(caller), (&puts, &[]), &before).await?;
+        let _turn = transaction.review_hosts(Actor::Caller(caller), (&puts, &[]), &before).await?;
         let change = HostChange::putting(organization, &puts);
         if !matches!(self.commit_hosts(&change, &before, batch).await?, Attempt::Committed) {
             return Ok(None);

@@ -161,7 +161,8 @@ impl Hosts<'_> {
         }
         let items = self.inventory.parse_hosts(caller.organization_id(), hosts, &mut results).await?;
         let hosts = self.inventory.check_hosts(caller, items, PartIds::Unchecked, &mut results).await?;
-        self.inventory.store_hosts(caller, hosts, &mut results).await?;
+        let of_request = self.inventory.for_request();
+        of_request.as_ref().unwrap_or(self.inventory).store_hosts(caller, hosts, &mut results).await?;
         results.finish()
     }
 }

@@ -10,6 +10,7 @@ use super::{BulkChange, Results};
 use crate::access::Caller;
 use crate::inventory::hosts::change::{Attempt, HostChange};
 use crate::inventory::policy::Actor;
+use crate::inventory::transaction::Transaction;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::HostId;
 use crate::wire::Atomicity;
@@ -90,7 +91,7 @@ impl Inventory {
         let id = decision.puts.first().map_or(HostId::nil(), |put| put.host.id);
         let mut transaction = self.reviewed_transaction(Entity::Host, id);
         while !decision.puts.is_empty() {
-            self.refuse_by_policy(caller, decision, results).await?;
+            self.refuse_by_policy(&transaction, caller, decision, results).await?;
             if decision.puts.is_empty() {
                 break;
             }
@@ -98,9 +99,12 @@ impl Inventory {
             let created = change.created(&decision.before);
             if transaction.enter(self.records_to_enter(&change, created)).await? {
                 self.check_host_quota(change.organization, created).await?;
-                let _turn = self.turn_of_reviewed(change.organization, created).await?;
+                let turn = self.turn_of_reviewed(change.organization, created).await?;
                 self.note_results(decision, results)?;
-                match self.try_change_hosts(&change, &decision.before).await {
+                let attempt = self.try_change_hosts(&change, &decision.before).await;
+                // Given up before the wait for another attempt.
+                drop(turn);
+                match attempt {
                     Ok(Attempt::Committed) => {
                         record_changes(decision, results);
                         return Ok(());
@@ -120,6 +124,7 @@ impl Inventory {
     /// Asks the policy about each host. Those that it refuses get their results, and are not written.
     async fn refuse_by_policy(
         &self,
+        transaction: &Transaction<'_>,
         caller: &Caller,
         decision: &mut Decision,
         results: &mut Results,
@@ -130,7 +135,7 @@ impl Inventory {
         let (puts, indices) = (std::mem::take(&mut decision.puts), std::mem::take(&mut decision.indices));
         for (put, index) in puts.into_iter().zip(indices) {
             let actor = Actor::Caller(caller);
-            match self.review_host(actor, put.host.id, &decision.before, Some(&put.host)).await {
+            match transaction.review_host(actor, put.host.id, &decision.before, Some(&put.host)).await {
                 Ok(()) => {
                     decision.puts.push(put);
                     decision.indices.push(index);

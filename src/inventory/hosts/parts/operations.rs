@@ -102,7 +102,8 @@ impl<P: Part> HostParts<'_, P> {
             let index = list.len();
             list.push(part.clone());
             self.inventory.note_answer(&part, Some(network_id))?;
-            match self.inventory.commit_edit(caller, HostEdit::of::<P>(vec![stored], now)).await {
+            match self.inventory.commit_edit(&transaction, caller, HostEdit::of::<P>(vec![stored], now)).await
+            {
                 Ok(Attempt::Committed) => return Ok(part),
                 Ok(Attempt::Stale | Attempt::Taken(_)) => transaction.retry().await?,
                 Err(error) => return Err(within(error, P::LIST, index)),
@@ -153,7 +154,7 @@ impl<P: Part> HostParts<'_, P> {
             if P::ENTITY == Entity::Service {
                 edit = edit.removing(RemovedService { id: ServiceId::new(id.into()), name: part.name() });
             }
-            match self.inventory.commit_edit(caller, edit).await? {
+            match self.inventory.commit_edit(&transaction, caller, edit).await? {
                 Attempt::Committed => return Ok(()),
                 Attempt::Stale | Attempt::Taken(_) => transaction.retry().await?,
             }

@@ -111,7 +111,7 @@ impl<P: Part> HostParts<'_, P> {
                 return Ok(part);
             }
             let (hosts, index) = replace(from, to, index, part.clone())?;
-            match self.inventory.commit_edit(caller, HostEdit::of::<P>(hosts, now)).await {
+            match self.inventory.commit_edit(&transaction, caller, HostEdit::of::<P>(hosts, now)).await {
                 Ok(Attempt::Committed) => return Ok(part),
                 // All ids belong to these hosts; a taken one has moved to another host in the meantime.
                 Ok(Attempt::Stale | Attempt::Taken(_)) => transaction.retry().await?,

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::dialect::{Dialect, GivenHost};
+use super::dialect::{Dialect, GivenHost, ListNames};
 use super::note_contact;
 use crate::access::DaemonCaller;
-use crate::inventory::{Error, ErrorKind, parse_host};
+use crate::inventory::{Error, ErrorKind, Problem, parse_host};
 use crate::model::Host;
 use crate::service::input::Fields;
 use crate::service::response::entity_tag::EntityTag;
@@ -32,20 +32,25 @@ pub(in crate::service) fn report_host(mut call: Call<'_>) -> Pending<'_> {
             host,
         };
         let dialect = if given.host.contains_key("site_id") { dialect.with_sites() } else { dialect };
-        let host = reported_host(&daemon, dialect, given)?;
+        let (host, names) = reported_host(&daemon, dialect, given)?;
         let inventory = &call.state.inventory;
         note_contact(inventory, &daemon, call.input.request).await?;
-        let host = inventory.daemons().report_host(&daemon, host, inventory.now()).await?;
+        let stored = inventory.daemons().report_host(&daemon, host, inventory.now()).await;
+        let host = stored.map_err(|error| within_host(error, names))?;
         let tag = EntityTag::of_record(&host)?;
         call.state.responder.record(&dialect.host(&host)?, tag)
     })
 }
 
-fn reported_host(daemon: &DaemonCaller, dialect: Dialect, given: GivenHost) -> Result<Host, Error> {
+/// Reads a reported host. Also returns the names of the lists beside it.
+fn reported_host(
+    daemon: &DaemonCaller,
+    dialect: Dialect,
+    given: GivenHost,
+) -> Result<(Host, ListNames), Error> {
     let translated = dialect.read_host(given, daemon.network_id);
     let text = serde_json::to_vec(&translated.host).map_err(Error::internal)?;
-    let host = parse_host(&text)
-        .map_err(|error| within_host(error, |list| translated.name_of(list).map(str::to_owned)))?;
+    let host = parse_host(&text).map_err(|error| within_host(error, translated.names))?;
     if translated.without_index + translated.further_neighbors > 0 {
         tracing::info!(
             host = %host.id,
@@ -54,23 +59,33 @@ fn reported_host(daemon: &DaemonCaller, dialect: Dialect, given: GivenHost) -> R
             "parts of a reported host were left out"
         );
     }
-    Ok(host)
+    Ok((host, translated.names))
 }
 
-/// Prefixes the field of an error with `host`. Fields of the lists beside the host have the names that the daemon uses.
-fn within_host(error: Error, name_of: impl Fn(&str) -> Option<String>) -> Error {
+/// Names the place of an error in the request: within `host`, or within a list beside it.
+fn within_host(error: Error, names: ListNames) -> Error {
     match error.kind() {
-        ErrorKind::Invalid { field, problem } => {
-            let (first, rest) =
-                field.split_once('.').map_or((field.as_str(), ""), |(first, rest)| (first, rest));
-            let field = match (first, name_of(first)) {
-                ("", _) => "host".to_owned(),
-                (_, Some(name)) if rest.is_empty() => name,
-                (_, Some(name)) => format!("{name}.{rest}"),
-                _ => format!("host.{field}"),
-            };
-            Error::invalid(field, problem.clone())
+        // The report as a whole is not supported.
+        ErrorKind::Invalid { problem: Problem::Unsupported, .. } => error,
+        ErrorKind::Invalid { field, problem } => Error::invalid(path(field, names), problem.clone()),
+        ErrorKind::ReferenceInvalid { entity, field } => {
+            ErrorKind::ReferenceInvalid { entity: *entity, field: path(field, names) }.into()
+        }
+        ErrorKind::PolicyRefused { field: Some(field), .. } => {
+            let path = path(field, names);
+            error.at(path)
         }
         _ => error,
+    }
+}
+
+/// Returns the path of a field in the request. The lists beside the host have the names that the daemon uses.
+fn path(field: &str, names: ListNames) -> String {
+    let (first, rest) = field.split_once('.').unwrap_or((field, ""));
+    match (first, names.name_of(first)) {
+        ("", _) => "host".to_owned(),
+        (_, Some(name)) if rest.is_empty() => name.to_owned(),
+        (_, Some(name)) => format!("{name}.{rest}"),
+        _ => format!("host.{field}"),
     }
 }

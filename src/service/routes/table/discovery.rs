@@ -210,7 +210,11 @@ pub(super) fn reports() -> Vec<Route> {
         .access(MEMBER)
         .value("Host")
         .tagged()
-        .errors(&[ErrorCode::EntityNetworkMismatch, ErrorCode::QuotaExceeded]),
+        .errors(&[
+            ErrorCode::EntityNetworkMismatch,
+            ErrorCode::QuotaExceeded,
+            ErrorCode::ValidationMaxLength,
+        ]),
         route(
             Method::PUT,
             consolidate,
@@ -221,7 +225,11 @@ pub(super) fn reports() -> Vec<Route> {
         .access(MEMBER)
         .value("Host")
         .tagged()
-        .errors(&[ErrorCode::EntityNetworkMismatch, ErrorCode::QuotaExceeded]),
+        .errors(&[
+            ErrorCode::EntityNetworkMismatch,
+            ErrorCode::QuotaExceeded,
+            ErrorCode::ValidationMaxLength,
+        ]),
         route(
             Method::POST,
             "/api/v1/hosts/{id}/split",

@@ -16,7 +16,7 @@ use http::{HeaderMap, HeaderName};
 use serde_json::Value;
 
 pub(super) use self::ids::{VLAN_NUMBERS, vlan_id};
-pub(super) use self::requests::GivenHost;
+pub(super) use self::requests::{GivenHost, ListNames};
 use crate::model::DaemonMode;
 use crate::wire::ErrorCode;
 

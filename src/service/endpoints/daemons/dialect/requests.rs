@@ -22,17 +22,23 @@ pub(in crate::service::endpoints::daemons) struct GivenHost {
 /// A host in the form of this crate.
 pub(in crate::service::endpoints::daemons) struct TranslatedHost {
     pub(in crate::service::endpoints::daemons) host: Map<String, Value>,
-    /// Whether the daemon calls addresses `ip_addresses`.
-    pub(in crate::service::endpoints::daemons) has_ip_addresses: bool,
+    pub(in crate::service::endpoints::daemons) names: ListNames,
     /// Number of rows of the table of interfaces that have no index and are left out.
     pub(in crate::service::endpoints::daemons) without_index: usize,
     /// Number of neighbors beyond the first of a protocol on a port, which are left out.
     pub(in crate::service::endpoints::daemons) further_neighbors: usize,
 }
 
-impl TranslatedHost {
+/// The names by which a daemon knows the lists of a host.
+#[derive(Clone, Copy)]
+pub(in crate::service::endpoints::daemons) struct ListNames {
+    /// Whether the daemon calls addresses `ip_addresses`.
+    has_ip_addresses: bool,
+}
+
+impl ListNames {
     /// Returns the name by which the daemon knows a list, given its name here.
-    pub(in crate::service::endpoints::daemons) fn name_of<'n>(&self, list: &'n str) -> Option<&'n str> {
+    pub(in crate::service::endpoints::daemons) fn name_of(self, list: &str) -> Option<&str> {
         LISTS.contains(&list).then_some(match list {
             "interfaces" if self.has_ip_addresses => "ip_addresses",
             "if_entries" if self.has_ip_addresses => "interfaces",
@@ -85,7 +91,7 @@ impl Dialect {
             };
         }
         host.insert("network_id".to_owned(), network.to_string().into());
-        TranslatedHost { host, has_ip_addresses, without_index, further_neighbors }
+        TranslatedHost { host, names: ListNames { has_ip_addresses }, without_index, further_neighbors }
     }
 
     /// Translates a subnet that a daemon reports.
