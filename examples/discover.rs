@@ -109,14 +109,8 @@ impl Args {
 }
 
 async fn all_hosts(inventory: &Inventory, caller: &Caller) -> Result<BTreeMap<HostId, Host>, Failure> {
-    let mut hosts = BTreeMap::new();
-    let page = inventory.hosts().list(caller, &HostQuery::default()).await?;
-    for document in &page.documents {
-        let host: Host = serde_json::from_slice(document)
-            .map_err(|error| Failure::because("A host cannot be decoded", &error))?;
-        hosts.insert(host.id, host);
-    }
-    Ok(hosts)
+    let hosts = inventory.hosts().list(caller, &HostQuery::default()).await?.hosts()?;
+    Ok(hosts.into_iter().map(|host| (host.id, host)).collect())
 }
 
 fn print(output: &mut dyn Write, outcomes: &[Outcome], hosts: &BTreeMap<HostId, Host>) -> io::Result<()> {

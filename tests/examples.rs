@@ -37,6 +37,13 @@ mod drawings;
 #[allow(dead_code, reason = "only a program turns a failure into an exit code")]
 #[path = "../examples/support/failure.rs"]
 mod failure;
+#[cfg(all(feature = "axum", feature = "discovery"))]
+#[allow(dead_code, reason = "only a program has a function `main`")]
+#[path = "../examples/host_app/main.rs"]
+mod host_app;
+#[cfg(all(feature = "axum", feature = "discovery"))]
+#[path = "examples/host_application/mod.rs"]
+mod host_application;
 #[allow(dead_code, reason = "only a program has arguments")]
 #[path = "../examples/store.rs"]
 mod program;

@@ -9,7 +9,8 @@ use crate::model::{DaemonApiKeyId, NetworkId, OrganizationId, Permission, UserAp
 ///
 /// All access rules are decided by this value. A host application that authenticates its users itself creates one for
 /// each request and sets it as a request extension. The service then ignores the request's own credentials, except
-/// that a logout ends the session in the cookie. The host application must then reject cross-site requests itself.
+/// that a logout ends the session in the cookie. A host application whose users have a cookie of its own sets the caller
+/// [`through_session`](Self::through_session): the service then refuses writes from pages of other sites. Otherwise, it does not.
 ///
 /// ```
 /// use toposcope::access::{Caller, Scope};
@@ -119,6 +120,10 @@ impl Caller {
     }
 
     /// Returns the same caller, authenticated by a session.
+    ///
+    /// The service then refuses writes that pages of other sites send, as it does for its own sessions:
+    /// [`allowed_origins`](crate::service::ApiBuilder::allowed_origins) says which it accepts. This is for callers that a cookie of the host
+    /// application stands for, because browsers send cookies with the requests of any page.
     #[must_use]
     pub fn through_session(self) -> Self {
         Self { credential: Credential::Session, ..self }

@@ -30,6 +30,21 @@ pub struct HostPage {
     pub next: Option<PageCursor>,
 }
 
+impl HostPage {
+    /// Returns the hosts of the page, decoded.
+    ///
+    /// # Errors
+    /// `Internal` if a host cannot be decoded.
+    pub fn hosts(&self) -> Result<Vec<Host>, Error> {
+        let hosts = self.documents.iter().map(|document| serde_json::from_slice(document));
+        // serde's own message may quote stored data.
+        let error = |error: serde_json::Error| {
+            Error::internal(format!("a host of a page cannot be decoded: {:?} error", error.classify()))
+        };
+        hosts.collect::<Result<_, _>>().map_err(error)
+    }
+}
+
 impl Hosts<'_> {
     /// Lists the hosts visible to a caller.
     ///

@@ -1,0 +1,41 @@
+//! Asset tags: a rule of the application, and an endpoint beside those of the API.
+
+use axum::extract::{Path, State};
+use axum::http::Response;
+use toposcope::inventory::{Policy, PolicyRefusal, ProposedChange};
+use toposcope::model::{Host, HostId};
+use toposcope::service::{Admitted, ResponseBody};
+use toposcope::{Api, async_trait};
+
+/// The custom field of hosts that are in the books.
+pub(crate) const ASSET_TAG: &str = "asset_tag";
+
+/// Hosts in the books are not deleted, and keep their tags.
+pub(crate) struct AssetsStay;
+
+#[async_trait]
+impl Policy for AssetsStay {
+    async fn check(&self, change: &ProposedChange<'_>) -> Result<(), PolicyRefusal> {
+        let tag = |host: Option<&Host>| host.and_then(|host| host.custom.get(ASSET_TAG).cloned());
+        let before = tag(change.before());
+        if before.is_none() || before == tag(change.after()) {
+            return Ok(());
+        }
+        let message = "The host is in the books; accounting must write it off first.";
+        Err(PolicyRefusal::new("policy.asset_in_books", message).at("custom.asset_tag"))
+    }
+}
+
+/// Enters a host in the books.
+pub(crate) async fn tag_host(
+    State(api): State<Api>,
+    admitted: Admitted,
+    Path((tag, host)): Path<(String, HostId)>,
+) -> Response<ResponseBody> {
+    let enter = |host: &mut Host| {
+        host.custom.insert(ASSET_TAG.to_owned(), tag.clone().into());
+        Ok(())
+    };
+    let host = api.inventory().hosts().update(admitted.caller(), host, enter).await;
+    api.respond(&admitted, host)
+}
