@@ -15,7 +15,7 @@ use axum::routing::{get, put};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use toposcope::access::Caller;
-use toposcope::inventory::{Error, ErrorKind, NewOrganization, NewUser};
+use toposcope::inventory::{Entity, Error, ErrorKind, NewOrganization, NewUser};
 use toposcope::model::{OrganizationId, Permission};
 use toposcope::service::{ClientAddressSource, Endpoints, Served};
 use toposcope::{Api, Inventory, figures};
@@ -77,6 +77,9 @@ impl Application {
         let mut user = users.ensure(&system, NewUser::external(tenant, name, level)).await?;
         if user.permissions != level {
             user = users.set_rights(&system, user.id, level, user.network_ids).await?;
+        }
+        if !user.is_enabled {
+            return Err(ErrorKind::Disabled { entity: Entity::User }.into());
         }
         self.tokens.issue(&user).map_err(|_| ErrorKind::Internal.into())
     }
