@@ -27,7 +27,7 @@ pub(super) struct Setup {
 
 /// Runs a test once on each backend.
 pub(super) fn on_each_store(test: impl AsyncFn(&Setup)) {
-    run(async || {
+    run(async move || {
         let backend = TestStore::new().await;
         test(&Setup::new(backend.store()).await).await;
     });
