@@ -61,7 +61,7 @@ bootstrap:
   initdb: [{encoding: UTF8}, {locale: C}, {auth: trust}]
 postgresql:
   {listen: "127.0.0.1:$(postgres_port "$1")", connect_address: "127.0.0.1:$(postgres_port "$1")",
-   data_dir: $work/data$1, bin_dir: $(dirname "$(readlink -f "$(command -v initdb)")"), pgpass: $work/pgpass$1,
+   data_dir: $work/data$1, basebackup: [{checkpoint: fast}], bin_dir: $(dirname "$(readlink -f "$(command -v initdb)")"), pgpass: $work/pgpass$1,
    authentication: {superuser: {username: postgres}, replication: {username: replicator}},
    pg_hba: [local all all trust, host all all 127.0.0.1/32 trust, host replication all 127.0.0.1/32 trust],
    parameters: {unix_socket_directories: "", fsync: "off", shared_buffers: 32MB}}
@@ -88,15 +88,22 @@ print(names[0] if names else "")' "$1"
 leader() { member_with leader; }
 standby() { member_with replica; }
 
-# Waits until a command prints something else than nothing.
-await() {
-    local attempt what=$1
+# Waits until a command prints something else than nothing, at most for a number of attempts.
+await_some() {
+    local attempt attempts=$1
     shift
-    for attempt in $(seq 600); do
+    for attempt in $(seq "$attempts"); do
         [ -z "$("$@")" ] || return 0
         sleep 0.2
     done
-    fail "$what does not come."
+    return 1
+}
+
+# Waits until a command prints something else than nothing.
+await() {
+    local what=$1
+    shift
+    await_some 600 "$@" || fail "$what does not come."
 }
 
 # Prints something once all three members run and one of the standbys is synchronous.
@@ -108,6 +115,25 @@ except ValueError: members = []
 runs = [m for m in members if m["State"] in ("running", "streaming")]
 roles = " ".join(m["Role"].lower() for m in runs)
 print("yes" if len(runs) == 3 and "leader" in roles and "sync" in roles else "")'
+}
+
+# Prints the names of the members that do not run.
+stopped() {
+    ctl list -f json 2>/dev/null | python3 -c '
+import json, sys
+print(*[m["Member"] for m in json.load(sys.stdin) if m["State"] not in ("running", "streaming")])'
+}
+
+# Waits until all three members run. A member that was killed twice while it replayed its log may not be able to start any
+# more: PostgreSQL panics on a checkpoint of another timeline. As an operator would, it is created anew.
+await_complete() {
+    local each
+    ! await_some 100 complete || return 0
+    for each in $(stopped); do
+        say "Member $each does not start and is created anew."
+        ctl reinit --force toposcope "$each" >/dev/null || true
+    done
+    await "The whole cluster" complete
 }
 
 # Prints the processes of a PostgreSQL.
@@ -224,7 +250,7 @@ run_patroni() {
         say "Round $round: $fault"
         python3 "$tools" mark "$work/history" "$fault"
         "$fault"
-        await "The whole cluster" complete
+        await_complete
         kill -0 "$load" 2>/dev/null || fail "The load ended."
     done
     sleep 3
