@@ -216,6 +216,24 @@ fn trusted_caller_may_list_whatever_its_credential() {
 }
 
 #[test]
+fn trusted_caller_through_a_session_writes_from_pages_of_its_own_site_alone() {
+    run_with(Fixture::new, async |fixture| {
+        let own = fixture.configured(|builder| builder.allowed_origins(["https://app.example.net"]));
+        let caller =
+            Caller::new(fixture.home.organization.id, NOBODY.into(), Permission::Owner, Scope::all());
+        let send = async |caller: &Caller, origin: &str, name: &str| {
+            let write = send_json("POST", "/api/v1/tags", &serde_json::json!({"name": name}));
+            own.send(with_header(with_caller(write, caller.clone()), "origin", origin)).await
+        };
+        let session = caller.clone().through_session();
+        send(&session, "https://elsewhere.example", "a").await.refuses(403, "auth_cross_site_request");
+        assert_eq!(send(&session, "https://app.example.net", "b").await.status, 200);
+        // A token in a header is no cookie: no page of another site has it.
+        assert_eq!(send(&caller, "https://elsewhere.example", "c").await.status, 200);
+    });
+}
+
+#[test]
 fn location_of_a_created_record_has_the_path_prefix() {
     run_with(Fixture::new, async |fixture| {
         for (prefix, path) in [

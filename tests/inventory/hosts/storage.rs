@@ -7,7 +7,7 @@ use fastrand::Rng;
 use serde_json::{Map, Number, Value, json};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{spawn, spawn_blocking, yield_now};
-use toposcope::inventory::{Entity, Error, HostQuery, Import, PortUpdate, Written};
+use toposcope::inventory::{Entity, Error, ErrorKind, HostPage, HostQuery, Import, PortUpdate, Written};
 use toposcope::model::{
     BindingTarget, Host, HostId, HostOrderField, InterfaceId, OrderDirection, Protocol, Source,
 };
@@ -41,6 +41,25 @@ async fn list_returns_the_document_of_the_host() {
     assert_eq!(documents.len(), 1);
     assert_eq!(serde_json::from_slice::<Host>(&documents[0]).unwrap(), host);
     assert_eq!(documents[0], serde_json::to_vec(&host).unwrap());
+}
+
+#[tokio::test]
+async fn page_decodes_its_hosts() {
+    let fixture = Fixture::new().await;
+    let hosts = [bare_host(id(1), fixture.network), rich_host(2, fixture.network, &fixture.tags)];
+    for host in &hosts {
+        fixture.put(host).await;
+    }
+    let mut found = fixture.list(&HostQuery::default()).await.hosts().unwrap();
+    found.sort_by_key(|host| host.id);
+    assert_eq!(found, hosts);
+
+    let mut damaged = HostPage::default();
+    damaged.documents.push(br#"{"id": "stored text"}"#.to_vec().into());
+    let error = damaged.hosts().unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::Internal);
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert!(!cause.contains("stored text"), "{cause}");
 }
 
 #[tokio::test]
