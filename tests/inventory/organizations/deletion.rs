@@ -20,6 +20,8 @@ async fn fill(fixture: &Fixture) {
     fixture.until_used(key.record().id).await;
     fixture.daemon_key(|_| {}).await;
     fixture.log_in(&owner).await;
+    // The first login begins to purge, which would complete deletions.
+    settle().await;
     inventory.users().submit_referral(&in_person(&owner), "reddit", None).await.unwrap();
     let external = NewUser::external(fixture.organization, "host-user", Permission::Viewer);
     inventory.users().create(&system, external).await.unwrap();
@@ -51,6 +53,7 @@ async fn credentials_of_a_deleted_organization_are_refused_at_once() {
     let fixture = Fixture::new().await;
     let owner = fixture.owner().await;
     let (session, key) = (fixture.log_in(&owner).await, fixture.user_key(&owner, |_| {}).await);
+    settle().await;
     let daemon = fixture.daemon_key(|_| {}).await;
     let mut share = NewShare::new("share");
     share.password = Some("a long password".to_owned());
